@@ -1,0 +1,8 @@
+"""What serve.py is made of: prepare() fills the cache, make_server() serves it."""
+
+from devsite.errors import SiteError
+from devsite.layout import Layout
+from devsite.server import make_server, server_url
+from devsite.site import Site, prepare
+
+__all__ = ["Layout", "Site", "SiteError", "make_server", "prepare", "server_url"]

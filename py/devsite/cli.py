@@ -1,0 +1,92 @@
+"""The command line of serve.py."""
+
+import argparse
+import os
+import signal
+import sys
+import threading
+import webbrowser
+from collections.abc import Sequence
+from typing import NoReturn
+
+from devsite.errors import SiteError
+from devsite.progress import Console
+from devsite.server import is_loopback, make_server, server_url
+from devsite.site import prepare
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prepare the site, serve it until Ctrl-C, and return the exit status."""
+    options = _parse(arguments)
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        site = prepare(
+            offline=options.offline, refresh=options.refresh, progress=Console(sys.stderr)
+        )
+        server = make_server(site.roots, options.host, options.port)
+    except SiteError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+    with server:
+        url = server_url(server)
+        print(f"Serving browsergpu at {url}", flush=True)
+        if not is_loopback(options.host):
+            print(_NOT_SECURE, file=sys.stderr)
+        if not options.no_browser:
+            _open_browser(url)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print("Stopped.", file=sys.stderr)
+    return 0
+
+
+_NOT_SECURE = (
+    "Other machines can reach this server. Browsers give WebGPU only to https and to localhost, "
+    "so from another machine use a tunnel, for example: ssh -L 8000:localhost:8000 HOST"
+)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="serve.py",
+        description="Makes ready what the browsergpu page needs, serves it and opens it.",
+    )
+    parser.add_argument(
+        "--port", type=_port, default=8000, help="8000 unless told; 0 picks a free one"
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen on; this machine only by default"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="do not open the browser")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--offline", action="store_true", help="use only what is in .cache/")
+    source.add_argument("--refresh", action="store_true", help="fetch and build everything again")
+    return parser.parse_args(arguments)
+
+
+def _port(text: str) -> int:
+    try:
+        port = int(text)
+    except ValueError:
+        port = -1
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: expected 0 to 65535")
+    return port
+
+
+def _stop(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _open_browser(url: str) -> None:
+    has_display = sys.platform in ("win32", "darwin") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if has_display:
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    else:
+        print("No display here: open the address yourself.", file=sys.stderr)

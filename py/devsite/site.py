@@ -1,0 +1,66 @@
+"""Makes everything the page needs ready in the cache."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from devsite.cdn import DEFAULT_CDN, Cdn
+from devsite.clients import Clients
+from devsite.fetch import fetch_files, missing_offline
+from devsite.layout import Layout
+from devsite.lock import cache_lock
+from devsite.manifest import Manifest, load_manifest
+from devsite.progress import Progress, Silent
+from devsite.store import Store
+from devsite.wheel import ensure_wheel
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the server serves: a folder for each URL prefix, and the project's wheel."""
+
+    roots: Mapping[str, Path]
+    wheel: Path
+
+    @property
+    def wheel_url(self) -> str:
+        """The wheel's path on the server."""
+        return f"/wheel/{self.wheel.name}"
+
+
+def prepare(
+    *,
+    layout: Layout | None = None,
+    manifest: Manifest | None = None,
+    offline: bool = False,
+    refresh: bool = False,
+    progress: Progress | None = None,
+    cdn: str | None = None,
+) -> Site:
+    """Fetch what the cache lacks, build the wheel if it is stale, and say where all is.
+
+    ``offline`` allows only the cache; ``refresh`` fetches and builds everything again;
+    ``cdn`` is the address of another CDN, by default the one in BROWSERGPU_CDN or jsDelivr.
+    """
+    layout = layout or Layout()
+    manifest = manifest or load_manifest()
+    progress = progress or Silent()
+    store = Store(layout.files, layout.temporary)
+    with cache_lock(layout.cache, progress):
+        store.clear_temporary()
+        files = manifest.files if refresh else store.missing(manifest.files)
+        if files and offline:
+            raise missing_offline(files)
+        if files:
+            address = cdn or os.environ.get("BROWSERGPU_CDN") or DEFAULT_CDN
+            fetch_files(files, [Cdn(address), Clients()], store, progress)
+        builders = [store.path(file) for file in manifest.under("build")]
+        wheel = ensure_wheel(layout, builders, progress, rebuild=refresh)
+    roots = {
+        "/": layout.web,
+        "/pyodide/": layout.files / "pyodide",
+        "/vendor/": layout.files / "vendor",
+        "/wheel/": layout.wheel,
+    }
+    return Site(roots, wheel)
