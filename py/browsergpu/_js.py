@@ -1,0 +1,108 @@
+"""The only module that imports ``js`` and ``pyodide``: everything above it also runs on the host.
+
+Where there is no Pyodide, ``IN_PYODIDE`` is false and :func:`gpu` returns None; the other
+functions must not be called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from browsergpu.errors import Unsupported
+
+try:
+    import js
+    from pyodide.code import run_js
+    from pyodide.ffi import JsException, can_run_sync, create_proxy, run_sync, to_js
+
+    IN_PYODIDE = True
+except ImportError:
+    IN_PYODIDE = False
+
+T = TypeVar("T")
+
+
+def gpu() -> Any | None:
+    """``navigator.gpu``, or None outside a browser that has WebGPU."""
+    if not IN_PYODIDE:
+        return None
+    return getattr(getattr(js, "navigator", None), "gpu", None)
+
+
+def why_no_gpu() -> str:
+    """Why :func:`gpu` is None, and what to do."""
+    if not IN_PYODIDE:
+        return (
+            "there is no WebGPU outside a browser; run this in a page through Pyodide "
+            "(python3 serve.py opens one)"
+        )
+    if not getattr(js, "isSecureContext", True):
+        return "WebGPU needs a secure page: serve it over https or from localhost"
+    return (
+        "this browser has no WebGPU here (navigator.gpu is missing); use Chrome or Edge 137+, "
+        "Firefox 153+ or Safari 27+, and check that hardware acceleration is on"
+    )
+
+
+def block_on(coroutine: Coroutine[Any, Any, T], op: str) -> T:
+    """Waits for a coroutine from plain Python, by JavaScript promise integration (JSPI).
+
+    Raises Unsupported, which names the ``_async`` twin, where Python cannot block: no JSPI in
+    the browser, or Python was entered by a synchronous call such as ``runPython``.
+    """
+    if not IN_PYODIDE or not can_run_sync():
+        coroutine.close()
+        raise Unsupported(
+            op,
+            f"cannot block here; use `await {op}_async(...)`. Blocking needs a browser with JSPI "
+            "(Chrome 137+, Firefox 153+, Safari 27+) and Python entered by runPythonAsync",
+        )
+    return run_sync(coroutine)  # type: ignore[no-any-return]
+
+
+def to_object(value: dict[str, Any]) -> Any:
+    """A plain JavaScript object with the dict's entries, nested ones too."""
+    return to_js(value, dict_converter=js.Object.fromEntries)
+
+
+def load_function(source: str) -> Any:
+    """The JavaScript function that ``source`` evaluates to."""
+    return run_js(source)
+
+
+def pin(buffer: Any) -> Any:
+    """A proxy that keeps a Python object alive for JavaScript until its ``destroy()``."""
+    return create_proxy(buffer)
+
+
+def wgsl_language_features() -> frozenset[str]:
+    """What the browser's WGSL can do beyond the base language."""
+    features = getattr(gpu(), "wgslLanguageFeatures", None)
+    return frozenset(features) if features is not None else frozenset()
+
+
+def find_canvas(canvas_id: str) -> Any | None:
+    """The element or OffscreenCanvas known under an id, or None.
+
+    A page that runs Python in a worker registers its OffscreenCanvas there, in the Map
+    ``globalThis.browsergpuCanvases``; on the main thread the document is asked.
+    """
+    registered = getattr(js, "browsergpuCanvases", None)
+    if registered is not None and registered.has(canvas_id):
+        return registered.get(canvas_id)
+    document = getattr(js, "document", None)
+    return document.getElementById(canvas_id) if document is not None else None
+
+
+def is_canvas(value: Any) -> bool:
+    """Whether a JavaScript object is a canvas that WebGPU can present on."""
+    test = """(value) => ["HTMLCanvasElement", "OffscreenCanvas"].some(
+        (name) => name in globalThis && value instanceof globalThis[name])"""
+    return bool(run_js(test)(value))
+
+
+if IN_PYODIDE:
+    JsError: type[BaseException] = JsException
+else:
+    JsError = RuntimeError

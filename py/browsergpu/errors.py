@@ -1,0 +1,87 @@
+"""Everything browsergpu raises.
+
+BackendError
+├── NotInitialized            used before init(), or after close()
+├── InvalidArgument           (ValueError) an argument was refused; nothing reached the GPU
+├── Unsupported               (NotImplementedError) this browser, device or context cannot do it
+├── OutOfMemory               (MemoryError) the device has no room, or the request is too large
+└── DeviceError
+    ├── NoAdapter             the browser gives no GPU
+    ├── DeviceLost            the GPU went away: a crash, a driver reset, device.destroy()
+    ├── ShaderCompilation     WGSL that does not compile: file, line, column
+    ├── ValidationError       WebGPU refused a command that had been recorded
+    └── Timeout               the GPU did not answer in time
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class BackendError(Exception):
+    """Base of all errors of this package. ``op`` names the call that failed."""
+
+    def __init__(self, op: str, message: str) -> None:
+        super().__init__(f"{op}: {message}")
+        self.op = op
+        self.message = message
+
+
+class NotInitialized(BackendError):
+    """The backend was used before ``init`` or after ``close``."""
+
+
+class InvalidArgument(BackendError, ValueError):
+    """An argument was refused before anything was sent to the GPU.
+
+    ``argument`` is its name, ``value`` what came and ``expected`` what would have been right.
+    """
+
+    def __init__(self, op: str, argument: str, value: Any, expected: str) -> None:
+        super().__init__(op, f"{argument} is {_short(value)}; expected {expected}")
+        self.argument = argument
+        self.value = value
+        self.expected = expected
+
+
+class Unsupported(BackendError, NotImplementedError):
+    """This browser, device or calling context cannot do what was asked."""
+
+
+class OutOfMemory(BackendError, MemoryError):
+    """The device has no room for the request, or no buffer can be that large."""
+
+
+class DeviceError(BackendError):
+    """The GPU, its driver or the browser's WebGPU refused or failed."""
+
+
+class NoAdapter(DeviceError):
+    """The browser has no WebGPU or gives no adapter."""
+
+
+class DeviceLost(DeviceError):
+    """The device is gone, with everything in its memory."""
+
+
+class ValidationError(DeviceError):
+    """WebGPU's validation refused a command."""
+
+
+class Timeout(DeviceError):
+    """The GPU did not answer in the time that was allowed."""
+
+
+class ShaderCompilation(DeviceError):
+    """A shader did not compile: ``file``, ``line`` and ``column`` (from 1) say where."""
+
+    def __init__(self, op: str, message: str, file: str, line: int, column: int) -> None:
+        super().__init__(op, f"{file}:{line}:{column}: {message}")
+        self.file = file
+        self.line = line
+        self.column = column
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

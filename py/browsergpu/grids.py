@@ -1,0 +1,29 @@
+"""Workgroup counts: WebGPU allows 65,535 in a dimension, so long counts fold into two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+MAX_PER_DIMENSION = 65_535
+
+
+def blocks(n: int, size: int) -> int:
+    """How many blocks of ``size`` cover ``n``."""
+    return -(-n // size)
+
+
+def fold(count: int) -> tuple[int, int, int]:
+    """A grid of at least ``count`` workgroups, numbered y * grid.x + x in the shader.
+
+    A few may be too many; the shader must mask them.
+    """
+    if count <= MAX_PER_DIMENSION:
+        return count, 1, 1
+    rows = blocks(count, MAX_PER_DIMENSION)
+    return blocks(count, rows), rows, 1
+
+
+def layers(count: int) -> Iterator[tuple[int, int]]:
+    """(first, how many) of each dispatch that a z extent of ``count`` takes."""
+    for first in range(0, count, MAX_PER_DIMENSION):
+        yield first, min(MAX_PER_DIMENSION, count - first)

@@ -1,0 +1,43 @@
+"""Unary and binary functions of contiguous float32 elements, and filling with a constant."""
+
+from __future__ import annotations
+
+from struct import pack, unpack
+
+from browsergpu.device import Device
+from browsergpu.grids import blocks, fold
+from browsergpu.memory import Buffer
+
+_ELEMENTS_PER_WORKGROUP = 4 * 256  # one vec4 a thread
+_WORDS_PER_WORKGROUP = 256
+
+
+def unary(device: Device, op: str, x: Buffer, y: Buffer, n: int) -> None:
+    """y[i] = op(x[i]) for i < n; x and y may be the same buffer."""
+    grid = fold(blocks(n, _ELEMENTS_PER_WORKGROUP))
+    dispatch = device.recorder.dispatch
+    if x is y:
+        dispatch(device.pipeline("unary_in_place", op), *grid, y.id, n)
+    else:
+        dispatch(device.pipeline("unary", op), *grid, x.id, y.id, n)
+
+
+def binary(device: Device, op: str, a: Buffer, b: Buffer, y: Buffer, n: int) -> None:
+    """y[i] = op(a[i], b[i]) for i < n; any of the three may be the same buffer."""
+    grid = fold(blocks(n, _ELEMENTS_PER_WORKGROUP))
+    dispatch = device.recorder.dispatch
+    if y is a and y is b:
+        dispatch(device.pipeline("binary_in_place_both", op), *grid, y.id, n)
+    elif y is a:
+        dispatch(device.pipeline("binary_in_place_a", op), *grid, b.id, y.id, n)
+    elif y is b:
+        dispatch(device.pipeline("binary_in_place_b", op), *grid, a.id, y.id, n)
+    else:
+        dispatch(device.pipeline("binary", op), *grid, a.id, b.id, y.id, n)
+
+
+def fill(device: Device, y: Buffer, value: float, n: int) -> None:
+    """y[i] = value for i < n, as float32."""
+    (bits,) = unpack("<I", pack("<f", value))
+    grid = fold(blocks(n, _WORDS_PER_WORKGROUP))
+    device.recorder.dispatch(device.pipeline("fill"), *grid, y.id, n, bits)

@@ -1,0 +1,568 @@
+// The one JavaScript helper: keeps the tables of real WebGPU objects, decodes Python's packed
+// commands into one open compute pass, submits, and reads back. Evaluates to createRecorder.
+//
+// Python refers to everything by small integers. One call hands over a whole batch:
+//   dispatch  [pipeline id, x, y, z, buffer id × bindings, parameter word × parameters]
+//   copy      [0, source id, source offset, destination id, destination offset, bytes]
+//   clear     [1, buffer id, offset, bytes]
+// WebGPU reports errors asynchronously, so each is kept under the op's name until Python asks.
+(function createRecorder(device, ring, options) {
+  "use strict";
+  const COPY = 0;
+  const CLEAR = 1;
+  const FIRST_PIPELINE = 16;
+  const HEADER = 4; // pipeline id and three grid dimensions
+  const UNIFORM_SLOTS = 1024;
+  const MAP_READ_CLASSES = 8; // idle staging buffers kept for reading back
+
+  const queue = device.queue;
+  const buffers = new Map(); // id -> {buffer, size, groups: Set of cache entries, batch}
+  const pipelines = []; // id - FIRST_PIPELINE -> {pipeline, label, layout, ...}
+  const layouts = new Map(); // signature -> {layout, pipelineLayouts, groups: Map, ...}
+  const counters = {
+    dispatches: 0, copies: 0, submits: 0, uploads: 0, readbacks: 0, draws: 0,
+    bind_groups_created: 0, pipelines_created: 0,
+  };
+
+  let errors = []; // what the GPU reported and Python has not collected yet
+  const pending = new Set(); // promises that may still add to errors
+  let lost = null;
+  const lostSignal = device.lost.then((info) => {
+    lost = { kind: "lost", op: "device", message: info.message || info.reason || "unknown" };
+  });
+
+  function report(kind, op, message, extra) {
+    if (errors.length < 64) errors.push({ kind, op, message, ...extra });
+  }
+
+  function track(promise) {
+    const settled = promise
+      .catch((error) => report("validation", "recorder", String(error)))
+      .finally(() => pending.delete(settled));
+    pending.add(settled);
+  }
+
+  device.addEventListener("uncapturederror", (event) => {
+    const error = event.error;
+    const kind = error instanceof GPUOutOfMemoryError ? "out-of-memory" : "validation";
+    report(kind, "device", error.message);
+    event.preventDefault();
+  });
+
+  // Runs work inside error scopes and reports what they catch as op's errors.
+  function scoped(op, work, onError) {
+    device.pushErrorScope("validation");
+    device.pushErrorScope("out-of-memory");
+    const result = work();
+    const memory = device.popErrorScope();
+    const validation = device.popErrorScope();
+    track(
+      Promise.all([memory, validation]).then(async ([memoryError, validationError]) => {
+        if (memoryError) report("out-of-memory", op, memoryError.message);
+        if (validationError) await (onError ?? defaultReport)(validationError, op);
+      }, () => {}), // popErrorScope rejects only when the device is lost, which lost tells
+    );
+    return result;
+  }
+
+  function defaultReport(error, op) {
+    report("validation", op, error.message);
+  }
+
+  // ---- the command ring: Python's memory, seen through a view that memory growth detaches ----
+  let view = ring.getBuffer("u32");
+  function ringWords() {
+    if (view.data.length === 0) {
+      view.release();
+      view = ring.getBuffer("u32");
+    }
+    return view.data;
+  }
+
+  // ---- buffers -------------------------------------------------------------------------------
+  function createBuffer(id, size, label) {
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const buffer = scoped("alloc", () => device.createBuffer({ size, usage, label }));
+    buffers.set(id, { buffer, size, groups: new Set(), batch: -1 });
+  }
+
+  function destroyBuffer(id) {
+    const entry = buffers.get(id);
+    if (entry.batch === batch) submit();
+    for (const cached of entry.groups) {
+      cached.shared.groups.delete(cached.key);
+      for (const other of cached.ids) if (other !== id) buffers.get(other).groups.delete(cached);
+      liveGroups -= 1;
+    }
+    entry.buffer.destroy();
+    buffers.delete(id);
+  }
+
+  // ---- pipelines -----------------------------------------------------------------------------
+  // signature: "0r1w" — binding number, then r (read-only) or w (read and write), per binding.
+  function layoutFor(signature) {
+    let entry = layouts.get(signature);
+    if (!entry) {
+      const bindings = [...signature.matchAll(/(\d+)([rw])/g)].map(([, binding, access]) => ({
+        binding: Number(binding),
+        visibility: GPUShaderStage.COMPUTE,
+        buffer: { type: access === "r" ? "read-only-storage" : "storage" },
+      }));
+      const layout = device.createBindGroupLayout({ entries: bindings, label: signature });
+      entry = { layout, bindings, pipelineLayouts: new Map(), groups: new Map() };
+      layouts.set(signature, entry);
+    }
+    return entry;
+  }
+
+  const uniformLayout = device.createBindGroupLayout({
+    entries: [{
+      binding: 0,
+      visibility: GPUShaderStage.COMPUTE,
+      buffer: { type: "uniform", hasDynamicOffset: true },
+    }],
+    label: "parameters",
+  });
+
+  function pipelineLayoutFor(shared, immediateBytes, uniform) {
+    const key = uniform ? "uniform" : immediateBytes;
+    let layout = shared.pipelineLayouts.get(key);
+    if (!layout) {
+      const bindGroupLayouts = uniform ? [shared.layout, uniformLayout] : [shared.layout];
+      layout = device.createPipelineLayout({
+        bindGroupLayouts, ...(immediateBytes && { immediateSize: immediateBytes }),
+      });
+      shared.pipelineLayouts.set(key, layout);
+    }
+    return layout;
+  }
+
+  async function reportShader(module, file, op, fallback) {
+    const info = await module.getCompilationInfo();
+    const message = info.messages.find((m) => m.type === "error");
+    if (message) {
+      report("shader", op, message.message, {
+        file, line: message.lineNum, column: message.linePos,
+      });
+    } else {
+      report("shader", op, fallback, { file, line: 0, column: 0 });
+    }
+  }
+
+  // spec: {label, file, code, entryPoint, signature, constants, parameterBytes, immediate}
+  function createPipeline(specJson) {
+    const spec = JSON.parse(specJson);
+    const shared = layoutFor(spec.signature);
+    const uniform = spec.parameterBytes > 0 && !spec.immediate;
+    const immediateBytes = spec.immediate ? spec.parameterBytes : 0;
+    const record = {
+      label: spec.label, shared, bindings: shared.bindings.length,
+      words: spec.parameterBytes / 4, uniform, pipeline: null,
+    };
+    let module;
+    record.pipeline = scoped(spec.label, () => {
+      module = device.createShaderModule({ code: spec.code, label: spec.file });
+      return device.createComputePipeline({
+        label: spec.label,
+        layout: pipelineLayoutFor(shared, immediateBytes, uniform),
+        compute: { module, entryPoint: spec.entryPoint, constants: spec.constants },
+      });
+    }, (error) => reportShader(module, spec.file, spec.label, error.message));
+    counters.pipelines_created += 1;
+    return pipelines.push(record) - 1 + FIRST_PIPELINE;
+  }
+
+  // ---- bind groups: one per layout and buffers, kept until one of the buffers goes ------------
+  let liveGroups = 0;
+  function groupKey(words, at, count) {
+    if (count === 1) return words[at];
+    if (count === 2) return words[at] * 2 ** 26 + words[at + 1];
+    let key = "";
+    for (let i = at; i < at + count; i++) key += words[i] + ",";
+    return key;
+  }
+
+  function bindGroupFor({ shared, bindings }, words, at) {
+    const key = groupKey(words, at, bindings);
+    let group = shared.groups.get(key);
+    if (group === undefined) {
+      const ids = Array.from(words.subarray(at, at + bindings));
+      group = device.createBindGroup({
+        layout: shared.layout,
+        entries: shared.bindings.map(({ binding }, i) => ({
+          binding, resource: { buffer: buffers.get(ids[i]).buffer },
+        })),
+      });
+      shared.groups.set(key, group);
+      liveGroups += 1;
+      counters.bind_groups_created += 1;
+      const cached = { shared, key, ids };
+      for (const id of ids) buffers.get(id).groups.add(cached);
+    }
+    return group;
+  }
+
+  // ---- the uniform ring: parameters where the browser has no immediates -----------------------
+  const uniformBytes = 256; // minUniformBufferOffsetAlignment's default, and its largest value
+  let uniformBuffer = null;
+  let uniformGroup = null;
+  let uniformStaging = null;
+  let uniformUsed = 0;
+  function uniformOffset(words, at, count) {
+    if (uniformBuffer === null) {
+      const size = UNIFORM_SLOTS * uniformBytes;
+      const usage = GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST;
+      uniformBuffer = device.createBuffer({ size, usage, label: "parameters" });
+      uniformStaging = new Uint32Array(size / 4);
+      uniformGroup = device.createBindGroup({
+        layout: uniformLayout,
+        entries: [{ binding: 0, resource: { buffer: uniformBuffer, size: uniformBytes } }],
+      });
+    }
+    const offset = uniformUsed * uniformBytes;
+    uniformStaging.set(words.subarray(at, at + count), offset / 4);
+    uniformUsed += 1;
+    return offset;
+  }
+
+  // ---- encoding ------------------------------------------------------------------------------
+  let encoder = null;
+  let pass = null;
+  let batch = 0; // number of the open batch: a buffer marked with it is used by unsubmitted work
+  let batchDispatches = 0;
+  let batchWords = []; // copies of the open batch's commands, to find the culprit of an error
+  let lastPipeline = null;
+  let lastGroup = null;
+
+  function openEncoder() {
+    return (encoder ??= device.createCommandEncoder());
+  }
+
+  function endPass() {
+    if (pass !== null) {
+      pass.end();
+      pass = lastPipeline = lastGroup = null;
+    }
+  }
+
+  // Decodes the first `end` words of the ring. Returns 1 when the device is lost, else 0.
+  function record(end) {
+    if (lost !== null) return 1;
+    const words = ringWords();
+    batchWords.push(words.slice(0, end));
+    let at = 0;
+    while (at < end) at = encodeOne(words, at);
+    if (batchDispatches >= options.dispatchesPerSubmit) submit();
+    return 0;
+  }
+
+  function encodeOne(words, at) {
+    const id = words[at];
+    if (id < FIRST_PIPELINE) return encodeTransfer(words, at, id);
+    const step = pipelines[id - FIRST_PIPELINE];
+    const bindingsAt = at + HEADER;
+    const parametersAt = bindingsAt + step.bindings;
+    if (step.uniform && uniformUsed === UNIFORM_SLOTS) submit();
+    for (let i = bindingsAt; i < parametersAt; i++) buffers.get(words[i]).batch = batch;
+    if (pass === null) pass = openEncoder().beginComputePass();
+    if (step !== lastPipeline) {
+      pass.setPipeline(step.pipeline);
+      lastPipeline = step;
+    }
+    const group = bindGroupFor(step, words, bindingsAt);
+    if (group !== lastGroup) {
+      pass.setBindGroup(0, group);
+      lastGroup = group;
+    }
+    if (step.uniform) {
+      const offset = uniformOffset(words, parametersAt, step.words);
+      pass.setBindGroup(1, uniformGroup, [offset]);
+    } else if (step.words > 0) {
+      pass.setImmediates(0, words, parametersAt, step.words);
+    }
+    pass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);
+    counters.dispatches += 1;
+    batchDispatches += 1;
+    return parametersAt + step.words;
+  }
+
+  function encodeTransfer(words, at, id) {
+    endPass();
+    counters.copies += 1;
+    batchDispatches += 1;
+    if (id === CLEAR) {
+      const entry = buffers.get(words[at + 1]);
+      entry.batch = batch;
+      openEncoder().clearBuffer(entry.buffer, words[at + 2], words[at + 3]);
+      return at + 4;
+    }
+    const source = buffers.get(words[at + 1]);
+    const target = buffers.get(words[at + 3]);
+    source.batch = target.batch = batch;
+    openEncoder().copyBufferToBuffer(
+      source.buffer, words[at + 2], target.buffer, words[at + 4], words[at + 5]);
+    return at + 6;
+  }
+
+  function submit() {
+    endPass();
+    if (encoder === null || lost !== null) return;
+    const commands = batchWords;
+    const open = encoder;
+    encoder = null;
+    batchWords = [];
+    batch += 1;
+    batchDispatches = 0;
+    if (uniformUsed > 0) {
+      queue.writeBuffer(uniformBuffer, 0, uniformStaging, 0, (uniformUsed * uniformBytes) / 4);
+      uniformUsed = 0;
+    }
+    counters.submits += 1;
+    scoped("submit", () => queue.submit([open.finish()]), (error) => diagnose(commands, error));
+  }
+
+  // An invalid command drops its whole batch, and WebGPU does not say which one it was: encode
+  // each dispatch alone, without submitting it, to name the op.
+  async function diagnose(commands, batchError) {
+    for (const words of commands) {
+      for (let at = 0; at < words.length;) {
+        const id = words[at];
+        if (id < FIRST_PIPELINE) {
+          at += id === CLEAR ? 4 : 6;
+          continue;
+        }
+        const step = pipelines[id - FIRST_PIPELINE];
+        const bindingsAt = at + HEADER;
+        const parametersAt = bindingsAt + step.bindings;
+        device.pushErrorScope("validation");
+        const trial = device.createCommandEncoder();
+        const trialPass = trial.beginComputePass();
+        trialPass.setPipeline(step.pipeline);
+        let known = true;
+        for (let i = bindingsAt; i < parametersAt; i++) known &&= buffers.has(words[i]);
+        if (known) trialPass.setBindGroup(0, bindGroupFor(step, words, bindingsAt));
+        if (step.uniform) trialPass.setBindGroup(1, uniformGroup, [0]);
+        else if (step.words > 0) trialPass.setImmediates(0, words, parametersAt, step.words);
+        trialPass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);
+        trialPass.end();
+        trial.finish();
+        const error = await device.popErrorScope();
+        if (error && known) {
+          report("validation", step.label, error.message);
+          return;
+        }
+        at = parametersAt + step.words;
+      }
+    }
+    report("validation", "submit", batchError.message);
+  }
+
+  // ---- host to device ------------------------------------------------------------------------
+  // Copies `size` bytes, a multiple of 4, of a Python buffer; the rest of a last word comes as 0.
+  function write(id, offset, source, size) {
+    const entry = buffers.get(id);
+    if (entry.batch === batch) submit(); // the queue must see the commands before the new data
+    const bytes = source.getBuffer("u8");
+    try {
+      const whole = Math.min(bytes.data.length, size) & ~3;
+      if (whole > 0) queue.writeBuffer(entry.buffer, offset, bytes.data, 0, whole);
+      if (whole < size) {
+        const tail = new Uint8Array(4);
+        tail.set(bytes.data.subarray(whole, size));
+        queue.writeBuffer(entry.buffer, offset + whole, tail);
+      }
+    } finally {
+      bytes.release();
+    }
+    counters.uploads += 1;
+  }
+
+  // ---- device to host ------------------------------------------------------------------------
+  const idleStaging = []; // mappable buffers waiting for the next read, smallest first
+  const mapped = new Map(); // ticket -> {staging, size}
+  let nextTicket = 1;
+
+  function takeStaging(size) {
+    const found = idleStaging.findIndex((buffer) => buffer.size >= size);
+    if (found >= 0) return idleStaging.splice(found, 1)[0];
+    const bytes = Math.max(4096, 2 ** Math.ceil(Math.log2(size)));
+    const usage = GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST;
+    return scoped("read", () => device.createBuffer({
+      size: Math.min(bytes, device.limits.maxBufferSize), usage, label: "staging",
+    }));
+  }
+
+  function returnStaging(buffer) {
+    idleStaging.push(buffer);
+    idleStaging.sort((a, b) => a.size - b.size);
+    if (idleStaging.length > MAP_READ_CLASSES) idleStaging.shift().destroy();
+  }
+
+  // Copies a range to the host's side. Resolves to a ticket for takeMapped, or 0 after an error.
+  async function map(id, offset, size) {
+    if (lost !== null) return 0;
+    const staging = takeStaging(size);
+    endPass();
+    openEncoder().copyBufferToBuffer(buffers.get(id).buffer, offset, staging, 0, size);
+    submit();
+    counters.readbacks += 1;
+    try {
+      await Promise.race([staging.mapAsync(GPUMapMode.READ, 0, size), lostSignal]);
+    } catch (error) {
+      await lostSoon();
+      if (lost === null) report("validation", "read", String(error));
+    }
+    await settle();
+    if (lost !== null || staging.mapState !== "mapped") {
+      staging.destroy();
+      return 0;
+    }
+    const ticket = nextTicket++;
+    mapped.set(ticket, { staging, size });
+    return ticket;
+  }
+
+  // Copies the first bytes of a mapped range into a Python buffer and gives the mapping back.
+  function takeMapped(ticket, target) {
+    const { staging, size } = mapped.get(ticket);
+    const bytes = target.getBuffer("u8");
+    try {
+      const count = Math.min(bytes.data.length, size);
+      bytes.data.set(new Uint8Array(staging.getMappedRange(0, size), 0, count));
+    } finally {
+      bytes.release();
+      dropMapped(ticket);
+    }
+  }
+
+  function dropMapped(ticket) {
+    const { staging } = mapped.get(ticket);
+    mapped.delete(ticket);
+    staging.unmap();
+    returnStaging(staging);
+  }
+
+  // ---- waiting -------------------------------------------------------------------------------
+  // Gives a loss that made a promise reject the turn it needs to be known as a loss.
+  function lostSoon() {
+    return Promise.race([lostSignal, new Promise((done) => setTimeout(done, 50))]);
+  }
+
+  async function settle() {
+    while (pending.size > 0 && lost === null) {
+      await Promise.race([Promise.all(pending), lostSignal]);
+    }
+  }
+
+  async function synchronize() {
+    submit();
+    if (lost === null) {
+      try {
+        await Promise.race([queue.onSubmittedWorkDone(), lostSignal]);
+      } catch {
+        await lostSoon();
+      }
+    }
+    await settle();
+  }
+
+  // The reported errors as JSON, or "" when there are none; asking forgets them.
+  function takeErrors() {
+    if (lost !== null) return JSON.stringify([lost]);
+    if (errors.length === 0) return "";
+    const text = JSON.stringify(errors);
+    errors = [];
+    return text;
+  }
+
+  // ---- showing a buffer on a canvas ------------------------------------------------------------
+  const painters = new Map(); // texture format -> render pipeline
+  const contexts = new WeakMap(); // canvas -> its configured context
+
+  function painterFor(format, code) {
+    let pipeline = painters.get(format);
+    if (!pipeline) {
+      const module = device.createShaderModule({ code, label: "draw.wgsl" });
+      pipeline = device.createRenderPipeline({
+        label: "draw", layout: "auto",
+        vertex: { module, entryPoint: "corner" },
+        fragment: { module, entryPoint: "paint", targets: [{ format }] },
+      });
+      painters.set(format, pipeline);
+    }
+    return pipeline;
+  }
+
+  function contextOf(canvas, format) {
+    let context = contexts.get(canvas);
+    if (!context) {
+      context = canvas.getContext("webgpu");
+      if (!context) return null;
+      context.configure({ device, format, alphaMode: "premultiplied" });
+      contexts.set(canvas, context);
+    }
+    return context;
+  }
+
+  // Returns "" or why the canvas cannot be drawn on.
+  function draw(canvas, id, height, width, channels, code) {
+    const format = navigator.gpu.getPreferredCanvasFormat();
+    const context = contextOf(canvas, format);
+    if (context === null) return "it already has a context of another kind (2d or webgl)";
+    canvas.width = width;
+    canvas.height = height;
+    endPass();
+    scoped("draw", () => {
+      const pipeline = painterFor(format, code);
+      const size = device.createBuffer({
+        size: 16, usage: GPUBufferUsage.UNIFORM, mappedAtCreation: true,
+      });
+      new Uint32Array(size.getMappedRange()).set([height, width, channels, 0]);
+      size.unmap();
+      const group = device.createBindGroup({
+        layout: pipeline.getBindGroupLayout(0),
+        entries: [
+          { binding: 0, resource: { buffer: buffers.get(id).buffer } },
+          { binding: 1, resource: { buffer: size } },
+        ],
+      });
+      const view = context.getCurrentTexture().createView();
+      const paint = openEncoder().beginRenderPass({
+        colorAttachments: [{ view, loadOp: "clear", storeOp: "store" }],
+      });
+      paint.setPipeline(pipeline);
+      paint.setBindGroup(0, group);
+      paint.draw(3);
+      paint.end();
+      submit();
+      size.destroy();
+    });
+    counters.draws += 1;
+    return "";
+  }
+
+  // ---- the end -------------------------------------------------------------------------------
+  function close() {
+    if (lost === null) submit();
+    for (const entry of buffers.values()) entry.buffer.destroy();
+    for (const staging of idleStaging) staging.destroy();
+    uniformBuffer?.destroy();
+    buffers.clear();
+    layouts.clear();
+    idleStaging.length = 0;
+    view.release();
+    device.destroy();
+  }
+
+  function statistics() {
+    return JSON.stringify({
+      ...counters, buffers: buffers.size, bind_groups: liveGroups, pipelines: pipelines.length,
+      staging: idleStaging.length + mapped.size, waiting: pending.size,
+    });
+  }
+
+  return {
+    createBuffer, destroyBuffer, createPipeline, record, submit, write, map, takeMapped,
+    dropMapped, synchronize, takeErrors, draw, close, statistics,
+  };
+})

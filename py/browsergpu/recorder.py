@@ -1,0 +1,206 @@
+"""Python's side of the recorder: packs commands into one pinned ring and hands over batches.
+
+No call reaches JavaScript until the ring is full, a result is read, or somebody waits. The
+commands' form is described at the top of recorder.js, which decodes them.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from struct import Struct
+from typing import Any, NoReturn
+
+from browsergpu import _js
+from browsergpu.errors import (
+    BackendError,
+    DeviceLost,
+    OutOfMemory,
+    ShaderCompilation,
+    ValidationError,
+)
+
+_RING_WORDS = 2048
+_DISPATCHES_PER_SUBMIT = 256
+_COPY = Struct("<6I")
+_CLEAR = Struct("<4I")
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A compiled kernel in one configuration, ready to be dispatched."""
+
+    id: int
+    label: str
+    nbytes: int
+    pack_into: Callable[..., None]
+
+
+class Recorder:
+    """Records dispatches, copies, uploads and reads of one GPUDevice."""
+
+    def __init__(self, gpu_device: Any) -> None:
+        self._ring = array("I", bytes(4 * _RING_WORDS))
+        self._end = 0
+        self._pinned = _js.pin(self._ring)
+        create = _js.load_function(files("browsergpu").joinpath("recorder.js").read_text("utf-8"))
+        options = _js.to_object({"dispatchesPerSubmit": _DISPATCHES_PER_SUBMIT})
+        self._recorder = create(gpu_device, self._pinned, options)
+        self._record = self._recorder.record
+        self._write = self._recorder.write
+        self._closed = False
+
+    # -- pipelines -------------------------------------------------------------------------------
+
+    def create_pipeline(
+        self,
+        *,
+        label: str,
+        file: str,
+        code: str,
+        entry_point: str,
+        signature: str,
+        constants: dict[str, float],
+        parameter_format: str,
+        immediate: bool,
+    ) -> Pipeline:
+        """Makes a pipeline. A shader that does not compile is reported by the next wait."""
+        record = Struct("<IIII" + "I" * (len(signature) // 2) + parameter_format)
+        spec = {
+            "label": label,
+            "file": file,
+            "code": code,
+            "entryPoint": entry_point,
+            "signature": signature,
+            "constants": constants,
+            "parameterBytes": 4 * len(parameter_format),
+            "immediate": immediate,
+        }
+        identity = self._recorder.createPipeline(json.dumps(spec))
+        return Pipeline(identity, label, record.size, record.pack_into)
+
+    # -- recording -------------------------------------------------------------------------------
+
+    def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
+        """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
+        end = self._end + pipeline.nbytes
+        if end > 4 * _RING_WORDS:
+            self.flush()
+            end = pipeline.nbytes
+        pipeline.pack_into(self._ring, self._end, pipeline.id, *fields)
+        self._end = end
+
+    def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
+        """Records a copy between two buffers; offsets and size are multiples of 4."""
+        self._transfer(_COPY, 0, source, source_at, target, target_at, nbytes)
+
+    def clear(self, buffer: int, at: int, nbytes: int) -> None:
+        """Records zeroing a range of a buffer; offset and size are multiples of 4."""
+        self._transfer(_CLEAR, 1, buffer, at, nbytes)
+
+    def _transfer(self, form: Struct, *words: int) -> None:
+        if self._end + form.size > 4 * _RING_WORDS:
+            self.flush()
+        form.pack_into(self._ring, self._end, *words)
+        self._end += form.size
+
+    def flush(self) -> None:
+        """Hands the recorded commands to JavaScript, which encodes them.
+
+        Raises DeviceLost where the device is gone.
+        """
+        end, self._end = self._end, 0
+        if self._record(end >> 2):
+            self.raise_errors()
+
+    def submit(self) -> None:
+        """Sends everything recorded so far to the GPU, without waiting."""
+        self.flush()
+        self._recorder.submit()
+
+    # -- buffers ---------------------------------------------------------------------------------
+
+    def create_buffer(self, identity: int, nbytes: int, label: str) -> None:
+        """Makes a GPUBuffer known under an id."""
+        self._recorder.createBuffer(identity, nbytes, label)
+
+    def destroy_buffer(self, identity: int) -> None:
+        """Destroys a buffer, after the commands that were recorded for it."""
+        self.flush()
+        self._recorder.destroyBuffer(identity)
+
+    def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
+        """Uploads ``nbytes`` of a bytes-like object; the rest of a last word becomes 0."""
+        self.flush()
+        self._write(buffer, at, source, nbytes)
+
+    async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
+        """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
+        self.flush()
+        ticket = await self._recorder.map(buffer, at, nbytes)
+        try:
+            self.raise_errors()
+        except BackendError:
+            if ticket:
+                self._recorder.dropMapped(ticket)
+            raise
+        self._recorder.takeMapped(ticket, target)
+
+    # -- waiting and errors ----------------------------------------------------------------------
+
+    async def synchronize(self) -> None:
+        """Waits until the GPU has done everything, and raises what it reported."""
+        self.flush()
+        await self._recorder.synchronize()
+        self.raise_errors()
+
+    def raise_errors(self) -> None:
+        """Raises the first error that the GPU has reported since the last call, if any."""
+        text = self._recorder.takeErrors()
+        if text:
+            _raise(json.loads(text))
+
+    # -- canvas ----------------------------------------------------------------------------------
+
+    def draw(
+        self, canvas: Any, buffer: int, height: int, width: int, channels: int, code: str
+    ) -> str:
+        """Paints a buffer on a canvas. Returns "" or why the canvas cannot be drawn on."""
+        self.flush()
+        return str(self._recorder.draw(canvas, buffer, height, width, channels, code))
+
+    # -- statistics and the end --------------------------------------------------------------------
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What was done so far (dispatches, submits, uploads, readbacks …) and what is alive
+        now (buffers, bind_groups, pipelines, staging)."""
+        if not self._closed:
+            self.flush()
+        counters: dict[str, int] = json.loads(self._recorder.statistics())
+        return counters
+
+    def close(self) -> None:
+        """Destroys the device and everything on it."""
+        if not self._closed:
+            self._closed = True
+            self._recorder.close()
+            self._pinned.destroy()
+
+
+def _raise(reports: list[dict[str, Any]]) -> NoReturn:
+    first = reports[0]
+    op, message = str(first["op"]), str(first["message"])
+    if len(reports) > 1:
+        message += f" (and {len(reports) - 1} more)"
+    kind = first["kind"]
+    if kind == "lost":
+        raise DeviceLost(op, f"the GPU device was lost ({message}); reload the page")
+    if kind == "out-of-memory":
+        raise OutOfMemory(op, message)
+    if kind == "shader":
+        raise ShaderCompilation(op, message, first["file"], first["line"], first["column"])
+    raise ValidationError(op, message)

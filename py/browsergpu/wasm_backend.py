@@ -1,0 +1,556 @@
+"""ComputeBackend on the browser's WebGPU: checks arguments, finds buffers, records kernels."""
+
+from __future__ import annotations
+
+from asyncio import Lock
+from collections.abc import Sequence
+from math import nan
+from operator import index
+from typing import Any
+
+from browsergpu import _js, canvas, checks, host_memory
+from browsergpu.compute_backend import (
+    BinaryOp,
+    ComputeBackend,
+    Order,
+    ReduceOp,
+    Transpose,
+    UnaryOp,
+)
+from browsergpu.device import Device, PowerPreference, is_available
+from browsergpu.errors import InvalidArgument, NoAdapter, NotInitialized
+from browsergpu.memory import Buffer
+from browsergpu.ops import attention, conv2d, elementwise, gemm, reduce
+from browsergpu.ops.gemm import Operand
+
+_F32 = 4
+_F16 = 2
+_UNARY = {op.value: op.value for op in UnaryOp}
+_BINARY = {op.value: op.value for op in BinaryOp}
+
+
+class WasmBackend(ComputeBackend):
+    """Computes on the page's GPU, from Python in WebAssembly.
+
+    >>> backend = WasmBackend()
+    >>> backend.init()                                  # or: await backend.init_async()
+    >>> a = backend.alloc(x.nbytes); backend.copy_htod(a, x)
+    >>> backend.unary("relu", a, a, x.size)
+    >>> backend.copy_dtoh(x, a)                         # or: await backend.copy_dtoh_async(x, a)
+
+    ``power_preference`` and ``immediates`` are those of :meth:`Device.request`. A backend is a
+    context manager: leaving the block closes it.
+    """
+
+    def __init__(
+        self,
+        *,
+        power_preference: PowerPreference = "high-performance",
+        immediates: bool = True,
+    ) -> None:
+        self._power_preference: PowerPreference = power_preference
+        self._immediates = immediates
+        self._open: Device | None = None
+        self._closed = False
+        self._opening = Lock()
+        self._canvas_id: str | None = None
+        self._buffers: dict[int, Buffer] = {}
+
+    # -- life ------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return "webgpu"
+
+    @property
+    def is_initialized(self) -> bool:
+        return self._open is not None
+
+    @property
+    def device(self) -> Device:
+        """The open device: its info, features, limits, memory and recorder."""
+        return self._ready("device")
+
+    def init(self) -> None:
+        if not is_available():
+            raise NoAdapter("init", _js.why_no_gpu())
+        _js.block_on(self.init_async(), "init")
+
+    async def init_async(self) -> None:
+        async with self._opening:
+            if self._open is None:
+                self._open = await Device.request(
+                    power_preference=self._power_preference, immediates=self._immediates
+                )
+                self._closed = False
+
+    @classmethod
+    async def init_from_canvas(
+        cls,
+        canvas_id: str,
+        *,
+        power_preference: PowerPreference = "high-performance",
+        immediates: bool = True,
+    ) -> WasmBackend:
+        """An open backend that draws on the canvas of that id unless told otherwise.
+
+        Raises InvalidArgument where no canvas is known under the id: on the main thread an
+        element of the document, in a worker an OffscreenCanvas that the page has registered in
+        ``globalThis.browsergpuCanvases``.
+        """
+        canvas.find("init_from_canvas", canvas_id)
+        backend = cls(power_preference=power_preference, immediates=immediates)
+        backend._canvas_id = canvas_id
+        await backend.init_async()
+        return backend
+
+    def close(self) -> None:
+        """Frees every buffer and closes the device. Closing twice is allowed."""
+        device, self._open = self._open, None
+        self._closed = True
+        self._buffers.clear()
+        if device is not None:
+            device.close()
+
+    def __enter__(self) -> WasmBackend:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    def alloc(self, bytes: int) -> int:
+        device = self._ready("alloc")
+        nbytes = checks.integer("alloc", "bytes", bytes, maximum=2**53)
+        buffer = device.memory.take("alloc", nbytes)
+        self._buffers[buffer.handle] = buffer
+        return buffer.handle
+
+    def free(self, ptr: int) -> None:
+        device = self._ready("free")
+        buffer = self._buffer("free", "ptr", ptr)
+        del self._buffers[buffer.handle]
+        device.memory.give(buffer)
+
+    def copy_htod(self, dst: int, src: Any) -> None:
+        op = "copy_htod"
+        device = self._ready(op)
+        buffer = self._buffer(op, "dst", dst)
+        view = host_memory.source_view(op, "src", src)
+        nbytes = view.nbytes
+        self._check_room(op, "src", nbytes, "dst", buffer)
+        whole = nbytes if nbytes == buffer.nbytes else nbytes & ~3
+        if whole > 0:
+            device.recorder.write(buffer.id, 0, view, (whole + 3) & ~3)
+        if whole < nbytes:  # the last word keeps its other bytes
+            tail = view.cast("B")[whole:].tobytes()
+            device.recorder.dispatch(
+                device.pipeline("merge_word"), 1, 1, 1, buffer.id,
+                whole // 4, (1 << 8 * len(tail)) - 1, int.from_bytes(tail, "little"),
+            )  # fmt: skip
+
+    def copy_dtoh(self, dst: Any, src: int) -> None:
+        _js.block_on(self.copy_dtoh_async(dst, src), "copy_dtoh")
+
+    async def copy_dtoh_async(self, dst: Any, src: int) -> None:
+        op = "copy_dtoh"
+        device = self._ready(op)
+        buffer = self._buffer(op, "src", src)
+        view = host_memory.target_view(op, "dst", dst)
+        self._check_room(op, "dst", view.nbytes, "src", buffer)
+        if view.nbytes > 0:
+            await device.recorder.read(buffer.id, 0, view, (view.nbytes + 3) & ~3)
+
+    def synchronize(self) -> None:
+        _js.block_on(self.synchronize_async(), "synchronize")
+
+    async def synchronize_async(self) -> None:
+        await self._ready("synchronize").recorder.synchronize()
+
+    # -- matrix products -------------------------------------------------------------------------
+
+    def gemm(
+        self,
+        trans_a: Transpose | str,
+        trans_b: Transpose | str,
+        m: int,
+        n: int,
+        k: int,
+        alpha: float,
+        a_ptr: int,
+        lda: int,
+        b_ptr: int,
+        ldb: int,
+        beta: float,
+        c_ptr: int,
+        ldc: int,
+        *,
+        order: Order = "C",
+    ) -> None:
+        self._gemm(
+            "gemm", trans_a, trans_b, m, n, k, alpha, (a_ptr, lda, 0), (b_ptr, ldb, 0), beta,
+            (c_ptr, ldc, 0), 1, order,
+        )  # fmt: skip
+
+    def batched_gemm(
+        self,
+        trans_a: Transpose | str,
+        trans_b: Transpose | str,
+        m: int,
+        n: int,
+        k: int,
+        alpha: float,
+        a_ptr: int,
+        lda: int,
+        stride_a: int,
+        b_ptr: int,
+        ldb: int,
+        stride_b: int,
+        beta: float,
+        c_ptr: int,
+        ldc: int,
+        stride_c: int,
+        batch_count: int,
+        *,
+        order: Order = "C",
+    ) -> None:
+        self._gemm(
+            "batched_gemm", trans_a, trans_b, m, n, k, alpha, (a_ptr, lda, stride_a),
+            (b_ptr, ldb, stride_b), beta, (c_ptr, ldc, stride_c), batch_count, order,
+        )  # fmt: skip
+
+    def _gemm(
+        self,
+        op: str,
+        trans_a: Transpose | str,
+        trans_b: Transpose | str,
+        m: int,
+        n: int,
+        k: int,
+        alpha: float,
+        a: tuple[int, int, int],
+        b: tuple[int, int, int],
+        beta: float,
+        c: tuple[int, int, int],
+        batch_count: int,
+        order: Order,
+    ) -> None:
+        device = self._ready(op)
+        flip_a = checks.choice(op, "trans_a", trans_a, Transpose) is not Transpose.NO_TRANS
+        flip_b = checks.choice(op, "trans_b", trans_b, Transpose) is not Transpose.NO_TRANS
+        if order not in ("C", "F"):
+            raise InvalidArgument(op, "order", order, "'C' (row-major) or 'F' (column-major)")
+        m = checks.integer(op, "m", m)
+        n = checks.integer(op, "n", n)
+        k = checks.integer(op, "k", k)
+        alpha = checks.real(op, "alpha", alpha)
+        beta = checks.real(op, "beta", beta)
+        count = checks.integer(op, "batch_count", batch_count)
+        left = self._matrix(op, "a", a, (m, k), flip_a, order, count)
+        right = self._matrix(op, "b", b, (k, n), flip_b, order, count)
+        product = self._matrix(op, "c", c, (m, n), False, order, count)
+        if product.buffer is left.buffer or product.buffer is right.buffer:
+            raise InvalidArgument(op, "c_ptr", c[0], "another buffer than a_ptr's and b_ptr's")
+        if count > 1 and m > 0 and n > 0:
+            self._check_apart(op, product, m, n, count, c[2])
+        if m > 0 and n > 0 and count > 0:
+            gemm.gemm(device, m, n, k, alpha, left, right, beta, product, count)
+
+    def _matrix(
+        self,
+        op: str,
+        name: str,
+        given: tuple[int, int, int],
+        shape: tuple[int, int],
+        flip: bool,
+        order: Order,
+        count: int,
+    ) -> Operand:
+        """Checks one operand, given as (pointer, leading dimension, stride); ``shape`` is that of
+        op(X)."""
+        ptr, leading, stride = given
+        buffer = self._buffer(op, f"{name}_ptr", ptr)
+        stored_transposed = flip != (order == "F")
+        lines, length = (shape[1], shape[0]) if stored_transposed else shape
+        ld = checks.integer(op, f"ld{name}", leading, max(1, length))
+        stride = checks.integer(op, f"stride_{name}", stride)
+        if lines > 0 and length > 0 and count > 0:
+            extent = (count - 1) * stride + (lines - 1) * ld + length
+            self._check_elements(op, f"{name}_ptr", buffer, extent, _F32)
+        row, col = (1, ld) if stored_transposed else (ld, 1)
+        return Operand(buffer, row, col, stride)
+
+    @staticmethod
+    def _check_apart(op: str, c: Operand, m: int, n: int, count: int, stride: int) -> None:
+        lines, length, ld = (m, n, c.row) if c.col == 1 else (n, m, c.col)
+        after_another = stride >= (lines - 1) * ld + length
+        beside_another = stride >= length and (count - 1) * stride + length <= ld
+        if not (after_another or beside_another):
+            raise InvalidArgument(
+                op,
+                "stride_c",
+                stride,
+                f"matrices of C that do not overlap (at least {(lines - 1) * ld + length})",
+            )
+
+    def gemm_f16(
+        self,
+        m: int,
+        n: int,
+        k: int,
+        alpha: float,
+        a_ptr: int,
+        b_ptr: int,
+        beta: float,
+        c_ptr: int,
+    ) -> None:
+        op = "gemm_f16"
+        device = self._ready(op)
+        m = checks.integer(op, "m", m)
+        n = checks.integer(op, "n", n)
+        k = checks.integer(op, "k", k)
+        alpha = checks.real(op, "alpha", alpha)
+        beta = checks.real(op, "beta", beta)
+        a = self._elements(op, "a_ptr", a_ptr, m * k, _F16)
+        b = self._elements(op, "b_ptr", b_ptr, k * n, _F16)
+        c = self._elements(op, "c_ptr", c_ptr, m * n, _F16)
+        if c is a or c is b:
+            raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
+        if m > 0 and n > 0:
+            gemm.gemm_f16(device, m, n, k, alpha, a, b, beta, c)
+
+    # -- neural networks -------------------------------------------------------------------------
+
+    def conv2d_forward(
+        self,
+        input_ptr: int,
+        input_shape: Sequence[int],
+        filter_ptr: int,
+        filter_shape: Sequence[int],
+        output_ptr: int,
+        output_shape: Sequence[int],
+        stride: int | Sequence[int],
+        padding: int | Sequence[int],
+    ) -> None:
+        op = "conv2d_forward"
+        device = self._ready(op)
+        images, channels, height, width = checks.dimensions(op, "input_shape", input_shape, 4)
+        filters, depth, kernel_h, kernel_w = checks.dimensions(op, "filter_shape", filter_shape, 4)
+        given = checks.dimensions(op, "output_shape", output_shape, 4)
+        strides = checks.pair(op, "stride", stride, 1)
+        pads = checks.pair(op, "padding", padding)
+        if depth != channels:
+            raise InvalidArgument(
+                op, "filter_shape", filter_shape, f"{channels} channels, as input_shape has"
+            )
+        if kernel_h < 1 or kernel_w < 1:
+            raise InvalidArgument(op, "filter_shape", filter_shape, "a kernel of at least 1 × 1")
+        out = (
+            conv2d.output_extent(height, kernel_h, strides[0], pads[0]),
+            conv2d.output_extent(width, kernel_w, strides[1], pads[1]),
+        )
+        if out[0] < 1 or out[1] < 1:
+            raise InvalidArgument(
+                op,
+                "filter_shape",
+                filter_shape,
+                f"a kernel that fits the padded input of {height + 2 * pads[0]} × "
+                f"{width + 2 * pads[1]}",
+            )
+        expected = (images, filters, *out)
+        if given != expected:
+            raise InvalidArgument(op, "output_shape", output_shape, str(expected))
+        x = self._elements(op, "input_ptr", input_ptr, images * channels * height * width)
+        w = self._elements(op, "filter_ptr", filter_ptr, checks.product(filter_shape))
+        y = self._elements(op, "output_ptr", output_ptr, checks.product(expected))
+        if y is x or y is w:
+            raise InvalidArgument(
+                op, "output_ptr", output_ptr, "another buffer than the input's and the filter's"
+            )
+        if checks.product(expected) == 0:
+            return
+        sizes = conv2d.Conv2d(
+            images, channels, (height, width), filters, (kernel_h, kernel_w), out, strides, pads
+        )
+        conv2d.conv2d(device, sizes, x, w, y)
+
+    def attention(
+        self,
+        q_ptr: int,
+        k_ptr: int,
+        v_ptr: int,
+        o_ptr: int,
+        batch: int,
+        heads: int,
+        seq_q: int,
+        seq_kv: int,
+        head_dim: int,
+        scale: float,
+        causal: bool,
+    ) -> None:
+        op = "attention"
+        device = self._ready(op)
+        z = checks.integer(op, "batch", batch) * checks.integer(op, "heads", heads)
+        seq_q = checks.integer(op, "seq_q", seq_q)
+        seq_kv = checks.integer(op, "seq_kv", seq_kv)
+        head_dim = checks.integer(op, "head_dim", head_dim)
+        factor = checks.real(op, "scale", scale)
+        if factor <= 0:
+            raise InvalidArgument(op, "scale", scale, "a finite number above 0 (it multiplies)")
+        mask = checks.flag(op, "causal", causal)
+        q = self._elements(op, "q_ptr", q_ptr, z * seq_q * head_dim)
+        k = self._elements(op, "k_ptr", k_ptr, z * seq_kv * head_dim)
+        v = self._elements(op, "v_ptr", v_ptr, z * seq_kv * head_dim)
+        o = self._elements(op, "o_ptr", o_ptr, z * seq_q * head_dim)
+        if o is q or o is k or o is v:
+            raise InvalidArgument(op, "o_ptr", o_ptr, "another buffer than q_ptr, k_ptr and v_ptr")
+        if z * seq_q * head_dim == 0:
+            return
+        if seq_kv == 0:
+            elementwise.fill(device, o, 0.0, z * seq_q * head_dim)
+            return
+        attention.attention(
+            device, q, k, v, o, z, seq_q, seq_kv, head_dim, factor, mask
+        )  # fmt: skip
+
+    # -- reductions and elements -----------------------------------------------------------------
+
+    def reduce(
+        self,
+        op: ReduceOp | str,
+        input_ptr: int,
+        output_ptr: int,
+        shape: Sequence[int],
+        axis: int,
+    ) -> None:
+        device = self._ready("reduce")
+        kind = checks.choice("reduce", "op", op, ReduceOp)
+        extents = checks.dimensions("reduce", "shape", shape)
+        rank = len(extents)
+        if rank == 0:
+            raise InvalidArgument("reduce", "shape", shape, "at least one dimension")
+        at = checks.integer("reduce", "axis", axis, -rank)
+        if at >= rank:
+            raise InvalidArgument("reduce", "axis", axis, f"an axis from {-rank} to {rank - 1}")
+        at %= rank
+        outer, length, inner = (
+            checks.product(extents[:at]),
+            extents[at],
+            checks.product(extents[at + 1 :]),
+        )
+        x = self._elements("reduce", "input_ptr", input_ptr, checks.product(extents))
+        y = self._elements("reduce", "output_ptr", output_ptr, outer * inner)
+        if x is y:
+            raise InvalidArgument(
+                "reduce", "output_ptr", output_ptr, "another buffer than input_ptr"
+            )
+        if length == 0 and kind in (ReduceOp.MAX, ReduceOp.MIN):
+            raise InvalidArgument(
+                "reduce", "shape", shape, f"a non-empty axis {axis}: {kind} of nothing is undefined"
+            )
+        if outer * inner == 0:
+            return
+        if length == 0:
+            elementwise.fill(device, y, 0.0 if kind is ReduceOp.SUM else nan, outer * inner)
+        else:
+            reduce.reduce(device, kind.value, x, y, outer, length, inner)
+
+    def unary(self, op: UnaryOp | str, input_ptr: int, output_ptr: int, n: int) -> None:
+        device = self._ready("unary")
+        name = _UNARY.get(op) if isinstance(op, str) else None
+        if name is None:
+            name = checks.choice("unary", "op", op, UnaryOp).value
+        n = checks.integer("unary", "n", n)
+        x = self._elements("unary", "input_ptr", input_ptr, n)
+        y = self._elements("unary", "output_ptr", output_ptr, n)
+        if n > 0:
+            elementwise.unary(device, name, x, y, n)
+
+    def binary(self, op: BinaryOp | str, a_ptr: int, b_ptr: int, output_ptr: int, n: int) -> None:
+        device = self._ready("binary")
+        name = _BINARY.get(op) if isinstance(op, str) else None
+        if name is None:
+            name = checks.choice("binary", "op", op, BinaryOp).value
+        n = checks.integer("binary", "n", n)
+        a = self._elements("binary", "a_ptr", a_ptr, n)
+        b = self._elements("binary", "b_ptr", b_ptr, n)
+        y = self._elements("binary", "output_ptr", output_ptr, n)
+        if n > 0:
+            elementwise.binary(device, name, a, b, y, n)
+
+    # -- canvas ----------------------------------------------------------------------------------
+
+    def draw(
+        self, ptr: int, height: int, width: int, channels: int, canvas_id: str | None = None
+    ) -> None:
+        """Shows a float32 image [height, width, channels] in 0..1 on a canvas, from GPU memory.
+
+        1 channel is grey, 3 are RGB, 4 are RGBA; values are clamped. The canvas takes the image's
+        size. Without ``canvas_id``, it is the canvas of :meth:`init_from_canvas`. In a worker the
+        picture appears when Python next waits or returns.
+        """
+        op = "draw"
+        device = self._ready(op)
+        largest = device.limits["maxTextureDimension2D"]
+        height = checks.integer(op, "height", height, 1, largest)
+        width = checks.integer(op, "width", width, 1, largest)
+        if channels not in (1, 3, 4) or isinstance(channels, bool):
+            raise InvalidArgument(op, "channels", channels, "1 (grey), 3 (RGB) or 4 (RGBA)")
+        buffer = self._elements(op, "ptr", ptr, height * width * channels)
+        target = canvas_id if canvas_id is not None else self._canvas_id
+        if target is None:
+            raise InvalidArgument(
+                op, "canvas_id", None, "the id of a canvas (init_from_canvas sets a default)"
+            )
+        canvas.draw(device, op, target, buffer, height, width, int(channels))
+
+    # -- checks ----------------------------------------------------------------------------------
+
+    def _ready(self, op: str) -> Device:
+        if self._open is None:
+            if self._closed:
+                raise NotInitialized(op, "the backend is closed; init() opens it anew")
+            raise NotInitialized(op, "call init() first, or await init_async()")
+        return self._open
+
+    def _buffer(self, op: str, name: str, ptr: Any) -> Buffer:
+        buffer = self._buffers.get(ptr) if type(ptr) is int else self._lookup(ptr)
+        if buffer is None:
+            raise InvalidArgument(
+                op, name, ptr, "a pointer from this backend's alloc that was not freed"
+            )
+        return buffer
+
+    def _lookup(self, ptr: Any) -> Buffer | None:
+        if isinstance(ptr, bool):
+            return None
+        try:
+            return self._buffers.get(index(ptr))
+        except TypeError:
+            return None
+
+    def _elements(self, op: str, name: str, ptr: Any, n: int, itemsize: int = _F32) -> Buffer:
+        """The buffer of a pointer, which must hold n elements."""
+        buffer = self._buffer(op, name, ptr)
+        if n * itemsize > buffer.nbytes:
+            self._check_elements(op, name, buffer, n, itemsize)
+        return buffer
+
+    @staticmethod
+    def _check_elements(op: str, name: str, buffer: Buffer, n: int, itemsize: int) -> None:
+        if n * itemsize > buffer.nbytes:
+            raise InvalidArgument(
+                op,
+                name,
+                buffer.handle,
+                f"a buffer of at least {n * itemsize} bytes ({n} elements of {itemsize}); "
+                f"this one has {buffer.nbytes}",
+            )
+
+    @staticmethod
+    def _check_room(op: str, host: str, nbytes: int, device: str, buffer: Buffer) -> None:
+        if nbytes > buffer.nbytes:
+            raise InvalidArgument(
+                op, host, f"{nbytes} bytes", f"at most the {buffer.nbytes} bytes of {device}"
+            )

@@ -1,0 +1,176 @@
+// o = softmax(scale q kᵀ) v for each batch × head, with an optional causal mask (key > query is
+// masked out). q is [z, seq_q, head_dim], k and v are [z, seq_kv, head_dim].
+//
+// Online softmax (https://arxiv.org/abs/2205.14135, algorithm 1): keys come 32 at a time, the row
+// maximum and sum are kept up to date and earlier sums rescaled, so no seq_q × seq_kv matrix
+// exists. A workgroup of 16 × 16 threads makes 32 queries × 64 columns of o; a wider head_dim
+// takes further workgroups, which compute the scores again. Scores are products over head_dim in
+// steps of 32, so that any head_dim fits. 4 z seq_q seq_kv head_dim operations up to 64 columns.
+
+struct Params {
+  seq_q: u32,
+  seq_kv: u32,
+  head_dim: u32,
+  column_blocks: u32, // ceil(head_dim / 64)
+  first_z: u32,
+  causal: u32,
+  scale: f32,
+}
+
+@group(0) @binding(0) var<storage, read> q: array<f32>;
+@group(0) @binding(1) var<storage, read> k: array<f32>;
+@group(0) @binding(2) var<storage, read> v: array<f32>;
+@group(0) @binding(3) var<storage, read_write> o: array<f32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+const BLOCK = 32u; // queries and keys of a tile, and head_dim steps
+const COLUMNS = 64u;
+const PITCH = 33u;
+
+var<workgroup> q_tile: array<f32, BLOCK * PITCH>;
+var<workgroup> k_tile: array<f32, BLOCK * PITCH>;
+var<workgroup> weights: array<f32, BLOCK * PITCH>; // scores, then exp(scores - maximum)
+
+fn minus_infinity() -> f32 {
+  var bits = 0xff800000u; // a variable: WGSL refuses infinities in constant expressions
+  return bitcast<f32>(bits);
+}
+
+fn is_minus_infinity(x: f32) -> bool {
+  return bitcast<u32>(x) == 0xff800000u;
+}
+
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}
+
+fn load_tiles(thread: u32, q_row: u32, k_row: u32, step: u32, q_base: u32, kv_base: u32) {
+  for (var i = thread; i < BLOCK * BLOCK; i += 256u) {
+    let row = i / BLOCK;
+    let d = step + i % BLOCK;
+    var from_q = 0.0;
+    var from_k = 0.0;
+    if (d < params.head_dim) {
+      if (q_row + row < params.seq_q) {
+        from_q = q[q_base + (q_row + row) * params.head_dim + d];
+      }
+      if (k_row + row < params.seq_kv) {
+        from_k = k[kv_base + (k_row + row) * params.head_dim + d];
+      }
+    }
+    q_tile[row * PITCH + i % BLOCK] = from_q;
+    k_tile[row * PITCH + i % BLOCK] = from_k;
+  }
+}
+
+@compute @workgroup_size(16, 16)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_id) local: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let row_blocks = (params.seq_q + BLOCK - 1u) / BLOCK;
+  let block = group.y * groups.x + group.x;
+  if (block >= row_blocks * params.column_blocks) {
+    return;
+  }
+  let q_row = block / params.column_blocks * BLOCK;
+  let column = block % params.column_blocks * COLUMNS + 4u * local.x;
+  let z = params.first_z + group.z;
+  let q_base = z * params.seq_q * params.head_dim;
+  let kv_base = z * params.seq_kv * params.head_dim;
+  let row0 = 2u * local.y; // this thread's two queries, within the tile
+  let key0 = 2u * local.x;
+
+  var output0 = vec4f();
+  var output1 = vec4f();
+  var maxima = vec2f(minus_infinity());
+  var totals = vec2f();
+
+  var keys = params.seq_kv;
+  if (params.causal != 0u) {
+    keys = min(keys, q_row + BLOCK); // later keys are masked for every query of the tile
+  }
+  for (var k_row = 0u; k_row < keys; k_row += BLOCK) {
+    var scores = vec4f(); // queries row0, row0 + 1 by keys key0, key0 + 1
+    for (var step = 0u; step < params.head_dim; step += BLOCK) {
+      load_tiles(thread, q_row, k_row, step, q_base, kv_base);
+      workgroupBarrier();
+      for (var d = 0u; d < BLOCK; d++) {
+        let left = vec2f(q_tile[row0 * PITCH + d], q_tile[(row0 + 1u) * PITCH + d]);
+        let right = vec2f(k_tile[key0 * PITCH + d], k_tile[(key0 + 1u) * PITCH + d]);
+        scores += left.xxyy * right.xyxy;
+      }
+      workgroupBarrier();
+    }
+    for (var i = 0u; i < 4u; i++) {
+      let row = row0 + (i >> 1u);
+      let key = key0 + (i & 1u);
+      let masked = k_row + key >= params.seq_kv
+        || (params.causal != 0u && k_row + key > q_row + row);
+      weights[row * PITCH + key] = select(scores[i] * params.scale, minus_infinity(), masked);
+    }
+    workgroupBarrier();
+
+    // Every thread of a row finds the row's new maximum by itself.
+    var new_maxima = maxima;
+    for (var key = 0u; key < BLOCK; key++) {
+      let pair = vec2f(weights[row0 * PITCH + key], weights[(row0 + 1u) * PITCH + key]);
+      new_maxima = max(new_maxima, pair);
+    }
+    workgroupBarrier();
+    for (var i = 0u; i < 4u; i++) {
+      let at = (row0 + (i >> 1u)) * PITCH + key0 + (i & 1u);
+      let score = weights[at];
+      // Of -inf - -inf comes NaN, where nothing is to be added.
+      if (is_minus_infinity(score)) {
+        weights[at] = 0.0;
+      } else if (!is_nan(score)) {
+        weights[at] = exp(score - new_maxima[i >> 1u]);
+      }
+    }
+    workgroupBarrier();
+    var rescale = exp(maxima - new_maxima);
+    if (is_minus_infinity(maxima.x)) {
+      rescale.x = 0.0;
+    }
+    if (is_minus_infinity(maxima.y)) {
+      rescale.y = 0.0;
+    }
+    maxima = new_maxima;
+    output0 *= rescale.x;
+    output1 *= rescale.y;
+    totals *= rescale;
+    let limit = min(BLOCK, params.seq_kv - k_row);
+    for (var key = 0u; key < limit; key++) {
+      let pair = vec2f(weights[row0 * PITCH + key], weights[(row0 + 1u) * PITCH + key]);
+      totals += pair;
+      let masked0 = params.causal != 0u && k_row + key > q_row + row0;
+      let masked1 = params.causal != 0u && k_row + key > q_row + row0 + 1u;
+      var values = vec4f();
+      let at = kv_base + (k_row + key) * params.head_dim + column;
+      for (var j = 0u; j < 4u; j++) {
+        if (column + j < params.head_dim) {
+          values[j] = v[at + j];
+        }
+      }
+      // A masked key must not reach the result even where its value is NaN: 0 × NaN is NaN.
+      output0 += select(pair.x * values, vec4f(), masked0);
+      output1 += select(pair.y * values, vec4f(), masked1);
+    }
+    workgroupBarrier();
+  }
+
+  for (var j = 0u; j < 4u; j++) {
+    if (column + j < params.head_dim) {
+      let at = q_base + (q_row + row0) * params.head_dim + column + j;
+      if (q_row + row0 < params.seq_q) {
+        o[at] = output0[j] / totals.x;
+      }
+      if (q_row + row0 + 1u < params.seq_q) {
+        o[at + params.head_dim] = output1[j] / totals.y;
+      }
+    }
+  }
+}

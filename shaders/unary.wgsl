@@ -1,0 +1,96 @@
+// y[i] = f(x[i]) for i < n; f is chosen by OP when the pipeline is made.
+//
+// One vec4 a thread: reads 4n and writes 4n bytes. The last vec4 keeps what lies past n.
+// NaN in gives NaN out, infinities behave as in NumPy; NaN is told by its bits, since WGSL lets
+// an implementation assume that it does not occur.
+//
+// Entry points: main (x to y), main_in_place (y to y: WebGPU does not let one buffer be bound
+// both for reading and for writing).
+
+struct Params {
+  n: u32, // elements
+}
+
+@group(0) @binding(0) var<storage, read> x: array<vec4f>;
+@group(0) @binding(1) var<storage, read_write> y: array<vec4f>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+// 0 relu, 1 sigmoid, 2 tanh, 3 exp, 4 log, 5 sqrt, 6 abs, 7 neg, 8 gelu, 9 silu
+override OP: u32 = 0u;
+
+fn is_nan(v: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+// A NaN that the compiler cannot see: WGSL refuses NaN in constant expressions.
+fn quiet_nan() -> vec4f {
+  var bits = 0x7fc00000u;
+  return bitcast<vec4f>(vec4u(bits));
+}
+
+// Built-in tanh may be a quotient of exponentials: it then overflows for large |v| and cancels
+// near 0, where the Taylor series to v^9 is exact to 1e-8.
+fn tanh_accurate(v: vec4f) -> vec4f {
+  let t = v * v;
+  let near = v * (1.0 + t * (-1.0 / 3.0 + t * (2.0 / 15.0 + t * (-17.0 / 315.0 + t * (62.0 / 2835.0)))));
+  let far = tanh(clamp(v, vec4f(-10.0), vec4f(10.0)));
+  return select(far, near, abs(v) < vec4f(0.25));
+}
+
+// Built-in log only promises 2^-21 absolute near 1. There, log v = 2 atanh((v - 1) / (v + 1)),
+// whose series to s^9 is exact to 1e-9.
+fn log_accurate(v: vec4f) -> vec4f {
+  let s = (v - 1.0) / (v + 1.0);
+  let t = s * s;
+  let near = 2.0 * s * (1.0 + t * (1.0 / 3.0 + t * (1.0 / 5.0 + t * (1.0 / 7.0 + t / 9.0))));
+  let far = select(log(v), quiet_nan(), v < vec4f(0.0));
+  return select(far, near, abs(v - 1.0) < vec4f(0.25));
+}
+
+// tanh form, https://arxiv.org/abs/1606.08415: 0.5 v (1 + tanh u) = v / (1 + exp(-2u)), which
+// does not cancel for negative v.
+fn gelu(v: vec4f) -> vec4f {
+  let u = 0.7978845608028654 * (v + 0.044715 * v * v * v);
+  return v / (1.0 + exp(-2.0 * u));
+}
+
+fn apply(v: vec4f) -> vec4f {
+  switch (OP) {
+    case 0u: { return max(v, vec4f(0.0)); }
+    case 1u: { return 1.0 / (1.0 + exp(-v)); }
+    case 2u: { return tanh_accurate(v); }
+    case 3u: { return exp(v); }
+    case 4u: { return log_accurate(v); }
+    case 5u: { return select(sqrt(v), quiet_nan(), v < vec4f(0.0)); }
+    case 6u: { return abs(v); }
+    case 7u: { return -v; }
+    case 8u: { return gelu(v); }
+    default: { return v / (1.0 + exp(-v)); }
+  }
+}
+
+fn result(v: vec4f, previous: vec4f, i: u32) -> vec4f {
+  let value = select(apply(v), v, is_nan(v));
+  let lane = 4u * i + vec4u(0u, 1u, 2u, 3u);
+  return select(previous, value, lane < vec4u(params.n));
+}
+
+fn index(id: vec3u, groups: vec3u) -> u32 {
+  return id.y * groups.x * 256u + id.x;
+}
+
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = index(id, groups);
+  if (4u * i < params.n) {
+    y[i] = result(x[i], y[i], i);
+  }
+}
+
+@compute @workgroup_size(256)
+fn main_in_place(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = index(id, groups);
+  if (4u * i < params.n) {
+    y[i] = result(y[i], y[i], i);
+  }
+}
