@@ -15,11 +15,10 @@ _POLL = 0.2
 
 
 @contextlib.contextmanager
-def cache_lock(cache: Path, progress: Progress, wait: float = 900.0) -> Iterator[None]:
-    """Hold the cache's lock; the system releases it when the process dies."""
-    path = cache / "lock"
+def cache_lock(path: Path, progress: Progress, wait: float = 900.0) -> Iterator[None]:
+    """Hold the lock file ``path``; the system releases it when the process dies."""
     try:
-        cache.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise storage_error(path, error) from error

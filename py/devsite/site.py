@@ -47,7 +47,7 @@ def prepare(
     manifest = manifest or load_manifest()
     progress = progress or Silent()
     store = Store(layout.files, layout.temporary)
-    with cache_lock(layout.cache, progress):
+    with cache_lock(layout.cache / "lock", progress):
         store.clear_temporary()
         files = manifest.files if refresh else store.missing(manifest.files)
         if files and offline:

@@ -1,0 +1,129 @@
+"""Finds a Chromium that can run the browser tests, or brings one."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from devsite.processes import run_program
+from runner import debian
+from runner.problem import CannotPrepare
+
+# The first with WebAssembly's JavaScript Promise Integration; WebGPU is older.
+OLDEST = 137
+VARIABLE = "BROWSERGPU_CHROMIUM"
+_DOWNLOAD_TIMEOUT = 900.0
+_SYSTEM_NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+    "microsoft-edge",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+_WHERE_PLAYWRIGHTS_IS = """
+from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    print(playwright.chromium.executable_path)
+"""
+
+
+@dataclass(frozen=True)
+class Chromium:
+    """A browser that is new enough."""
+
+    path: str
+    version: str
+
+
+def ensure_chromium(python: Path, memory: Path, say: Callable[[str], None]) -> Chromium:
+    """The Chromium to test with; ``memory`` is a file that remembers it for the next time.
+
+    The one in BROWSERGPU_CHROMIUM, else Playwright's own, else the system's, else Debian's.
+    """
+    if chosen := os.environ.get(VARIABLE):
+        return _chosen(chosen)
+    remembered = memory.read_text(encoding="utf-8") if memory.exists() else ""
+    for path in _places(remembered, python, say):
+        try:
+            chromium = Chromium(path, _version(path))
+        except CannotPrepare as problem:
+            say(str(problem))
+            continue
+        memory.write_text(path, encoding="utf-8")
+        return chromium
+    raise CannotPrepare(
+        f"No Chromium of version {OLDEST} or newer was found, and none could be installed. "
+        f"Install one (Debian: apt-get install chromium), or set {VARIABLE} to one's path."
+    )
+
+
+def _chosen(path: str) -> Chromium:
+    try:
+        return Chromium(path, _version(path))
+    except CannotPrepare as problem:
+        raise CannotPrepare(f"{VARIABLE}: {problem}") from problem
+
+
+def _places(remembered: str, python: Path, say: Callable[[str], None]) -> Iterator[str]:
+    """Paths to try; a later one is looked for only where the ones before it will not do."""
+    if Path(remembered).is_file():
+        yield remembered
+    if own := _playwrights(python, say):
+        yield own
+    yield from filter(None, map(shutil.which, _SYSTEM_NAMES))
+    if debian.can_install() and debian.install("chromium", say):
+        yield from filter(None, [shutil.which("chromium")])
+
+
+def _playwrights(python: Path, say: Callable[[str], None]) -> str | None:
+    """Playwright's own browser, fetched where it is absent."""
+    asked = run_program([str(python), "-c", _WHERE_PLAYWRIGHTS_IS], folder=Path.cwd(), timeout=60.0)
+    path = asked.last_lines(1)
+    if not asked.succeeded:
+        say(f"Playwright does not start:\n{asked.last_lines()}")
+        return None
+    if Path(path).is_file():
+        return path
+    say("Fetching Playwright's Chromium")
+    finished = run_program(
+        [str(python), "-m", "playwright", "install", "--no-shell", "chromium"],
+        folder=Path.cwd(),
+        timeout=_DOWNLOAD_TIMEOUT,
+        # Milliseconds; the default of 30 s, tried several times, is long without a network.
+        environment={"PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": "5000"},
+    )
+    if not finished.succeeded:
+        say("Playwright's Chromium cannot be downloaded here")
+        return None
+    if debian.can_install():
+        # Chromium's libraries; where they are there already this changes nothing.
+        run_program(
+            [str(python), "-m", "playwright", "install-deps", "chromium"],
+            folder=Path.cwd(),
+            timeout=_DOWNLOAD_TIMEOUT,
+        )
+    return path
+
+
+def _version(path: str) -> str:
+    """The version of a Chromium that starts and is new enough."""
+    if not Path(path).is_file():
+        raise CannotPrepare(f"no file {path}")
+    try:
+        finished = run_program([path, "--version"], folder=Path.cwd(), timeout=60.0)
+    except OSError as error:
+        raise CannotPrepare(f"{path} does not start: {error.strerror}") from error
+    found = re.search(r"\b(\d+)(?:\.\d+){3}\b", finished.output)
+    if not finished.succeeded or found is None:
+        raise CannotPrepare(
+            f"{path} --version gave no version: {finished.last_lines(1) or 'no output'}"
+        )
+    if int(found[1]) < OLDEST:
+        raise CannotPrepare(
+            f"{path} is Chromium {found[0]}; WebGPU together with JSPI needs {OLDEST} or newer"
+        )
+    return found[0]

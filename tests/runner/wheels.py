@@ -1,0 +1,40 @@
+"""Fetches the wheels that the tests inside Pyodide need into .cache/test-wheels."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from devsite.processes import run_program
+from runner.problem import CannotPrepare
+
+_TIMEOUT = 300.0
+# The Python of Pyodide 314.
+_PYTHON = "3.14"
+
+
+def ensure_wheels(
+    folder: Path, requirements: Path, python: Path, say: Callable[[str], None]
+) -> None:
+    """Make the folder hold exactly the wheels of the requirements."""
+    stamp = folder / "requirements.txt"
+    wanted = requirements.read_text(encoding="utf-8")
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return
+    say("Fetching the wheels of the tests inside Pyodide")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as name:
+        fresh = Path(name) / "wheels"
+        command = [str(python), "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
+        command += ["--platform", "any", "--python-version", _PYTHON, "--dest", str(fresh)]
+        command += ["--disable-pip-version-check", "--requirement", str(requirements)]
+        finished = run_program(command, folder=Path(name), timeout=_TIMEOUT)
+        if not finished.succeeded:
+            reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+            raise CannotPrepare(
+                "pip could not fetch the wheels of the tests inside Pyodide:\n"
+                f"{reason or finished.last_lines(8)}"
+            )
+        (fresh / stamp.name).write_text(wanted, encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
