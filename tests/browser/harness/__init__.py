@@ -1,0 +1,1 @@
+"""What the browser tests stand on: Chromium, the site, the bare page, tests run inside Pyodide."""

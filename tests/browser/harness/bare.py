@@ -1,0 +1,100 @@
+"""The bare page (tests/browser/pages): Pyodide in a page or a worker, without a file of web/."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page
+
+BOOT_TIMEOUT_S = 120.0
+INSTALL_TIMEOUT_S = 120.0
+RUN_TIMEOUT_S = 120.0
+KERNELS = ("worker", "main")
+
+
+class PythonFailed(AssertionError):
+    """A call into the bare page failed; the message holds the traceback."""
+
+
+class BarePage:
+    """One bare page and its Pyodide.
+
+    Calls are started with one short evaluation and answered through a binding, so that every wait
+    is a wait of the host with its own time-out, even while the page's thread is busy.
+    """
+
+    def __init__(self, page: Page, site_url: str, kernel: str) -> None:
+        if kernel not in KERNELS:
+            raise ValueError(f"kernel is {kernel!r}, expected one of {KERNELS}")
+        self.page = page
+        self.kernel = kernel
+        self.on_report: Callable[[str], None] = lambda report: None
+        self._ids = itertools.count(1)
+        self._outcomes: dict[int, tuple[bool, Any]] = {}
+        self._crashed = False
+        page.on("crash", lambda _page: self._note_crash())
+        page.expose_binding("bareSettled", self._settled)
+        page.expose_binding("bareReport", lambda _source, report: self.on_report(report))
+        page.goto(f"{site_url}/tests/bare.html?kernel={kernel}", timeout=30_000)
+        page.wait_for_function("() => globalThis.bare !== undefined", timeout=30_000)
+
+    def boot(self, packages: list[str]) -> None:
+        """Load Pyodide and some of its own packages."""
+        self.call("boot", packages, timeout=BOOT_TIMEOUT_S, what="Pyodide to boot")
+
+    def install(self, urls: list[str], *, deps: bool = True) -> None:
+        """Install wheels with micropip."""
+        what = f"micropip to install {', '.join(url.rsplit('/', 1)[-1] for url in urls)}"
+        self.call("install", urls, deps, timeout=INSTALL_TIMEOUT_S, what=what)
+
+    def write_files(self, files: dict[str, str]) -> None:
+        """Put text files into Pyodide's file system."""
+        self.call("writeFiles", files, timeout=30.0, what="files to be written")
+
+    def run(self, code: str, *, timeout: float = RUN_TIMEOUT_S) -> Any:
+        """Run Python in the page; return its last expression as plain data."""
+        return self.call("run", code, timeout=timeout, what=f"Python to run:\n{code}")
+
+    def call(self, method: str, *args: Any, timeout: float, what: str) -> Any:
+        """Call one function of pages/kernel.mjs and wait for its value."""
+        call = self.start(method, *args)
+        self.wait_until(lambda: self.settled(call), timeout=timeout, what=what)
+        return self.outcome(call)
+
+    def start(self, method: str, *args: Any) -> int:
+        """Start a call; `settled` and `outcome` tell how it ended."""
+        call = next(self._ids)
+        self.page.evaluate(
+            "([id, method, args]) => bare.start(id, method, ...args)", [call, method, list(args)]
+        )
+        return call
+
+    def settled(self, call: int) -> bool:
+        """Whether a started call has ended."""
+        return call in self._outcomes
+
+    def outcome(self, call: int) -> Any:
+        """The value of an ended call; raises PythonFailed if it failed."""
+        succeeded, value = self._outcomes.pop(call)
+        if not succeeded:
+            raise PythonFailed(value)
+        return value
+
+    def wait_until(self, done: Callable[[], bool], *, timeout: float, what: str) -> None:
+        """Handle the page's events until `done()`; at most `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        while not done():
+            if self._crashed:
+                raise PythonFailed(f"the page crashed while the test waited for {what}")
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"waited {timeout:g} s for {what} ({self.kernel} kernel)")
+            self.page.wait_for_timeout(10)
+
+    def _settled(self, _source: Any, call: int, succeeded: bool, value: Any) -> None:
+        self._outcomes[call] = (succeeded, value)
+
+    def _note_crash(self) -> None:
+        self._crashed = True

@@ -1,0 +1,49 @@
+"""Chromium with WebGPU on SwiftShader, a Vulkan driver in software that needs no GPU."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from playwright.sync_api import Browser, Playwright
+
+LAUNCH_TIMEOUT_MS = 60_000
+
+_FLAGS = [
+    "--enable-unsafe-webgpu",
+    "--use-webgpu-adapter=swiftshader",
+    "--use-vulkan=swiftshader",
+    "--use-angle=swiftshader",
+    "--enable-features=Vulkan",
+    # Lets the leak tests ask for a collection before they count.
+    "--js-flags=--expose-gc",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+
+
+def executable() -> Path:
+    """The browser to test with: $BROWSERGPU_CHROMIUM, else Debian's."""
+    path = Path(os.environ.get("BROWSERGPU_CHROMIUM") or "/usr/bin/chromium")
+    if not path.exists():
+        raise FileNotFoundError(
+            f"no Chromium at {path}: set BROWSERGPU_CHROMIUM to one, "
+            "or let `python3 tests/run.py` find or install one"
+        )
+    return path
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Start Chromium, headless, with WebGPU on."""
+    # Chromium refuses to run its sandbox as root.
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return playwright.chromium.launch(
+        executable_path=executable(),
+        args=_FLAGS + sandbox,
+        chromium_sandbox=False,
+        timeout=LAUNCH_TIMEOUT_MS,
+    )

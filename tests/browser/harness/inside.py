@@ -1,0 +1,225 @@
+"""Host items for the tests of tests/browser/inside, which run inside Pyodide.
+
+The host collects those files as pytest always does, so that names, parameters, -k and markers
+mean the same on both sides. Then each function is replaced by an InsideItem. The first item of a
+file starts *one* in-page pytest with all the chosen tests of that file; each item waits for its
+own report and shows the in-page traceback if it failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import problems
+from .bare import KERNELS, BarePage, PythonFailed
+from .lab import Lab
+from .site import urls_of_test_wheels
+
+BROWSER_TESTS = Path(__file__).resolve().parent.parent
+INSIDE = BROWSER_TESTS / "inside"
+REPOSITORY = BROWSER_TESTS.parent.parent
+
+# The longest that one in-page test may take; SwiftShader on two cores is slow.
+TEST_TIMEOUT_S = 240.0
+
+_INI = """[pytest]
+addopts = --strict-markers
+markers =
+{markers}
+"""
+
+_RUN = """
+import json, os, sys
+os.environ.update(json.loads({environment!r}))
+if "/suite" not in sys.path:
+    sys.path.insert(0, "/suite")
+import in_page
+in_page.run(json.loads({arguments!r}))
+"""
+
+
+class InsideFailure(Exception):
+    """An in-page test failed; the message is the in-page report."""
+
+
+class InsideItem(pytest.Item):
+    """One in-page test on one kernel ("worker" or "main")."""
+
+    def __init__(self, *, function: pytest.Function, kernel: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.inside_id = function.nodeid
+        self.inside_path = function.path
+        self.kernel = kernel
+        self.keywords.update({name: True for name in function.keywords})
+        self.own_markers.extend(function.own_markers)
+
+    def runtest(self) -> None:
+        runner = self.config.stash[RUNNERS][self.kernel]
+        report = runner.report_of(self)
+        for title, content in report["sections"]:
+            self.add_report_section("call", title, content)
+        if report["outcome"] == "skipped":
+            pytest.skip(report["text"])
+        if report["outcome"] != "passed":
+            raise InsideFailure(report["text"])
+        if self.get_closest_marker("provokes_errors") is None:
+            problems.assert_none(report["problems"])
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        if isinstance(excinfo.value, InsideFailure | TimeoutError | PythonFailed | AssertionError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, f"in page: {self.name}"
+
+
+class Runner:
+    """Runs in-page tests on one bare page, which it makes anew after a hang or a crash."""
+
+    def __init__(self, lab: Lab, kernel: str) -> None:
+        self._lab = lab
+        self._kernel = kernel
+        self._bare: BarePage | None = None
+        self._reports: dict[str, dict[str, Any]] = {}
+        self._problems: list[str] = []
+        self._batch: int | None = None
+        self._heard = 0.0
+
+    def report_of(self, item: InsideItem) -> dict[str, Any]:
+        """The report of an item's in-page test, running the rest of its file too."""
+        if item.inside_id not in self._reports:
+            if self._batch is None:
+                self._start([other for other in _items_from(item) if other.kernel == self._kernel])
+            self._wait_for(item.inside_id)
+        return self._reports.pop(item.inside_id)
+
+    def _start(self, items: list[InsideItem]) -> None:
+        bare = self._ready_page()
+        environment = {name: os.environ[name] for name in ("CI",) if name in os.environ}
+        arguments = [item.inside_id for item in items]
+        code = _RUN.format(environment=json.dumps(environment), arguments=json.dumps(arguments))
+        self._heard = time.monotonic()
+        self._batch = bare.start("run", code)
+
+    def _wait_for(self, inside_id: str) -> None:
+        bare, batch = self._bare, self._batch
+        assert bare is not None
+        assert batch is not None
+
+        def overdue() -> bool:
+            return time.monotonic() > self._heard + TEST_TIMEOUT_S
+
+        try:
+            bare.wait_until(
+                lambda: inside_id in self._reports or bare.settled(batch) or overdue(),
+                timeout=float("inf"),
+                what=inside_id,
+            )
+        except PythonFailed:
+            self._abandon_page()
+            raise
+        if bare.settled(batch):
+            self._batch = None
+            ended = bare.outcome(batch)
+            if inside_id not in self._reports:
+                raise InsideFailure(f"the in-page pytest ended without this test:\n{_text(ended)}")
+        elif inside_id not in self._reports:
+            self._abandon_page()
+            raise TimeoutError(
+                f"no in-page test ended within {TEST_TIMEOUT_S:g} s while {inside_id} was awaited; "
+                "the page was closed, and the tests after it run in a new one"
+            )
+
+    def _ready_page(self) -> BarePage:
+        if self._bare is None:
+            bare = self._lab.new_bare_page(self._problems.append, self._kernel)
+            bare.on_report = self._note_report
+            bare.boot(["numpy", "micropip"])
+            bare.install(urls_of_test_wheels(self._lab.site_url), deps=False)
+            bare.install([self._lab.wheel_url])
+            bare.write_files(_suite_files())
+            self._bare = bare
+        return self._bare
+
+    def _abandon_page(self) -> None:
+        assert self._bare is not None
+        self._bare.page.context.close()
+        self._bare = None
+        self._batch = None
+
+    def _note_report(self, text: str) -> None:
+        report = json.loads(text)
+        # What the page complained of since the last report belongs to this test.
+        report["problems"] = self._problems[:]
+        self._problems.clear()
+        self._heard = time.monotonic()
+        self._reports[report["nodeid"]] = report
+
+
+RUNNERS = pytest.StashKey[dict[str, Runner]]()
+
+
+def make_runners(lab: Lab) -> dict[str, Runner]:
+    """A runner for each kernel; none starts anything before its first test."""
+    return {kernel: Runner(lab, kernel) for kernel in KERNELS}
+
+
+def replace_functions(items: list[pytest.Item]) -> None:
+    """Replace the functions of tests/browser/inside by items that run them in the page.
+
+    A file says where it runs with `pytestmark = pytest.mark.kernels("worker", "main")`; without
+    the marker its tests run in a worker, as they do in the product's own page.
+    """
+    replaced: list[pytest.Item] = []
+    for item in items:
+        if not (isinstance(item, pytest.Function) and INSIDE in item.path.parents):
+            replaced.append(item)
+            continue
+        marker = item.get_closest_marker("kernels")
+        for kernel in marker.args if marker else ("worker",):
+            name = item.name if kernel == "worker" else f"{item.name}@{kernel}"
+            replaced.append(
+                InsideItem.from_parent(item.parent, name=name, function=item, kernel=kernel)
+            )
+    items[:] = replaced
+
+
+def _items_from(item: InsideItem) -> list[InsideItem]:
+    """The items of the same file and kernel, from `item` on."""
+    same = [
+        other
+        for other in item.session.items
+        if isinstance(other, InsideItem)
+        and (other.inside_path, other.kernel) == (item.inside_path, item.kernel)
+    ]
+    return same[same.index(item) :]
+
+
+def _suite_files() -> dict[str, str]:
+    """The in-page suite, laid out as in the repository so that node ids agree."""
+    files = {
+        f"/suite/{path.relative_to(REPOSITORY).as_posix()}": path.read_text(encoding="utf-8")
+        for path in sorted(INSIDE.rglob("*.py"))
+    }
+    files["/suite/in_page.py"] = (Path(__file__).parent / "in_page.py").read_text(encoding="utf-8")
+    files["/suite/pytest.ini"] = _INI.format(
+        markers="\n".join(f"    {name}: {text}" for name, text in MARKERS.items())
+    )
+    return files
+
+
+MARKERS = {
+    "provokes_errors": "the test makes the page report errors on purpose",
+    "kernels": "where in-page tests run: 'worker' (default), 'main'",
+}
+
+
+def _text(ended: Any) -> str:
+    return f"exit code {ended['code']}\n{ended['terminal']}" if ended else "no outcome"

@@ -1,0 +1,59 @@
+"""What a test session starts once, when first needed: Playwright, Chromium, the site."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import urllib.request
+from functools import cached_property
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from . import chromium, problems
+from .bare import BarePage
+from .site import start_site
+
+ACTION_TIMEOUT_MS = 30_000
+
+
+class Lab:
+    """Starts things at first use and stops all of them in `close`."""
+
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
+
+    @cached_property
+    def browser(self) -> Browser:
+        """Chromium with WebGPU."""
+        playwright = self._stack.enter_context(sync_playwright())
+        browser = chromium.launch(playwright)
+        self._stack.callback(browser.close)
+        return browser
+
+    @cached_property
+    def site_url(self) -> str:
+        """The address of the site, without a slash at its end."""
+        return self._stack.enter_context(start_site())
+
+    @cached_property
+    def wheel_url(self) -> str:
+        """The address of the project's wheel."""
+        with urllib.request.urlopen(f"{self.site_url}/wheel/index.json", timeout=120) as answer:
+            return self.site_url + json.load(answer)["wheel"]
+
+    def new_page(self, tell: Any, **options: Any) -> Page:
+        """A page in a context of its own; `tell` hears of its problems."""
+        context = self.browser.new_context(**options)
+        context.set_default_timeout(ACTION_TIMEOUT_MS)
+        page = context.new_page()
+        problems.watch(page, tell)
+        return page
+
+    def new_bare_page(self, tell: Any, kernel: str) -> BarePage:
+        """A bare page without Pyodide yet, in a context of its own."""
+        return BarePage(self.new_page(tell), self.site_url, kernel)
+
+    def close(self) -> None:
+        """Stop all that was started."""
+        self._stack.close()

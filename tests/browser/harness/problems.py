@@ -1,0 +1,47 @@
+"""What a page complained about: console errors, page errors, WebGPU's warnings, a crash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import ConsoleMessage, Error, Page
+
+# Chromium reports an uncaptured validation error as a console *warning*, without a common prefix.
+_WEBGPU_WARNING = re.compile(
+    r"webgpu|\bGPU[A-Z]\w+|\bdawn\b|\btint\b|wgsl|validation|\[Invalid |is invalid|"
+    r"While (calling|encoding|validating|initializing|finishing)",
+    re.IGNORECASE,
+)
+
+# Chromium says this of a headless page that draws with SwiftShader; it is not about the page.
+_NOISE = re.compile(r"GPU stall due to ReadPixels|Automatic fallback to software WebGL")
+
+
+def watch(page: Page, tell: Callable[[str], None]) -> None:
+    """Call `tell` with a line for each problem of `page` and its workers."""
+
+    def on_console(message: ConsoleMessage) -> None:
+        text = message.text
+        if _NOISE.search(text):
+            return
+        if message.type == "error" or (message.type == "warning" and _WEBGPU_WARNING.search(text)):
+            place = message.location
+            tell(f"console {message.type}: {text} ({place['url']}:{place['lineNumber']})")
+
+    def on_page_error(error: Error) -> None:
+        tell(f"page error: {error.stack or error.message}")
+
+    page.on("console", on_console)
+    page.on("pageerror", on_page_error)
+    page.on("crash", lambda _page: tell("the page crashed"))
+
+
+def assert_none(problems: list[str]) -> None:
+    """Fail with every problem in the message, if there is one."""
+    if problems:
+        listing = "\n".join(f"  - {problem}" for problem in problems)
+        raise AssertionError(
+            f"the page reported {len(problems)} problem(s) that the test did not provoke:\n"
+            f"{listing}\n(a test that provokes errors says so: @pytest.mark.provokes_errors)"
+        )

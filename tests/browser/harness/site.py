@@ -1,0 +1,45 @@
+"""The site under test: what serve.py serves, plus the pages and wheels that only tests need."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from devsite.server import make_server, server_url
+from devsite.site import prepare
+
+BROWSER_TESTS = Path(__file__).resolve().parent.parent
+REPOSITORY = BROWSER_TESTS.parent.parent
+TEST_WHEELS = REPOSITORY / ".cache" / "test-wheels"
+
+
+@contextlib.contextmanager
+def start_site() -> Iterator[str]:
+    """Serve the site on a free port; gives its address, without a slash at its end."""
+    site = prepare()
+    roots = {
+        **site.roots,
+        "/tests/": BROWSER_TESTS / "pages",
+        "/test-wheels/": TEST_WHEELS,
+    }
+    server = make_server(roots)
+    thread = threading.Thread(target=server.serve_forever, name="site", daemon=True)
+    thread.start()
+    try:
+        yield server_url(server).rstrip("/")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=10)
+
+
+def urls_of_test_wheels(site_url: str) -> list[str]:
+    """The addresses of the wheels that in-page tests need (pytest, hypothesis …)."""
+    wheels = sorted(TEST_WHEELS.glob("*.whl"))
+    if not any(wheel.name.startswith("pytest-") for wheel in wheels):
+        raise FileNotFoundError(
+            f"no pytest wheel in {TEST_WHEELS}: run `python3 tests/run.py`, which fetches them"
+        )
+    return [f"{site_url}/test-wheels/{wheel.name}" for wheel in wheels]

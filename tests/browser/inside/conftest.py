@@ -1,0 +1,48 @@
+"""Fixtures of the in-page tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "browser",
+    deadline=None,
+    max_examples=30,
+    derandomize=bool(os.environ.get("CI")),
+    database=None,
+    print_blob=True,
+    # The session's backend is the fixture: it is meant to live through all examples.
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("browser")
+
+
+@pytest.fixture(scope="session")
+def backend() -> Iterator[Any]:
+    """An initialised WasmBackend."""
+    from browsergpu import WasmBackend
+
+    backend = WasmBackend()
+    backend.init()
+    yield backend
+    backend.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Buffers in use after a test are those before it, and the GPU reports no late error."""
+    if "backend" not in request.fixturenames:
+        yield
+        return
+    backend = request.getfixturevalue("backend")
+    memory = backend.device.memory
+    before = (memory.buffers, memory.in_use)
+    yield
+    backend.synchronize()
+    after = (memory.buffers, memory.in_use)
+    assert after == before, f"(buffers, bytes) in use were {before} and are now {after}"

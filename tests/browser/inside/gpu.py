@@ -1,0 +1,75 @@
+"""Buffers of one test, and what the device counted meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+# A value that no op of these tests produces; unlike NaN it shows in float16 and in messages.
+SENTINEL = -777.25
+
+
+class Scratch:
+    """Buffers of a test; `on_gpu` frees them at its end."""
+
+    def __init__(self, backend: Any) -> None:
+        self.backend = backend
+        self._pointers: list[int] = []
+
+    def alloc(self, nbytes: int) -> int:
+        """A buffer; zero-sized arrays get the smallest one."""
+        pointer = self.backend.alloc(max(nbytes, 4))
+        self._pointers.append(pointer)
+        return pointer
+
+    def upload(self, array: np.ndarray) -> int:
+        """A buffer that holds an array's bytes."""
+        pointer = self.alloc(array.nbytes)
+        if array.nbytes:
+            self.backend.copy_htod(pointer, array)
+        return pointer
+
+    def filled(self, count: int, value: float = np.nan, dtype: DTypeLike = np.float32) -> int:
+        """A buffer of `count` elements of one value; NaN shows what was never written."""
+        return self.upload(np.full(count, value, dtype))
+
+    def download(self, pointer: int, shape: Any, dtype: DTypeLike = np.float32) -> np.ndarray:
+        """The first elements of a buffer."""
+        result = np.full(shape, SENTINEL, dtype)
+        if result.nbytes:
+            self.backend.copy_dtoh(result, pointer)
+        return result
+
+    def free(self) -> None:
+        """Free all buffers."""
+        while self._pointers:
+            self.backend.free(self._pointers.pop())
+
+
+@contextmanager
+def on_gpu(backend: Any) -> Iterator[Scratch]:
+    """Buffers for one computation, also within a hypothesis example."""
+    scratch = Scratch(backend)
+    try:
+        yield scratch
+    finally:
+        scratch.free()
+
+
+def random_array(seed: int, *shape: int, dtype: DTypeLike = np.float32) -> np.ndarray:
+    """Random numbers, none near zero: magnitudes from 0.25 to 2, either sign."""
+    generator = np.random.default_rng(seed)
+    magnitude = generator.uniform(0.25, 2.0, shape)
+    sign = generator.choice([-1.0, 1.0], shape)
+    return (magnitude * sign).astype(dtype)
+
+
+def whole_array(seed: int, *shape: int) -> np.ndarray:
+    """Random non-zero whole numbers up to ±3: sums of up to 5 million of them are exact."""
+    generator = np.random.default_rng(seed)
+    values = np.array([-3, -2, -1, 1, 2, 3], np.float32)
+    return values[generator.integers(0, values.size, shape)]

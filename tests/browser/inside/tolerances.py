@@ -1,0 +1,169 @@
+"""How far a float32 result may be from the exact one, per op, with the reason.
+
+The bounds follow from WGSL's "Accuracy of Concrete Floating Point Expressions" for f32:
+
+    x + y, x - y, x * y     correctly rounded (half an ULP)
+    x / y                   2.5 ULP
+    exp(x), exp2(x)         3 + 2 |x| ULP
+    log(x), log2(x)         2^-21 absolute for 0.5 <= x <= 2, else 3 ULP
+    inverseSqrt(x)          2 ULP
+    sqrt(x)                 that of 1 / inverseSqrt(x)
+    tanh(x)                 1e-5 absolute at worst
+    abs, max, min, -x       exact
+
+and from the standard bound for sums (Higham, "Accuracy and Stability of Numerical Algorithms",
+3.1): n additions in any order are off by at most n u times the sum of magnitudes.
+Implementations may flush subnormal numbers to zero, which SUBNORMAL allows for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from inside import reference
+
+ULP = 2.0**-23  # relative size of an ULP, at most
+U = 2.0**-24  # unit roundoff
+SUBNORMAL = 2.0**-126
+F16_U = 2.0**-11
+
+
+class Tolerance(NamedTuple):
+    """Arguments for assert_matches: ``**tolerance._asdict()``."""
+
+    rtol: np.ndarray | float
+    atol: np.ndarray | float
+    why: str
+
+
+def unary(op: str, x: np.ndarray) -> Tolerance:
+    """The tolerance of a unary op at each x."""
+    with np.errstate(all="ignore"):
+        rtol, atol, why = _UNARY[op](x.astype(np.float64))
+    # A NaN or infinite result is compared by place: any finite tolerance will do there.
+    return Tolerance(np.nan_to_num(rtol, posinf=0.0), np.nan_to_num(atol, posinf=0.0), why)
+
+
+def binary(op: str, a: np.ndarray, b: np.ndarray) -> Tolerance:
+    """The tolerance of a binary op at each pair."""
+    if op in ("max", "min"):
+        return Tolerance(0.0, 0.0, "chooses one of its arguments: exact")
+    if op == "div":
+        return Tolerance(2.5 * ULP, SUBNORMAL, "division: 2.5 ULP")
+    if op == "pow":
+        return _pow(a.astype(np.float64), b.astype(np.float64))
+    return Tolerance(U, SUBNORMAL, "correctly rounded")
+
+
+def gemm(magnitude: np.ndarray, k: int) -> Tolerance:
+    """`magnitude` is |alpha| |A| |B| + |beta| |C|: k products, k sums, two scalings, one sum."""
+    return Tolerance(0.0, (2 * k + 4) * U * magnitude + SUBNORMAL, f"sum over k={k} in float32")
+
+
+def gemm_f16(magnitude: np.ndarray, k: int) -> Tolerance:
+    """float32 sums, then one rounding to float16."""
+    atol = (2 * k + 4) * U * magnitude + 2.0**-24
+    return Tolerance(1.01 * F16_U, atol, "float32 sums, one rounding to float16 (2^-11)")
+
+
+def conv2d(magnitude: np.ndarray, terms: int) -> Tolerance:
+    """`magnitude` is the convolution of the magnitudes; `terms` = C R S."""
+    return Tolerance(0.0, 2 * terms * U * magnitude + SUBNORMAL, f"sum of {terms} products")
+
+
+def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float) -> Tolerance:
+    """Scores are sums of head_dim products; a score's error e makes the weight wrong by a factor
+    of exp(e); exp itself adds 3 + 2 |score - max| ULP, and the weighted sum one ULP a key."""
+    q, k, v = (np.abs(x.astype(np.float64)) for x in (q, k, v))
+    head_dim, keys = q.shape[-1], k.shape[2]
+    size = scale * np.einsum("bhqd,bhkd->bhqk", q, k)
+    score_error = (2 * head_dim + 3) * U * size.max(axis=-1, keepdims=True)
+    # Scores far below the maximum weigh nothing: exp(-40) < 2^-57.
+    spread = np.minimum(2 * size.max(axis=-1, keepdims=True), 40.0)
+    weight_error = 2 * score_error + (3 + 2 * spread) * ULP + 2 * keys * U + 4 * ULP
+    largest = v.max(axis=2, keepdims=True)
+    return Tolerance(0.0, 2 * weight_error * largest + SUBNORMAL, "softmax of float32 scores")
+
+
+def reduce(op: str, x: np.ndarray, axis: int) -> Tolerance:
+    """Sums are off by at most (n - 1) u times the sum of magnitudes; max and min are exact."""
+    if op in ("max", "min"):
+        return Tolerance(0.0, 0.0, "chooses one of its arguments: exact")
+    n = max(x.shape[axis], 1)
+    magnitude = np.nan_to_num(np.sum(np.abs(x.astype(np.float64)), axis=axis))
+    atol = n * U * magnitude + SUBNORMAL
+    if op == "mean":
+        # Multiplying by 1/n costs the quotient's 2.5 ULP and one rounding.
+        atol = atol / n + 3 * ULP * magnitude / n + SUBNORMAL
+    return Tolerance(0.0, atol, f"sum of n={n} in float32")
+
+
+def _exact(x: np.ndarray) -> tuple[float, float, str]:
+    return 0.0, 0.0, "changes no digit: exact"
+
+
+def _exp(x: np.ndarray) -> tuple[np.ndarray, float, str]:
+    return (3 + 2 * np.abs(x)) * ULP, SUBNORMAL, "exp: 3 + 2|x| ULP"
+
+
+def _log(x: np.ndarray) -> tuple[float, np.ndarray, str]:
+    near_one = (x >= 0.5) & (x <= 2.0)
+    return 3 * ULP, np.where(near_one, 2.0**-21, 0.0), "log: 2^-21 in [0.5, 2], else 3 ULP"
+
+
+def _sqrt(x: np.ndarray) -> tuple[float, float, str]:
+    return 4.5 * ULP, SUBNORMAL, "1 / inverseSqrt: 2 + 2.5 ULP"
+
+
+def _tanh(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+    small = np.abs(x) < 0.25
+    return (
+        np.where(small, 8 * ULP, 0.0),
+        np.where(small, SUBNORMAL, 1e-5),
+        "tanh: 1e-5; below 0.25, where that would hide everything, 8 ULP",
+    )
+
+
+def _sigmoid(x: np.ndarray) -> tuple[np.ndarray, float, str]:
+    return (7 + 2 * np.abs(x)) * ULP, SUBNORMAL, "1 / (1 + exp(-x)): exp, + and /"
+
+
+# exp overflows at 88.7; then v / inf is 0 where the exact value is below 90 × 2^-128.
+_OVERFLOWN_QUOTIENT = 2.0**-121
+
+
+def _silu(x: np.ndarray) -> tuple[np.ndarray, float, str]:
+    return (7 + 2 * np.abs(x)) * ULP, _OVERFLOWN_QUOTIENT, "x / (1 + exp(-x)): exp, + and /"
+
+
+def _gelu(x: np.ndarray) -> tuple[np.ndarray, float, str]:
+    u = np.abs(reference.gelu_argument(x))
+    # u itself is good to 5 roundings, which exp(-2u) magnifies by 2u; exp adds 3 + 2·2u ULP.
+    return (8 + 10 * u) * ULP, _OVERFLOWN_QUOTIENT, "x / (1 + exp(-2u)), u of degree 3"
+
+
+_UNARY: dict[str, Callable[[np.ndarray], tuple[np.ndarray | float, np.ndarray | float, str]]] = {
+    "relu": _exact,
+    "abs": _exact,
+    "neg": _exact,
+    "exp": _exp,
+    "log": _log,
+    "sqrt": _sqrt,
+    "tanh": _tanh,
+    "sigmoid": _sigmoid,
+    "silu": _silu,
+    "gelu": _gelu,
+}
+
+
+def _pow(a: np.ndarray, b: np.ndarray) -> Tolerance:
+    """exp2(b log2 a), as WGSL defines pow."""
+    with np.errstate(all="ignore"):
+        log2 = np.log2(np.abs(a))
+        near_one = (np.abs(a) >= 0.5) & (np.abs(a) <= 2.0)
+        log2_error = np.where(near_one, 2.0**-21, 0.0) + 3 * ULP * np.abs(log2)
+        power = np.abs(b * log2)
+        rtol = np.log(2.0) * (np.abs(b) * log2_error + power * U) + (3 + 2 * power) * ULP
+    return Tolerance(np.nan_to_num(rtol, posinf=0.0), SUBNORMAL, "exp2(b log2 a)")

@@ -1,0 +1,44 @@
+// Pyodide for the bare page; the same in a page and in a worker.
+
+import { loadPyodide } from "/pyodide/pyodide.mjs";
+
+let pyodide;
+
+export async function boot(packages) {
+  pyodide = await loadPyodide({ indexURL: "/pyodide/" });
+  if (packages.length > 0) await pyodide.loadPackage(packages, { messageCallback: () => {} });
+}
+
+// Installs wheels as a user would. Without `deps` only the wheels themselves are installed.
+export async function install(urls, deps) {
+  const micropip = pyodide.pyimport("micropip");
+  try {
+    await micropip.install.callKwargs(pyodide.toPy(urls.map(absolute)), { deps });
+  } finally {
+    micropip.destroy();
+  }
+}
+
+// micropip takes a string without a scheme for a package's name.
+function absolute(url) {
+  return new URL(url, globalThis.location.href).href;
+}
+
+export function writeFiles(files) {
+  for (const [path, text] of Object.entries(files)) {
+    pyodide.FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    pyodide.FS.writeFile(path, text);
+  }
+}
+
+// Runs Python and returns the last expression as plain data (str, int, float, bool, None, list
+// and dict of those).
+export async function run(code) {
+  const value = await pyodide.runPythonAsync(code);
+  if (!(value instanceof pyodide.ffi.PyProxy)) return value ?? null;
+  try {
+    return value.toJs({ dict_converter: Object.fromEntries, create_pyproxies: false });
+  } finally {
+    value.destroy();
+  }
+}
