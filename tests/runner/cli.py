@@ -1,0 +1,65 @@
+"""The command line of tests/run.py."""
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from devsite.errors import SiteError
+from devsite.lock import cache_lock
+from devsite.progress import Console
+from devsite.site import prepare
+from runner.checks import run_check, summary
+from runner.chromium import VARIABLE, Chromium, ensure_chromium
+from runner.environment import ensure_environment
+from runner.problem import CannotPrepare
+from runner.wheels import ensure_wheels
+
+TESTS = Path(__file__).resolve().parents[1]
+REPOSITORY = TESTS.parent
+
+
+def main(pytest_arguments: list[str]) -> int:
+    """Prepare, run every check, and return 0 where all passed."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        return _run(pytest_arguments)
+    except (SiteError, CannotPrepare) as error:
+        print(f"The tests cannot run.\n{error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(pytest_arguments: list[str]) -> int:
+    cache = REPOSITORY / ".cache"
+    progress = Console(sys.stdout)
+    prepare(progress=progress)
+    with cache_lock(cache / "tests.lock", progress):
+        python, chromium = _prepare_tests(cache, progress.note)
+    print(f"Chromium {chromium.version} ({chromium.path}), Python {sys.version.split()[0]}")
+    tool = [str(python), "-m"]
+    checks = {
+        "ruff check": [*tool, "ruff", "check"],
+        "ruff format": [*tool, "ruff", "format", "--check"],
+        "mypy": [*tool, "mypy"],
+        "pytest": [*tool, "pytest", *pytest_arguments],
+    }
+    environment = {VARIABLE: chromium.path}
+    outcomes = [
+        run_check(name, command, REPOSITORY, environment) for name, command in checks.items()
+    ]
+    print(f"\n{summary(outcomes)}")
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+def _prepare_tests(cache: Path, say: Callable[[str], None]) -> tuple[Path, Chromium]:
+    """The Python and the Chromium to test with."""
+    python = ensure_environment(cache / "venv", TESTS / "requirements.txt", say)
+    ensure_wheels(cache / "test-wheels", TESTS / "pyodide-requirements.txt", python, say)
+    return python, ensure_chromium(python, cache / "chromium", say)
+
+
+def _stop(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
