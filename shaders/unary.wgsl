@@ -22,9 +22,14 @@ fn is_nan(v: vec4f) -> vec4<bool> {
   return (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
 }
 
-// A NaN that the compiler cannot see: WGSL refuses NaN in constant expressions.
+// Made from a variable, since WGSL refuses NaN and infinities in constant expressions.
 fn quiet_nan() -> vec4f {
   var bits = 0x7fc00000u;
+  return bitcast<vec4f>(vec4u(bits));
+}
+
+fn minus_infinity() -> vec4f {
+  var bits = 0xff800000u;
   return bitcast<vec4f>(vec4u(bits));
 }
 
@@ -43,7 +48,8 @@ fn log_accurate(v: vec4f) -> vec4f {
   let s = (v - 1.0) / (v + 1.0);
   let t = s * s;
   let near = 2.0 * s * (1.0 + t * (1.0 / 3.0 + t * (1.0 / 5.0 + t * (1.0 / 7.0 + t / 9.0))));
-  let far = select(log(v), quiet_nan(), v < vec4f(0.0));
+  let positive = select(log(v), minus_infinity(), v == vec4f(0.0));
+  let far = select(positive, quiet_nan(), v < vec4f(0.0));
   return select(far, near, abs(v - 1.0) < vec4f(0.25));
 }
 

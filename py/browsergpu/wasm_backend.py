@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from asyncio import Lock
 from collections.abc import Sequence
-from math import nan
 from operator import index
 from typing import Any
 
@@ -21,7 +20,7 @@ from browsergpu.device import Device, PowerPreference, is_available
 from browsergpu.errors import InvalidArgument, NoAdapter, NotInitialized
 from browsergpu.memory import Buffer
 from browsergpu.ops import attention, conv2d, elementwise, gemm, reduce
-from browsergpu.ops.gemm import Operand
+from browsergpu.ops.gemm import GemmPlan
 
 _F32 = 4
 _F16 = 2
@@ -188,10 +187,10 @@ class WasmBackend(ComputeBackend):
         *,
         order: Order = "C",
     ) -> None:
-        self._gemm(
-            "gemm", trans_a, trans_b, m, n, k, alpha, (a_ptr, lda, 0), (b_ptr, ldb, 0), beta,
-            (c_ptr, ldc, 0), 1, order,
-        )  # fmt: skip
+        plan = gemm.plan_gemm(
+            "gemm", trans_a, trans_b, m, n, k, alpha, lda, 0, ldb, 0, beta, ldc, 0, 1, order
+        )
+        self._gemm("gemm", plan, a_ptr, b_ptr, c_ptr)
 
     def batched_gemm(
         self,
@@ -215,84 +214,20 @@ class WasmBackend(ComputeBackend):
         *,
         order: Order = "C",
     ) -> None:
-        self._gemm(
-            "batched_gemm", trans_a, trans_b, m, n, k, alpha, (a_ptr, lda, stride_a),
-            (b_ptr, ldb, stride_b), beta, (c_ptr, ldc, stride_c), batch_count, order,
+        plan = gemm.plan_gemm(
+            "batched_gemm", trans_a, trans_b, m, n, k, alpha, lda, stride_a, ldb, stride_b, beta,
+            ldc, stride_c, batch_count, order,
         )  # fmt: skip
+        self._gemm("batched_gemm", plan, a_ptr, b_ptr, c_ptr)
 
-    def _gemm(
-        self,
-        op: str,
-        trans_a: Transpose | str,
-        trans_b: Transpose | str,
-        m: int,
-        n: int,
-        k: int,
-        alpha: float,
-        a: tuple[int, int, int],
-        b: tuple[int, int, int],
-        beta: float,
-        c: tuple[int, int, int],
-        batch_count: int,
-        order: Order,
-    ) -> None:
+    def _gemm(self, op: str, plan: GemmPlan, a_ptr: int, b_ptr: int, c_ptr: int) -> None:
         device = self._ready(op)
-        flip_a = checks.choice(op, "trans_a", trans_a, Transpose) is not Transpose.NO_TRANS
-        flip_b = checks.choice(op, "trans_b", trans_b, Transpose) is not Transpose.NO_TRANS
-        if order not in ("C", "F"):
-            raise InvalidArgument(op, "order", order, "'C' (row-major) or 'F' (column-major)")
-        m = checks.integer(op, "m", m)
-        n = checks.integer(op, "n", n)
-        k = checks.integer(op, "k", k)
-        alpha = checks.real(op, "alpha", alpha)
-        beta = checks.real(op, "beta", beta)
-        count = checks.integer(op, "batch_count", batch_count)
-        left = self._matrix(op, "a", a, (m, k), flip_a, order, count)
-        right = self._matrix(op, "b", b, (k, n), flip_b, order, count)
-        product = self._matrix(op, "c", c, (m, n), False, order, count)
-        if product.buffer is left.buffer or product.buffer is right.buffer:
-            raise InvalidArgument(op, "c_ptr", c[0], "another buffer than a_ptr's and b_ptr's")
-        if count > 1 and m > 0 and n > 0:
-            self._check_apart(op, product, m, n, count, c[2])
-        if m > 0 and n > 0 and count > 0:
-            gemm.gemm(device, m, n, k, alpha, left, right, beta, product, count)
-
-    def _matrix(
-        self,
-        op: str,
-        name: str,
-        given: tuple[int, int, int],
-        shape: tuple[int, int],
-        flip: bool,
-        order: Order,
-        count: int,
-    ) -> Operand:
-        """Checks one operand, given as (pointer, leading dimension, stride); ``shape`` is that of
-        op(X)."""
-        ptr, leading, stride = given
-        buffer = self._buffer(op, f"{name}_ptr", ptr)
-        stored_transposed = flip != (order == "F")
-        lines, length = (shape[1], shape[0]) if stored_transposed else shape
-        ld = checks.integer(op, f"ld{name}", leading, max(1, length))
-        stride = checks.integer(op, f"stride_{name}", stride)
-        if lines > 0 and length > 0 and count > 0:
-            extent = (count - 1) * stride + (lines - 1) * ld + length
-            self._check_elements(op, f"{name}_ptr", buffer, extent, _F32)
-        row, col = (1, ld) if stored_transposed else (ld, 1)
-        return Operand(buffer, row, col, stride)
-
-    @staticmethod
-    def _check_apart(op: str, c: Operand, m: int, n: int, count: int, stride: int) -> None:
-        lines, length, ld = (m, n, c.row) if c.col == 1 else (n, m, c.col)
-        after_another = stride >= (lines - 1) * ld + length
-        beside_another = stride >= length and (count - 1) * stride + length <= ld
-        if not (after_another or beside_another):
-            raise InvalidArgument(
-                op,
-                "stride_c",
-                stride,
-                f"matrices of C that do not overlap (at least {(lines - 1) * ld + length})",
-            )
+        a = self._elements(op, "a_ptr", a_ptr, plan.a_elements)
+        b = self._elements(op, "b_ptr", b_ptr, plan.b_elements)
+        c = self._elements(op, "c_ptr", c_ptr, plan.c_elements)
+        if c is a or c is b:
+            raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
+        gemm.gemm(device, plan, a, b, c)
 
     def gemm_f16(
         self,
@@ -307,18 +242,13 @@ class WasmBackend(ComputeBackend):
     ) -> None:
         op = "gemm_f16"
         device = self._ready(op)
-        m = checks.integer(op, "m", m)
-        n = checks.integer(op, "n", n)
-        k = checks.integer(op, "k", k)
-        alpha = checks.real(op, "alpha", alpha)
-        beta = checks.real(op, "beta", beta)
-        a = self._elements(op, "a_ptr", a_ptr, m * k, _F16)
-        b = self._elements(op, "b_ptr", b_ptr, k * n, _F16)
-        c = self._elements(op, "c_ptr", c_ptr, m * n, _F16)
+        plan = gemm.plan_gemm_f16(m, n, k, alpha, beta)
+        a = self._elements(op, "a_ptr", a_ptr, plan.a_elements, _F16)
+        b = self._elements(op, "b_ptr", b_ptr, plan.b_elements, _F16)
+        c = self._elements(op, "c_ptr", c_ptr, plan.c_elements, _F16)
         if c is a or c is b:
             raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
-        if m > 0 and n > 0:
-            gemm.gemm_f16(device, m, n, k, alpha, a, b, beta, c)
+        gemm.gemm_f16(device, plan, a, b, c)
 
     # -- neural networks -------------------------------------------------------------------------
 
@@ -335,45 +265,18 @@ class WasmBackend(ComputeBackend):
     ) -> None:
         op = "conv2d_forward"
         device = self._ready(op)
-        images, channels, height, width = checks.dimensions(op, "input_shape", input_shape, 4)
-        filters, depth, kernel_h, kernel_w = checks.dimensions(op, "filter_shape", filter_shape, 4)
-        given = checks.dimensions(op, "output_shape", output_shape, 4)
-        strides = checks.pair(op, "stride", stride, 1)
-        pads = checks.pair(op, "padding", padding)
-        if depth != channels:
-            raise InvalidArgument(
-                op, "filter_shape", filter_shape, f"{channels} channels, as input_shape has"
-            )
-        if kernel_h < 1 or kernel_w < 1:
-            raise InvalidArgument(op, "filter_shape", filter_shape, "a kernel of at least 1 × 1")
-        out = (
-            conv2d.output_extent(height, kernel_h, strides[0], pads[0]),
-            conv2d.output_extent(width, kernel_w, strides[1], pads[1]),
-        )
-        if out[0] < 1 or out[1] < 1:
-            raise InvalidArgument(
-                op,
-                "filter_shape",
-                filter_shape,
-                f"a kernel that fits the padded input of {height + 2 * pads[0]} × "
-                f"{width + 2 * pads[1]}",
-            )
-        expected = (images, filters, *out)
-        if given != expected:
-            raise InvalidArgument(op, "output_shape", output_shape, str(expected))
-        x = self._elements(op, "input_ptr", input_ptr, images * channels * height * width)
-        w = self._elements(op, "filter_ptr", filter_ptr, checks.product(filter_shape))
-        y = self._elements(op, "output_ptr", output_ptr, checks.product(expected))
+        plan = conv2d.plan_conv2d(
+            op, _hashable(input_shape), _hashable(filter_shape), _hashable(output_shape),
+            _hashable(stride), _hashable(padding),
+        )  # fmt: skip
+        x = self._elements(op, "input_ptr", input_ptr, plan.input_elements)
+        w = self._elements(op, "filter_ptr", filter_ptr, plan.filter_elements)
+        y = self._elements(op, "output_ptr", output_ptr, plan.output_elements)
         if y is x or y is w:
             raise InvalidArgument(
                 op, "output_ptr", output_ptr, "another buffer than the input's and the filter's"
             )
-        if checks.product(expected) == 0:
-            return
-        sizes = conv2d.Conv2d(
-            images, channels, (height, width), filters, (kernel_h, kernel_w), out, strides, pads
-        )
-        conv2d.conv2d(device, sizes, x, w, y)
+        conv2d.conv2d(device, plan, x, w, y)
 
     def attention(
         self,
@@ -391,28 +294,14 @@ class WasmBackend(ComputeBackend):
     ) -> None:
         op = "attention"
         device = self._ready(op)
-        z = checks.integer(op, "batch", batch) * checks.integer(op, "heads", heads)
-        seq_q = checks.integer(op, "seq_q", seq_q)
-        seq_kv = checks.integer(op, "seq_kv", seq_kv)
-        head_dim = checks.integer(op, "head_dim", head_dim)
-        factor = checks.real(op, "scale", scale)
-        if factor <= 0:
-            raise InvalidArgument(op, "scale", scale, "a finite number above 0 (it multiplies)")
-        mask = checks.flag(op, "causal", causal)
-        q = self._elements(op, "q_ptr", q_ptr, z * seq_q * head_dim)
-        k = self._elements(op, "k_ptr", k_ptr, z * seq_kv * head_dim)
-        v = self._elements(op, "v_ptr", v_ptr, z * seq_kv * head_dim)
-        o = self._elements(op, "o_ptr", o_ptr, z * seq_q * head_dim)
+        plan = attention.plan_attention(batch, heads, seq_q, seq_kv, head_dim, scale, causal)
+        q = self._elements(op, "q_ptr", q_ptr, plan.query_elements)
+        k = self._elements(op, "k_ptr", k_ptr, plan.key_elements)
+        v = self._elements(op, "v_ptr", v_ptr, plan.key_elements)
+        o = self._elements(op, "o_ptr", o_ptr, plan.query_elements)
         if o is q or o is k or o is v:
             raise InvalidArgument(op, "o_ptr", o_ptr, "another buffer than q_ptr, k_ptr and v_ptr")
-        if z * seq_q * head_dim == 0:
-            return
-        if seq_kv == 0:
-            elementwise.fill(device, o, 0.0, z * seq_q * head_dim)
-            return
-        attention.attention(
-            device, q, k, v, o, z, seq_q, seq_kv, head_dim, factor, mask
-        )  # fmt: skip
+        attention.attention(device, plan, q, k, v, o)
 
     # -- reductions and elements -----------------------------------------------------------------
 
@@ -425,36 +314,14 @@ class WasmBackend(ComputeBackend):
         axis: int,
     ) -> None:
         device = self._ready("reduce")
-        kind = checks.choice("reduce", "op", op, ReduceOp)
-        extents = checks.dimensions("reduce", "shape", shape)
-        rank = len(extents)
-        if rank == 0:
-            raise InvalidArgument("reduce", "shape", shape, "at least one dimension")
-        at = checks.integer("reduce", "axis", axis, -rank)
-        if at >= rank:
-            raise InvalidArgument("reduce", "axis", axis, f"an axis from {-rank} to {rank - 1}")
-        at %= rank
-        outer, length, inner = (
-            checks.product(extents[:at]),
-            extents[at],
-            checks.product(extents[at + 1 :]),
-        )
-        x = self._elements("reduce", "input_ptr", input_ptr, checks.product(extents))
-        y = self._elements("reduce", "output_ptr", output_ptr, outer * inner)
+        plan = reduce.plan_reduce(op, _hashable(shape), axis)
+        x = self._elements("reduce", "input_ptr", input_ptr, plan.input_elements)
+        y = self._elements("reduce", "output_ptr", output_ptr, plan.output_elements)
         if x is y:
             raise InvalidArgument(
                 "reduce", "output_ptr", output_ptr, "another buffer than input_ptr"
             )
-        if length == 0 and kind in (ReduceOp.MAX, ReduceOp.MIN):
-            raise InvalidArgument(
-                "reduce", "shape", shape, f"a non-empty axis {axis}: {kind} of nothing is undefined"
-            )
-        if outer * inner == 0:
-            return
-        if length == 0:
-            elementwise.fill(device, y, 0.0 if kind is ReduceOp.SUM else nan, outer * inner)
-        else:
-            reduce.reduce(device, kind.value, x, y, outer, length, inner)
+        reduce.reduce(device, plan, x, y)
 
     def unary(self, op: UnaryOp | str, input_ptr: int, output_ptr: int, n: int) -> None:
         device = self._ready("unary")
@@ -554,3 +421,8 @@ class WasmBackend(ComputeBackend):
             raise InvalidArgument(
                 op, host, f"{nbytes} bytes", f"at most the {buffer.nbytes} bytes of {device}"
             )
+
+
+def _hashable(shape: Any) -> Any:
+    """A list as a tuple, so that the plan made from it can be remembered."""
+    return tuple(shape) if type(shape) is list else shape

@@ -3,46 +3,79 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from browsergpu import checks
 from browsergpu.device import Device
+from browsergpu.errors import InvalidArgument
 from browsergpu.grids import blocks, fold, layers
 from browsergpu.memory import Buffer
+from browsergpu.ops.remembered import remembered
 
 _TILE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Conv2d:
-    """The sizes of a convolution, NCHW; pairs are (vertical, horizontal)."""
+class Conv2dPlan:
+    """Elements of each operand, and the dispatches."""
 
-    images: int
-    channels: int
-    size: tuple[int, int]
-    filters: int
-    kernel: tuple[int, int]
-    out: tuple[int, int]
-    stride: tuple[int, int]
-    padding: tuple[int, int]
-    dilation: tuple[int, int] = (1, 1)
-    groups: int = 1
+    input_elements: int
+    filter_elements: int
+    output_elements: int
+    dispatches: tuple[tuple[tuple[int, int, int], tuple[int, ...]], ...]
 
 
-def output_extent(size: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
-    """Output height or width: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1,
-    or less than 1 where the kernel does not fit."""
-    return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+def output_extent(size: int, kernel: int, stride: int, padding: int) -> int:
+    """Output height or width: floor((size + 2 padding - kernel) / stride) + 1, or less than 1
+    where the kernel does not fit."""
+    return (size + 2 * padding - kernel) // stride + 1
 
 
-def conv2d(device: Device, sizes: Conv2d, x: Buffer, w: Buffer, y: Buffer) -> None:
-    """y = convolution of x with w; no size is 0."""
-    filters = sizes.filters // sizes.groups
-    channels = sizes.channels // sizes.groups
-    pixels = sizes.out[0] * sizes.out[1]
-    grid_x, grid_y, _ = fold(blocks(filters, _TILE) * blocks(pixels, _TILE))
+@remembered
+def plan_conv2d(
+    op: str, input_shape: Any, filter_shape: Any, output_shape: Any, stride: Any, padding: Any
+) -> Conv2dPlan:
+    """Checks the arguments of ``ComputeBackend.conv2d_forward`` that are not buffers."""
+    images, channels, height, width = checks.dimensions(op, "input_shape", input_shape, 4)
+    filters, depth, kernel_h, kernel_w = checks.dimensions(op, "filter_shape", filter_shape, 4)
+    given = checks.dimensions(op, "output_shape", output_shape, 4)
+    stride_h, stride_w = checks.pair(op, "stride", stride, 1)
+    pad_h, pad_w = checks.pair(op, "padding", padding)
+    if depth != channels:
+        raise InvalidArgument(
+            op, "filter_shape", filter_shape, f"{channels} channels, as input_shape has"
+        )
+    if kernel_h < 1 or kernel_w < 1:
+        raise InvalidArgument(op, "filter_shape", filter_shape, "a kernel of at least 1 × 1")
+    out_h = output_extent(height, kernel_h, stride_h, pad_h)
+    out_w = output_extent(width, kernel_w, stride_w, pad_w)
+    if out_h < 1 or out_w < 1:
+        padded = f"{height + 2 * pad_h} × {width + 2 * pad_w}"
+        raise InvalidArgument(
+            op, "filter_shape", filter_shape, f"a kernel that fits the padded input of {padded}"
+        )
+    expected = (images, filters, out_h, out_w)
+    if given != expected:
+        raise InvalidArgument(op, "output_shape", output_shape, str(expected))
+    grid_x, grid_y, _ = fold(blocks(filters, _TILE) * blocks(out_h * out_w, _TILE))
+    dispatches = tuple(
+        (
+            (grid_x, grid_y, count),
+            (channels, height, width, filters, kernel_h, kernel_w, out_h, out_w, stride_h,
+             stride_w, pad_h, pad_w, 1, 1, 1, first),
+        )
+        for first, count in layers(images if filters else 0)
+    )  # fmt: skip
+    return Conv2dPlan(
+        images * channels * height * width,
+        filters * depth * kernel_h * kernel_w,
+        images * filters * out_h * out_w,
+        dispatches,
+    )
+
+
+def conv2d(device: Device, plan: Conv2dPlan, x: Buffer, w: Buffer, y: Buffer) -> None:
+    """y = cross-correlation of x with w; y is neither x nor w."""
     pipeline = device.pipeline("conv2d")
-    for first, count in layers(sizes.images * sizes.groups):
-        device.recorder.dispatch(
-            pipeline, grid_x, grid_y, count, x.id, w.id, y.id,
-            channels, *sizes.size, filters, *sizes.kernel, *sizes.out, *sizes.stride,
-            *sizes.padding, *sizes.dilation, sizes.groups, first,
-        )  # fmt: skip
+    for grid, fields in plan.dispatches:
+        device.recorder.dispatch(pipeline, *grid, x.id, w.id, y.id, *fields)

@@ -37,7 +37,9 @@ def binary(device: Device, op: str, a: Buffer, b: Buffer, y: Buffer, n: int) -> 
 
 
 def fill(device: Device, y: Buffer, value: float, n: int) -> None:
-    """y[i] = value for i < n, as float32."""
+    """y[i] = value for i < n, as float32; n may be 0."""
+    if n == 0:
+        return
     (bits,) = unpack("<I", pack("<f", value))
     grid = fold(blocks(n, _WORDS_PER_WORKGROUP))
     device.recorder.dispatch(device.pipeline("fill"), *grid, y.id, n, bits)

@@ -3,73 +3,156 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from browsergpu import checks
+from browsergpu.compute_backend import Transpose
 from browsergpu.device import Device
+from browsergpu.errors import InvalidArgument
 from browsergpu.grids import blocks, fold, layers
 from browsergpu.memory import Buffer
+from browsergpu.ops.remembered import remembered
 
 _TILE = 64
 _TILE_F16 = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
-    """A batch of matrices in a buffer: element (i, j) of matrix z lies at
-    z * batch + i * row + j * col."""
+class _Matrices:
+    """A batch of matrices: element (i, j) of matrix z lies at z * batch + i * row + j * col."""
 
-    buffer: Buffer
     row: int
     col: int
     batch: int
+    elements: int  # that the buffer must hold
 
     @property
-    def transposed(self) -> Operand:
-        """The same matrices, rows and columns exchanged."""
-        return Operand(self.buffer, self.col, self.row, self.batch)
+    def transposed(self) -> _Matrices:
+        return _Matrices(self.col, self.row, self.batch, self.elements)
 
 
-def gemm(
-    device: Device,
-    m: int,
-    n: int,
-    k: int,
-    alpha: float,
-    a: Operand,
-    b: Operand,
-    beta: float,
-    c: Operand,
-    batch_count: int,
-) -> None:
-    """C = alpha A B + beta C, where A is m × k, B is k × n, and m, n, batch_count are not 0."""
-    if c.col != 1:  # column-major: make C transposed, which is row-major
+@dataclass(frozen=True, slots=True)
+class GemmPlan:
+    """Elements that each operand must hold, and the dispatches. ``swap``: the kernel is to make
+    the transposed product, B's matrices times A's."""
+
+    a_elements: int
+    b_elements: int
+    c_elements: int
+    swap: bool
+    dispatches: tuple[tuple[tuple[int, int, int], tuple[float, ...]], ...]
+
+
+@remembered
+def plan_gemm(
+    op: str,
+    trans_a: Any,
+    trans_b: Any,
+    m: Any,
+    n: Any,
+    k: Any,
+    alpha: Any,
+    lda: Any,
+    stride_a: Any,
+    ldb: Any,
+    stride_b: Any,
+    beta: Any,
+    ldc: Any,
+    stride_c: Any,
+    batch_count: Any,
+    order: Any,
+) -> GemmPlan:
+    """Checks the arguments of ``ComputeBackend.batched_gemm`` that are not buffers."""
+    flip_a = checks.choice(op, "trans_a", trans_a, Transpose) is not Transpose.NO_TRANS
+    flip_b = checks.choice(op, "trans_b", trans_b, Transpose) is not Transpose.NO_TRANS
+    if not isinstance(order, str) or order not in ("C", "F"):
+        raise InvalidArgument(op, "order", order, "'C' (row-major) or 'F' (column-major)")
+    m = checks.integer(op, "m", m)
+    n = checks.integer(op, "n", n)
+    k = checks.integer(op, "k", k)
+    alpha = checks.real(op, "alpha", alpha)
+    beta = checks.real(op, "beta", beta)
+    count = checks.integer(op, "batch_count", batch_count)
+    fortran = order == "F"
+    a = _matrices(op, "a", lda, stride_a, (m, k), flip_a != fortran, count)
+    b = _matrices(op, "b", ldb, stride_b, (k, n), flip_b != fortran, count)
+    c = _matrices(op, "c", ldc, stride_c, (m, n), fortran, count)
+    if m * n * count == 0:
+        return GemmPlan(0, 0, 0, False, ())
+    elements = (a.elements, b.elements, c.elements)
+    if fortran:  # make C transposed, which is row-major
         m, n, a, b, c = n, m, b.transposed, a.transposed, c.transposed
+    if count > 1:
+        _check_apart(op, c, m, n, count)
     if alpha == 0:
         k = 0  # BLAS: A and B are not read, so that their NaN do not count
     grid_x, grid_y, _ = fold(blocks(m, _TILE) * blocks(n, _TILE))
+    dispatches = tuple(
+        (
+            (grid_x, grid_y, layer_count),
+            (m, n, k, a.row, a.col, b.row, b.col, c.row, a.batch, b.batch, c.batch, first,
+             alpha, beta),
+        )
+        for first, layer_count in layers(count)
+    )  # fmt: skip
+    return GemmPlan(*elements, fortran, dispatches)
+
+
+def _matrices(
+    op: str,
+    name: str,
+    leading: Any,
+    stride: Any,
+    shape: tuple[int, int],
+    stored_transposed: bool,
+    count: int,
+) -> _Matrices:
+    """Checks one operand's leading dimension and stride; ``shape`` is that of op(X)."""
+    lines, length = (shape[1], shape[0]) if stored_transposed else shape
+    ld = checks.integer(op, f"ld{name}", leading, max(1, length))
+    batch = checks.integer(op, f"stride_{name}", stride)
+    empty = lines == 0 or length == 0 or count == 0
+    elements = 0 if empty else (count - 1) * batch + (lines - 1) * ld + length
+    row, col = (1, ld) if stored_transposed else (ld, 1)
+    return _Matrices(row, col, batch, elements)
+
+
+def _check_apart(op: str, c: _Matrices, m: int, n: int, count: int) -> None:
+    """Refuses matrices of C that overlap: each must come after the one before, or beside it."""
+    extent = (m - 1) * c.row + n
+    beside = c.batch >= n and (count - 1) * c.batch + n <= c.row
+    if c.batch < extent and not beside:
+        raise InvalidArgument(
+            op, "stride_c", c.batch, f"matrices of C that do not overlap (at least {extent})"
+        )
+
+
+def gemm(device: Device, plan: GemmPlan, a: Buffer, b: Buffer, c: Buffer) -> None:
+    """C = alpha op(A) op(B) + beta C; c is neither a nor b."""
+    if plan.swap:
+        a, b = b, a
     pipeline = device.pipeline("gemm")
-    for first, count in layers(batch_count):
-        device.recorder.dispatch(
-            pipeline, grid_x, grid_y, count, a.buffer.id, b.buffer.id, c.buffer.id,
-            m, n, k, a.row, a.col, b.row, b.col, c.row, a.batch, b.batch, c.batch, first,
-            alpha, beta,
-        )  # fmt: skip
+    for grid, fields in plan.dispatches:
+        device.recorder.dispatch(pipeline, *grid, a.id, b.id, c.id, *fields)
 
 
-def gemm_f16(
-    device: Device,
-    m: int,
-    n: int,
-    k: int,
-    alpha: float,
-    a: Buffer,
-    b: Buffer,
-    beta: float,
-    c: Buffer,
-) -> None:
-    """C = alpha A B + beta C, contiguous float16 with float32 sums; m and n are not 0."""
-    if alpha == 0:
-        k = 0
+@remembered
+def plan_gemm_f16(m: Any, n: Any, k: Any, alpha: Any, beta: Any) -> GemmPlan:
+    """Checks the arguments of ``ComputeBackend.gemm_f16`` that are not buffers."""
+    op = "gemm_f16"
+    m = checks.integer(op, "m", m)
+    n = checks.integer(op, "n", n)
+    k = checks.integer(op, "k", k)
+    alpha = checks.real(op, "alpha", alpha)
+    beta = checks.real(op, "beta", beta)
+    if m * n == 0:
+        return GemmPlan(m * k, k * n, 0, False, ())
     grid = fold(blocks(m, _TILE_F16) * blocks(n, _TILE_F16))
-    device.recorder.dispatch(
-        device.pipeline("gemm_f16"), *grid, a.id, b.id, c.id, m, n, k, alpha, beta
-    )
+    fields = (m, n, 0 if alpha == 0 else k, alpha, beta)
+    return GemmPlan(m * k, k * n, m * n, False, ((grid, fields),))
+
+
+def gemm_f16(device: Device, plan: GemmPlan, a: Buffer, b: Buffer, c: Buffer) -> None:
+    """C = alpha A B + beta C, contiguous float16 with float32 sums; c is neither a nor b."""
+    for grid, fields in plan.dispatches:
+        device.recorder.dispatch(device.pipeline("gemm_f16"), *grid, a.id, b.id, c.id, *fields)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from math import inf
+from dataclasses import dataclass
+from math import inf, nan
+from typing import Any
 
+from browsergpu import checks
+from browsergpu.compute_backend import ReduceOp
 from browsergpu.device import Device
+from browsergpu.errors import InvalidArgument
 from browsergpu.grids import blocks, fold
 from browsergpu.memory import Buffer
+from browsergpu.ops import elementwise
+from browsergpu.ops.remembered import remembered
 
 _THREADS = 256
 _ROW_CHUNK = 64 * _THREADS  # elements that one workgroup reduces: 64 a thread, then a tree
@@ -16,33 +23,82 @@ _SHORT_ROW = 32  # rows up to here are quicker one a thread than one a workgroup
 _IDENTITIES = {"sum": 0.0, "mean": 0.0, "max": -inf, "min": inf}
 
 
-def reduce(
-    device: Device, op: str, x: Buffer, y: Buffer, outer: int, length: int, inner: int
-) -> None:
-    """y[o, i] = op over j of x[o, j, i]; no size is 0, and x is not y.
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    kernel: str
+    grid: tuple[int, int, int]
+    fields: tuple[float, ...]
+    outputs: int
 
-    Takes one pass, and another one for each time that the axis is longer than a chunk.
-    """
-    kernel_op = "sum" if op == "mean" else op
+
+@dataclass(frozen=True, slots=True)
+class ReducePlan:
+    """Elements of input and output, and the passes: one, and another for each time that the axis
+    is longer than a chunk. Without passes, the output is filled with ``empty``."""
+
+    op: str
+    input_elements: int
+    output_elements: int
+    passes: tuple[_Pass, ...]
+    empty: float
+
+
+@remembered
+def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
+    """Checks the arguments of ``ComputeBackend.reduce`` that are not buffers."""
+    kind = checks.choice("reduce", "op", op, ReduceOp)
+    extents = checks.dimensions("reduce", "shape", shape)
+    rank = len(extents)
+    if rank == 0:
+        raise InvalidArgument("reduce", "shape", shape, "at least one dimension")
+    at = checks.integer("reduce", "axis", axis, -rank)
+    if at >= rank:
+        raise InvalidArgument("reduce", "axis", axis, f"an axis from {-rank} to {rank - 1}")
+    at %= rank
+    outer, length = checks.product(extents[:at]), extents[at]
+    inner = checks.product(extents[at + 1 :])
+    if length == 0 and kind in (ReduceOp.MAX, ReduceOp.MIN):
+        raise InvalidArgument(
+            "reduce", "shape", shape, f"a non-empty axis {axis}: {kind} of nothing is undefined"
+        )
+    passes = _passes(kind.value, outer, length, inner) if outer * length * inner else ()
+    kernel_op = "sum" if kind is ReduceOp.MEAN else kind.value
+    empty = nan if kind is ReduceOp.MEAN else 0.0
+    return ReducePlan(kernel_op, outer * length * inner, outer * inner, passes, empty)
+
+
+def _passes(op: str, outer: int, length: int, inner: int) -> tuple[_Pass, ...]:
     mean_scale = 1.0 / length
-    source = x
-    partials: list[Buffer] = []
-    while True:
+    passes: list[_Pass] = []
+    while not passes or length > 1:
         rows = inner == 1 and length > _SHORT_ROW
         chunk = _ROW_CHUNK if rows else _COLUMN_CHUNK
         chunks = blocks(length, chunk)
-        last = chunks == 1
-        count = outer * chunks * inner
-        target = y if last else device.memory.take("reduce", 4 * count)
-        grid = fold(count if rows else blocks(count, _THREADS))
-        device.recorder.dispatch(
-            device.pipeline("reduce_rows" if rows else "reduce_columns", kernel_op),
-            *grid, source.id, target.id, outer, length, inner, chunk, chunks,
-            _IDENTITIES[op], mean_scale if last and op == "mean" else 1.0,
-        )  # fmt: skip
-        if last:
-            break
-        partials.append(target)
-        source, length = target, chunks
-    for partial in partials:
-        device.memory.give(partial)
+        outputs = outer * chunks * inner
+        scale = mean_scale if chunks == 1 and op == "mean" else 1.0
+        passes.append(
+            _Pass(
+                "reduce_rows" if rows else "reduce_columns",
+                fold(outputs if rows else blocks(outputs, _THREADS)),
+                (outer, length, inner, chunk, chunks, _IDENTITIES[op], scale),
+                outputs,
+            )
+        )
+        length = chunks
+    return tuple(passes)
+
+
+def reduce(device: Device, plan: ReducePlan, x: Buffer, y: Buffer) -> None:
+    """y = the reduction of x; y is not x."""
+    if not plan.passes:
+        elementwise.fill(device, y, plan.empty, plan.output_elements)
+        return
+    source = x
+    for step in plan.passes:
+        last = step is plan.passes[-1]
+        target = y if last else device.memory.take("reduce", 4 * step.outputs)
+        pipeline = device.pipeline(step.kernel, plan.op)
+        device.recorder.dispatch(pipeline, *step.grid, source.id, target.id, *step.fields)
+        if source is not x:
+            device.memory.give(source)
+        source = target
