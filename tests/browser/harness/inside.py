@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,52 +90,68 @@ class Runner:
         self._bare: BarePage | None = None
         self._reports: dict[str, dict[str, Any]] = {}
         self._problems: list[str] = []
-        self._batch: int | None = None
+        self._running: int | None = None  # the call that runs the current batch
+        self._last = ""  # the last test of that batch
         self._heard = 0.0
 
     def report_of(self, item: InsideItem) -> dict[str, Any]:
-        """The report of an item's in-page test, running the rest of its file too."""
+        """The report of an item's in-page test. The first item of a file starts all of them."""
         if item.inside_id not in self._reports:
-            if self._batch is None:
-                self._start([other for other in _items_from(item) if other.kernel == self._kernel])
+            if self._running is None:
+                self._start([other.inside_id for other in _items_from(item)])
             self._wait_for(item.inside_id)
+        if item.inside_id == self._last:
+            self._finish()
         return self._reports.pop(item.inside_id)
 
-    def _start(self, items: list[InsideItem]) -> None:
+    def _start(self, inside_ids: list[str]) -> None:
         bare = self._ready_page()
         environment = {name: os.environ[name] for name in ("CI",) if name in os.environ}
-        arguments = [item.inside_id for item in items]
-        code = _RUN.format(environment=json.dumps(environment), arguments=json.dumps(arguments))
+        code = _RUN.format(environment=json.dumps(environment), arguments=json.dumps(inside_ids))
         self._heard = time.monotonic()
-        self._batch = bare.start("run", code)
+        self._last = inside_ids[-1]
+        self._running = bare.start("run", code)
 
     def _wait_for(self, inside_id: str) -> None:
-        bare, batch = self._bare, self._batch
+        self._wait(lambda: inside_id in self._reports, inside_id)
+        if inside_id not in self._reports:
+            ended = self._finish()
+            raise InsideFailure(
+                f"the in-page pytest ended without this test; exit code {ended['code']}\n"
+                f"{ended['terminal']}"
+            )
+
+    def _finish(self) -> dict[str, Any]:
+        """Wait for the end of the batch, whose tests have all reported."""
+        self._wait(lambda: False, f"the end of the tests after {self._last}")
+        assert self._bare is not None
+        assert self._running is not None
+        running, self._running = self._running, None
+        ended: dict[str, Any] = self._bare.outcome(running)
+        return ended
+
+    def _wait(self, done: Callable[[], bool], what: str) -> None:
+        """Wait until `done()` or the end of the batch, as long as reports keep coming."""
+        bare, running = self._bare, self._running
         assert bare is not None
-        assert batch is not None
+        assert running is not None
+
+        def over() -> bool:
+            return done() or bare.settled(running)
 
         def overdue() -> bool:
             return time.monotonic() > self._heard + TEST_TIMEOUT_S
 
         try:
-            bare.wait_until(
-                lambda: inside_id in self._reports or bare.settled(batch) or overdue(),
-                timeout=float("inf"),
-                what=inside_id,
-            )
+            bare.wait_until(lambda: over() or overdue(), timeout=float("inf"), what=what)
         except PythonFailed:
             self._abandon_page()
             raise
-        if bare.settled(batch):
-            self._batch = None
-            ended = bare.outcome(batch)
-            if inside_id not in self._reports:
-                raise InsideFailure(f"the in-page pytest ended without this test:\n{_text(ended)}")
-        elif inside_id not in self._reports:
+        if not over():
             self._abandon_page()
             raise TimeoutError(
-                f"no in-page test ended within {TEST_TIMEOUT_S:g} s while {inside_id} was awaited; "
-                "the page was closed, and the tests after it run in a new one"
+                f"no in-page test ended within {TEST_TIMEOUT_S:g} s, waiting for {what}; the page "
+                "was closed, and the tests that follow run in a new one"
             )
 
     def _ready_page(self) -> BarePage:
@@ -152,7 +169,7 @@ class Runner:
         assert self._bare is not None
         self._bare.page.context.close()
         self._bare = None
-        self._batch = None
+        self._running = None
 
     def _note_report(self, text: str) -> None:
         report = json.loads(text)
@@ -219,7 +236,3 @@ MARKERS = {
     "provokes_errors": "the test makes the page report errors on purpose",
     "kernels": "where in-page tests run: 'worker' (default), 'main'",
 }
-
-
-def _text(ended: Any) -> str:
-    return f"exit code {ended['code']}\n{ended['terminal']}" if ended else "no outcome"

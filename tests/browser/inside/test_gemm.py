@@ -306,20 +306,6 @@ def test_batch_counts(backend: Any, count: int) -> None:
     Batch(Product(2, 3, 4, beta=1.0), count).check(backend)
 
 
-def test_more_batches_than_a_grid_dimension_holds(backend: Any) -> None:
-    count = 65_537
-    a, b = whole_array(1, count), whole_array(2, count)
-    with on_gpu(backend) as gpu:
-        a_ptr, b_ptr, c_ptr = gpu.upload(a), gpu.upload(b), gpu.filled(count)
-        backend.batched_gemm(
-            "no_trans", "no_trans", 1, 1, 1, 1.0, a_ptr, 1, 1, b_ptr, 1, 1, 0.0, c_ptr, 1, 1, count
-        )
-        assert_matches(
-            gpu.download(c_ptr, count), a.astype(float) * b, rtol=0.0, atol=0.0,
-            why="products of small whole numbers are exact",
-        )  # fmt: skip
-
-
 def test_a_batch_of_none_touches_nothing(backend: Any) -> None:
     with on_gpu(backend) as gpu:
         a, b, c = (gpu.filled(4, SENTINEL) for _ in range(3))
