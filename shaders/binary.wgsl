@@ -65,11 +65,19 @@ fn power(base: f32, exponent: f32) -> f32 {
   let whole = is_infinite(exponent) || floor(exponent) == exponent;
   let odd = whole && abs(exponent) < 16777216.0 && (i32(exponent) & 1) == 1;
   if (negative && !whole && magnitude > 0.0 && !is_infinite(base)) {
-    var bits = 0x7fc00000u;
-    return bitcast<f32>(bits);
+    var nan_bits = 0x7fc00000u;
+    return bitcast<f32>(nan_bits);
   }
+  var bits = 0x7f800000u; // infinity; a variable, since WGSL refuses it in constant expressions
+  let infinity = bitcast<f32>(bits);
   var result = 1.0;
-  if (whole && abs(exponent) <= 64.0) {
+  if (magnitude == 0.0 || is_infinite(base)) {
+    result = select(0.0, infinity, (magnitude == 0.0) == (exponent < 0.0));
+  } else if (is_infinite(exponent)) {
+    if (magnitude != 1.0) {
+      result = select(0.0, infinity, (magnitude > 1.0) == (exponent > 0.0));
+    }
+  } else if (whole && abs(exponent) <= 64.0) {
     result = whole_power(magnitude, u32(abs(exponent)));
     if (exponent < 0.0) {
       result = 1.0 / result;

@@ -9,14 +9,22 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_INT = frozenset({int})
+
 
 def remembered(plan: Callable[P, T]) -> Callable[P, T]:
-    """Caches a pure function. ``True``, ``1`` and ``1.0`` are different arguments to it, and what
-    cannot be hashed is computed each time. Exceptions are not remembered."""
+    """Caches a pure function of positional arguments.
+
+    ``True``, ``1`` and ``1.0`` are different arguments, though equal. What cannot be hashed, or
+    is a tuple of anything but ints, is computed each time. Exceptions are not remembered.
+    """
     cached = lru_cache(maxsize=1024, typed=True)(plan)
 
     @wraps(plan)
     def call(*args: Any) -> T:
+        for argument in args:
+            if type(argument) is tuple and not _INT.issuperset(map(type, argument)):
+                return plan(*args)  # type: ignore[call-arg]
         try:
             return cached(*args)
         except TypeError:
