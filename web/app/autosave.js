@@ -1,0 +1,36 @@
+/** Saves the notebook shortly after each change, and at once when the page is left. */
+
+const DELAY_MS = 400;
+
+/**
+ * `save` stores the present state. `report` gets "saving", "saved" or "failed" with the error.
+ * Returns the function to call after each change.
+ */
+export function autosave(save, report) {
+  let timer = null;
+  let saving = Promise.resolve();
+
+  const now = () => {
+    clearTimeout(timer);
+    timer = null;
+    // One after the other: a slow older save must not land on a newer one.
+    saving = saving.then(save).then(() => {
+      if (timer === null) report("saved");
+    }, (error) => report("failed", error));
+    return saving;
+  };
+
+  const leave = () => {
+    if (timer !== null) now();
+  };
+  addEventListener("pagehide", leave);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") leave();
+  });
+
+  return () => {
+    report("saving");
+    clearTimeout(timer);
+    timer = setTimeout(now, DELAY_MS);
+  };
+}

@@ -1,0 +1,188 @@
+/** One cell: its source, its outputs, and how they look. It knows nothing of its neighbours. */
+import { formatSeconds, fromTemplate, refs } from "./dom.js";
+import { createEditor } from "./editor.js";
+import { newCellId } from "./ipynb.js";
+import { renderMarkdown } from "./markdown.js";
+import { OutputArea } from "./output.js";
+
+const KIND = { code: "code", markdown: "text", raw: "raw text" };
+
+export class Cell {
+  #refs;
+  #area;
+  #actions;
+  #complete;
+  #view = null;
+  #extras;
+  #doc;
+  #state = "idle";
+
+  /** `actions(cell)` gives the notebook's reactions; see notebook.js. */
+  constructor(model, { actions, complete }) {
+    const { id = newCellId(), type, source = "", metadata = {}, attachments } = model;
+    this.id = id;
+    this.type = type;
+    this.#extras = { metadata, attachments };
+    this.#doc = source;
+    this.#actions = actions(this);
+    this.#complete = complete;
+    this.root = fromTemplate("cell");
+    this.#refs = refs(this.root);
+    this.#area = new OutputArea(this.#refs.outputs);
+    this.executionCount = model.executionCount ?? null;
+    this.root.dataset.cellId = id;
+    this.root.addEventListener("click", (event) => {
+      const action = event.target.closest("[data-cell-action]")?.dataset.cellAction;
+      if (action) this.#actions[action]();
+    });
+    this.#refs.rendered.addEventListener("dblclick", () => this.edit());
+    this.#setType(type);
+    if (type === "code") this.#area.load(model.outputs ?? []);
+    this.#showCount();
+    if (type === "markdown" && source.trim()) this.render();
+  }
+
+  get source() {
+    return this.#view ? this.#view.state.doc.toString() : this.#doc;
+  }
+
+  /** The cell as ipynb.js takes it. */
+  get model() {
+    const { id, type, source, executionCount } = this;
+    const model = { id, type, source, ...this.#extras };
+    return type === "code" ? { ...model, executionCount, outputs: this.#area.outputs } : model;
+  }
+
+  get isEmpty() {
+    return this.source.trim() === "";
+  }
+
+  /** Tell a screen reader where the cell stands. */
+  setPosition(index, count) {
+    this.root.setAttribute("aria-label", `Cell ${index + 1} of ${count}, ${KIND[this.type]}`);
+  }
+
+  #setType(type) {
+    this.type = type;
+    this.root.dataset.type = type;
+    this.#view?.destroy();
+    this.#refs.editor.replaceChildren();
+    this.#view = createEditor({
+      parent: this.#refs.editor,
+      doc: this.#doc,
+      type,
+      label: type === "code" ? "Python code" : "Text in Markdown",
+      complete: this.#complete,
+      keys: this.#actions,
+      onChange: () => this.#actions.changed(),
+    });
+  }
+
+  /** Turn a code cell into text or back; the source stays. */
+  convert(type) {
+    if (type === this.type) return;
+    this.#doc = this.source;
+    this.#area.clear();
+    this.executionCount = null;
+    this.#refs.timing.hidden = true;
+    this.#showCount();
+    this.#showEditor(true);
+    this.#setType(type);
+  }
+
+  #showEditor(visible) {
+    this.#refs.editor.hidden = !visible;
+    this.#refs.rendered.hidden = visible;
+    this.root.classList.toggle("rendered", !visible);
+  }
+
+  /** Show a text cell as it reads. */
+  render() {
+    if (this.type !== "markdown") return;
+    this.#refs.rendered.innerHTML = renderMarkdown(this.source || "*Empty text cell*");
+    this.#showEditor(false);
+  }
+
+  /** Put the cursor into the editor, at its "start" or "end" when asked to. */
+  edit(place = null) {
+    this.#showEditor(true);
+    if (place) {
+      const anchor = place === "start" ? 0 : this.#view.state.doc.length;
+      this.#view.dispatch({ selection: { anchor }, scrollIntoView: true });
+    }
+    this.#view.focus();
+  }
+
+  focus() {
+    this.root.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: "nearest" });
+  }
+
+  clearOutputs() {
+    this.#area.clear();
+    this.executionCount = null;
+    this.#refs.timing.hidden = true;
+    this.#showCount();
+  }
+
+  /** idle, queued, running or failed. */
+  setState(state) {
+    this.#state = state;
+    this.root.dataset.state = state;
+    this.root.setAttribute("aria-busy", String(state === "running" || state === "queued"));
+    this.#showCount();
+  }
+
+  get isWaiting() {
+    return this.#state === "queued" || this.#state === "running";
+  }
+
+  #showCount() {
+    const { count } = this.#refs;
+    const label = { queued: "[ ]", running: "[*]" }[this.#state];
+    count.textContent = label ?? (this.executionCount === null ? "" : `[${this.executionCount}]`);
+    count.title = { queued: "Waiting", running: "Running" }[this.#state] ?? "";
+  }
+
+  /** The kernel has begun with this cell. */
+  begin(executionCount) {
+    this.executionCount = executionCount;
+    this.#area.clear();
+    this.#refs.timing.hidden = true;
+    this.setState("running");
+  }
+
+  /** Take a message of the running cell. */
+  receive(message) {
+    if (message.type === "stream") this.#area.stream(message.name, message.text);
+    else if (message.type === "display") this.#area.display(message.data, message.metadata);
+  }
+
+  /** The run is over: `ending` is the kernel's "done" message. */
+  finish(ending) {
+    if (!ending.ok) this.#area.error(ending);
+    else if (ending.data) this.#area.result(this.executionCount, ending.data, ending.metadata);
+    this.#showTiming(ending.seconds);
+    this.setState(ending.ok ? "idle" : "failed");
+  }
+
+  /** The run never ended, for instance because the kernel was restarted. */
+  abandon(reason) {
+    const running = this.#state === "running";
+    this.setState("idle");
+    if (running) this.#area.stream("stderr", `[${reason}]\n`);
+  }
+
+  #showTiming(seconds) {
+    this.#refs.timing.textContent = formatSeconds(seconds);
+    this.#refs.timing.title = "How long the cell ran";
+    this.#refs.timing.hidden = false;
+  }
+
+  destroy() {
+    this.#doc = this.source;
+    this.#view.destroy();
+    this.#view = null;
+    this.root.remove();
+  }
+}

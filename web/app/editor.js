@@ -1,0 +1,93 @@
+/** The code editor of a cell: CodeMirror with Python, completion and the notebook's keys. */
+import {
+  acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion, completionKeymap,
+  completionStatus,
+} from "@codemirror/autocomplete";
+import {
+  defaultKeymap, history, historyKeymap, indentLess, indentMore,
+} from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import {
+  HighlightStyle, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting,
+} from "@codemirror/language";
+import { EditorState, Prec } from "@codemirror/state";
+import { EditorView, drawSelection, highlightSpecialChars, keymap } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+// Colours are CSS variables: light and dark follow the system without the editor's help.
+const colours = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--code-keyword)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--code-string)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
+  { tag: tags.comment, color: "var(--code-comment)", fontStyle: "italic" },
+  {
+    tag: [tags.function(tags.variableName), tags.function(tags.definition(tags.variableName))],
+    color: "var(--code-function)",
+  },
+  { tag: [tags.className, tags.definition(tags.className)], color: "var(--code-class)" },
+  { tag: [tags.meta, tags.annotation], color: "var(--code-meta)" },
+  { tag: tags.self, color: "var(--code-keyword)" },
+]);
+
+const atStart = ({ state }) => state.doc.lineAt(state.selection.main.head).number === 1;
+const atEnd = ({ state }) =>
+  state.doc.lineAt(state.selection.main.head).number === state.doc.lines;
+
+function notebookKeys({ run, runAndMove, runAndInsert, leave, goUp, goDown }) {
+  const always = (action) => (view) => {
+    // A list that is still being fetched must not pop up over the cell that was left.
+    closeCompletion(view);
+    action();
+    return true;
+  };
+  const without = (action, condition) => (view) => {
+    if (completionStatus(view.state) === "active" || !condition(view)) return false;
+    return action() !== false;
+  };
+  return Prec.highest(keymap.of([
+    { key: "Shift-Enter", run: always(runAndMove) },
+    { key: "Mod-Enter", run: always(run) },
+    { key: "Ctrl-Enter", run: always(run) },
+    { key: "Alt-Enter", run: always(runAndInsert) },
+    { key: "Escape", run: without(leave, () => true) },
+    { key: "ArrowUp", run: without(goUp, atStart) },
+    { key: "ArrowDown", run: without(goDown, atEnd) },
+    { key: "Tab", run: (view) => acceptCompletion(view) || indentMore(view), shift: indentLess },
+  ]));
+}
+
+/**
+ * Make an editor in `parent`. `type` is the cell's; `keys` are its actions; `complete` is a
+ * CodeMirror completion source.
+ */
+export function createEditor({ parent, doc, type, label, keys, complete, onChange }) {
+  const code = type === "code";
+  return new EditorView({
+    parent,
+    state: EditorState.create({
+      doc,
+      extensions: [
+        notebookKeys(keys),
+        history(),
+        drawSelection(),
+        highlightSpecialChars(),
+        EditorState.allowMultipleSelections.of(true),
+        indentUnit.of("    "),
+        EditorState.tabSize.of(4),
+        code ? [
+          python(), indentOnInput(), bracketMatching(), closeBrackets(),
+          autocompletion({ override: [complete], icons: true }),
+          keymap.of([...closeBracketsKeymap, ...completionKeymap]),
+        ] : EditorView.lineWrapping,
+        syntaxHighlighting(colours),
+        keymap.of([...historyKeymap, ...defaultKeymap]),
+        EditorView.contentAttributes.of({
+          "aria-label": label, spellcheck: code ? "false" : "true",
+        }),
+        EditorView.updateListener.of(({ docChanged }) => {
+          if (docChanged) onChange();
+        }),
+      ],
+    }),
+  });
+}

@@ -1,0 +1,104 @@
+/** Files that the person drops or chooses: notebooks are opened, the rest goes to Python. */
+import { element, formatBytes } from "./dom.js";
+import { announce, showMessage } from "./messages.js";
+
+const MAX_BYTES = 1024 ** 3;
+const IMAGE = /\.(png|jpe?g|gif|webp|bmp|tiff?)$/i;
+
+/** A name without folders or control characters. */
+export function safeName(name) {
+  const plain = name.split(/[\\/]/).pop().replace(/[\u0000-\u001f]/g, "").trim();
+  return plain === "" || plain === "." || plain === ".." ? "file" : plain;
+}
+
+/** Code that reads a file of this name. */
+export function readingCode(name) {
+  const path = JSON.stringify(name);
+  if (IMAGE.test(name)) {
+    return "import numpy as np\nfrom PIL import Image\n\n"
+      + `image = np.asarray(Image.open(${path}).convert("RGB"))\nimage.shape`;
+  }
+  if (/\.np[yz]$/i.test(name)) return `import numpy as np\n\ndata = np.load(${path})\ndata`;
+  return `from pathlib import Path\n\ndata = Path(${path}).read_bytes()\nlen(data)`;
+}
+
+export class KernelFiles {
+  #kernel;
+  #list;
+  #insert;
+  #files = new Map();
+
+  /** `insert(code)` puts a cell with code into the notebook. */
+  constructor({ kernel, list, insert }) {
+    this.#kernel = kernel;
+    this.#list = list;
+    this.#insert = insert;
+    // A fresh kernel has an empty file system: hand it what the person had brought.
+    kernel.addEventListener("ready", () => {
+      for (const file of this.#files.values()) void this.#write(file);
+    });
+  }
+
+  /** Put files into the kernel's home folder and list them. */
+  async add(files) {
+    for (const file of files) {
+      if (file.size > MAX_BYTES) {
+        showMessage(
+          `${file.name} has ${formatBytes(file.size)}; files up to ${formatBytes(MAX_BYTES)} fit `
+          + "into the kernel's file system.", { kind: "error" },
+        );
+        continue;
+      }
+      const kept = { name: safeName(file.name), blob: file };
+      this.#files.set(kept.name, kept);
+      if (this.#kernel.state !== "loading") await this.#write(kept);
+    }
+  }
+
+  async #write(file) {
+    try {
+      const bytes = await file.blob.arrayBuffer();
+      const path = await this.#kernel.writeFile(file.name, bytes);
+      if (path === null) return;
+      this.#show(file, path);
+      announce(`${file.name} is now at ${path}`);
+    } catch (error) {
+      showMessage(`${file.name} could not be handed to Python: ${error.message}`, {
+        kind: "error",
+      });
+    }
+  }
+
+  #show({ name, blob }, path) {
+    const insert = element("button", { type: "button", className: "link" }, "Read it in a cell");
+    insert.setAttribute("aria-label", `Read ${name} in a cell`);
+    insert.addEventListener("click", () => this.#insert(readingCode(name)));
+    const item = element("li", {},
+      element("code", { className: "file-path" }, path),
+      element("span", { className: "file-size" }, formatBytes(blob.size)),
+      insert);
+    item.dataset.name = name;
+    const old = [...this.#list.children].find((one) => one.dataset.name === name);
+    if (old) old.replaceWith(item);
+    else this.#list.append(item);
+  }
+}
+
+/** Call `take(files)` with what is dropped anywhere on the page; `veil` shows meanwhile. */
+export function acceptDrops(veil, take) {
+  const hasFiles = (event) => [...event.dataTransfer.types].includes("Files");
+  addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    veil.hidden = false;
+  });
+  addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) veil.hidden = true;
+  });
+  addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    veil.hidden = true;
+    take([...event.dataTransfer.files]);
+  });
+}

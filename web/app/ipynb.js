@@ -1,0 +1,116 @@
+/** Reads and writes notebooks in Jupyter's format, nbformat 4. */
+
+export class NotebookFormatError extends Error {}
+
+const CELL_TYPES = ["code", "markdown", "raw"];
+const OUTPUT_TYPES = ["stream", "display_data", "execute_result", "error"];
+
+/** Multi-line strings may be lists of lines. */
+function text(value, where) {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((line) => typeof line === "string")) return value.join("");
+  throw new NotebookFormatError(`${where} is neither text nor a list of lines`);
+}
+
+function lines(value) {
+  return value.match(/[^\n]*\n|[^\n]+/g) ?? [];
+}
+
+/** A new cell identifier, as nbformat 4.5 wants it. */
+export function newCellId() {
+  return crypto.randomUUID().slice(0, 8);
+}
+
+/** The notebook in `source`, or a NotebookFormatError that says what is wrong with it. */
+export function parseNotebook(source) {
+  let file;
+  try {
+    file = JSON.parse(source);
+  } catch (error) {
+    throw new NotebookFormatError(`it is not JSON (${error.message})`);
+  }
+  if (file === null || typeof file !== "object" || !("nbformat" in file)) {
+    throw new NotebookFormatError("it is JSON, but not a notebook: “nbformat” is missing");
+  }
+  if (file.nbformat !== 4) {
+    throw new NotebookFormatError(
+      `it has nbformat ${file.nbformat}, and this page reads nbformat 4; convert it with `
+      + "“jupyter nbconvert --to notebook”",
+    );
+  }
+  if (!Array.isArray(file.cells)) throw new NotebookFormatError("it has no list of cells");
+  return { metadata: file.metadata ?? {}, cells: file.cells.map(parseCell) };
+}
+
+function parseCell(cell, index) {
+  const where = `cell ${index + 1}`;
+  if (!CELL_TYPES.includes(cell?.cell_type)) {
+    throw new NotebookFormatError(`${where} has the unknown type “${cell?.cell_type}”`);
+  }
+  const parsed = {
+    id: typeof cell.id === "string" ? cell.id : newCellId(),
+    type: cell.cell_type,
+    source: text(cell.source ?? "", `the source of ${where}`),
+    metadata: cell.metadata ?? {},
+  };
+  if (cell.attachments) parsed.attachments = cell.attachments;
+  if (cell.cell_type === "code") {
+    parsed.executionCount = Number.isInteger(cell.execution_count) ? cell.execution_count : null;
+    parsed.outputs = (cell.outputs ?? []).map((output) => parseOutput(output, where));
+  }
+  return parsed;
+}
+
+function parseOutput(output, where) {
+  const type = output?.output_type;
+  if (!OUTPUT_TYPES.includes(type)) {
+    throw new NotebookFormatError(`${where} has an output of the unknown type “${type}”`);
+  }
+  if (type === "stream") {
+    return { ...output, text: text(output.text ?? "", `an output of ${where}`) };
+  }
+  if (type === "error") return { ...output, traceback: output.traceback ?? [] };
+  const data = {};
+  for (const [mime, value] of Object.entries(output.data ?? {})) {
+    data[mime] = isJson(mime) ? value : text(value, `an output of ${where}`);
+  }
+  return { ...output, data, metadata: output.metadata ?? {} };
+}
+
+const isJson = (mime) => mime === "application/json" || mime.endsWith("+json");
+const isText = (mime) => mime.startsWith("text/") || mime === "image/svg+xml";
+
+/** The text of the .ipynb file for a notebook as `parseNotebook` gives it. */
+export function formatNotebook({ metadata, cells }) {
+  const file = {
+    cells: cells.map(formatCell),
+    metadata: {
+      kernelspec: { display_name: "Python (browsergpu)", language: "python", name: "python3" },
+      language_info: { name: "python", file_extension: ".py", mimetype: "text/x-python" },
+      ...metadata,
+    },
+    nbformat: 4,
+    nbformat_minor: 5,
+  };
+  return `${JSON.stringify(file, null, 1)}\n`;
+}
+
+function formatCell({ id, type, source, metadata, attachments, executionCount, outputs }) {
+  const cell = { cell_type: type, id, metadata, source: lines(source) };
+  if (attachments) cell.attachments = attachments;
+  if (type === "code") {
+    cell.execution_count = executionCount;
+    cell.outputs = outputs.map(formatOutput);
+  }
+  return cell;
+}
+
+function formatOutput(output) {
+  if (output.output_type === "stream") return { ...output, text: lines(output.text) };
+  if (output.output_type === "error") return output;
+  const data = {};
+  for (const [mime, value] of Object.entries(output.data)) {
+    data[mime] = isText(mime) ? lines(value) : value;
+  }
+  return { ...output, data };
+}

@@ -1,0 +1,244 @@
+/** The page's side of the kernel: one worker, one queue, one interrupt, one restart. */
+import { raiseInterrupt } from "../kernel/interruption.js";
+
+/** After this long without an answer, Python is taken to be computing, not waiting. */
+const WAITING_ANSWER_MS = 200;
+/** After this long, the page tells that the kernel does not react. */
+const REACTION_MS = 4000;
+const ANSWER_MS = 2000;
+
+/**
+ * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
+ * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect).
+ * States: loading, idle, busy, interrupting, dead.
+ */
+export class KernelClient extends EventTarget {
+  #makeCanvas;
+  #canvasId;
+  #worker = null;
+  #buffer = null;
+  #queue = [];
+  #current = null;
+  #answers = new Map();
+  #background = new Map();
+  #nextId = 1;
+  #computingTimer = null;
+  #reactionTimer = null;
+  state = "dead";
+  /** Resolves when the kernel can run code; a restart makes a new one. */
+  ready = null;
+  info = null;
+
+  /** `makeCanvas` gives a fresh canvas element: each can be handed to a worker only once. */
+  constructor({ makeCanvas, canvasId }) {
+    super();
+    this.#makeCanvas = makeCanvas;
+    this.#canvasId = canvasId;
+  }
+
+  start() {
+    const ready = Promise.withResolvers();
+    // Whoever does not await it still hears of a failure through the state.
+    ready.promise.catch(() => {});
+    this.ready = ready.promise;
+    this.info = null;
+    this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(1) : null;
+    const canvas = this.#makeCanvas().transferControlToOffscreen();
+    const worker = new Worker(new URL("../kernel/worker.js", import.meta.url), { type: "module" });
+    this.#worker = worker;
+    worker.onmessage = ({ data }) => {
+      if (worker === this.#worker) this.#receive(data, ready);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      if (worker === this.#worker) {
+        this.#die(event.message || "the kernel's script could not be loaded", ready);
+      }
+    };
+    this.#setState("loading");
+    worker.postMessage(
+      {
+        type: "boot", canvas, canvasId: this.#canvasId, interruptBuffer: this.#buffer,
+      },
+      [canvas],
+    );
+  }
+
+  /** End the worker, whatever it does, and start a fresh one. What was queued is rejected. */
+  restart() {
+    this.#stop("The kernel was restarted before this code had finished.");
+    this.start();
+  }
+
+  /**
+   * Run code after everything queued before it; `name()`, asked when its turn comes, stands for
+   * a file name in tracebacks. Resolves to how it ended (see runner.py);
+   * `listener` gets the messages on the way: start, stream, display, loading. When a run of a
+   * `group` fails, or is interrupted, what is queued of that group is not run any more.
+   */
+  run({ name, code, listener = () => {}, group = null }) {
+    if (this.state === "dead") {
+      return Promise.reject(new Error("The kernel is not running. Restart it first."));
+    }
+    const request = {
+      id: this.#nextId++, name, code, listener, group, ...Promise.withResolvers(),
+    };
+    this.#queue.push(request);
+    this.#advance();
+    return request.promise;
+  }
+
+  #dropQueued(group, reason) {
+    if (group === null) return;
+    const dropped = this.#queue.filter((request) => request.group === group);
+    this.#queue = this.#queue.filter((request) => request.group !== group);
+    for (const request of dropped) request.reject(new Error(reason));
+  }
+
+  get busyOrQueued() {
+    return this.#current !== null || this.#queue.length > 0;
+  }
+
+  /** Stop the running code, and what is queued of the same group. */
+  interrupt() {
+    const request = this.#current;
+    if (!request || this.state === "dead") return;
+    this.#dropQueued(request.group, "Not run: the run before it was interrupted.");
+    this.#setState("interrupting");
+    this.#worker.postMessage({ type: "interrupt", id: request.id });
+    this.#clearTimers();
+    this.#computingTimer = setTimeout(() => {
+      if (this.#buffer) raiseInterrupt(this.#buffer);
+    }, WAITING_ANSWER_MS);
+    this.#reactionTimer = setTimeout(() => this.#emit("unresponsive"), REACTION_MS);
+  }
+
+  /** Completions of the live interpreter; null when it is busy. */
+  complete(before) {
+    return this.#ask({ type: "complete", before });
+  }
+
+  /** GPU memory in use; null when the kernel is busy. */
+  status() {
+    return this.#ask({ type: "status" });
+  }
+
+  /** Put bytes into the kernel's home folder; resolves to the path. */
+  async writeFile(name, bytes) {
+    await this.ready;
+    const id = this.#nextId++;
+    const answer = Promise.withResolvers();
+    this.#answers.set(id, answer);
+    this.#worker.postMessage({ type: "file", id, name, bytes });
+    return answer.promise;
+  }
+
+  #ask(question) {
+    if (this.state !== "idle") return Promise.resolve(null);
+    const id = this.#nextId++;
+    const answer = Promise.withResolvers();
+    this.#answers.set(id, answer);
+    setTimeout(() => this.#answer(id, null), ANSWER_MS);
+    this.#worker.postMessage({ ...question, id });
+    return answer.promise;
+  }
+
+  #answer(id, value) {
+    this.#answers.get(id)?.resolve(value);
+    this.#answers.delete(id);
+  }
+
+  #receive(message, ready) {
+    const { type, id } = message;
+    if (type === "boot") this.#emit("boot", message);
+    else if (type === "ready") this.#becomeReady(message, ready);
+    else if (type === "answer") this.#answer(id, message.value);
+    else if (type === "file") this.#answer(id, message.path);
+    else if (type === "done") this.#finish(message);
+    else if (type === "failed") this.#fail(message, ready);
+    else if (type === "interrupted") clearTimeout(this.#computingTimer);
+    else this.#deliver(message);
+  }
+
+  #becomeReady(message, ready) {
+    this.info = message;
+    this.#setState("idle");
+    this.#emit("ready", message);
+    ready.resolve();
+    this.#advance();
+  }
+
+  #deliver(message) {
+    if (message.type === "loading") this.#emit("loading", message);
+    // A task that a cell left behind may print after the cell is done.
+    const request = message.id === this.#current?.id
+      ? this.#current : this.#background.get(message.id);
+    request?.listener(message);
+  }
+
+  #advance() {
+    if (this.state !== "idle" || this.#current) return;
+    const request = this.#queue.shift();
+    if (!request) return;
+    this.#current = request;
+    this.#setState("busy");
+    const { id, name, code } = request;
+    this.#worker.postMessage({ type: "run", id, name: name(), code });
+  }
+
+  #finish(message) {
+    const request = this.#current;
+    if (!request || request.id !== message.id) return;
+    this.#clearTimers();
+    this.#current = null;
+    this.#background.set(request.id, request);
+    if (this.#background.size > 100) {
+      this.#background.delete(this.#background.keys().next().value);
+    }
+    this.#setState("idle");
+    request.resolve(message);
+    if (!message.ok) this.#dropQueued(request.group, "Not run: the run before it failed.");
+    this.#advance();
+  }
+
+  #fail({ request, id, message }, ready) {
+    if (request === "boot" || request === "run") this.#die(message, ready);
+    else {
+      this.#answers.get(id)?.reject(new Error(message));
+      this.#answers.delete(id);
+    }
+  }
+
+  #die(message, ready) {
+    ready.reject(new Error(message));
+    this.#stop(`The kernel died: ${message}`);
+    this.#setState("dead", message);
+  }
+
+  #stop(reason) {
+    this.#clearTimers();
+    this.#worker?.terminate();
+    this.#worker = null;
+    const waiting = [this.#current, ...this.#queue].filter(Boolean);
+    this.#current = null;
+    this.#queue = [];
+    this.#background.clear();
+    for (const { resolve } of this.#answers.values()) resolve(null);
+    this.#answers.clear();
+    for (const request of waiting) request.reject(new Error(reason));
+  }
+
+  #clearTimers() {
+    clearTimeout(this.#computingTimer);
+    clearTimeout(this.#reactionTimer);
+  }
+
+  #setState(state, message = "") {
+    this.state = state;
+    this.#emit("state", { state, message });
+  }
+
+  #emit(type, detail = null) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}

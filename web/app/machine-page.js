@@ -1,0 +1,29 @@
+/** `/?notebook=none`: the kernel and the canvas alone, for programs that drive the page. */
+import { CANVAS_ID, canvasMaker } from "./canvas.js";
+import { fromTemplate, refs } from "./dom.js";
+import { KernelClient } from "./kernel-client.js";
+import { machineApi } from "./machine.js";
+import { showKernelState } from "./status.js";
+
+const MAX_LOG = 200_000;
+
+export function openMachinePage(app) {
+  const page = fromTemplate("machine-page");
+  const found = refs(page);
+  app.replaceChildren(page);
+  const kernel = new KernelClient({
+    makeCanvas: canvasMaker(found["canvas-frame"]), canvasId: CANVAS_ID,
+  });
+  showKernelState(kernel, found.kernel);
+  const log = (message) => {
+    const text = message.type === "stream" ? message.text
+      : message.type === "display" ? `${message.data["text/plain"]}\n` : "";
+    if (!text) return;
+    found.log.append(text);
+    if (found.log.textContent.length > MAX_LOG) {
+      found.log.textContent = found.log.textContent.slice(-MAX_LOG / 2);
+    }
+  };
+  kernel.start();
+  globalThis.browsergpu = machineApi(kernel, { onMessage: log });
+}

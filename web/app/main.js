@@ -1,0 +1,34 @@
+/** Decides which page to show: what is missing, the kernel alone, or the notebook. */
+import { detectProblems } from "./problems.js";
+import { showProblems } from "./problems-page.js";
+import { refusingApi } from "./machine.js";
+
+const app = document.getElementById("app");
+const parameters = new URLSearchParams(location.search);
+const alone = parameters.get("notebook") === "none";
+
+// A driver may ask for `browsergpu.ready` before the checks are through.
+let tellOpened;
+const opened = new Promise((resolve) => {
+  tellOpened = resolve;
+});
+globalThis.browsergpu = {
+  ready: opened.then(() => globalThis.browsergpu.ready),
+  run: (code) => opened.then(() => globalThis.browsergpu.run(code)),
+};
+globalThis.browsergpu.ready.catch(() => {});
+
+async function open() {
+  const problems = await detectProblems();
+  if (problems.length > 0) {
+    const anyway = showProblems(app, problems);
+    globalThis.browsergpu = refusingApi(problems);
+    tellOpened();
+    await anyway;
+  }
+  if (alone) (await import("./machine-page.js")).openMachinePage(app);
+  else (await import("./notebook-page.js")).openNotebookPage(app);
+  tellOpened();
+}
+
+await open();

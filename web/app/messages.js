@@ -1,0 +1,39 @@
+/** Tells the person something: as a short message on the page, or to a screen reader alone. */
+import { element } from "./dom.js";
+
+const SHOWN_MS = 8000;
+
+/** Read `text` out, without showing it. */
+export function announce(text) {
+  document.getElementById("announcements").textContent = text;
+}
+
+/**
+ * Show a message with at most one action. It leaves by itself, unless it is an error or
+ * `stays` is set. Returns a function that takes it away.
+ */
+export function showMessage(text, { kind = "info", action = null, stays = kind === "error" } = {}) {
+  const close = element("button", { type: "button", className: "toast-close" });
+  close.setAttribute("aria-label", "Close this message");
+  close.innerHTML = '<svg class="icon"><use href="#icon-close"/></svg>';
+  const toast = element("div", { className: `toast ${kind}` }, element("p", {}, text));
+  toast.setAttribute("role", kind === "error" ? "alert" : "status");
+  let timer;
+  const remove = () => {
+    clearTimeout(timer);
+    toast.remove();
+  };
+  if (action) {
+    const button = element("button", { type: "button" }, action.label);
+    button.addEventListener("click", () => {
+      remove();
+      action.run();
+    });
+    toast.append(button);
+  }
+  close.addEventListener("click", remove);
+  toast.append(close);
+  document.getElementById("toasts").append(toast);
+  if (!stays) timer = setTimeout(remove, SHOWN_MS);
+  return remove;
+}

@@ -1,0 +1,125 @@
+/** Composes the notebook page: kernel, cells, files, status, keys. */
+import { acceptDrops, KernelFiles } from "./files.js";
+import { showBoot } from "./boot-view.js";
+import { CANVAS_ID, canvasMaker } from "./canvas.js";
+import { completionSource } from "./completion.js";
+import { Documents } from "./documents.js";
+import { fromTemplate, refs } from "./dom.js";
+import { KernelClient } from "./kernel-client.js";
+import { machineApi } from "./machine.js";
+import { showMessage } from "./messages.js";
+import { Notebook } from "./notebook.js";
+import { commandKeys } from "./shortcuts.js";
+import { showStatus } from "./status.js";
+import { NotebookStorage } from "./storage.js";
+
+const isNotebook = (file) => file.name.toLowerCase().endsWith(".ipynb");
+
+/** Build the page into `app` and start its kernel. */
+export function openNotebookPage(app) {
+  const page = fromTemplate("notebook-page");
+  const found = refs(page);
+  app.replaceChildren(page);
+
+  const kernel = new KernelClient({
+    makeCanvas: canvasMaker(found["canvas-frame"]), canvasId: CANVAS_ID,
+  });
+  showBoot(kernel, {
+    box: found.boot, bar: found["boot-bar"], stage: found["boot-stage"],
+    bytes: found["boot-bytes"],
+  });
+  showStatus(kernel, {
+    kernelBox: found.kernel,
+    adapter: {
+      box: found.adapter, features: found.features, dialog: found["features-dialog"],
+      list: found["feature-list"],
+    },
+    memory: found.memory,
+  });
+  const notebook = new Notebook({
+    root: found.cells, kernel, complete: completionSource(kernel),
+  });
+  const documents = new Documents({
+    notebook, storage: new NotebookStorage(), title: found.title, saved: found.saved,
+  });
+  const files = new KernelFiles({
+    kernel,
+    list: found.files,
+    insert: (source) => notebook.insertAfter(notebook.current, { type: "code", source }).edit("end"),
+  });
+  const take = (dropped) => {
+    dropped.filter(isNotebook).slice(0, 1).forEach((file) => void documents.open(file));
+    void files.add(dropped.filter((file) => !isNotebook(file)));
+  };
+
+  const restart = () => {
+    kernel.restart();
+    showMessage("A fresh kernel starts; variables are gone, the notebook and files stay.");
+  };
+  const actions = {
+    run: () => void notebook.runAndMove(notebook.current),
+    "run-all": () => void notebook.runAll(),
+    interrupt: () => kernel.interrupt(),
+    restart,
+    "add-code": () => notebook.insertAfter(notebook.current).edit(),
+    "add-markdown": () => notebook.insertAfter(notebook.current, { type: "markdown" }).edit(),
+    "append-code": () => notebook.append({ type: "code" }).edit(),
+    "append-markdown": () => notebook.append({ type: "markdown" }).edit(),
+    "clear-outputs": () => notebook.clearOutputs(),
+    new: () => documents.new(),
+    open: () => found["notebook-picker"].click(),
+    save: () => documents.save(),
+    tour: () => void documents.tour(),
+    help: () => found["help-dialog"].showModal(),
+    "pick-files": () => found["file-picker"].click(),
+  };
+  page.addEventListener("click", ({ target }) => {
+    actions[target.closest("[data-action]")?.dataset.action]?.();
+  });
+  onPick(found["notebook-picker"], ([file]) => void documents.open(file));
+  onPick(found["file-picker"], take);
+  acceptDrops(found["drop-veil"], take);
+  commandKeys(found.cells, notebook, actions);
+  addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "s") {
+      event.preventDefault();
+      documents.save();
+    }
+  });
+
+  reactToKernel(kernel, page.querySelector('[data-action="interrupt"]'), restart);
+  void documents.restore();
+  kernel.start();
+  globalThis.browsergpu = machineApi(kernel, { onMessage: toConsole });
+}
+
+function onPick(input, take) {
+  input.addEventListener("change", () => {
+    if (input.files.length > 0) take([...input.files]);
+    input.value = "";
+  });
+}
+
+function reactToKernel(kernel, interruptButton, restart) {
+  const action = { label: "Restart", run: restart };
+  let takeAway = () => {};
+  kernel.addEventListener("state", ({ detail: { state, message } }) => {
+    interruptButton.disabled = state !== "busy" && state !== "interrupting";
+    if (state !== "interrupting") takeAway();
+    if (state === "dead") {
+      showMessage(`The kernel stopped: ${message}`, { kind: "error", action });
+    }
+  });
+  kernel.addEventListener("unresponsive", () => {
+    takeAway = showMessage(
+      "The code does not react to the interrupt. A restart ends it; variables are lost, the "
+      + "notebook stays.", { kind: "error", action },
+    );
+  });
+}
+
+/** What code run through `browsergpu.run` prints belongs to no cell. */
+function toConsole(message) {
+  if (message.type === "stream") console.log(message.text.replace(/\n$/, ""));
+  else if (message.type === "display") console.log(message.data["text/plain"]);
+}

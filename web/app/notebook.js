@@ -1,0 +1,245 @@
+/** The list of cells: their order, which one is current, running them, loading and saving. */
+import { Cell } from "./cell.js";
+import { announce, showMessage } from "./messages.js";
+import { formatSeconds } from "./dom.js";
+
+/** Runs of this group stop together when one of them fails. */
+const CELLS = "cells";
+
+/** Emits "change" whenever what would be saved has changed. */
+export class Notebook extends EventTarget {
+  #root;
+  #kernel;
+  #complete;
+  #cells = [];
+  #current = null;
+  #metadata = {};
+  #deleted = [];
+  #count = 0;
+
+  constructor({ root, kernel, complete }) {
+    super();
+    this.#root = root;
+    this.#kernel = kernel;
+    this.#complete = complete;
+    root.addEventListener("focusin", ({ target }) => {
+      const cell = this.#cells.find((one) => one.root.contains(target));
+      if (cell) this.#makeCurrent(cell);
+    });
+    kernel.addEventListener("state", ({ detail }) => {
+      if (detail.state === "loading") this.#count = 0;
+    });
+  }
+
+  /** The notebook as ipynb.js takes it. */
+  get model() {
+    return { metadata: this.#metadata, cells: this.#cells.map((cell) => cell.model) };
+  }
+
+  get current() {
+    return this.#current;
+  }
+
+  /** Show a notebook as ipynb.js gives it. What was deleted from the old one is forgotten. */
+  load({ metadata, cells }) {
+    for (const cell of this.#cells) cell.destroy();
+    this.#metadata = metadata;
+    this.#deleted = [];
+    this.#cells = (cells.length > 0 ? cells : [{ type: "code" }]).map((one) => this.#make(one));
+    this.#root.replaceChildren(...this.#cells.map((cell) => cell.root));
+    this.#current = null;
+    this.#makeCurrent(this.#cells[0]);
+    this.#renumber();
+    this.#changed();
+  }
+
+  #make(model) {
+    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), complete: this.#complete });
+  }
+
+  #actionsOf(cell) {
+    return {
+      changed: () => this.#changed(),
+      run: () => void this.run(cell),
+      runAndMove: () => void this.runAndMove(cell),
+      runAndInsert: () => {
+        void this.run(cell);
+        this.insertAfter(cell).edit();
+      },
+      leave: () => {
+        if (cell.type === "markdown" && !cell.isEmpty) cell.render();
+        cell.focus();
+      },
+      goUp: () => this.#editNeighbour(cell, -1, "end"),
+      goDown: () => this.#editNeighbour(cell, +1, "start"),
+      edit: () => cell.edit(),
+      up: () => this.move(cell, -1),
+      down: () => this.move(cell, +1),
+      delete: () => this.delete(cell),
+    };
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
+
+  #makeCurrent(cell) {
+    if (this.#current === cell) return;
+    this.#current?.root.classList.remove("current");
+    this.#current = cell;
+    cell.root.classList.add("current");
+  }
+
+  #renumber() {
+    this.#cells.forEach((cell, index) => cell.setPosition(index, this.#cells.length));
+  }
+
+  #neighbour(cell, step) {
+    return this.#cells[this.#cells.indexOf(cell) + step] ?? null;
+  }
+
+  #editNeighbour(cell, step, place) {
+    const other = this.#neighbour(cell, step);
+    if (!other) return false;
+    if (other.type === "markdown" && !other.isEmpty) other.focus();
+    else other.edit(place);
+    return true;
+  }
+
+  /** Move the keyboard to the cell before (-1) or after (+1) the current one. */
+  focusNeighbour(step) {
+    this.#neighbour(this.#current, step)?.focus();
+  }
+
+  #insertAt(index, model) {
+    const cell = this.#make(model);
+    this.#cells.splice(index, 0, cell);
+    this.#root.insertBefore(cell.root, this.#root.children[index] ?? null);
+    this.#renumber();
+    this.#changed();
+    return cell;
+  }
+
+  insertAfter(cell, model = { type: "code" }) {
+    return this.#insertAt(this.#cells.indexOf(cell) + 1, model);
+  }
+
+  insertBefore(cell, model = { type: "code" }) {
+    return this.#insertAt(this.#cells.indexOf(cell), model);
+  }
+
+  append(model) {
+    return this.#insertAt(this.#cells.length, model);
+  }
+
+  move(cell, step) {
+    const index = this.#cells.indexOf(cell);
+    const target = index + step;
+    if (target < 0 || target >= this.#cells.length) return;
+    const focused = cell.root.contains(document.activeElement) ? document.activeElement : null;
+    this.#cells.splice(index, 1);
+    this.#cells.splice(target, 0, cell);
+    this.#root.insertBefore(cell.root, this.#cells[target + 1]?.root ?? null);
+    focused?.focus();
+    cell.root.scrollIntoView({ block: "nearest" });
+    this.#renumber();
+    this.#changed();
+    announce(`Moved to place ${target + 1} of ${this.#cells.length}`);
+  }
+
+  delete(cell) {
+    const index = this.#cells.indexOf(cell);
+    const { model } = cell;
+    this.#cells.splice(index, 1);
+    cell.destroy();
+    if (this.#cells.length === 0) this.#insertAt(0, { type: "code" });
+    const deletion = { index, model };
+    this.#deleted.push(deletion);
+    const next = this.#cells[Math.min(index, this.#cells.length - 1)];
+    this.#makeCurrent(next);
+    next.focus();
+    this.#renumber();
+    this.#changed();
+    if (model.source.trim()) {
+      showMessage("Cell deleted.", {
+        action: { label: "Undo", run: () => this.undoDelete(deletion) },
+      });
+    }
+  }
+
+  /** Bring back a deleted cell, the last one unless told which. */
+  undoDelete(deletion = this.#deleted.at(-1)) {
+    const place = this.#deleted.indexOf(deletion);
+    if (place < 0) return;
+    this.#deleted.splice(place, 1);
+    this.#insertAt(Math.min(deletion.index, this.#cells.length), deletion.model).focus();
+  }
+
+  convert(cell, type) {
+    cell.convert(type);
+    this.#renumber();
+    this.#changed();
+  }
+
+  clearOutputs() {
+    for (const cell of this.#cells) if (cell.type === "code") cell.clearOutputs();
+    this.#changed();
+  }
+
+  /** Run a cell; resolves to whether it succeeded. A text cell is shown as it reads. */
+  async run(cell) {
+    if (cell.type !== "code") {
+      cell.render();
+      if (cell.root.contains(document.activeElement)) cell.focus();
+      return true;
+    }
+    if (cell.isWaiting) return false;
+    if (cell.isEmpty) {
+      cell.clearOutputs();
+      return true;
+    }
+    cell.setState("queued");
+    try {
+      const ending = await this.#kernel.run({
+        code: cell.source,
+        group: CELLS,
+        name: () => {
+          this.#count += 1;
+          cell.begin(this.#count);
+          return `Cell ${this.#count}`;
+        },
+        listener: (message) => {
+          cell.receive(message);
+          this.#changed();
+        },
+      });
+      cell.finish(ending);
+      announce(ending.ok
+        ? `Cell finished in ${formatSeconds(ending.seconds)}`
+        : `Cell failed: ${ending.name}: ${ending.message}`);
+      return ending.ok;
+    } catch (error) {
+      cell.abandon(error.message);
+      announce(error.message);
+      return false;
+    } finally {
+      this.#changed();
+    }
+  }
+
+  /** Run a cell and go to the next one, which is made where there is none. */
+  runAndMove(cell) {
+    const running = this.run(cell);
+    const next = this.#neighbour(cell, +1);
+    if (next) {
+      if (next.type === "markdown" && !next.isEmpty) next.focus();
+      else next.edit("end");
+    } else this.append({ type: "code" }).edit();
+    return running;
+  }
+
+  /** Run every cell from the top; stops at the first that fails. */
+  runAll() {
+    return Promise.all(this.#cells.map((cell) => this.run(cell)));
+  }
+}

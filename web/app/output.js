@@ -1,0 +1,121 @@
+/** What a cell printed, showed and raised, on the page and in nbformat's form. */
+import { element } from "./dom.js";
+import { renderMarkdown, safeHtml } from "./markdown.js";
+import { terminalText } from "./stream-text.js";
+
+const RENDERERS = [
+  ["text/html", (html) => markup("output-html", safeHtml(html))],
+  ["image/svg+xml", (svg, alt) => image(svgUrl(svg), alt)],
+  ["image/png", (data, alt) => image(`data:image/png;base64,${data}`, alt)],
+  ["image/jpeg", (data, alt) => image(`data:image/jpeg;base64,${data}`, alt)],
+  ["text/markdown", (source) => markup("prose", renderMarkdown(source))],
+  ["text/latex", (source) => preformatted("output-text", source)],
+  ["text/plain", (text) => preformatted("output-text", text)],
+];
+
+function markup(className, safe) {
+  const box = element("div", { className });
+  box.innerHTML = safe;
+  return box;
+}
+
+function image(src, alt) {
+  return element("img", { src, alt: alt || "Image output" });
+}
+
+// As an image an SVG can neither run scripts nor load anything.
+function svgUrl(svg) {
+  return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+}
+
+function preformatted(className, text) {
+  const box = element("pre", { className }, text);
+  // Long lines scroll: the box must be reachable with the keyboard.
+  box.tabIndex = 0;
+  return box;
+}
+
+function renderData(data) {
+  const found = RENDERERS.find(([mime]) => mime in data);
+  if (!found) return preformatted("output-text", `[${Object.keys(data).join(", ")}]`);
+  const [mime, render] = found;
+  return render(data[mime], data["text/plain"]);
+}
+
+export class OutputArea {
+  #root;
+  #outputs = [];
+  #stream = null;
+
+  constructor(root) {
+    this.#root = root;
+  }
+
+  clear() {
+    this.#outputs = [];
+    this.#stream = null;
+    this.#root.replaceChildren();
+  }
+
+  /** The outputs in nbformat's form. */
+  get outputs() {
+    return this.#outputs;
+  }
+
+  /** Show outputs of a notebook file. */
+  load(outputs) {
+    this.clear();
+    for (const output of outputs) this.#add(output);
+  }
+
+  stream(name, text) {
+    const last = this.#outputs.at(-1);
+    if (last?.output_type !== "stream" || last.name !== name) {
+      this.#add({ output_type: "stream", name, text });
+      return;
+    }
+    last.text += text;
+    if (/[\r\u001b]/.test(last.text)) this.#stream.data = terminalText(last.text);
+    else this.#stream.appendData(text);
+  }
+
+  display(data, metadata) {
+    this.#add({ output_type: "display_data", data, metadata });
+  }
+
+  result(executionCount, data, metadata) {
+    this.#add({ output_type: "execute_result", execution_count: executionCount, data, metadata });
+  }
+
+  error({ name, message, traceback, full }) {
+    const lines = traceback.replace(/\n$/, "").split("\n");
+    this.#add({ output_type: "error", ename: name, evalue: message, traceback: lines });
+    if (full !== traceback) {
+      this.#root.lastElementChild.append(element("details", { className: "output-full" },
+        element("summary", {}, "Show the libraries' frames too"),
+        preformatted("output-traceback", full)));
+    }
+  }
+
+  #add(output) {
+    this.#outputs.push(output);
+    this.#stream = null;
+    this.#root.append(this.#render(output));
+  }
+
+  #render(output) {
+    const box = element("div", { className: `output ${output.output_type}` });
+    if (output.output_type === "stream") {
+      box.classList.add(output.name);
+      this.#stream = document.createTextNode(terminalText(output.text));
+      const shown = preformatted("output-text", "");
+      shown.append(this.#stream);
+      box.append(shown);
+    } else if (output.output_type === "error") {
+      box.append(preformatted("output-traceback", terminalText(output.traceback.join("\n"))));
+    } else {
+      box.append(renderData(output.data));
+    }
+    return box;
+  }
+}

@@ -1,0 +1,12 @@
+/** What the status bar says about the GPU. */
+
+/** The adapter as plain data, or null where there is none. */
+export async function describeAdapter(gpu = navigator.gpu) {
+  const adapter = await gpu?.requestAdapter({ powerPreference: "high-performance" });
+  if (!adapter) return null;
+  const { vendor, architecture, device, description } = adapter.info;
+  return {
+    vendor, architecture, device, description,
+    features: [...adapter.features].sort(),
+  };
+}

@@ -1,0 +1,49 @@
+/** Which files the kernel needs to start, and how many bytes each has. */
+
+const CORE = ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"];
+const PACKAGES = ["numpy", "micropip"];
+
+async function read(url, parse) {
+  const response = await fetch(url);
+  if (!response.ok) {
+    throw new Error(`${url} could not be loaded: HTTP ${response.status}. Is serve.py running?`);
+  }
+  return response[parse]();
+}
+
+/** The packages and all that they depend on, by the lock file's names. */
+export function withDependencies(lock, names) {
+  const found = new Set();
+  const visit = (name) => {
+    if (found.has(name)) return;
+    const entry = lock.packages[name];
+    if (!entry) throw new Error(`pyodide-lock.json has no package named ${name}`);
+    found.add(name);
+    entry.depends.forEach(visit);
+  };
+  names.forEach(visit);
+  return [...found];
+}
+
+async function sizeOf(path) {
+  const response = await fetch(path, { method: "HEAD" });
+  // An unread response counts as an aborted one.
+  await response.arrayBuffer();
+  return response.ok ? Number(response.headers.get("Content-Length")) || 0 : 0;
+}
+
+/** The lock file's text, the wheel's address, and `[path, bytes]` of every file to load. */
+export async function bootFiles() {
+  const [lockFile, index] = await Promise.all([
+    read("/pyodide/pyodide-lock.json", "text"),
+    read("/wheel/index.json", "json"),
+  ]);
+  const lock = JSON.parse(lockFile);
+  const paths = [
+    ...CORE.map((name) => `/pyodide/${name}`),
+    ...withDependencies(lock, PACKAGES).map((name) => `/pyodide/${lock.packages[name].file_name}`),
+    index.wheel,
+  ];
+  const files = await Promise.all(paths.map(async (path) => [path, await sizeOf(path)]));
+  return { lockFile, wheel: index.wheel, files: new Map(files) };
+}

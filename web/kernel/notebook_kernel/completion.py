@@ -1,0 +1,137 @@
+"""Completions from the live interpreter: names, attributes, dictionary keys and modules."""
+
+import builtins
+import io
+import keyword
+import pkgutil
+import re
+import sys
+import tokenize
+from collections.abc import Iterable, Mapping
+from inspect import getattr_static
+from typing import Any
+
+MAX_OPTIONS = 500
+
+IMPORT = re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?P<path>[\w.]*)$")
+IMPORT_NAME = re.compile(r"^\s*from\s+(?P<module>[\w.]+)\s+import\s+(?:\w+\s*,\s*)*(?P<name>\w*)$")
+KEY = re.compile(r"(?P<owner>[A-Za-z_][\w.]*)\[(?P<quote>['\"])(?P<key>[^'\"\]]*)$")
+DOTTED = re.compile(r"(?P<owner>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\.(?P<name>\w*)$")
+NAME = re.compile(r"(?<![\w.)\]'\"])(?P<name>[A-Za-z_]\w*)$")
+
+
+def complete(before: str, namespace: dict[str, Any]) -> dict[str, Any]:
+    """What may follow the code `before` the cursor: `{"typed", "options": [{"label", "type"}]}`.
+
+    `typed` is how many characters before the cursor an option replaces.
+
+    Nothing is called: the text before the cursor is looked up name by name, and properties are
+    reported without running them.
+    """
+    line = before[before.rfind("\n") + 1 :]
+    if match := IMPORT_NAME.match(line):
+        return _answer(match["name"], _module_members(match["module"]))
+    if match := IMPORT.match(line):
+        parent, _, name = match["path"].rpartition(".")
+        return _answer(name, _modules(parent))
+    if match := KEY.search(line):
+        return _answer(match["key"], _keys(_resolve(match["owner"], namespace)))
+    if _in_text(before):
+        return _answer("", [])
+    if match := DOTTED.search(line):
+        found = _resolve(match["owner"], namespace)
+        return _answer(match["name"], _attributes(found, match["name"]))
+    if match := NAME.search(line):
+        return _answer(match["name"], _names(namespace))
+    return _answer("", [])
+
+
+def _answer(typed: str, options: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    wanted = typed.lower()
+    kinds = {label: kind for label, kind in options if label.lower().startswith(wanted)}
+    ordered = sorted(kinds, key=lambda label: (label.startswith("_"), label.lower()))
+    return {
+        "typed": len(typed),
+        "options": [{"label": label, "type": kinds[label]} for label in ordered[:MAX_OPTIONS]],
+    }
+
+
+class _Missing:
+    """Stands for a name that does not resolve."""
+
+
+def _resolve(path: str, namespace: Mapping[str, Any]) -> Any:
+    first, *rest = path.split(".")
+    found = namespace.get(first, getattr(builtins, first, _Missing))
+    for name in rest:
+        if found is _Missing or isinstance(getattr_static(type(found), name, None), property):
+            return _Missing
+        found = getattr(found, name, _Missing)
+    return found
+
+
+def _attributes(owner: Any, typed: str) -> Iterable[tuple[str, str]]:
+    if owner is _Missing:
+        return
+    try:
+        names = dir(owner)
+    except Exception:
+        return
+    for name in names:
+        if typed.startswith("_") or not name.startswith("_"):
+            yield name, _kind(getattr_static(owner, name, None))
+
+
+def _names(namespace: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    yield from ((name, "keyword") for name in [*keyword.kwlist, *keyword.softkwlist])
+    yield from ((name, _kind(value)) for name, value in vars(builtins).items() if name[0] != "_")
+    for name, value in namespace.items():
+        if not name.startswith("__"):
+            yield name, _kind(value)
+
+
+def _keys(owner: Any) -> Iterable[tuple[str, str]]:
+    if isinstance(owner, Mapping):
+        yield from ((key, "property") for key in owner if isinstance(key, str))
+
+
+def _modules(parent: str) -> Iterable[tuple[str, str]]:
+    if not parent:
+        known = {*sys.stdlib_module_names, *(name.partition(".")[0] for name in sys.modules)}
+        known.update(module.name for module in pkgutil.iter_modules())
+        yield from ((name, "namespace") for name in known)
+        return
+    package = sys.modules.get(parent)
+    for module in pkgutil.iter_modules(getattr(package, "__path__", [])):
+        yield module.name, "namespace"
+
+
+def _module_members(name: str) -> Iterable[tuple[str, str]]:
+    module = sys.modules.get(name)
+    if module is not None:
+        yield from _attributes(module, "")
+    yield from _modules(name)
+
+
+def _in_text(before: str) -> bool:
+    """Whether the cursor stands inside a comment or a string."""
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(before).readline))
+    except tokenize.TokenError as error:
+        return "string" in str(error.args[0])
+    except SyntaxError:
+        return False
+    texts = [token for token in tokens if token.string.strip()]
+    return bool(texts) and texts[-1].type == tokenize.COMMENT
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, type):
+        return "class"
+    if type(value).__name__ == "module":
+        return "namespace"
+    if isinstance(value, property):
+        return "property"
+    if callable(value) or isinstance(value, staticmethod | classmethod):
+        return "function"
+    return "variable"

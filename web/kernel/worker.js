@@ -1,0 +1,120 @@
+/** The kernel: Pyodide in a module worker. The page sends one request at a time. */
+import { loadPyodide } from "/pyodide/pyodide.mjs";
+import { bootFiles } from "./boot-files.js";
+import { watchDownloads } from "./download-progress.js";
+import { describeAdapter } from "./adapter.js";
+import { Interruption } from "./interruption.js";
+
+const KERNEL_FOLDER = "/opt/notebook";
+const KERNEL_MODULES = [
+  "__init__", "channel", "outputs", "display", "tracebacks", "waiting", "completion",
+  "graphics_memory", "runner", "matplotlib_backend",
+];
+const HOME = "/home/pyodide";
+
+const interruption = new Interruption();
+let pyodide;
+let runner;
+
+const post = (message, transfer = []) => self.postMessage(message, transfer);
+
+/** Read the kernel's own Python modules; they go into Pyodide's file system. */
+async function readKernelModules() {
+  return Promise.all(KERNEL_MODULES.map(async (name) => {
+    const url = new URL(`notebook_kernel/${name}.py`, import.meta.url);
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${url.pathname}: HTTP ${response.status}`);
+    return [name, await response.text()];
+  }));
+}
+
+async function boot({ canvas, canvasId, interruptBuffer }) {
+  // browsergpu looks here for a canvas: a worker has no document to search.
+  (globalThis.browsergpuCanvases ??= new Map()).set(canvasId, canvas);
+
+  post({ type: "boot", stage: "Looking up the files" });
+  const { lockFile, wheel, files } = await bootFiles();
+  const downloads = watchDownloads(files, (progress) => post({ type: "boot", ...progress }));
+  const modules = readKernelModules();
+  try {
+    pyodide = await loadPyodide({
+      indexURL: "/pyodide/",
+      lockFileContents: lockFile,
+      packageBaseUrl: new URL("/pyodide/", location.href).href,
+      env: { HOME, MPLBACKEND: "module://notebook_kernel.matplotlib_backend" },
+      packages: ["numpy", "micropip"],
+      stdin: () => null,
+    });
+    post({ type: "boot", stage: "Installing browsergpu" });
+    await pyodide.pyimport("micropip").install(new URL(wheel, location.href).href);
+  } finally {
+    downloads.stop();
+  }
+
+  post({ type: "boot", stage: "Starting the interpreter" });
+  pyodide.FS.mkdirTree(`${KERNEL_FOLDER}/notebook_kernel`);
+  for (const [name, text] of await modules) {
+    pyodide.FS.writeFile(`${KERNEL_FOLDER}/notebook_kernel/${name}.py`, text);
+  }
+  pyodide.runPython(`import sys; sys.path.append("${KERNEL_FOLDER}")`);
+  interruption.attach(pyodide, interruptBuffer);
+  const module = pyodide.pyimport("notebook_kernel.runner");
+  runner = module.start((text) => post(JSON.parse(text)), interruption);
+  module.destroy();
+  post({
+    type: "ready",
+    python: pyodide.runPython("import platform; platform.python_version()"),
+    pyodide: pyodide.version,
+    adapter: await describeAdapter(),
+  });
+}
+
+/** Load the packages that the code imports and that Pyodide's lock file knows. */
+async function loadImports(id, code) {
+  const problems = [];
+  await pyodide.loadPackagesFromImports(code, {
+    messageCallback: (text) => post({ type: "loading", id, text }),
+    errorCallback: (text) => problems.push(text),
+  });
+  for (const text of problems) post({ type: "stream", id, name: "stderr", text: `${text}\n` });
+}
+
+async function run({ id, name, code }) {
+  interruption.begin(id, () => runner.cancel());
+  post({ type: "start", id });
+  try {
+    await loadImports(id, code);
+    const ending = JSON.parse(await runner.run.callPromising(id, name, code));
+    post({ type: "done", id, ...ending });
+  } finally {
+    interruption.end();
+  }
+}
+
+/** Put a file that the person brought into the kernel's home folder. */
+function writeFile({ id, name, bytes }) {
+  const path = `${HOME}/${name}`;
+  pyodide.FS.writeFile(path, new Uint8Array(bytes));
+  post({ type: "file", id, path });
+}
+
+const handlers = {
+  boot,
+  run,
+  file: writeFile,
+  interrupt: ({ id }) => {
+    if (interruption.whileWaiting(id)) post({ type: "interrupted", id });
+  },
+  complete: ({ id, before }) =>
+    post({ type: "answer", id, value: JSON.parse(runner.complete(before)) }),
+  status: ({ id }) => post({ type: "answer", id, value: JSON.parse(runner.status()) }),
+};
+
+self.onmessage = async ({ data }) => {
+  try {
+    await handlers[data.type](data);
+  } catch (error) {
+    // Python's exceptions are answers; what arrives here is the interpreter itself failing.
+    post({ type: "failed", request: data.type, id: data.id ?? null, message: String(error) });
+  }
+};
