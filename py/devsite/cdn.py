@@ -54,8 +54,9 @@ class _HttpsHandler(urllib.request.HTTPSHandler):
 class Cdn:
     """The CDN as a source of manifest files."""
 
-    def __init__(self, base: str = DEFAULT_CDN) -> None:
+    def __init__(self, base: str = DEFAULT_CDN, connect_timeout: float = CONNECT_TIMEOUT) -> None:
         self.base = base.rstrip("/")
+        self._connect_timeout = connect_timeout
         self.name = urllib.parse.urlsplit(self.base).hostname or self.base
         self._opener = urllib.request.build_opener(_HttpHandler, _HttpsHandler)
         self._lost = ""
@@ -112,13 +113,15 @@ class Cdn:
 
         thread = threading.Thread(target=ask, daemon=True)
         thread.start()
-        thread.join(CONNECT_TIMEOUT + 1)
+        thread.join(self._connect_timeout + 1)
         return outcome[0]
 
     def _open(self, file: ManifestFile) -> http.client.HTTPResponse:
         url = f"{self.base}/{urllib.parse.quote(file.cdn or '', safe='/@')}"
         request = urllib.request.Request(url, headers={"User-Agent": "browsergpu-serve"})
-        response: http.client.HTTPResponse = self._opener.open(request, timeout=CONNECT_TIMEOUT)
+        response: http.client.HTTPResponse = self._opener.open(
+            request, timeout=self._connect_timeout
+        )
         return response
 
     def _fetch_file(

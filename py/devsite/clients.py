@@ -152,7 +152,7 @@ def npm_download(
             "npm is not installed: install Node.js with npm, or let this machine reach the CDN"
         )
     specifiers = [f"{name}@{version}" for name, version in requirements]
-    command = [npm, "pack", "--silent", "--fetch-retries=2", *specifiers]
+    command = [npm, "pack", "--loglevel=error", "--fetch-retries=2", *specifiers]
     progress.note(f"npm pack {' '.join(specifiers)}")
     _run("npm pack", command, folder, cancelled)
 
@@ -166,7 +166,7 @@ def pip_download(
     """Have pip put the wheels of ``(name, version)`` pairs into ``folder``."""
     specifiers = [f"{name}=={version}" for name, version in requirements]
     command = [
-        *_pip(),
+        *pip_command(),
         *("download", "--no-deps", "--only-binary=:all:", "--python-version", "3.12"),
         *("--retries", "2", "--dest", str(folder), "--disable-pip-version-check"),
         *specifiers,
@@ -182,7 +182,7 @@ def pip_download(
     _run(title, command, folder, cancelled, show_size)
 
 
-def _pip() -> list[str]:
+def pip_command() -> list[str]:
     """The command that starts pip: this Python's, the bundled one, or another Python's."""
     if util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]

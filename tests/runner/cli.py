@@ -25,7 +25,7 @@ def main(pytest_arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, _stop)
     try:
         return _run(pytest_arguments)
-    except (SiteError, CannotPrepare) as error:
+    except (SiteError, CannotPrepare, OSError) as error:
         print(f"The tests cannot run.\n{error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

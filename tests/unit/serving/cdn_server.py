@@ -1,0 +1,58 @@
+"""A real HTTP server of this machine that stands in for the CDN or for npm's registry."""
+
+import http.server
+import threading
+import urllib.parse
+from collections import Counter
+from dataclasses import dataclass
+
+
+@dataclass
+class Reply:
+    """What the server answers; ``length`` can promise more than ``body`` holds."""
+
+    body: bytes
+    status: int = 200
+    length: int | None = None
+    content_type: str = "application/octet-stream"
+
+
+class CdnServer:
+    """Serves ``replies`` by path and counts what was asked for."""
+
+    def __init__(self) -> None:
+        self.replies: dict[str, Reply] = {}
+        self.requests: Counter[str] = Counter()
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(10)
+
+    def _handler(self) -> type[http.server.BaseHTTPRequestHandler]:
+        owner = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                path = urllib.parse.unquote(self.path.partition("?")[0]).lstrip("/")
+                owner.requests[path] += 1
+                reply = owner.replies.get(path, Reply(b"no such file", status=404))
+                self.send_response(reply.status)
+                self.send_header("Content-Type", reply.content_type)
+                length = len(reply.body) if reply.length is None else reply.length
+                self.send_header("Content-Length", str(length))
+                self.end_headers()
+                self.wfile.write(reply.body)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        return Handler

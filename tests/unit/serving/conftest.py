@@ -1,0 +1,57 @@
+"""Fixtures of the tests of serve.py."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cdn_server import CdnServer
+from sample import copy_checkout
+
+from devsite.layout import Layout
+from devsite.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """An empty store."""
+    return Store(tmp_path / "cache" / "files", tmp_path / "cache" / "tmp")
+
+
+@pytest.fixture
+def cdn() -> Iterator[CdnServer]:
+    """A server to fetch from."""
+    server = CdnServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Layout:
+    """A copy of the repository's sources with an empty cache."""
+    return copy_checkout(tmp_path / "checkout")
+
+
+class Notes:
+    """Keeps what was reported."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.files: list[tuple[str, str]] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def begin(self, files: int, size: int) -> None:
+        self.notes.append(f"{files} files, {size} bytes")
+
+    def received(self, name: str, size: int, source: str) -> None:
+        self.files.append((name, source))
+
+    def working(self, text: str) -> None:
+        pass
+
+
+@pytest.fixture
+def notes() -> Notes:
+    """A progress that keeps what was reported."""
+    return Notes()

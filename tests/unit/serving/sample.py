@@ -1,0 +1,98 @@
+"""Files, manifests and checkouts for the tests of serve.py."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from devsite.layout import REPOSITORY, Layout
+from devsite.manifest import Manifest, ManifestFile, Package, load_manifest
+
+NO_CDN = "http://127.0.0.1:9"
+
+
+def manifest_file(
+    path: str,
+    content: bytes,
+    *,
+    cdn: str | None = None,
+    npm: Package | None = None,
+    pip: Package | None = None,
+) -> ManifestFile:
+    """The manifest's line for a file with this content."""
+    return ManifestFile(
+        path=path,
+        version="1.0",
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        cdn=cdn,
+        npm=npm,
+        pip=pip,
+    )
+
+
+def copy_checkout(target: Path) -> Layout:
+    """A copy of this repository's sources, small enough for each test to have its own."""
+    target.mkdir()
+    for name in ("serve.py", "pyproject.toml", "README.md", ".gitignore"):
+        shutil.copy2(REPOSITORY / name, target / name)
+    ignore = shutil.ignore_patterns("__pycache__")
+    for name in ("py", "shaders"):
+        shutil.copytree(REPOSITORY / name, target / name, ignore=ignore)
+    (target / "web").mkdir()
+    (target / "web" / "index.html").write_text("<!doctype html><title>page</title>")
+    return Layout(target)
+
+
+def fill_cache(layout: Layout, folder: str = "") -> None:
+    """Link the files that `prepare` made ready in this repository into the checkout's cache."""
+    for file in load_manifest().files:
+        if file.path.startswith(folder):
+            target = layout.files / file.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source = Layout().files / file.path
+            try:
+                os.link(source, target)
+            except OSError:
+                shutil.copy2(source, target)
+
+
+def build_files() -> tuple[ManifestFile, ...]:
+    """The manifest's files that build the wheel."""
+    return load_manifest().under("build")
+
+
+def with_build_files(*files: ManifestFile) -> Manifest:
+    """A manifest of these files and of what builds the wheel."""
+    return Manifest((*files, *build_files()))
+
+
+def files_below(folder: Path) -> list[str]:
+    """Every file below the folder, by its relative path."""
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
+@contextlib.contextmanager
+def tiny_disk(folder: Path) -> Iterator[Path]:
+    """A real file system of 256 kB; needs root and the right to mount."""
+    folder.mkdir()
+    try:
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)],
+            check=True,
+            capture_output=True,
+            timeout=30,
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"cannot mount a small file system here: {error}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True, timeout=30)

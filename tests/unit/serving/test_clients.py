@@ -1,0 +1,221 @@
+"""npm and pip as sources: the real clients, against a registry on this machine."""
+
+import base64
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+from cdn_server import CdnServer, Reply
+from conftest import Notes
+from sample import files_below, manifest_file
+
+from devsite.clients import ClientFailed, Clients, npm_download
+from devsite.layout import REPOSITORY
+from devsite.manifest import Package
+from devsite.progress import Silent
+from devsite.store import Store
+
+MODULE = b"export const answer = 42;\n" * 500
+WHEEL_INSIDE = b"a wheel that another wheel carries" * 100
+
+
+def publish_npm(registry: CdnServer, name: str, version: str, files: dict[str, bytes]) -> None:
+    """Make the server offer a package as npm's registry does."""
+    files = {"package.json": json.dumps({"name": name, "version": version}).encode(), **files}
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        for path, content in files.items():
+            info = tarfile.TarInfo(f"package/{path}")
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    tarball = f"tarballs/{name.replace('/', '-')}-{version}.tgz"
+    registry.replies[tarball] = Reply(archive.getvalue())
+    digest = base64.b64encode(hashlib.sha512(archive.getvalue()).digest()).decode()
+    document = {
+        "name": name,
+        "dist-tags": {"latest": version},
+        "versions": {
+            version: {
+                "name": name,
+                "version": version,
+                "dist": {"tarball": f"{registry.url}/{tarball}", "integrity": f"sha512-{digest}"},
+            }
+        },
+    }
+    registry.replies[name] = Reply(json.dumps(document).encode(), content_type="application/json")
+
+
+def make_wheel(folder: Path, name: str, files: dict[str, bytes]) -> Path:
+    """A pure-Python wheel, version 1.0, that pip accepts."""
+    info = f"{name}-1.0.dist-info"
+    wheel = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        archive.writestr(
+            f"{info}/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        archive.writestr(f"{info}/RECORD", "")
+    return wheel
+
+
+@pytest.fixture
+def pip_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is all that pip can install from."""
+    folder = tmp_path / "links"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+@pytest.fixture
+def registry(tmp_path: Path, cdn: CdnServer, monkeypatch: pytest.MonkeyPatch) -> CdnServer:
+    """The only registry that npm knows."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    monkeypatch.setenv("npm_config_registry", cdn.url)
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "npm-cache"))
+    monkeypatch.setenv("npm_config_update_notifier", "false")
+    return cdn
+
+
+@pytest.fixture
+def ready_store(store: Store) -> Store:
+    store.clear_temporary()
+    return store
+
+
+def test_npm_delivers_single_files(registry: CdnServer, ready_store: Store, notes: Notes) -> None:
+    entries = []
+    for name in ("@scope/editor", "plain"):
+        publish_npm(registry, name, "1.2.3", {"dist/index.js": MODULE + name.encode()})
+        entries.append(
+            manifest_file(
+                f"vendor/{name}/dist/index.js",
+                MODULE + name.encode(),
+                npm=Package(name, "1.2.3", "dist/index.js"),
+            )
+        )
+    assert Clients().fetch(entries, ready_store, notes, threading.Event()) == {}
+    assert ready_store.missing(entries) == []
+    assert [source for _, source in notes.files] == ["npm", "npm"]
+    assert files_below(ready_store.temporary) == []
+
+
+def test_npm_file_with_another_hash_is_refused(
+    registry: CdnServer, ready_store: Store, notes: Notes
+) -> None:
+    publish_npm(registry, "plain", "1.2.3", {"index.js": b"tampered"})
+    entry = manifest_file(
+        "vendor/plain/index.js", MODULE, npm=Package("plain", "1.2.3", "index.js")
+    )
+    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
+    assert "index.js" in failures[entry]
+    assert files_below(ready_store.root.parent) == []
+
+
+def test_npm_package_without_the_file(
+    registry: CdnServer, ready_store: Store, notes: Notes
+) -> None:
+    publish_npm(registry, "plain", "1.2.3", {"other.js": MODULE})
+    entry = manifest_file(
+        "vendor/plain/index.js", MODULE, npm=Package("plain", "1.2.3", "index.js")
+    )
+    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
+    assert "has no index.js" in failures[entry]
+
+
+@pytest.mark.usefixtures("registry")
+def test_npm_failure_says_what_npm_said(ready_store: Store, notes: Notes) -> None:
+    entry = manifest_file("vendor/none/index.js", MODULE, npm=Package("none", "9.9.9", "index.js"))
+    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
+    assert "npm pack failed" in failures[entry]
+    assert "404" in failures[entry]
+
+
+def test_npm_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ClientFailed, match="npm is not installed: install"):
+        npm_download([("plain", "1.2.3")], tmp_path, threading.Event(), Silent())
+
+
+def test_pip_delivers_wheels_and_what_they_carry(
+    pip_folder: Path, ready_store: Store, notes: Notes
+) -> None:
+    whole = make_wheel(pip_folder, "tool_box", {"tool_box.py": b"x = 1\n"})
+    make_wheel(pip_folder, "big_carrier", {"deep/folder/inner-1.0.whl": WHEEL_INSIDE})
+    entries = [
+        manifest_file(
+            f"build/{whole.name}", whole.read_bytes(), pip=Package("tool-box", "1.0", "")
+        ),
+        manifest_file(
+            "pyodide/inner-1.0.whl",
+            WHEEL_INSIDE,
+            pip=Package("big-carrier", "1.0", "deep/folder/inner-1.0.whl"),
+        ),
+    ]
+    assert Clients().fetch(entries, ready_store, notes, threading.Event()) == {}
+    assert ready_store.missing(entries) == []
+    assert files_below(ready_store.temporary) == []
+
+
+def test_pip_wheel_without_the_file(pip_folder: Path, ready_store: Store, notes: Notes) -> None:
+    make_wheel(pip_folder, "carrier", {"else.whl": b""})
+    entry = manifest_file("pyodide/a.whl", b"a", pip=Package("carrier", "1.0", "inside/a.whl"))
+    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
+    assert "has no inside/a.whl" in failures[entry]
+
+
+def test_pip_failure_says_what_pip_said(pip_folder: Path, ready_store: Store, notes: Notes) -> None:
+    entry = manifest_file("build/a.whl", b"a", pip=Package("absent-package", "1.0", ""))
+    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
+    assert "pip download absent-package==1.0 failed" in failures[entry]
+    assert "No matching distribution" in failures[entry]
+
+
+def test_one_client_that_fails_does_not_stop_the_other(
+    pip_folder: Path, ready_store: Store, notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = make_wheel(pip_folder, "tool", {"tool.py": b""})
+    monkeypatch.setenv("PATH", str(pip_folder))
+    entries = [
+        manifest_file("vendor/a/index.js", b"a", npm=Package("a", "1.0", "index.js")),
+        manifest_file("build/tool.whl", b"never", pip=Package("tool", "1.0", "")),
+        manifest_file(f"build/{wheel.name}", wheel.read_bytes(), pip=Package("tool", "1.0", "")),
+    ]
+    failures = Clients().fetch(entries, ready_store, notes, threading.Event())
+    assert set(failures) == {entries[0], entries[1]}
+    assert "npm is not installed" in failures[entries[0]]
+    assert ready_store.holds(entries[2])
+
+
+def test_a_python_without_pip_uses_the_bundled_one() -> None:
+    # -S leaves site-packages, and pip in it, out.
+    script = (
+        "import json, sys; sys.path.insert(0, sys.argv[1]); "
+        "from devsite.clients import pip_command; print(json.dumps(pip_command()))"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script, str(REPOSITORY / "py")],
+        env={key: value for key, value in os.environ.items() if key != "PATH"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert shown.returncode == 0, shown.stderr
+    command = json.loads(shown.stdout)
+    assert "pip-" in command[1]
+    asked = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60)
+    assert asked.stdout.startswith("pip ")

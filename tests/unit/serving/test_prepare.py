@@ -1,0 +1,231 @@
+"""prepare(): from an empty cache to everything served, and what it does when it cannot."""
+
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cdn_server import CdnServer, Reply
+from conftest import Notes
+from sample import NO_CDN, files_below, fill_cache, manifest_file, tiny_disk, with_build_files
+
+from devsite.cdn import Cdn
+from devsite.errors import CacheUnusable, MissingFiles, SiteError, SourcesFailed
+from devsite.fetch import fetch_files
+from devsite.layout import Layout
+from devsite.lock import cache_lock
+from devsite.manifest import Manifest, Package
+from devsite.progress import Silent
+from devsite.site import prepare
+from devsite.store import Store
+
+CONTENT = {
+    "pyodide/core.wasm": b"\0asm" * 5000,
+    "pyodide/numpy.whl": b"PK" * 9000,
+    "vendor/@scope/editor/dist/index.js": b"export {};\n" * 70,
+}
+ENTRIES = [manifest_file(path, content, cdn=f"cdn/{path}") for path, content in CONTENT.items()]
+MANIFEST = with_build_files(*ENTRIES)
+
+
+@pytest.fixture
+def full_cdn(cdn: CdnServer) -> CdnServer:
+    cdn.replies = {f"cdn/{path}": Reply(content) for path, content in CONTENT.items()}
+    return cdn
+
+
+@pytest.fixture
+def site(checkout: Layout) -> Layout:
+    """A checkout whose cache has what builds the wheel, and nothing else."""
+    fill_cache(checkout, "build/")
+    return checkout
+
+
+@pytest.fixture
+def no_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """npm is not there, and pip has nowhere to look."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+
+
+def test_fills_an_empty_cache(full_cdn: CdnServer, site: Layout, notes: Notes) -> None:
+    made = prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url, progress=notes)
+    for path, content in CONTENT.items():
+        assert (site.files / path).read_bytes() == content
+    assert made.wheel.parent == site.wheel
+    assert set(made.roots) == {"/", "/pyodide/", "/vendor/", "/wheel/"}
+    assert sorted(path for path, _ in notes.files) == sorted(CONTENT)
+    assert files_below(site.temporary) == []
+
+
+@pytest.mark.usefixtures("no_clients")
+@pytest.mark.parametrize("offline", [False, True])
+def test_the_second_time_asks_nobody(full_cdn: CdnServer, site: Layout, offline: bool) -> None:
+    first = prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
+    full_cdn.requests.clear()
+    assert (
+        prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url, offline=offline).wheel
+        == first.wheel
+    )
+    assert not full_cdn.requests
+
+
+def test_offline_names_what_is_missing(full_cdn: CdnServer, site: Layout) -> None:
+    prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
+    full_cdn.requests.clear()
+    (site.files / "pyodide/numpy.whl").unlink()
+    (site.files / "pyodide/core.wasm").write_bytes(b"damaged")
+    with pytest.raises(MissingFiles) as caught:
+        prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url, offline=True)
+    assert "pyodide/numpy.whl (18.0 kB)" in str(caught.value)
+    assert "pyodide/core.wasm (20.0 kB)" in str(caught.value)
+    assert "editor" not in str(caught.value)
+    assert "without --offline" in str(caught.value)
+    assert not full_cdn.requests
+
+
+def test_only_what_is_missing_is_fetched(full_cdn: CdnServer, site: Layout) -> None:
+    prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
+    full_cdn.requests.clear()
+    (site.files / "pyodide/numpy.whl").write_bytes(b"PK" * 8999 + b"!!")
+    prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
+    assert set(full_cdn.requests) == {"cdn/pyodide/numpy.whl"}
+    assert (site.files / "pyodide/numpy.whl").read_bytes() == CONTENT["pyodide/numpy.whl"]
+
+
+def test_refresh_fetches_and_builds_everything_again(full_cdn: CdnServer, site: Layout) -> None:
+    manifest = Manifest(tuple(ENTRIES))
+    full = prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
+    before = full.wheel.stat().st_mtime_ns
+    full_cdn.requests.clear()
+    # What builds the wheel comes from pip alone: here it is served like the rest.
+    build = tuple(replace(file, cdn=f"cdn/{file.path}") for file in MANIFEST.under("build"))
+    for file in build:
+        full_cdn.replies[f"cdn/{file.path}"] = Reply((site.files / file.path).read_bytes())
+    manifest = Manifest((*ENTRIES, *build))
+    made = prepare(layout=site, manifest=manifest, cdn=full_cdn.url, refresh=True)
+    assert set(full_cdn.requests) == {file.cdn for file in manifest.files}
+    assert made.wheel.stat().st_mtime_ns > before
+
+
+@pytest.mark.usefixtures("no_clients")
+def test_a_refresh_that_fails_keeps_the_good_files(full_cdn: CdnServer, site: Layout) -> None:
+    prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
+    with pytest.raises(SourcesFailed):
+        prepare(layout=site, manifest=MANIFEST, cdn=NO_CDN, refresh=True)
+    made = prepare(layout=site, manifest=MANIFEST, cdn=NO_CDN, offline=True)
+    assert made.wheel.is_file()
+
+
+@pytest.mark.usefixtures("no_clients")
+def test_no_source_names_files_reasons_and_the_next_step(site: Layout) -> None:
+    entries = [
+        *ENTRIES,
+        manifest_file(
+            "vendor/b/index.js", b"b", cdn="b", npm=Package("browsergpu-absent", "1", "index.js")
+        ),
+    ]
+    with pytest.raises(SourcesFailed) as caught:
+        prepare(layout=site, manifest=with_build_files(*entries), cdn=NO_CDN)
+    message = str(caught.value)
+    for path in [*CONTENT, "vendor/b/index.js"]:
+        assert path in message
+    assert "127.0.0.1" in message
+    assert "npm is not installed" in message
+    assert "start again" in message
+    assert not any(path.startswith("pyodide") for path in files_below(site.files))
+
+
+@pytest.mark.usefixtures("no_clients")
+def test_a_wrong_hash_stops_and_stays_out(full_cdn: CdnServer, site: Layout) -> None:
+    wrong = b"XX" * 9000
+    full_cdn.replies["cdn/pyodide/numpy.whl"] = Reply(wrong)
+    with pytest.raises(SourcesFailed, match=r"numpy\.whl has sha256 [0-9a-f]{64}"):
+        prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
+    assert not (site.files / "pyodide/numpy.whl").exists()
+    assert (site.files / "pyodide/core.wasm").exists()
+    assert files_below(site.temporary) == []
+
+
+def test_what_the_cdn_lacks_comes_from_the_next_source(
+    full_cdn: CdnServer, store: Store, notes: Notes
+) -> None:
+    del full_cdn.replies["cdn/pyodide/numpy.whl"]
+    with_all = CdnServer()
+    with_all.replies = {f"cdn/{path}": Reply(content) for path, content in CONTENT.items()}
+    try:
+        sources = [Cdn(full_cdn.url), Cdn(with_all.url)]
+        fetch_files(ENTRIES, sources, store, notes)
+    finally:
+        with_all.close()
+    assert store.missing(ENTRIES) == []
+    assert set(with_all.requests) == {"cdn/pyodide/numpy.whl"}
+
+
+def test_what_a_killed_run_left_is_swept_away(full_cdn: CdnServer, site: Layout) -> None:
+    (site.temporary / "pip123").mkdir(parents=True)
+    (site.temporary / "pip123" / "half.whl").write_bytes(b"half")
+    prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
+    assert files_below(site.temporary) == []
+
+
+def test_two_at_once_fetch_once(full_cdn: CdnServer, site: Layout) -> None:
+    made: list[Path] = []
+
+    def run() -> None:
+        made.append(prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url).wheel)
+
+    threads = [threading.Thread(target=run, daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(made) == 3
+    # The smallest file is asked for once more, to see whether the CDN is there.
+    assert sorted(full_cdn.requests.values()) == [1, 1, 2]
+
+
+def test_a_lock_that_is_never_given_back_is_told(tmp_path: Path, notes: Notes) -> None:
+    with (
+        cache_lock(tmp_path / "lock", Silent()),
+        pytest.raises(CacheUnusable, match="Another process has held"),
+        cache_lock(tmp_path / "lock", notes, wait=0.3),
+    ):
+        raise AssertionError("two hold the lock")
+    assert notes.notes == ["Waiting for another process that is preparing the cache"]
+
+
+def test_a_file_in_the_caches_place_is_told(site: Layout) -> None:
+    broken = Layout(site.repository / "elsewhere")
+    broken.repository.mkdir()
+    broken.cache.write_text("a file")
+    with pytest.raises(CacheUnusable, match="delete it, and start again"):
+        prepare(layout=broken, manifest=MANIFEST, cdn=NO_CDN)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
+def test_a_cache_without_permission_is_told(site: Layout) -> None:
+    site.cache.chmod(0o000)
+    try:
+        with pytest.raises(CacheUnusable):
+            prepare(layout=site, manifest=MANIFEST, cdn=NO_CDN)
+    finally:
+        site.cache.chmod(0o755)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="tmpfs is Linux's")
+def test_a_read_only_cache_is_told(tmp_path: Path) -> None:
+    with tiny_disk(tmp_path / "disk") as disk:
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True, timeout=30)
+        with pytest.raises(CacheUnusable, match="Read-only"):
+            prepare(layout=Layout(disk), manifest=MANIFEST, cdn=NO_CDN)
+
+
+def test_sources_that_cannot_be_read_are_told(site: Layout) -> None:
+    (site.repository / "pyproject.toml").unlink()
+    with pytest.raises(SiteError, match=r"pyproject\.toml"):
+        prepare(layout=site, manifest=with_build_files(), offline=True)

@@ -1,0 +1,142 @@
+"""The project's wheel: what is in it, and when it is built again."""
+
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from sample import build_files, fill_cache
+
+from devsite.errors import WheelBuildFailed
+from devsite.layout import Layout
+from devsite.progress import Silent
+from devsite.store import Store
+from devsite.wheel import ensure_wheel
+
+
+@pytest.fixture
+def ready(checkout: Layout) -> Layout:
+    fill_cache(checkout, "build/")
+    Store(checkout.files, checkout.temporary).clear_temporary()
+    return checkout
+
+
+def build(layout: Layout) -> Path:
+    builders = [layout.files / file.path for file in build_files()]
+    return ensure_wheel(layout, builders, Silent())
+
+
+def names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.testzip() is None
+        return set(archive.namelist())
+
+
+def test_carries_the_package_the_shaders_and_the_recorder(ready: Layout) -> None:
+    (ready.repository / "py/browsergpu/__pycache__").mkdir()
+    (ready.repository / "py/browsergpu/__pycache__/x.cpython-311.pyc").write_bytes(b"x")
+    found = names(build(ready))
+    shaders = {path.name for path in (ready.repository / "shaders").glob("*.wgsl")}
+    assert shaders
+    assert {f"browsergpu/shaders/{name}" for name in shaders} <= found
+    assert {"browsergpu/__init__.py", "browsergpu/recorder.js", "browsergpu/py.typed"} <= found
+    sources = ready.repository / "py"
+    modules = {path.relative_to(sources).as_posix() for path in sources.glob("browsergpu/**/*.py")}
+    assert modules <= found
+    strangers = {
+        name for name in found if not re.match(r"browsergpu(-[^/]+\.dist-info)?/", name)
+    } | {name for name in found if "__pycache__" in name}
+    assert not strangers
+
+
+def test_is_pure_python_with_a_valid_name(ready: Layout) -> None:
+    wheel = build(ready)
+    assert re.fullmatch(r"browsergpu-[0-9][0-9a-z.+]*-py3-none-any\.whl", wheel.name)
+    with zipfile.ZipFile(wheel) as archive:
+        (path,) = (name for name in archive.namelist() if name.endswith(".dist-info/WHEEL"))
+        assert "Root-Is-Purelib: true" in archive.read(path).decode()
+    index = json.loads((ready.wheel / "index.json").read_text())
+    assert index == {"wheel": f"/wheel/{wheel.name}"}
+
+
+def test_the_same_sources_are_not_built_again(ready: Layout) -> None:
+    before = build(ready).stat()
+    after = build(ready).stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_the_same_sources_give_the_same_bytes(ready: Layout) -> None:
+    first = build(ready).read_bytes()
+    (ready.cache / "wheel.json").unlink()
+    # Newer times of the same sources change nothing.
+    (ready.repository / "py/browsergpu/py.typed").touch()
+    assert build(ready).read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("changed", "inside"),
+    [
+        ("py/browsergpu/newly_made.py", "browsergpu/newly_made.py"),
+        ("py/browsergpu/deep/newly_made.py", "browsergpu/deep/newly_made.py"),
+        ("shaders/newly_made.wgsl", "browsergpu/shaders/newly_made.wgsl"),
+    ],
+)
+def test_a_new_file_is_in_the_next_wheel(ready: Layout, changed: str, inside: str) -> None:
+    assert inside not in names(build(ready))
+    path = ready.repository / changed
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("")
+    assert inside in names(build(ready))
+    path.unlink()
+    assert inside not in names(build(ready))
+
+
+@pytest.mark.parametrize("name", ["py/browsergpu/recorder.js", "README.md", "pyproject.toml"])
+def test_a_changed_file_is_built_in(ready: Layout, name: str) -> None:
+    build(ready)
+    stamp = ready.cache / "wheel.json"
+    before = json.loads(stamp.read_text())
+    path = ready.repository / name
+    path.write_text(
+        path.read_text() + "\n# Changed\n".replace("#", "//" * name.endswith("js") or "#")
+    )
+    build(ready)
+    after = json.loads(stamp.read_text())
+    assert after["sources"] != before["sources"]
+
+
+def test_a_new_version_replaces_the_old_wheel(ready: Layout) -> None:
+    old = build(ready)
+    project = ready.repository / "pyproject.toml"
+    changed = re.sub(r'(?m)^version = ".*"$', 'version = "9.8.7"', project.read_text())
+    project.write_text(changed)
+    new = build(ready)
+    assert new.name == "browsergpu-9.8.7-py3-none-any.whl"
+    assert not old.exists()
+    index = json.loads((ready.wheel / "index.json").read_text())
+    assert index == {"wheel": "/wheel/browsergpu-9.8.7-py3-none-any.whl"}
+
+
+@pytest.mark.parametrize("damage", ["wheel", "index.json", "wheel.json"])
+def test_a_damaged_result_is_built_again(ready: Layout, damage: str) -> None:
+    wheel = build(ready)
+    good = wheel.read_bytes()
+    places = {
+        "wheel": wheel,
+        "index.json": ready.wheel / "index.json",
+        "wheel.json": ready.cache / "wheel.json",
+    }
+    places[damage].write_bytes(b"damaged")
+    assert build(ready).read_bytes() == good
+    assert json.loads((ready.wheel / "index.json").read_text()) == {"wheel": f"/wheel/{wheel.name}"}
+
+
+def test_a_build_that_fails_says_why_and_keeps_the_old_wheel(ready: Layout) -> None:
+    wheel = build(ready)
+    good = wheel.read_bytes()
+    project = ready.repository / "pyproject.toml"
+    project.write_text(project.read_text().replace('readme = "README.md"', 'readme = "NONE.md"'))
+    with pytest.raises(WheelBuildFailed, match=r"hatchling said:[\s\S]*NONE\.md"):
+        build(ready)
+    assert wheel.read_bytes() == good
