@@ -7,7 +7,9 @@ from typing import Any
 from browsergpu.errors import InvalidArgument
 
 _BUFFERS = "bytes, a bytearray, a memoryview or a NumPy array"
+# struct's and PEP 3118's format characters.
 _DOUBLE_FORMATS = frozenset({"d", "g", "Zd", "Zg"})
+_PLAIN_FORMATS = frozenset({*"?cbBhHiIlLqQnNef", "Zf"})
 
 
 def source_view(op: str, name: str, value: Any) -> memoryview:
@@ -35,7 +37,13 @@ def _view(op: str, name: str, value: Any) -> memoryview:
         view = memoryview(value)
     except (TypeError, ValueError, BufferError):
         raise InvalidArgument(op, name, value, _BUFFERS) from None
-    if view.format.lstrip("<>=@^") in _DOUBLE_FORMATS:
+    form = view.format.lstrip("<>=@^")
+    if form not in _PLAIN_FORMATS | _DOUBLE_FORMATS:
+        # Of objects and strings, the memory holds pointers of this interpreter.
+        raise InvalidArgument(
+            op, name, value, f"plain numbers, not a {_kind(value)} of format {view.format!r}"
+        )
+    if form in _DOUBLE_FORMATS:
         raise InvalidArgument(
             op,
             name,
