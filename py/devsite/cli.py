@@ -30,18 +30,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
-    with server:
-        url = server_url(server)
-        print(f"Serving browsergpu at {url}", flush=True)
-        if not is_loopback(options.host):
-            print(_NOT_SECURE, file=sys.stderr)
-        if not options.no_browser:
-            _open_browser(url)
-        try:
+    try:
+        with server:
+            _announce(server_url(server), options)
             server.serve_forever()
-        except KeyboardInterrupt:
-            print("Stopped.", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
     return 0
+
+
+def _announce(url: str, options: argparse.Namespace) -> None:
+    print(f"Serving browsergpu at {url}", flush=True)
+    if not is_loopback(options.host):
+        print(_NOT_SECURE, file=sys.stderr)
+    if not options.no_browser:
+        _open_browser(url)
 
 
 _NOT_SECURE = (

@@ -1,0 +1,115 @@
+"""manifest.json agrees with the pins, with Pyodide's own lock and with pyproject.toml."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from devsite.layout import REPOSITORY, Layout
+from devsite.manifest import Manifest, load_manifest
+from devsite.relock import PINS_PATH
+
+
+@pytest.fixture(scope="module")
+def manifest() -> Manifest:
+    return load_manifest()
+
+
+@pytest.fixture(scope="module")
+def pins() -> dict:
+    return tomllib.loads(PINS_PATH.read_text())
+
+
+@pytest.fixture(scope="module")
+def lock() -> dict:
+    return json.loads((Layout().files / "pyodide" / "pyodide-lock.json").read_text())["packages"]
+
+
+def test_paths_are_plain_and_unique(manifest: Manifest) -> None:
+    paths = [file.path for file in manifest.files]
+    assert len(set(paths)) == len(paths)
+    for path in paths:
+        assert re.fullmatch(r"(build|pyodide|vendor)(/[@\w][\w.@+-]*)+", path), path
+
+
+def test_every_file_has_its_facts(manifest: Manifest) -> None:
+    for file in manifest.files:
+        assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
+        assert file.size > 0
+        assert file.version
+
+
+def test_every_file_has_a_source_without_the_cdn(manifest: Manifest) -> None:
+    for file in manifest.files:
+        assert (file.npm is None) != (file.pip is None), file.path
+
+
+def test_the_page_needs_only_the_cdn(manifest: Manifest) -> None:
+    for file in (*manifest.under("pyodide"), *manifest.under("vendor")):
+        assert file.cdn is not None, file.path
+
+
+def test_pyodides_core_and_wheels(manifest: Manifest, pins: dict, lock: dict) -> None:
+    names = {file.name for file in manifest.under("pyodide")}
+    core = set(pins["pyodide"]["core"])
+    wanted: set[str] = set()
+    waiting = list(pins["pyodide"]["packages"])
+    while waiting:
+        name = waiting.pop()
+        wanted.add(lock[name]["file_name"])
+        waiting += lock[name]["depends"]
+    assert names == core | wanted
+
+
+def test_wheels_are_those_of_pyodides_lock(manifest: Manifest, lock: dict) -> None:
+    hashes = {package["file_name"]: package["sha256"] for package in lock.values()}
+    wheels = [file for file in manifest.under("pyodide") if file.name.endswith(".whl")]
+    assert wheels
+    for wheel in wheels:
+        assert wheel.sha256 == hashes[wheel.name]
+
+
+def test_wheels_lie_beside_the_lock(manifest: Manifest, lock: dict) -> None:
+    """Pyodide looks for a wheel beside the lock, so the lock may not point elsewhere."""
+    for file in manifest.under("pyodide"):
+        assert file.path == f"pyodide/{file.name}"
+    assert all("/" not in package["file_name"] for package in lock.values())
+
+
+def test_editor_modules_are_the_pinned_ones(manifest: Manifest, pins: dict) -> None:
+    found = {file.path: file.version for file in manifest.under("vendor")}
+    assert found == {
+        f"vendor/{name}/{pin['module']}": pin["version"] for name, pin in pins["editor"].items()
+    }
+
+
+def test_editor_modules_import_only_what_is_there(pins: dict, manifest: Manifest) -> None:
+    statement = re.compile(r"""^(?:import|export)\b.*\bfrom\s*['"]([^'"]+)['"]""", re.MULTILINE)
+    for file in manifest.under("vendor"):
+        text = (Layout().files / file.path).read_text(encoding="utf-8")
+        assert set(statement.findall(text)) <= set(pins["editor"]), file.path
+
+
+def test_build_wheels_are_pure_and_pinned(manifest: Manifest, pins: dict) -> None:
+    found = {}
+    for file in manifest.under("build"):
+        assert file.name.endswith("-none-any.whl")
+        assert file.pip is not None
+        found[file.pip.name] = file.pip.version
+    assert found == pins["build"]
+
+
+def test_pyproject_names_the_same_hatchling(pins: dict) -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    assert project["build-system"]["requires"] == [f"hatchling=={pins['build']['hatchling']}"]
+
+
+def test_only_the_cdn_is_named_as_a_host() -> None:
+    """Registries are reached through npm and pip, whose users configure the host."""
+    sources = [*Path(REPOSITORY / "py" / "devsite").glob("*"), REPOSITORY / "serve.py"]
+    for path in sources:
+        if path.is_file():
+            hosts = re.findall(r"https?://([\w.-]+)", path.read_text(encoding="utf-8"))
+            assert set(hosts) <= {"cdn.jsdelivr.net", "{f"}, path
