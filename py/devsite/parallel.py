@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 _THREADS = 6
+_GRACE = 2.0
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -14,12 +16,39 @@ _Result = TypeVar("_Result")
 def run_parallel(
     action: Callable[[_Item], _Result], items: Sequence[_Item], cancelled: threading.Event
 ) -> list[_Result]:
-    """``action`` of every item, in order; sets ``cancelled`` when one raises, or on Ctrl-C."""
-    pool = ThreadPoolExecutor(_THREADS)
+    """``action`` of every item, in order; sets ``cancelled`` when one raises, or on Ctrl-C.
+
+    Not with a ThreadPoolExecutor: Python joins its threads at exit, so Ctrl-C would wait for a
+    server that has stopped answering.
+    """
+    jobs = [(item, Future[_Result]()) for item in items]
+    waiting: SimpleQueue[tuple[_Item, Future[_Result]]] = SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+
+    def work() -> None:
+        while not cancelled.is_set():
+            try:
+                item, future = waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                future.set_result(action(item))
+            except BaseException as error:
+                future.set_exception(error)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in items[:_THREADS]]
+    for thread in threads:
+        thread.start()
+    futures = [future for _, future in jobs]
     try:
-        return [future.result() for future in [pool.submit(action, item) for item in items]]
+        done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()
+        return [future.result() for future in futures]
     except BaseException:
         cancelled.set()
         raise
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for thread in threads:
+            thread.join(_GRACE)

@@ -49,14 +49,18 @@ def prepare(
     store = Store(layout.files, layout.temporary)
     with cache_lock(layout.cache / "lock", progress):
         store.clear_temporary()
-        files = manifest.files if refresh else store.missing(manifest.files)
-        if files and offline:
-            raise missing_offline(files)
-        if files:
-            address = cdn or os.environ.get("BROWSERGPU_CDN") or DEFAULT_CDN
-            fetch_files(files, [Cdn(address), Clients()], store, progress)
-        builders = [store.path(file) for file in manifest.under("build")]
-        wheel = ensure_wheel(layout, builders, progress, rebuild=refresh)
+        try:
+            files = manifest.files if refresh else store.missing(manifest.files)
+            if files and offline:
+                raise missing_offline(files)
+            if files:
+                address = cdn or os.environ.get("BROWSERGPU_CDN") or DEFAULT_CDN
+                fetch_files(files, [Cdn(address), Clients()], store, progress)
+            builders = [store.path(file) for file in manifest.under("build")]
+            wheel = ensure_wheel(layout, builders, progress, rebuild=refresh)
+        finally:
+            # A thread that was called off while it waited for a server leaves its file.
+            store.clear_temporary()
     roots = {
         "/": layout.web,
         "/pyodide/": layout.files / "pyodide",

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 @dataclass
 class Reply:
-    """What the server answers; ``length`` can promise more than ``body`` holds."""
+    """What the server answers; ``length`` can promise more than ``body`` holds, and one that
+    ``stalls`` keeps the connection open after the body, saying nothing more."""
 
     body: bytes
     status: int = 200
     length: int | None = None
     content_type: str = "application/octet-stream"
+    stalls: bool = False
 
 
 class CdnServer:
@@ -23,6 +25,8 @@ class CdnServer:
     def __init__(self) -> None:
         self.replies: dict[str, Reply] = {}
         self.requests: Counter[str] = Counter()
+        self.stalled = threading.Event()
+        self._closing = threading.Event()
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(
@@ -35,6 +39,7 @@ class CdnServer:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def close(self) -> None:
+        self._closing.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(10)
@@ -53,6 +58,9 @@ class CdnServer:
                 self.send_header("Content-Length", str(length))
                 self.end_headers()
                 self.wfile.write(reply.body)
+                if reply.stalls:
+                    owner.stalled.set()
+                    owner._closing.wait(120)
 
             def log_message(self, format: str, *args: object) -> None:
                 pass

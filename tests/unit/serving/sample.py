@@ -50,7 +50,10 @@ def copy_checkout(target: Path) -> Layout:
 
 
 def fill_cache(layout: Layout, folder: str = "") -> None:
-    """Link the files that `prepare` made ready in this repository into the checkout's cache."""
+    """Link the files that `prepare` made ready in this repository into the checkout's cache.
+
+    They are hard links: a test may remove or replace them, but never write into them.
+    """
     for file in load_manifest().files:
         if file.path.startswith(folder):
             target = layout.files / file.path

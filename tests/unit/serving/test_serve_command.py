@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from sample import NO_CDN, fill_cache
+from cdn_server import CdnServer, Reply
+from sample import NO_CDN, files_below, fill_cache
 
+from devsite.cdn import READ_TIMEOUT
 from devsite.layout import Layout
+from devsite.manifest import load_manifest
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -87,6 +90,37 @@ def test_stops_cleanly(full: Layout, number: signal.Signals) -> None:
         assert out == ""
         assert err.rstrip().endswith("Stopped.")
         assert "Traceback" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_ctrl_c_while_a_file_comes(checkout: Layout, cdn: CdnServer) -> None:
+    fill_cache(checkout)
+    file = next(file for file in load_manifest().files if file.name == "pyodide.asm.wasm")
+    (checkout.files / file.path).unlink()
+    cdn.replies[str(file.cdn)] = Reply(b"\0asm" * 1000, length=file.size, stalls=True)
+    with subprocess.Popen(
+        [sys.executable, "serve.py", "--port", "0", "--no-browser"],
+        cwd=checkout.repository,
+        env=environment(BROWSERGPU_CDN=cdn.url),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as program:
+        try:
+            unfinished = checkout.temporary.glob("pyodide.asm.wasm.*")
+            assert cdn.stalled.wait(60)
+            while not any(unfinished):
+                unfinished = checkout.temporary.glob("pyodide.asm.wasm.*")
+                assert program.poll() is None
+            program.send_signal(signal.SIGINT)
+            # Less than the program's patience with a server that is silent.
+            _, err = program.communicate(timeout=READ_TIMEOUT - 5)
+        finally:
+            program.kill()
+    assert program.returncode == 130
+    assert err.rstrip().endswith("Stopped.")
+    assert "Traceback" not in err
+    assert files_below(checkout.temporary) == []
+    assert not (checkout.files / file.path).exists()
 
 
 def test_offline_without_files(checkout: Layout) -> None:
