@@ -362,7 +362,8 @@ class WasmBackend(ComputeBackend):
         largest = device.limits["maxTextureDimension2D"]
         height = checks.integer(op, "height", height, 1, largest)
         width = checks.integer(op, "width", width, 1, largest)
-        if channels not in (1, 3, 4) or isinstance(channels, bool):
+        channels = checks.integer(op, "channels", channels, 1, 4)
+        if channels == 2:
             raise InvalidArgument(op, "channels", channels, "1 (grey), 3 (RGB) or 4 (RGBA)")
         buffer = self._elements(op, "ptr", ptr, height * width * channels)
         target = canvas_id if canvas_id is not None else self._canvas_id
@@ -370,7 +371,7 @@ class WasmBackend(ComputeBackend):
             raise InvalidArgument(
                 op, "canvas_id", None, "the id of a canvas (init_from_canvas sets a default)"
             )
-        canvas.draw(device, op, target, buffer, height, width, int(channels))
+        canvas.draw(device, op, target, buffer, height, width, channels)
 
     # -- checks ----------------------------------------------------------------------------------
 
