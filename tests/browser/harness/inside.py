@@ -57,7 +57,7 @@ class InsideItem(pytest.Item):
         self.inside_id = function.nodeid
         self.inside_path = function.path
         self.kernel = kernel
-        self.keywords.update({name: True for name in function.keywords})
+        self.keywords.update(dict.fromkeys(function.keywords, True))
         self.own_markers.extend(function.own_markers)
 
     def runtest(self) -> None:

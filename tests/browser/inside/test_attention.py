@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array
@@ -20,9 +21,7 @@ def run_attention(
     with on_gpu(backend) as gpu:
         pointers = [gpu.upload(x) for x in (q, k, v)]
         o = gpu.upload(np.append(np.full(q.size, np.nan, np.float32), np.float32(SENTINEL)))
-        backend.attention(
-            *pointers, o, batch, heads, seq_q, k.shape[2], head_dim, scale, causal
-        )
+        backend.attention(*pointers, o, batch, heads, seq_q, k.shape[2], head_dim, scale, causal)
         result = gpu.download(o, q.size + 1)
     assert_same_bits(result[-1:], np.full(1, SENTINEL, np.float32), "element behind the output")
     return result[:-1].reshape(q.shape)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from inside.comparison import assert_same_bits
 from inside.gpu import on_gpu
 
@@ -116,7 +117,11 @@ def sent(backend: Any) -> dict[str, int]:
 
 
 def refused(
-    backend: Any, op: str, work: Callable[[], object], *mentions: Any, error: str = "InvalidArgument"
+    backend: Any,
+    op: str,
+    work: Callable[[], object],
+    *mentions: Any,
+    error: str = "InvalidArgument",
 ) -> None:
     """Check that `work` raises, naming the op and all of `mentions`, and sends nothing."""
     from browsergpu import errors

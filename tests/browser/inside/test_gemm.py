@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
@@ -295,9 +296,13 @@ def _strided(
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("gaps", [(0, 0, 0), (3, 5, 7), (None, 2, 1), (2, None, 1), (None, None, 4)])
+@pytest.mark.parametrize(
+    "gaps", [(0, 0, 0), (3, 5, 7), (None, 2, 1), (2, None, 1), (None, None, 4)]
+)
 def test_batches(backend: Any, gaps: tuple[int | None, int | None, int], order: str) -> None:
-    Batch(Product(7, 5, 9, "trans", "no_trans", 1.5, -0.5, (1, 2, 3), order), 3, gaps).check(backend)
+    Batch(Product(7, 5, 9, "trans", "no_trans", 1.5, -0.5, (1, 2, 3), order), 3, gaps).check(
+        backend
+    )
     Batch(Product(33, 70, 6, order=order), 5, gaps).check(backend)
 
 
@@ -339,7 +344,9 @@ def run_f16(
 ) -> np.ndarray:
     with on_gpu(backend) as gpu:
         pointers = [gpu.upload(x) for x in (a, b, c)]
-        backend.gemm_f16(a.shape[0], b.shape[1], a.shape[1], alpha, *pointers[:2], beta, pointers[2])
+        backend.gemm_f16(
+            a.shape[0], b.shape[1], a.shape[1], alpha, *pointers[:2], beta, pointers[2]
+        )
         return gpu.download(pointers[2], c.shape, np.float16)
 
 

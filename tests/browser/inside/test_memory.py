@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from inside.comparison import assert_same_bits
 from inside.gpu import on_gpu, random_array
 

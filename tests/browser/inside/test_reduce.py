@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
@@ -16,7 +17,8 @@ from inside.reference import REDUCE_OPS
 SHAPES = [
     (1,), (2,), (31,), (32,), (33,), (256,), (257,), (1021,),
     (1, 1), (1, 7), (7, 1), (13, 17), (3, 300), (300, 3), (257, 5),
-    (2, 3, 5), (7, 1, 33), (4, 67, 6), (2, 3, 4, 5), (5, 1, 3, 40), (2, 3, 2, 5, 7), (1, 2, 1, 3, 1),
+    (2, 3, 5), (7, 1, 33), (4, 67, 6), (2, 3, 4, 5), (5, 1, 3, 40), (2, 3, 2, 5, 7),
+    (1, 2, 1, 3, 1),
 ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from inside.comparison import assert_same_bits
 
 pytestmark = pytest.mark.kernels("worker", "main")

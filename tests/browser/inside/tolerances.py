@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+
 from inside import reference
 
 ULP = 2.0**-23  # relative size of an ULP, at most

@@ -42,3 +42,8 @@ export async function run(code) {
     value.destroy();
   }
 }
+
+// The same entered synchronously, where Python cannot block on a promise.
+export function runSync(code) {
+  return pyodide.runPython(code) ?? null;
+}

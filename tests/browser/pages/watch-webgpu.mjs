@@ -1,14 +1,49 @@
-// Tells the console of WebGPU's uncaptured errors, even of those that the product handles and
-// keeps from the console itself, and of those in a worker, which Playwright does not show.
+// Watches WebGPU from outside of the product. Imported before anything else.
+//
+// - Tells the console of uncaptured errors, even of those that the product handles and keeps from
+//   the console itself, and of those in a worker, which Playwright does not show.
+// - Keeps `globalThis.gpuWatch`: the devices opened, and how often the GPU was asked to compute,
+//   to copy and to read back, so that no test has to believe the product's own counters.
+
+const watch = {
+  devices: [],
+  dispatches: 0,
+  widestGrid: 0, // workgroups in x or z
+  submits: 0,
+  mappings: 0,
+  buffersAlive: 0,
+};
+globalThis.gpuWatch = watch;
 
 if ("GPUAdapter" in globalThis) {
   const requestDevice = GPUAdapter.prototype.requestDevice;
-
   GPUAdapter.prototype.requestDevice = async function (...args) {
     const device = await requestDevice.apply(this, args);
     device.addEventListener("uncapturederror", ({ error }) => {
       console.error(`uncaptured ${error.constructor.name}: ${error.message}`);
     });
+    watch.devices.push(device);
     return device;
+  };
+
+  count(GPUComputePassEncoder, "dispatchWorkgroups", (_pass, x, _y = 1, z = 1) => {
+    watch.dispatches += 1;
+    watch.widestGrid = Math.max(watch.widestGrid, x, z);
+  });
+  count(GPUQueue, "submit", () => (watch.submits += 1));
+  count(GPUBuffer, "mapAsync", () => (watch.mappings += 1));
+  count(GPUDevice, "createBuffer", () => (watch.buffersAlive += 1));
+  const destroyed = new WeakSet();
+  count(GPUBuffer, "destroy", (buffer) => {
+    if (!destroyed.has(buffer)) watch.buffersAlive -= 1;
+    destroyed.add(buffer);
+  });
+}
+
+function count(type, method, note) {
+  const original = type.prototype[method];
+  type.prototype[method] = function (...args) {
+    note(this, ...args);
+    return original.apply(this, args);
   };
 }

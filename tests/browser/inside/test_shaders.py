@@ -1,0 +1,102 @@
+"""Every shader compiles in every configuration; what does not compile is told with its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from browsergpu.kernels import KERNELS, RENDER_SHADERS
+
+CONFIGURATIONS = [
+    (kernel.name, configuration)
+    for kernel in KERNELS.values()
+    for configuration in kernel.configurations
+]
+FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
+
+
+@pytest.mark.parametrize("immediates", [True, False], ids=["immediates", "uniform ring"])
+def test_every_kernel_in_every_configuration(immediates: bool) -> None:
+    from browsergpu import WasmBackend
+
+    with WasmBackend(immediates=immediates) as backend:
+        backend.init()
+        before = backend.device.recorder.counters["pipelines_created"]
+        for kernel, configuration in CONFIGURATIONS:
+            backend.device.pipeline(kernel, configuration)
+            try:
+                backend.synchronize()
+            except Exception as error:
+                raise AssertionError(f"{kernel} {configuration!r}: {error}") from error
+        made = backend.device.recorder.counters["pipelines_created"] - before
+        assert made == len(CONFIGURATIONS)
+
+
+def messages(source: str) -> list[str]:
+    """What the browser's compiler says of a shader: errors, warnings and hints."""
+    import js
+    from pyodide.ffi import run_sync, to_js
+
+    device = js.gpuWatch.devices[-1]
+    module = device.createShaderModule(
+        to_js({"code": source}, dict_converter=js.Object.fromEntries)
+    )
+    info = run_sync(module.getCompilationInfo())
+    return [f"{m.type} {m.lineNum}:{m.linePos} {m.message}" for m in info.messages]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_files_compile_without_a_warning(backend: Any, file: str) -> None:
+    from browsergpu import shaders
+
+    source = shaders.load(file)
+    assert messages(source) == []
+    if shaders.PARAMETERS in source and backend.device.immediate_bytes:
+        assert messages(shaders.with_immediates(source)) == []
+
+
+def test_a_pipeline_is_made_once(backend: Any) -> None:
+    first = backend.device.pipeline("unary", "relu")
+    made = backend.device.recorder.counters["pipelines_created"]
+    assert backend.device.pipeline("unary", "relu") is first
+    assert backend.device.recorder.counters["pipelines_created"] == made
+
+
+BROKEN = """@group(0) @binding(0) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(1)
+fn main() {
+  y[0] = unknown_name;
+}
+"""
+
+
+@pytest.mark.provokes_errors
+def test_a_shader_that_does_not_compile(backend: Any) -> None:
+    from browsergpu.errors import ShaderCompilation
+
+    backend.device.recorder.create_pipeline(
+        label="broken", file="broken.wgsl", code=BROKEN, entry_point="main", signature="0w",
+        constants={}, parameter_format="", immediate=False,
+    )  # fmt: skip
+    with pytest.raises(ShaderCompilation) as caught:
+        backend.synchronize()
+    error = caught.value
+    assert (error.op, error.file, error.line, error.column) == ("broken", "broken.wgsl", 5, 10)
+    assert "unknown_name" in str(error)
+    assert "broken.wgsl:5:10" in str(error)
+    backend.synchronize()  # told once, and the device still works
+
+
+@pytest.mark.provokes_errors
+def test_a_pipeline_that_does_not_fit_its_shader(backend: Any) -> None:
+    from browsergpu.errors import DeviceError
+
+    backend.device.recorder.create_pipeline(
+        label="misfit", file="misfit.wgsl", code=BROKEN.replace("unknown_name", "1.0"),
+        entry_point="no_such_entry", signature="0w", constants={}, parameter_format="",
+        immediate=False,
+    )  # fmt: skip
+    with pytest.raises(DeviceError, match=r"misfit.*no_such_entry"):
+        backend.synchronize()

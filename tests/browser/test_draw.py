@@ -1,0 +1,203 @@
+"""draw: what a person sees on the canvas, from the worker and from the main thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from harness.bare import BarePage
+from harness.lab import Lab
+from harness.pixels import Pixels, screenshot
+
+WAIT_S = 20.0
+
+_SHOW = """
+import numpy as np
+
+image = np.array({image!r}, np.float32)
+pointer = backend.alloc(image.nbytes)
+backend.copy_htod(pointer, image)
+reads = backend.device.recorder.counters["readbacks"]
+backend.draw(pointer, {height}, {width}, {channels}{canvas})
+backend.synchronize()
+backend.free(pointer)
+backend.device.recorder.counters["readbacks"] - reads
+"""
+
+
+@pytest.fixture(scope="module", params=["main", "worker"])
+def bare(request: pytest.FixtureRequest, lab: Lab) -> Iterator[BarePage]:
+    """A page with an open backend, shared by the tests of one kernel."""
+    problems: list[str] = []
+    bare = lab.new_bare_page(problems.append, request.param)
+    bare.boot(["numpy", "micropip"])
+    bare.install([lab.wheel_url])
+    bare.run("""
+        from browsergpu import WasmBackend
+
+        backend = await WasmBackend.init_from_canvas("gpu-canvas")
+    """)
+    yield bare
+    bare.page.context.close()
+    assert problems == []
+
+
+def show(bare: BarePage, image: list[float], height: int, width: int, channels: int) -> None:
+    code = _SHOW.format(image=image, height=height, width=width, channels=channels, canvas="")
+    assert bare.run(code) == 0, "the image was read back"
+
+
+def assert_seen(bare: BarePage, seen: Callable[[Pixels], bool], what: str) -> None:
+    """Wait until the canvas shows it: a worker's picture comes with the next frame."""
+    canvas = bare.page.locator("#gpu-canvas")
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        pixels = screenshot(bare.page, canvas)
+        if seen(pixels):
+            return
+        if time.monotonic() > deadline:
+            corner = [pixels.rgb(x, 0) for x in range(min(8, pixels.width))]
+            raise AssertionError(
+                f"the canvas does not show {what}; it is {pixels.width} × {pixels.height}, and its "
+                f"first pixels are {corner}"
+            )
+        bare.page.wait_for_timeout(50)
+
+
+def near(got: tuple[int, int, int], wanted: tuple[float, float, float]) -> bool:
+    """Within one step of 8 bits, which rounding may cost."""
+    return all(abs(g - 255 * w) <= 1.01 for g, w in zip(got, wanted, strict=True))
+
+
+def shows(height: int, width: int, colours: list[tuple[float, float, float]]) -> object:
+    """A test of pixels: the canvas has that size and these colours, row by row."""
+
+    def seen(pixels: Pixels) -> bool:
+        return (pixels.height, pixels.width) == (height, width) and all(
+            near(pixels.rgb(i % width, i // width), colour) for i, colour in enumerate(colours)
+        )
+
+    return seen
+
+
+def test_three_channels(bare: BarePage) -> None:
+    # Every pixel its own colour: a transposed or mirrored picture would show.
+    height, width = 5, 7
+    colours = [(x / 10, y / 10, (x + y) / 20) for y in range(height) for x in range(width)]
+    show(bare, [c for colour in colours for c in colour], height, width, 3)
+    assert_seen(bare, shows(height, width, colours), "a colour ramp of 5 × 7")
+
+
+def test_one_channel(bare: BarePage) -> None:
+    height, width = 3, 11
+    greys = [((i * 7) % 33) / 32 for i in range(height * width)]
+    show(bare, greys, height, width, 1)
+    assert_seen(bare, shows(height, width, [(g, g, g) for g in greys]), "greys of 3 × 11")
+
+
+def test_four_channels(bare: BarePage) -> None:
+    # Over the page's grey, #777.
+    back = 0x77 / 255
+    height, width = 4, 4
+    image: list[float] = []
+    colours = []
+    for i in range(height * width):
+        colour, alpha = (i / 16, 1 - i / 16, 0.5), (i % 4) / 3
+        image += [*colour, alpha]
+        colours.append(tuple(c * alpha + back * (1 - alpha) for c in colour))
+    show(bare, image, height, width, 4)
+
+    def seen(pixels: Pixels) -> bool:
+        # Premultiplying in 8 bits and blending round once each.
+        return pixels.width == width and all(
+            all(abs(g - 255 * w) <= 2.5 for g, w in zip(pixels.rgb(i % 4, i // 4), c, strict=True))
+            for i, c in enumerate(colours)
+        )
+
+    assert_seen(bare, seen, "half-transparent colours over the page's grey")
+
+
+def test_values_are_clamped(bare: BarePage) -> None:
+    show(bare, [-1.0, 0.5, 2.0, 1e30, -1e30, float(2**20)], 1, 2, 3)
+    assert_seen(bare, shows(1, 2, [(0.0, 0.5, 1.0), (1.0, 0.0, 1.0)]), "clamped colours")
+
+
+def test_the_last_of_many_frames_is_seen(bare: BarePage) -> None:
+    for frame in range(12):
+        show(bare, [frame / 11, 0.25, 0.75] * 6, 2, 3, 3)
+    assert_seen(bare, shows(2, 3, [(1.0, 0.25, 0.75)] * 6), "the last frame")
+
+
+def test_what_an_op_computed_is_drawn(bare: BarePage) -> None:
+    bare.run("""
+        import numpy as np
+
+        pointer = backend.alloc(6 * 4)
+        backend.copy_htod(pointer, np.array([-0.25, -1, 0, -0.5, -0.75, -0.125], np.float32))
+        backend.unary("neg", pointer, pointer, 6)
+        backend.draw(pointer, 1, 2, 3)
+        backend.free(pointer)
+        backend.synchronize()
+    """)
+    colours = [(0.25, 1.0, 0.0), (0.5, 0.75, 0.125)]
+    assert_seen(bare, shows(1, 2, colours), "the negated values")
+
+
+@pytest.mark.parametrize("bare", ["main"], indirect=True)
+def test_an_element_that_is_no_canvas(bare: BarePage) -> None:
+    message = bare.run("""
+        from browsergpu.errors import InvalidArgument
+
+        try:
+            await WasmBackend.init_from_canvas("not-a-canvas")
+            message = "nothing was raised"
+        except InvalidArgument as error:
+            message = str(error)
+        message
+    """)
+    assert message.startswith("init_from_canvas: canvas_id is 'not-a-canvas'")
+    assert "<canvas>" in message
+
+
+@pytest.mark.parametrize("bare", ["main"], indirect=True)
+def test_a_canvas_of_another_kind_of_context(bare: BarePage) -> None:
+    bare.page.evaluate("""() => {
+      const canvas = document.createElement("canvas");
+      canvas.id = "two-d";
+      canvas.getContext("2d");
+      document.body.append(canvas);
+    }""")
+    message = bare.run("""
+        from browsergpu.errors import Unsupported
+
+        pointer = backend.alloc(4)
+        try:
+            backend.draw(pointer, 1, 1, 1, "two-d")
+            message = "nothing was raised"
+        except Unsupported as error:
+            message = str(error)
+        backend.free(pointer)
+        message
+    """)
+    assert "'two-d'" in message
+    assert "2d" in message
+
+
+def test_two_backends_draw_on_their_own_canvas_one_after_the_other(bare: BarePage) -> None:
+    # A second device takes the canvas over.
+    bare.run("""
+        import numpy as np
+
+        other = await WasmBackend.init_from_canvas("gpu-canvas")
+        pointer = other.alloc(12)
+        other.copy_htod(pointer, np.array([0.0, 1.0, 0.5], np.float32))
+        other.draw(pointer, 1, 1, 3)
+        other.synchronize()
+    """)
+    try:
+        assert_seen(bare, shows(1, 1, [(0.0, 1.0, 0.5)]), "the second backend's colour")
+    finally:
+        bare.run("other.close()")
+    show(bare, [1.0, 0.5, 0.0], 1, 1, 3)
+    assert_seen(bare, shows(1, 1, [(1.0, 0.5, 0.0)]), "the first backend's colour again")

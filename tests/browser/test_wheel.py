@@ -1,0 +1,136 @@
+"""The wheel alone: installed by micropip in a page that has no file of web/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import pytest
+from harness.bare import BarePage
+from harness.lab import Lab
+
+_PRODUCT = """
+import numpy as np
+from browsergpu import WasmBackend
+
+backend = WasmBackend()
+{init}
+rng = np.random.default_rng(1)
+a, b = (rng.standard_normal((37, 37)).astype(np.float32) for _ in range(2))
+x, y, z = (backend.alloc(a.nbytes) for _ in range(3))
+backend.copy_htod(x, a)
+backend.copy_htod(y, b)
+backend.gemm("no_trans", "no_trans", 37, 37, 37, 1.0, x, 37, y, 37, 0.0, z, 37)
+c = np.full_like(a, np.nan)
+{read}
+for pointer in (x, y, z):
+    backend.free(pointer)
+backend.close()
+float(np.abs(c - a.astype(float) @ b).max())
+"""
+
+
+@pytest.fixture
+def bare(request: pytest.FixtureRequest, new_bare_page: Callable[[str], BarePage]) -> BarePage:
+    bare = new_bare_page(request.param)
+    bare.boot(["micropip"])
+    return bare
+
+
+@pytest.mark.parametrize("bare", ["main", "worker"], indirect=True)
+def test_one_install_is_all_it_takes(bare: BarePage, lab: Lab) -> None:
+    requested: list[str] = []
+    bare.page.context.on("request", lambda request: requested.append(urlsplit(request.url).path))
+    bare.install([lab.wheel_url])
+    blocking = _PRODUCT.format(init="backend.init()", read="backend.copy_dtoh(c, z)")
+    assert bare.run(blocking) < 1e-4
+    awaiting = _PRODUCT.format(
+        init="await backend.init_async()", read="await backend.copy_dtoh_async(c, z)"
+    )
+    assert bare.run(awaiting) < 1e-4
+    assert requested, "the wheel came from nowhere"
+    assert {path.split("/")[1] for path in requested} <= {"tests", "pyodide", "wheel"}
+
+
+@pytest.mark.parametrize("bare", ["main", "worker"], indirect=True)
+def test_where_python_cannot_block(bare: BarePage, lab: Lab) -> None:
+    bare.install([lab.wheel_url])
+    bare.run("""
+        from browsergpu import WasmBackend
+        from browsergpu.errors import Unsupported
+
+        backend = await WasmBackend.init_from_canvas("gpu-canvas")
+        pointer = backend.alloc(16)
+
+        def refusal(call, *arguments):
+            try:
+                call(*arguments)
+            except Unsupported as error:
+                return str(error)
+            return "nothing was raised"
+    """)
+    told = {
+        "init_async": "refusal(WasmBackend().init)",
+        "synchronize_async": "refusal(backend.synchronize)",
+        "copy_dtoh_async": "refusal(backend.copy_dtoh, bytearray(16), pointer)",
+    }
+    for twin, code in told.items():
+        message = bare.call("runSync", code, timeout=30, what=code)
+        assert twin in message
+    # What need not wait works all the same, and the refused calls have done no harm.
+    bare.call(
+        "runSync",
+        "backend.copy_htod(pointer, b'x' * 16); backend.unary('neg', pointer, pointer, 4)",
+        timeout=30,
+        what="work that does not wait",
+    )
+    assert bare.run("await backend.synchronize_async(); backend.is_initialized") is True
+
+
+@pytest.mark.parametrize("kernel", ["main", "worker"])
+def test_without_webgpu(kernel: str, new_bare_page: Callable[..., BarePage], lab: Lab) -> None:
+    bare = new_bare_page(kernel)
+    bare.boot(["micropip"])
+    bare.install([lab.wheel_url])
+    message = bare.run("""
+        import js
+        from pyodide.code import run_js
+
+        # What a browser without WebGPU looks like: navigator has no gpu.
+        run_js('Object.defineProperty(navigator, "gpu", {value: undefined})')
+        import browsergpu
+        from browsergpu.errors import NoAdapter
+
+        available = browsergpu.is_available()
+        try:
+            browsergpu.WasmBackend().init()
+            message = "nothing was raised"
+        except NoAdapter as error:
+            message = str(error)
+        f"{available}: {message}"
+    """)
+    assert message.startswith("False: ")
+    assert "WebGPU" in message
+    assert "Chrome" in message, "the message does not say what to do"
+
+
+def test_no_adapter(new_bare_page: Callable[[str], BarePage], lab: Lab) -> None:
+    bare = new_bare_page("worker")
+    bare.boot(["micropip"])
+    bare.install([lab.wheel_url])
+    message = bare.run("""
+        from pyodide.code import run_js
+
+        run_js("GPU.prototype.requestAdapter = async () => null")
+        import browsergpu
+        from browsergpu.errors import NoAdapter
+
+        try:
+            browsergpu.WasmBackend().init()
+            message = "nothing was raised"
+        except NoAdapter as error:
+            message = str(error)
+        f"{browsergpu.is_available()}: {message}"
+    """)
+    assert message.startswith("True: ")
+    assert "no GPU adapter" in message
