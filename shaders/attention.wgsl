@@ -6,6 +6,10 @@
 // exists. A workgroup of 16 × 16 threads makes 32 queries × 64 columns of o; a wider head_dim
 // takes further workgroups, which compute the scores again. Scores are products over head_dim in
 // steps of 32, so that any head_dim fits. 4 z seq_q seq_kv head_dim operations up to 64 columns.
+//
+// With MASK, a mask is broadcast to [outer, inner, seq_q, seq_kv] by strides that may be 0: floats
+// are added to the scores, bools (words) mask out where they are 0. Without, the binding must be
+// there but is not read.
 
 struct Params {
   seq_q: u32,
@@ -15,13 +19,22 @@ struct Params {
   first_z: u32,
   causal: u32,
   scale: f32,
+  mask_inner_count: u32, // z = outer index × mask_inner_count + inner index
+  mask_outer: u32,
+  mask_inner: u32,
+  mask_row: u32,
+  mask_col: u32,
 }
 
 @group(0) @binding(0) var<storage, read> q: array<f32>;
 @group(0) @binding(1) var<storage, read> k: array<f32>;
 @group(0) @binding(2) var<storage, read> v: array<f32>;
-@group(0) @binding(3) var<storage, read_write> o: array<f32>;
+@group(0) @binding(3) var<storage, read> mask: array<u32>;
+@group(0) @binding(4) var<storage, read_write> o: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+// 0 none, 1 floats, 2 bools
+override MASK: u32 = 0u;
 
 const BLOCK = 32u; // queries and keys of a tile, and head_dim steps
 const COLUMNS = 64u;
@@ -63,6 +76,17 @@ fn load_tiles(thread: u32, q_row: u32, k_row: u32, step: u32, q_base: u32, kv_ba
   }
 }
 
+fn with_mask(score: f32, base: u32, query: u32, key: u32) -> f32 {
+  if (MASK == 0u) {
+    return score;
+  }
+  let word = mask[base + query * params.mask_row + key * params.mask_col];
+  if (MASK == 2u) {
+    return select(score, minus_infinity(), word == 0u);
+  }
+  return score + bitcast<f32>(word);
+}
+
 @compute @workgroup_size(16, 16)
 fn main(
   @builtin(workgroup_id) group: vec3u,
@@ -80,6 +104,8 @@ fn main(
   let z = params.first_z + group.z;
   let q_base = z * params.seq_q * params.head_dim;
   let kv_base = z * params.seq_kv * params.head_dim;
+  let mask_base = z / params.mask_inner_count * params.mask_outer
+    + z % params.mask_inner_count * params.mask_inner;
   let row0 = 2u * local.y; // this thread's two queries, within the tile
   let key0 = 2u * local.x;
 
@@ -107,9 +133,13 @@ fn main(
     for (var i = 0u; i < 4u; i++) {
       let row = row0 + (i >> 1u);
       let key = key0 + (i & 1u);
-      let masked = k_row + key >= params.seq_kv
-        || (params.causal != 0u && k_row + key > q_row + row);
-      weights[row * PITCH + key] = select(scores[i] * params.scale, minus_infinity(), masked);
+      let outside = q_row + row >= params.seq_q || k_row + key >= params.seq_kv;
+      let later = params.causal != 0u && k_row + key > q_row + row;
+      var score = minus_infinity();
+      if (!outside && !later) {
+        score = with_mask(scores[i] * params.scale, mask_base, q_row + row, k_row + key);
+      }
+      weights[row * PITCH + key] = score;
     }
     workgroupBarrier();
 

@@ -4,7 +4,8 @@
 // threads makes a 64 × 64 tile of C, 16 steps of k at a time through workgroup memory; a thread
 // keeps 4 × 4 sums in registers. 2mnk operations; A is read n/64 times and B m/64 times.
 // beta = 0 never reads C. Tiles are numbered along one index over a folded grid, so that any
-// m and n fit; z is the batch.
+// m and n fit; z is the batch. With BIAS, a vector of n elements is added to every row of C;
+// without, the binding must be there but is not read.
 
 struct Params {
   m: u32,
@@ -25,8 +26,11 @@ struct Params {
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;
-@group(0) @binding(2) var<storage, read_write> c: array<f32>;
+@group(0) @binding(2) var<storage, read> bias: array<f32>;
+@group(0) @binding(3) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+override BIAS: u32 = 0u;
 
 const TILE = 64u;
 const DEPTH = 16u;
@@ -74,6 +78,9 @@ fn store(row: u32, column: u32, sums: vec4f, base: u32) {
     if (column + j < params.n) {
       let at = base + row * params.c_row + column + j;
       var value = params.alpha * sums[j];
+      if (BIAS != 0u) {
+        value += bias[column + j];
+      }
       if (params.beta != 0.0) {
         value += params.beta * c[at];
       }

@@ -9,7 +9,10 @@ from browsergpu.compute_backend import (
     UnaryOp,
 )
 from browsergpu.device import Device, is_available
+from browsergpu.dtypes import DType
 from browsergpu.errors import BackendError
+from browsergpu.tensor_backend import TensorBackend
+from browsergpu.tensor_contract import TensorHandle, TensorMeta
 from browsergpu.wasm_backend import WasmBackend
 
 __version__ = "0.1.0"
@@ -18,8 +21,12 @@ __all__ = [
     "BackendError",
     "BinaryOp",
     "ComputeBackend",
+    "DType",
     "Device",
     "ReduceOp",
+    "TensorBackend",
+    "TensorHandle",
+    "TensorMeta",
     "Transpose",
     "UnaryOp",
     "WasmBackend",

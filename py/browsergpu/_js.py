@@ -71,6 +71,29 @@ def load_function(source: str) -> Any:
     return run_js(source)
 
 
+def global_text(name: str) -> str | None:
+    """A string on JavaScript's globalThis, or None."""
+    value = getattr(js, name, None)
+    return value if isinstance(value, str) else None
+
+
+async def load_naga(url: str) -> Any:
+    """A function from SPIR-V bytes to WGSL, from the ES module naga-wasm at ``url``."""
+    load = run_js(
+        """async (url) => {
+          const naga = await import(url);
+          await naga.init();
+          return (proxy) => {
+            const buffer = proxy.getBuffer("u8");
+            const words = new Uint32Array(buffer.data.slice().buffer);
+            buffer.release();
+            return naga.translate({ from: "spirv", to: "wgsl", source: words });
+          };
+        }"""
+    )
+    return await load(url)
+
+
 def pin(buffer: Any) -> Any:
     """A proxy that keeps a Python object alive for JavaScript until its ``destroy()``."""
     return create_proxy(buffer)

@@ -126,6 +126,33 @@ class Device:
             immediate=immediate,
         )
 
+    def compile_source(
+        self,
+        *,
+        key: str,
+        label: str,
+        file: str,
+        code: str,
+        entry_point: str,
+        signature: str,
+        parameter_format: str,
+    ) -> Pipeline:
+        """A pipeline of source that is not in the table; parameters are immediates. The same
+        ``key`` gives the pipeline that was made first."""
+        pipeline = self._pipelines.get((key, ""))
+        if pipeline is None:
+            pipeline = self._pipelines[key, ""] = self.recorder.create_pipeline(
+                label=label,
+                file=file,
+                code=code,
+                entry_point=entry_point,
+                signature=signature,
+                constants={},
+                parameter_format=parameter_format,
+                immediate=bool(parameter_format),
+            )
+        return pipeline
+
     def close(self) -> None:
         """Destroys the device with all its buffers. Closing twice is allowed."""
         self.recorder.close()

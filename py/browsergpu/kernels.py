@@ -13,6 +13,12 @@ gemm               ``gemm``, batched   one
 gemm_f16           ``gemm_f16``        one
 conv2d             ``conv2d_forward``  one
 attention          ``attention``       one
+softmax_rows, …    ``softmax``         one
+layer_norm, cross_entropy, embedding, adam: by name
+pixel, stencil     image filters       one per filter
+blur               ``gaussian_blur``   one
+cast               everything that is not float32; one per pair of types
+integer, sum_integer                   whole numbers
 fill, merge_word   reductions of nothing, uploads of part of a word
 =================  ==================  ==========================================================
 """
@@ -22,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from browsergpu.dtypes import DType
 from browsergpu.params import Params, params
 
 READ = "r"
@@ -56,10 +63,10 @@ class Kernel:
         return "".join(f"{b.number}{b.access}" for b in self.bindings)
 
 
-def _bindings(*names: str) -> tuple[Binding, ...]:
-    """Numbered from 0; the last is written, the others are only read."""
-    last = len(names) - 1
-    return tuple(Binding(i, n, WRITE if i == last else READ) for i, n in enumerate(names))
+def _bindings(*names: str, written: int = 1) -> tuple[Binding, ...]:
+    """Numbered from 0; the last ones are written, the others are only read."""
+    first = len(names) - written
+    return tuple(Binding(i, n, WRITE if i >= first else READ) for i, n in enumerate(names))
 
 
 def _ops(*names: str) -> Configurations:
@@ -79,6 +86,14 @@ _REDUCE_PARAMS = params(
     "identity: f32", "scale: f32",
 )  # fmt: skip
 
+_SOFTMAX_PARAMS = params("outer: u32", "length: u32", "inner: u32")
+_CASTS = {
+    f"{source}_{target}": {"FROM": i, "TO": j}
+    for i, source in enumerate(DType)
+    for j, target in enumerate(DType)
+    if source is not target
+}
+
 _TABLE = (
     Kernel("unary", "unary.wgsl", (_X, _Y), _ELEMENTS, "main", _UNARY),
     Kernel("unary_in_place", "unary.wgsl", (_Y,), _ELEMENTS, "main_in_place", _UNARY),
@@ -93,12 +108,13 @@ _TABLE = (
     Kernel(
         "gemm",
         "gemm.wgsl",
-        _bindings("a", "b", "c"),
+        _bindings("a", "b", "bias", "c"),
         params(
             "m: u32", "n: u32", "k: u32", "a_row: u32", "a_col: u32", "b_row: u32", "b_col: u32",
             "c_row: u32", "a_batch: u32", "b_batch: u32", "c_batch: u32", "first_batch: u32",
             "alpha: f32", "beta: f32",
         ),
+        configurations={"": {"BIAS": 0}, "bias": {"BIAS": 1}},
     ),
     Kernel(
         "gemm_f16",
@@ -120,11 +136,79 @@ _TABLE = (
     Kernel(
         "attention",
         "attention.wgsl",
-        _bindings("q", "k", "v", "o"),
+        _bindings("q", "k", "v", "mask", "o"),
         params(
             "seq_q: u32", "seq_kv: u32", "head_dim: u32", "column_blocks: u32", "first_z: u32",
-            "causal: u32", "scale: f32",
+            "causal: u32", "scale: f32", "mask_inner_count: u32", "mask_outer: u32",
+            "mask_inner: u32", "mask_row: u32", "mask_col: u32",
         ),
+        configurations={"": {"MASK": 0}, "float": {"MASK": 1}, "bool": {"MASK": 2}},
+    ),
+    Kernel("softmax_rows", "softmax.wgsl", (_X, _Y), _SOFTMAX_PARAMS, "main_rows"),
+    Kernel("softmax_columns", "softmax.wgsl", (_X, _Y), _SOFTMAX_PARAMS, "main_columns"),
+    Kernel(
+        "layer_norm",
+        "layer_norm.wgsl",
+        _bindings("x", "gamma", "beta", "y"),
+        params("rows: u32", "length: u32", "eps: f32"),
+    ),
+    Kernel(
+        "cross_entropy",
+        "cross_entropy.wgsl",
+        _bindings("x", "targets", "loss", "probs", written=2),
+        params("rows: u32", "classes: u32"),
+    ),
+    Kernel(
+        "embedding",
+        "embedding.wgsl",
+        _bindings("indices", "weight", "y"),
+        params("rows: u32", "words: u32", "entries: u32", "missing: u32"),
+    ),
+    Kernel(
+        "adam",
+        "adam.wgsl",
+        _bindings("grad", "param", "m", "v", written=3),
+        params(
+            "n: u32", "lr: f32", "beta1: f32", "beta2: f32", "eps: f32", "correction1: f32",
+            "correction2: f32",
+        ),
+    ),
+    Kernel(
+        "pixel",
+        "pixel.wgsl",
+        (_X, _Y),
+        params("pixels: u32", "channels: u32", "amount: f32"),
+        configurations=_ops("grayscale", "threshold", "brightness", "contrast", "invert"),
+    ),
+    Kernel(
+        "stencil",
+        "stencil.wgsl",
+        (_X, _Y),
+        params("height: u32", "width: u32", "channels: u32", "amount: f32"),
+        configurations=_ops("sharpen", "sobel"),
+    ),
+    Kernel(
+        "blur",
+        "blur.wgsl",
+        (_X, _Y),
+        params(
+            "lines: u32", "length: u32", "line_step: u32", "step: u32", "channels: u32",
+            "segments: u32", "radius: u32", "exponent: f32", "norm: f32",
+        ),
+    ),
+    Kernel("cast", "cast.wgsl", (_X, _Y), _ELEMENTS, configurations=_CASTS),
+    Kernel(
+        "integer",
+        "integer.wgsl",
+        _bindings("a", "b", "y"),
+        _ELEMENTS,
+        configurations=_ops("add", "sub", "mul"),
+    ),
+    Kernel(
+        "sum_integer",
+        "sum_integer.wgsl",
+        (_X, _Y),
+        params("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32"),
     ),
     Kernel("fill", "fill.wgsl", (Binding(0, "y", WRITE),), params("n: u32", "bits: u32")),
     Kernel(

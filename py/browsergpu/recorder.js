@@ -81,7 +81,8 @@
 
   // ---- buffers -------------------------------------------------------------------------------
   function createBuffer(id, size, label) {
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.UNIFORM
+      | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     const buffer = scoped("alloc", () => device.createBuffer({ size, usage, label }));
     buffers.set(id, { buffer, size, groups: new Set(), batch: -1 });
   }
@@ -99,14 +100,16 @@
   }
 
   // ---- pipelines -----------------------------------------------------------------------------
-  // signature: "0r1w" — binding number, then r (read-only) or w (read and write), per binding.
+  // signature: "0r1w" — per binding its number, then r (read-only storage), w (storage that is
+  // written too) or u (uniform).
+  const BINDING_TYPES = { r: "read-only-storage", w: "storage", u: "uniform" };
   function layoutFor(signature) {
     let entry = layouts.get(signature);
     if (!entry) {
-      const bindings = [...signature.matchAll(/(\d+)([rw])/g)].map(([, binding, access]) => ({
+      const bindings = [...signature.matchAll(/(\d+)([rwu])/g)].map(([, binding, access]) => ({
         binding: Number(binding),
         visibility: GPUShaderStage.COMPUTE,
-        buffer: { type: access === "r" ? "read-only-storage" : "storage" },
+        buffer: { type: BINDING_TYPES[access] },
       }));
       const layout = device.createBindGroupLayout({ entries: bindings, label: signature });
       entry = { layout, bindings, pipelineLayouts: new Map(), groups: new Map() };

@@ -68,7 +68,7 @@ class Recorder:
         immediate: bool,
     ) -> Pipeline:
         """Makes a pipeline. A shader that does not compile is reported by the next wait."""
-        record = Struct("<IIII" + "I" * (len(signature) // 2) + parameter_format)
+        record = Struct("<IIII" + "I" * sum(map(str.isalpha, signature)) + parameter_format)
         spec = {
             "label": label,
             "file": file,

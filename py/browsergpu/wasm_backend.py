@@ -68,7 +68,7 @@ class WasmBackend(ComputeBackend):
     @property
     def device(self) -> Device:
         """The open device: its info, features, limits, memory and recorder."""
-        return self._ready("device")
+        return self.ready("device")
 
     def init(self) -> None:
         if not is_available():
@@ -120,21 +120,21 @@ class WasmBackend(ComputeBackend):
     # -- memory ----------------------------------------------------------------------------------
 
     def alloc(self, bytes: int) -> int:
-        device = self._ready("alloc")
+        device = self.ready("alloc")
         nbytes = checks.integer("alloc", "bytes", bytes, maximum=2**53)
         buffer = device.memory.take("alloc", nbytes)
         self._buffers[buffer.handle] = buffer
         return buffer.handle
 
     def free(self, ptr: int) -> None:
-        device = self._ready("free")
+        device = self.ready("free")
         buffer = self._buffer("free", "ptr", ptr)
         del self._buffers[buffer.handle]
         device.memory.give(buffer)
 
     def copy_htod(self, dst: int, src: Any) -> None:
         op = "copy_htod"
-        device = self._ready(op)
+        device = self.ready(op)
         buffer = self._buffer(op, "dst", dst)
         view = host_memory.source_view(op, "src", src)
         nbytes = view.nbytes
@@ -154,7 +154,7 @@ class WasmBackend(ComputeBackend):
 
     async def copy_dtoh_async(self, dst: Any, src: int) -> None:
         op = "copy_dtoh"
-        device = self._ready(op)
+        device = self.ready(op)
         buffer = self._buffer(op, "src", src)
         view = host_memory.target_view(op, "dst", dst)
         self._check_room(op, "dst", view.nbytes, "src", buffer)
@@ -165,7 +165,7 @@ class WasmBackend(ComputeBackend):
         _js.block_on(self.synchronize_async(), "synchronize")
 
     async def synchronize_async(self) -> None:
-        await self._ready("synchronize").recorder.synchronize()
+        await self.ready("synchronize").recorder.synchronize()
 
     # -- matrix products -------------------------------------------------------------------------
 
@@ -221,7 +221,7 @@ class WasmBackend(ComputeBackend):
         self._gemm("batched_gemm", plan, a_ptr, b_ptr, c_ptr)
 
     def _gemm(self, op: str, plan: GemmPlan, a_ptr: int, b_ptr: int, c_ptr: int) -> None:
-        device = self._ready(op)
+        device = self.ready(op)
         a = self._elements(op, "a_ptr", a_ptr, plan.a_elements)
         b = self._elements(op, "b_ptr", b_ptr, plan.b_elements)
         c = self._elements(op, "c_ptr", c_ptr, plan.c_elements)
@@ -241,7 +241,7 @@ class WasmBackend(ComputeBackend):
         c_ptr: int,
     ) -> None:
         op = "gemm_f16"
-        device = self._ready(op)
+        device = self.ready(op)
         plan = gemm.plan_gemm_f16(m, n, k, alpha, beta)
         a = self._elements(op, "a_ptr", a_ptr, plan.a_elements, _F16)
         b = self._elements(op, "b_ptr", b_ptr, plan.b_elements, _F16)
@@ -264,7 +264,7 @@ class WasmBackend(ComputeBackend):
         padding: int | Sequence[int],
     ) -> None:
         op = "conv2d_forward"
-        device = self._ready(op)
+        device = self.ready(op)
         plan = conv2d.plan_conv2d(
             op, _hashable(input_shape), _hashable(filter_shape), _hashable(output_shape),
             _hashable(stride), _hashable(padding),
@@ -293,7 +293,7 @@ class WasmBackend(ComputeBackend):
         causal: bool,
     ) -> None:
         op = "attention"
-        device = self._ready(op)
+        device = self.ready(op)
         plan = attention.plan_attention(batch, heads, seq_q, seq_kv, head_dim, scale, causal)
         q = self._elements(op, "q_ptr", q_ptr, plan.query_elements)
         k = self._elements(op, "k_ptr", k_ptr, plan.key_elements)
@@ -313,7 +313,7 @@ class WasmBackend(ComputeBackend):
         shape: Sequence[int],
         axis: int,
     ) -> None:
-        device = self._ready("reduce")
+        device = self.ready("reduce")
         plan = reduce.plan_reduce(op, _hashable(shape), axis)
         x = self._elements("reduce", "input_ptr", input_ptr, plan.input_elements)
         y = self._elements("reduce", "output_ptr", output_ptr, plan.output_elements)
@@ -324,7 +324,7 @@ class WasmBackend(ComputeBackend):
         reduce.reduce(device, plan, x, y)
 
     def unary(self, op: UnaryOp | str, input_ptr: int, output_ptr: int, n: int) -> None:
-        device = self._ready("unary")
+        device = self.ready("unary")
         name = _UNARY.get(op) if isinstance(op, str) else None
         if name is None:
             name = checks.choice("unary", "op", op, UnaryOp).value
@@ -335,7 +335,7 @@ class WasmBackend(ComputeBackend):
             elementwise.unary(device, name, x, y, n)
 
     def binary(self, op: BinaryOp | str, a_ptr: int, b_ptr: int, output_ptr: int, n: int) -> None:
-        device = self._ready("binary")
+        device = self.ready("binary")
         name = _BINARY.get(op) if isinstance(op, str) else None
         if name is None:
             name = checks.choice("binary", "op", op, BinaryOp).value
@@ -358,7 +358,7 @@ class WasmBackend(ComputeBackend):
         picture appears when Python next waits or returns.
         """
         op = "draw"
-        device = self._ready(op)
+        device = self.ready(op)
         largest = device.limits["maxTextureDimension2D"]
         height = checks.integer(op, "height", height, 1, largest)
         width = checks.integer(op, "width", width, 1, largest)
@@ -375,7 +375,8 @@ class WasmBackend(ComputeBackend):
 
     # -- checks ----------------------------------------------------------------------------------
 
-    def _ready(self, op: str) -> Device:
+    def ready(self, op: str) -> Device:
+        """The open device. Raises NotInitialized in the name of ``op`` where there is none."""
         if self._open is None:
             if self._closed:
                 raise NotInitialized(op, "the backend is closed; init() opens it anew")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from browsergpu import checks
 from browsergpu.device import Device
@@ -56,13 +56,37 @@ def plan_attention(
     return AttentionPlan(queries, keys, dispatches)
 
 
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A mask and how it is broadcast to [outer, inner, seq_q, seq_kv]: the extent of inner, and
+    a stride for each dimension, 0 where it is broadcast."""
+
+    buffer: Buffer
+    kind: Literal["float", "bool"]
+    inner_count: int
+    strides: tuple[int, int, int, int]
+
+
 def attention(
-    device: Device, plan: AttentionPlan, q: Buffer, k: Buffer, v: Buffer, o: Buffer
+    device: Device,
+    plan: AttentionPlan,
+    q: Buffer,
+    k: Buffer,
+    v: Buffer,
+    o: Buffer,
+    mask: Mask | None = None,
 ) -> None:
-    """o = softmax(scale q kᵀ, causal?) v, zeros where there are no keys; o is not q, k or v."""
+    """o = softmax(scale q kᵀ, mask) v, zeros where there are no keys; o is none of the others."""
     if not plan.dispatches:
         elementwise.fill(device, o, 0.0, plan.query_elements)
         return
-    pipeline = device.pipeline("attention")
+    if mask is None:
+        pipeline, mask_id = device.pipeline("attention"), q.id  # bound, but not read
+        mask_fields: tuple[int, ...] = (1, 0, 0, 0, 0)
+    else:
+        pipeline, mask_id = device.pipeline("attention", mask.kind), mask.buffer.id
+        mask_fields = (mask.inner_count, *mask.strides)
     for grid, fields in plan.dispatches:
-        device.recorder.dispatch(pipeline, *grid, q.id, k.id, v.id, o.id, *fields)
+        device.recorder.dispatch(
+            pipeline, *grid, q.id, k.id, v.id, mask_id, o.id, *fields, *mask_fields
+        )

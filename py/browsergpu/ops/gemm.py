@@ -127,13 +127,17 @@ def _check_apart(op: str, c: _Matrices, m: int, n: int, count: int) -> None:
         )
 
 
-def gemm(device: Device, plan: GemmPlan, a: Buffer, b: Buffer, c: Buffer) -> None:
-    """C = alpha op(A) op(B) + beta C; c is neither a nor b."""
+def gemm(
+    device: Device, plan: GemmPlan, a: Buffer, b: Buffer, c: Buffer, bias: Buffer | None = None
+) -> None:
+    """C = alpha op(A) op(B) + beta C, plus a bias of n elements to every row of a row-major C; c
+    is none of the others."""
     if plan.swap:
         a, b = b, a
-    pipeline = device.pipeline("gemm")
+    pipeline = device.pipeline("gemm", "" if bias is None else "bias")
+    bias_id = a.id if bias is None else bias.id  # not read then, but something must be bound
     for grid, fields in plan.dispatches:
-        device.recorder.dispatch(pipeline, *grid, a.id, b.id, c.id, *fields)
+        device.recorder.dispatch(pipeline, *grid, a.id, b.id, bias_id, c.id, *fields)
 
 
 @remembered

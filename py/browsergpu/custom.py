@@ -1,0 +1,189 @@
+"""Kernels that users bring: WGSL source, checked, compiled once and dispatched on buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from struct import unpack
+from typing import Any
+
+from browsergpu import checks, host_memory
+from browsergpu.device import Device
+from browsergpu.errors import InvalidArgument, Unsupported
+from browsergpu.grids import MAX_PER_DIMENSION
+from browsergpu.memory import Buffer
+from browsergpu.recorder import Pipeline
+from browsergpu.reflect import Reflection, reflect
+
+_REQUIRES = "requires immediate_address_space; "
+
+
+def source_text(op: str, name: str, value: Any) -> str:
+    """WGSL given as str or as UTF-8 bytes."""
+    if isinstance(value, str):
+        return value
+    try:
+        return bytes(value).decode("utf-8")
+    except (TypeError, UnicodeDecodeError):
+        raise InvalidArgument(op, name, value, "WGSL source, as str or UTF-8 bytes") from None
+
+
+def workgroups(op: str, value: Any) -> tuple[int, int, int]:
+    """A workgroup count: one integer, or up to three, each from 1 to 65,535."""
+    expected = f"1 to 3 integers from 1 to {MAX_PER_DIMENSION}"
+    given = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    counts = checks.dimensions(op, "workgroup_count", given, minimum=1)
+    if not 1 <= len(counts) <= 3 or max(counts) > MAX_PER_DIMENSION:
+        raise InvalidArgument(op, "workgroup_count", value, expected)
+    x, y, z = (*counts, 1, 1)[:3]
+    return x, y, z
+
+
+def dispatch(
+    device: Device,
+    op: str,
+    source: str,
+    entry_point: str | None,
+    buffers: Sequence[Buffer],
+    workgroup_count: tuple[int, int, int],
+    *,
+    push_constants: Any = None,
+    uniform_data: Any = None,
+) -> None:
+    """Runs a kernel on buffers, which are bound by index to its storage buffers of group 0, in
+    the order of their binding numbers.
+
+    ``push_constants`` go to the shader's ``var<immediate>``, ``uniform_data`` to its one
+    ``var<uniform>`` of group 0; both are bytes-like, or None where the shader has none.
+    """
+    reflection = reflect(source)
+    entry = _entry_point(op, reflection, entry_point)
+    constants = _push_constants(device, op, reflection, push_constants)
+    bound, uniform = _bind(device, op, reflection, buffers, uniform_data)
+    signature = "".join(f"{r.binding}{r.access}" for r in _ordered(reflection))
+    pipeline = _pipeline(device, source, reflection, entry, signature, len(constants))
+    device.recorder.dispatch(pipeline, *workgroup_count, *(b.id for b in bound), *constants)
+    if uniform is not None:
+        device.memory.give(uniform)
+
+
+def _entry_point(op: str, reflection: Reflection, wanted: str | None) -> str:
+    names = [entry.name for entry in reflection.entry_points]
+    if not names:
+        raise InvalidArgument(op, "shader", "source", "WGSL with a @compute function")
+    if wanted is None:
+        if len(names) > 1:
+            raise InvalidArgument(op, "entry_point", None, f"one of {', '.join(names)}")
+        return names[0]
+    if wanted not in names:
+        raise InvalidArgument(op, "entry_point", wanted, f"one of {', '.join(names)}")
+    return wanted
+
+
+def _ordered(reflection: Reflection) -> list[Any]:
+    return sorted((r for r in reflection.resources if r.group == 0), key=lambda r: r.binding)
+
+
+def _bind(
+    device: Device,
+    op: str,
+    reflection: Reflection,
+    buffers: Sequence[Buffer],
+    uniform_data: Any,
+) -> tuple[list[Buffer], Buffer | None]:
+    elsewhere = [r for r in reflection.resources if r.group != 0]
+    if elsewhere:
+        raise InvalidArgument(
+            op, "shader", f"@group({elsewhere[0].group})", "all buffers in @group(0)"
+        )
+    resources = _ordered(reflection)
+    storage = [r for r in resources if r.access != "u"]
+    uniforms = [r for r in resources if r.access == "u"]
+    if len(storage) != len(buffers):
+        names = ", ".join(r.name for r in storage) or "none"
+        raise InvalidArgument(
+            op, "bindings", f"{len(buffers)} buffers", f"{len(storage)}, as the shader has: {names}"
+        )
+    if len(uniforms) != (uniform_data is not None):
+        raise InvalidArgument(
+            op, "uniform_data", uniform_data, f"data for {len(uniforms)} uniform buffers"
+        )
+    for i, (first, buffer) in enumerate(zip(storage, buffers, strict=True)):
+        for second, other in zip(storage[i + 1 :], buffers[i + 1 :], strict=True):
+            if buffer is other and "w" in (first.access, second.access):
+                raise InvalidArgument(
+                    op,
+                    "bindings",
+                    f"one buffer as {first.name} and {second.name}",
+                    "different buffers where one is written (WebGPU forbids it)",
+                )
+    uniform = None
+    if uniform_data is not None:
+        view = host_memory.source_view(op, "uniform_data", uniform_data)
+        largest = device.limits["maxUniformBufferBindingSize"]
+        if not 0 < view.nbytes <= largest:
+            raise InvalidArgument(
+                op, "uniform_data", f"{view.nbytes} bytes", f"1 to {largest} bytes"
+            )
+        uniform = device.memory.take(op, view.nbytes, "uniform_data")
+        device.recorder.write(uniform.id, 0, view, (view.nbytes + 3) & ~3)
+    given = iter(buffers)
+    bound = [uniform if r.access == "u" else next(given) for r in resources]
+    return [b for b in bound if b is not None], uniform
+
+
+def _push_constants(device: Device, op: str, reflection: Reflection, value: Any) -> tuple[int, ...]:
+    if reflection.uses_immediates and device.immediate_bytes == 0:
+        raise Unsupported(
+            op,
+            "the shader declares var<immediate>, which this browser or device does not have; "
+            "use a uniform buffer instead",
+        )
+    if value is None:
+        if reflection.uses_immediates:
+            raise InvalidArgument(
+                op, "push_constants", None, "the bytes of the shader's var<immediate>"
+            )
+        return ()
+    view = host_memory.source_view(op, "push_constants", value)
+    if view.nbytes == 0 and not reflection.uses_immediates:
+        return ()
+    if not reflection.uses_immediates:
+        raise InvalidArgument(
+            op,
+            "push_constants",
+            f"{view.nbytes} bytes",
+            "none, as the shader declares no var<immediate>",
+        )
+    if view.nbytes % 4 or not 0 < view.nbytes <= device.immediate_bytes:
+        raise InvalidArgument(
+            op,
+            "push_constants",
+            f"{view.nbytes} bytes",
+            f"a multiple of 4, at most {device.immediate_bytes}",
+        )
+    return unpack(f"<{view.nbytes // 4}I", view.tobytes())
+
+
+def _pipeline(
+    device: Device,
+    source: str,
+    reflection: Reflection,
+    entry_point: str,
+    signature: str,
+    words: int,
+) -> Pipeline:
+    immediates = reflection.uses_immediates
+    digest = sha256(source.encode()).hexdigest()[:12]
+    code = source
+    if immediates and "immediate_address_space" not in source:
+        code = _REQUIRES + source
+    return device.compile_source(
+        key=f"{digest}/{entry_point}/{words}",
+        label=entry_point,
+        file=f"custom-{digest}.wgsl",
+        code=code,
+        entry_point=entry_point,
+        signature=signature,
+        parameter_format="I" * words,
+    )

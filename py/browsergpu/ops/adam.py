@@ -1,0 +1,30 @@
+"""Adam's update of parameters."""
+
+from __future__ import annotations
+
+from browsergpu.device import Device
+from browsergpu.grids import blocks, fold
+from browsergpu.memory import Buffer
+
+_THREADS = 256
+
+
+def adam(
+    device: Device,
+    param: Buffer,
+    grad: Buffer,
+    m: Buffer,
+    v: Buffer,
+    n: int,
+    *,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    step: int,
+) -> None:
+    """One step in place on n float32 parameters; the four buffers are different, n is not 0."""
+    device.recorder.dispatch(
+        device.pipeline("adam"), *fold(blocks(n, _THREADS)), grad.id, param.id, m.id, v.id,
+        n, lr, beta1, beta2, eps, 1.0 - beta1**step, 1.0 - beta2**step,
+    )  # fmt: skip

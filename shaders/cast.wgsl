@@ -1,0 +1,134 @@
+// y[i] = x[i] in another element type, for i < n. Four elements a thread.
+//
+// In memory f32, i32, u32 and bool (0 or 1) take a word, f16 half of one, u8 a quarter. u8 is
+// normalised: 0..255 stands for 0..1, and is rounded to the nearest. Floats become integers by
+// truncation, clamped to what the integer holds, NaN becomes 0; integers beyond 2^24 become the
+// nearest float. Anything but 0 is true. Elements past n keep their value.
+
+struct Params {
+  n: u32,
+}
+
+@group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+// 0 f32, 1 f16, 2 i32, 3 u32, 4 bool, 5 u8
+override FROM: u32 = 0u;
+override TO: u32 = 1u;
+
+fn is_nan(v: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+// f32 to f16 bits. pack2x16float leaves values beyond f16's range open, and NaN on some devices.
+fn half_bits(v: vec4f) -> vec4u {
+  let inside = clamp(v, vec4f(-65504.0), vec4f(65504.0));
+  let low = pack2x16float(inside.xy);
+  let high = pack2x16float(inside.zw);
+  let finite = vec4u(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
+  let infinite = select(vec4u(0x7c00u), vec4u(0xfc00u), v < vec4f(0.0));
+  // From 65520 on, f16 rounds to infinity.
+  let ranged = select(finite, infinite, abs(v) >= vec4f(65520.0));
+  return select(ranged, vec4u(0x7e00u), is_nan(v));
+}
+
+fn load_words(i: u32) -> vec4u {
+  return vec4u(x[4u * i], x[4u * i + 1u], x[4u * i + 2u], x[4u * i + 3u]);
+}
+
+fn load_float(i: u32) -> vec4f {
+  switch (FROM) {
+    case 0u: { return bitcast<vec4f>(load_words(i)); }
+    case 1u: { return vec4f(unpack2x16float(x[2u * i]), unpack2x16float(x[2u * i + 1u])); }
+    case 2u: { return vec4f(bitcast<vec4i>(load_words(i))); }
+    case 5u: { return unpack4x8unorm(x[i]); }
+    default: { return vec4f(load_words(i)); }
+  }
+}
+
+// The integers of an integer source: going through f32 would round those beyond 2^24.
+fn load_integer(i: u32) -> vec4u {
+  switch (FROM) {
+    case 2u, 3u, 4u: { return load_words(i); }
+    default: { return vec4u(); }
+  }
+}
+
+fn from_integer() -> bool {
+  return FROM >= 2u && FROM <= 4u;
+}
+
+fn to_i32(i: u32) -> vec4u {
+  if (from_integer()) {
+    return load_integer(i);
+  }
+  let v = load_float(i);
+  // 2147483520 is the largest f32 below 2^31.
+  let inside = vec4i(clamp(v, vec4f(-2147483648.0), vec4f(2147483520.0)));
+  return bitcast<vec4u>(select(inside, vec4i(0), is_nan(v)));
+}
+
+fn to_u32(i: u32) -> vec4u {
+  if (from_integer()) {
+    return load_integer(i);
+  }
+  let v = load_float(i);
+  let inside = vec4u(clamp(v, vec4f(0.0), vec4f(4294967040.0)));
+  return select(inside, vec4u(0u), is_nan(v));
+}
+
+fn to_bool(i: u32) -> vec4u {
+  if (from_integer()) {
+    return select(vec4u(0u), vec4u(1u), load_integer(i) != vec4u(0u));
+  }
+  let bits = bitcast<vec4u>(load_float(i)) & vec4u(0x7fffffffu);
+  return select(vec4u(0u), vec4u(1u), bits != vec4u(0u));
+}
+
+fn store_words(i: u32, value: vec4u) {
+  for (var j = 0u; j < 4u; j++) {
+    if (4u * i + j < params.n) {
+      y[4u * i + j] = value[j];
+    }
+  }
+}
+
+// Two halves a word; where n ends within a word, its other half stays.
+fn store_halves(i: u32, bits: vec4u) {
+  for (var j = 0u; j < 2u; j++) {
+    let at = 4u * i + 2u * j;
+    if (at + 1u < params.n) {
+      y[2u * i + j] = bits[2u * j] | (bits[2u * j + 1u] << 16u);
+    } else if (at < params.n) {
+      y[2u * i + j] = (y[2u * i + j] & 0xffff0000u) | bits[2u * j];
+    }
+  }
+}
+
+fn store_bytes(i: u32, v: vec4f) {
+  let rounded = pack4x8unorm(select(v, vec4f(0.0), is_nan(v)));
+  let count = min(params.n - 4u * i, 4u);
+  if (count == 4u) {
+    y[i] = rounded;
+  } else {
+    let mask = (1u << (8u * count)) - 1u;
+    y[i] = (y[i] & ~mask) | (rounded & mask);
+  }
+}
+
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = id.y * groups.x * 256u + id.x;
+  if (4u * i >= params.n) {
+    return;
+  }
+  switch (TO) {
+    case 0u: { store_words(i, bitcast<vec4u>(load_float(i))); }
+    case 1u: { store_halves(i, half_bits(load_float(i))); }
+    case 2u: { store_words(i, to_i32(i)); }
+    case 3u: { store_words(i, to_u32(i)); }
+    case 4u: { store_words(i, to_bool(i)); }
+    default: { store_bytes(i, load_float(i)); }
+  }
+}
