@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 from cdn_server import CdnServer, Reply
-from conftest import Notes
-from sample import files_below, manifest_file
+from sample import Notes, files_below, manifest_file
 
 from devsite.clients import ClientFailed, Clients, npm_download
 from devsite.layout import REPOSITORY
