@@ -14,7 +14,7 @@ from browsergpu.errors import Unsupported
 try:
     import js
     from pyodide.code import run_js
-    from pyodide.ffi import JsException, can_run_sync, create_proxy, run_sync, to_js
+    from pyodide.ffi import JsException, can_run_sync, create_proxy, jsnull, run_sync, to_js
 
     IN_PYODIDE = True
 except ImportError:
@@ -27,7 +27,12 @@ def gpu() -> Any | None:
     """``navigator.gpu``, or None outside a browser that has WebGPU."""
     if not IN_PYODIDE:
         return None
-    return getattr(getattr(js, "navigator", None), "gpu", None)
+    return or_none(getattr(getattr(js, "navigator", None), "gpu", None))
+
+
+def or_none(value: Any) -> Any | None:
+    """None for JavaScript's null, which Pyodide tells from undefined (its None)."""
+    return None if value is jsnull else value
 
 
 def why_no_gpu() -> str:
@@ -111,11 +116,11 @@ def find_canvas(canvas_id: str) -> Any | None:
     A page that runs Python in a worker registers its OffscreenCanvas there, in the Map
     ``globalThis.browsergpuCanvases``; on the main thread the document is asked.
     """
-    registered = getattr(js, "browsergpuCanvases", None)
+    registered = or_none(getattr(js, "browsergpuCanvases", None))
     if registered is not None and registered.has(canvas_id):
         return registered.get(canvas_id)
     document = getattr(js, "document", None)
-    return document.getElementById(canvas_id) if document is not None else None
+    return or_none(document.getElementById(canvas_id)) if document is not None else None
 
 
 def is_canvas(value: Any) -> bool:

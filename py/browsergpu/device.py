@@ -74,7 +74,8 @@ class Device:
         gpu = _js.gpu()
         if gpu is None:
             raise NoAdapter("Device.request", _js.why_no_gpu())
-        adapter = await gpu.requestAdapter(_js.to_object({"powerPreference": power_preference}))
+        options = _js.to_object({"powerPreference": power_preference})
+        adapter = _js.or_none(await gpu.requestAdapter(options))
         if adapter is None:
             raise NoAdapter(
                 "Device.request",

@@ -12,7 +12,7 @@
   const CLEAR = 1;
   const FIRST_PIPELINE = 16;
   const HEADER = 4; // pipeline id and three grid dimensions
-  const UNIFORM_SLOTS = 1024;
+  const UNIFORM_SLOTS = 1024; // more dispatches than dispatchesPerSubmit and a full ring make
   const MAP_READ_CLASSES = 8; // idle staging buffers kept for reading back
 
   const queue = device.queue;
@@ -265,7 +265,6 @@
     const step = pipelines[id - FIRST_PIPELINE];
     const bindingsAt = at + HEADER;
     const parametersAt = bindingsAt + step.bindings;
-    if (step.uniform && uniformUsed === UNIFORM_SLOTS) submit();
     for (let i = bindingsAt; i < parametersAt; i++) buffers.get(words[i]).batch = batch;
     if (pass === null) pass = openEncoder().beginComputePass();
     if (step !== lastPipeline) {
@@ -307,7 +306,7 @@
     return at + 6;
   }
 
-  function submit() {
+  function submit(op = "submit") {
     endPass();
     if (encoder === null || lost !== null) return;
     const commands = batchWords;
@@ -321,12 +320,12 @@
       uniformUsed = 0;
     }
     counters.submits += 1;
-    scoped("submit", () => queue.submit([open.finish()]), (error) => diagnose(commands, error));
+    scoped(op, () => queue.submit([open.finish()]), (error) => diagnose(commands, op, error));
   }
 
   // An invalid command drops its whole batch, and WebGPU does not say which one it was: encode
   // each dispatch alone, without submitting it, to name the op.
-  async function diagnose(commands, batchError) {
+  async function diagnose(commands, batchOp, batchError) {
     for (const words of commands) {
       for (let at = 0; at < words.length;) {
         const id = words[at];
@@ -357,7 +356,7 @@
         at = parametersAt + step.words;
       }
     }
-    report("validation", "submit", batchError.message);
+    report("validation", batchOp, batchError.message);
   }
 
   // ---- host to device ------------------------------------------------------------------------
@@ -480,7 +479,6 @@
 
   // ---- showing a buffer on a canvas ------------------------------------------------------------
   const painters = new Map(); // texture format -> render pipeline
-  const contexts = new WeakMap(); // canvas -> its configured context
 
   function painterFor(format, code) {
     let pipeline = painters.get(format);
@@ -496,13 +494,11 @@
     return pipeline;
   }
 
+  // Another device may have drawn on the canvas since: it then belongs to that one.
   function contextOf(canvas, format) {
-    let context = contexts.get(canvas);
-    if (!context) {
-      context = canvas.getContext("webgpu");
-      if (!context) return null;
+    const context = canvas.getContext("webgpu");
+    if (context && context.getConfiguration()?.device !== device) {
       context.configure({ device, format, alphaMode: "premultiplied" });
-      contexts.set(canvas, context);
     }
     return context;
   }
@@ -514,7 +510,7 @@
     if (context === null) return "it already has a context of another kind (2d or webgl)";
     canvas.width = width;
     canvas.height = height;
-    endPass();
+    submit(); // so that an error of the commands before is not taken for one of drawing
     scoped("draw", () => {
       const pipeline = painterFor(format, code);
       const size = device.createBuffer({
@@ -537,7 +533,7 @@
       paint.setBindGroup(0, group);
       paint.draw(3);
       paint.end();
-      submit();
+      submit("draw");
       size.destroy();
     });
     counters.draws += 1;

@@ -1,5 +1,6 @@
 """Fetches packages with npm and pip, for machines that reach registries but not the CDN."""
 
+import re
 import shutil
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from devsite.archives import (
     read_tarball_member,
     read_zip_member,
 )
-from devsite.errors import DamagedFile, Interrupted
+from devsite.errors import DamagedFile, DiskFull, Interrupted
 from devsite.manifest import ManifestFile, Package
 from devsite.parallel import run_parallel
 from devsite.processes import run_program
@@ -24,6 +25,9 @@ from devsite.store import CHUNK, Store, storage_error
 
 # The carrier of the wheels has more than 100 MB.
 TIMEOUT = 900.0
+
+# As Python's and Node.js's own errors say it.
+_NO_SPACE = re.compile(r"No space left on device|ENOSPC|Disk quota exceeded")
 
 Requirement = tuple[str, str]
 
@@ -169,6 +173,7 @@ def pip_download(
         *pip_command(),
         *("download", "--no-deps", "--only-binary=:all:", "--python-version", "3.12"),
         *("--retries", "2", "--dest", str(folder), "--disable-pip-version-check"),
+        *("--progress-bar", "off", "--no-input"),
         *specifiers,
     ]
 
@@ -225,6 +230,11 @@ def _run(
         raise Interrupted("Stopped before every file was fetched.")
     if finished.timed_out:
         raise ClientFailed(f"{title} took longer than {TIMEOUT:.0f} s and was stopped")
+    if _NO_SPACE.search(finished.output) and not finished.succeeded:
+        raise DiskFull(
+            f"No space left in {folder.parent} for: {title}. npm and pip need about 250 MB there "
+            "for a moment. Free some space and start again; what is complete in the cache is kept."
+        )
     if not finished.succeeded:
         raise ClientFailed(f"{title} failed:\n{finished.last_lines()}")
 

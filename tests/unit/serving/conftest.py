@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from cdn_server import CdnServer
-from sample import copy_checkout
+from sample import Notes, copy_checkout
 
 from devsite.layout import Layout
 from devsite.store import Store
@@ -29,26 +29,6 @@ def cdn() -> Iterator[CdnServer]:
 def checkout(tmp_path: Path) -> Layout:
     """A copy of the repository's sources with an empty cache."""
     return copy_checkout(tmp_path / "checkout")
-
-
-class Notes:
-    """Keeps what was reported."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.files: list[tuple[str, str]] = []
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-    def begin(self, files: int, size: int) -> None:
-        self.notes.append(f"{files} files, {size} bytes")
-
-    def received(self, name: str, size: int, source: str) -> None:
-        self.files.append((name, source))
-
-    def working(self, text: str) -> None:
-        pass
 
 
 @pytest.fixture

@@ -16,6 +16,26 @@ from devsite.manifest import Manifest, ManifestFile, Package, load_manifest
 NO_CDN = "http://127.0.0.1:9"
 
 
+class Notes:
+    """Keeps what was reported."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.files: list[tuple[str, str]] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def begin(self, files: int, size: int) -> None:
+        self.notes.append(f"{files} files, {size} bytes")
+
+    def received(self, name: str, size: int, source: str) -> None:
+        self.files.append((name, source))
+
+    def working(self, text: str) -> None:
+        pass
+
+
 def manifest_file(
     path: str,
     content: bytes,

@@ -5,8 +5,7 @@ import threading
 
 import pytest
 from cdn_server import CdnServer, Reply
-from conftest import Notes
-from sample import NO_CDN, files_below, manifest_file
+from sample import NO_CDN, Notes, files_below, manifest_file
 
 from devsite.cdn import Cdn
 from devsite.store import Store

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 from cdn_server import CdnServer, Reply
-from conftest import Notes
-from sample import files_below, manifest_file
+from sample import Notes, files_below, manifest_file, tiny_disk
 
 from devsite.clients import ClientFailed, Clients, npm_download
+from devsite.errors import DiskFull
 from devsite.layout import REPOSITORY
 from devsite.manifest import Package
 from devsite.progress import Silent
@@ -183,6 +183,18 @@ def test_pip_failure_says_what_pip_said(pip_folder: Path, ready_store: Store, no
     failures = Clients().fetch([entry], ready_store, notes, threading.Event())
     assert "pip download absent-package==1.0 failed" in failures[entry]
     assert "No matching distribution" in failures[entry]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="tmpfs is Linux's")
+def test_pip_on_a_full_disk(pip_folder: Path, tmp_path: Path, notes: Notes) -> None:
+    make_wheel(pip_folder, "carrier", {"inside/a.whl": os.urandom(1_000_000)})
+    entry = manifest_file("pyodide/a.whl", b"a", pip=Package("carrier", "1.0", "inside/a.whl"))
+    with tiny_disk(tmp_path / "disk") as disk:
+        store = Store(disk / "files", disk / "tmp")
+        store.clear_temporary()
+        with pytest.raises(DiskFull, match="No space left"):
+            Clients().fetch([entry], store, notes, threading.Event())
+        assert files_below(disk) == []
 
 
 def test_one_client_that_fails_does_not_stop_the_other(

@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 from cdn_server import CdnServer, Reply
-from conftest import Notes
-from sample import NO_CDN, files_below, fill_cache, manifest_file, tiny_disk, with_build_files
+from sample import (
+    NO_CDN,
+    Notes,
+    files_below,
+    fill_cache,
+    manifest_file,
+    tiny_disk,
+    with_build_files,
+)
 
 from devsite.cdn import Cdn
 from devsite.errors import CacheUnusable, MissingFiles, SiteError, SourcesFailed
