@@ -40,7 +40,7 @@ export class KernelFiles {
   }
 
   /** Put files into the kernel's home folder and list them. */
-  async add(files) {
+  add(files) {
     for (const file of files) {
       if (file.size > MAX_BYTES) {
         showMessage(
@@ -51,16 +51,18 @@ export class KernelFiles {
       }
       const kept = { name: safeName(file.name), blob: file };
       this.#files.set(kept.name, kept);
-      if (this.#kernel.state !== "loading") await this.#write(kept);
+      if (this.#kernel.state !== "loading") void this.#write(kept);
     }
   }
 
   async #write(file) {
+    this.#show(file, element("span", {}, `${file.name} waits for Python`));
     try {
       const bytes = await file.blob.arrayBuffer();
       const path = await this.#kernel.writeFile(file.name, bytes);
+      // A restart came in between; the fresh kernel gets the file when it is ready.
       if (path === null) return;
-      this.#show(file, path);
+      this.#show(file, element("code", {}, path), this.#readButton(file.name));
       announce(`${file.name} is now at ${path}`);
     } catch (error) {
       showMessage(`${file.name} could not be handed to Python: ${error.message}`, {
@@ -69,14 +71,17 @@ export class KernelFiles {
     }
   }
 
-  #show({ name, blob }, path) {
-    const insert = element("button", { type: "button", className: "link" }, "Read it in a cell");
-    insert.setAttribute("aria-label", `Read ${name} in a cell`);
-    insert.addEventListener("click", () => this.#insert(readingCode(name)));
-    const item = element("li", {},
-      element("code", { className: "file-path" }, path),
-      element("span", { className: "file-size" }, formatBytes(blob.size)),
-      insert);
+  #readButton(name) {
+    const button = element("button", { type: "button", className: "link" }, "Read it in a cell");
+    button.setAttribute("aria-label", `Read ${name} in a cell`);
+    button.addEventListener("click", () => this.#insert(readingCode(name)));
+    return button;
+  }
+
+  #show({ name, blob }, place, ...actions) {
+    place.className = "file-path";
+    const size = element("span", { className: "file-size" }, formatBytes(blob.size));
+    const item = element("li", {}, place, size, ...actions);
     item.dataset.name = name;
     const old = [...this.#list.children].find((one) => one.dataset.name === name);
     if (old) old.replaceWith(item);

@@ -50,10 +50,10 @@ export class KernelClient extends EventTarget {
       if (worker === this.#worker) this.#receive(data, ready);
     };
     worker.onerror = (event) => {
+      // Later on it is an error of the user's JavaScript callbacks: the console shows it.
+      if (worker !== this.#worker || this.state !== "loading") return;
       event.preventDefault();
-      if (worker === this.#worker) {
-        this.#die(event.message || "the kernel's script could not be loaded", ready);
-      }
+      this.#die(event.message || "the kernel's script could not be loaded", ready);
     };
     this.#setState("loading");
     worker.postMessage(

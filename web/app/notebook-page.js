@@ -49,7 +49,7 @@ export function openNotebookPage(app) {
   });
   const take = (dropped) => {
     dropped.filter(isNotebook).slice(0, 1).forEach((file) => void documents.open(file));
-    void files.add(dropped.filter((file) => !isNotebook(file)));
+    files.add(dropped.filter((file) => !isNotebook(file)));
   };
 
   const restart = () => {
@@ -111,6 +111,7 @@ function reactToKernel(kernel, interruptButton, restart) {
     }
   });
   kernel.addEventListener("unresponsive", () => {
+    takeAway();
     takeAway = showMessage(
       "The code does not react to the interrupt. A restart ends it; variables are lost, the "
       + "notebook stays.", { kind: "error", action },

@@ -194,6 +194,12 @@ export class Notebook extends EventTarget {
       return true;
     }
     if (cell.isWaiting) return false;
+    if (this.#kernel.state === "dead") {
+      showMessage("The kernel is not running.", {
+        action: { label: "Restart", run: () => this.#kernel.restart() },
+      });
+      return false;
+    }
     if (cell.isEmpty) {
       cell.clearOutputs();
       return true;

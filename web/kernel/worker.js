@@ -11,8 +11,12 @@ const KERNEL_MODULES = [
   "graphics_memory", "runner", "matplotlib_backend",
 ];
 const HOME = "/home/pyodide";
+const INTERRUPTED = {
+  ok: false, name: "KeyboardInterrupt", message: "", seconds: 0,
+  traceback: "KeyboardInterrupt\n", full: "KeyboardInterrupt\n",
+};
 
-const interruption = new Interruption();
+let interruption;
 let pyodide;
 let runner;
 
@@ -57,7 +61,10 @@ async function boot({ canvas, canvasId, interruptBuffer }) {
     pyodide.FS.writeFile(`${KERNEL_FOLDER}/notebook_kernel/${name}.py`, text);
   }
   pyodide.runPython(`import sys; sys.path.append("${KERNEL_FOLDER}")`);
-  interruption.attach(pyodide, interruptBuffer);
+  // After a fatal error, such as an overflown stack, pending promises never settle.
+  pyodide._api.on_fatal = (error) =>
+    post({ type: "failed", request: "run", id: null, message: String(error) });
+  interruption = new Interruption(pyodide, interruptBuffer);
   const module = pyodide.pyimport("notebook_kernel.runner");
   runner = module.start((text) => post(JSON.parse(text)), interruption);
   module.destroy();
@@ -80,10 +87,15 @@ async function loadImports(id, code) {
 }
 
 async function run({ id, name, code }) {
-  interruption.begin(id, () => runner.cancel());
+  interruption.begin(id);
   post({ type: "start", id });
   try {
     await loadImports(id, code);
+    if (interruption.requested) {
+      post({ type: "done", id, ...INTERRUPTED });
+      return;
+    }
+    interruption.arm(() => runner.cancel());
     const ending = JSON.parse(await runner.run.callPromising(id, name, code));
     post({ type: "done", id, ...ending });
   } finally {

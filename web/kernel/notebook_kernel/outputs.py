@@ -82,9 +82,7 @@ class Outputs:
             if self._displays == MAX_DISPLAYS + 1:
                 self._notice(f"[only the first {MAX_DISPLAYS} displays of a run are shown]\n")
             return
-        self._send(
-            type="display", id=self.run_id, data=limited(data), metadata=metadata or {}
-        )
+        self._send(type="display", id=self.run_id, data=limited(data), metadata=metadata or {})
 
     def close(self) -> None:
         """Send the rest and say how much was left out."""

@@ -28,7 +28,7 @@ class Runner:
         self._task: asyncio.Task[Any] | None = None
 
     async def run(self, run_id: int, name: str, code: str) -> str:
-        """Run `code` and return, as JSON, how it ended: see `_success` and `_failure` for the fields.
+        """Run `code` and return, as JSON, how it ended: `_success` and `_failure` say which fields.
 
         `name` stands for a file name in tracebacks. Exceptions of the code, KeyboardInterrupt
         included, are part of the answer and are not raised.
@@ -38,7 +38,7 @@ class Runner:
         started = time.perf_counter()
         try:
             ending = await self._task
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, KeyboardInterrupt):
             ending = _failure(KeyboardInterrupt())
         finally:
             self._task = None

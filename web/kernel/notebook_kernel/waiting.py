@@ -1,7 +1,7 @@
 """Blocking waits that the Interrupt button can end.
 
 Pyodide's `run_sync` suspends Python until a promise settles, and the interrupt buffer is only
-looked at while Python runs. So every blocking wait is raced against an interruption.
+looked at while Python runs. So every blocking wait can also be ended by an interruption.
 """
 
 import asyncio
@@ -20,27 +20,15 @@ def install(interruption: Any) -> None:
     """
     blocking = pyodide.ffi.run_sync
 
-    def wait(promise: Any) -> Any:
-        try:
-            return blocking(interruption.race(promise))
-        except pyodide.ffi.JsException as error:
-            if error.name != "KernelInterrupt":
-                raise
-        raise KeyboardInterrupt
-
     def run_sync(awaitable: Awaitable[Any]) -> Any:
         """Block until `awaitable` is done and return its result."""
-        if isinstance(awaitable, pyodide.ffi.JsProxy):
-            return wait(awaitable)
         task = asyncio.ensure_future(awaitable)
         # Only "it is done" goes through JavaScript: result and exception stay as they are.
-        signal = interruption.signal()
-        task.add_done_callback(lambda _task: signal.resolve())
-        try:
-            wait(signal.promise)
-        except KeyboardInterrupt:
+        waiting = interruption.wait()
+        task.add_done_callback(lambda _task: waiting.done())
+        if blocking(waiting.promise):
             task.cancel()
-            raise
+            raise KeyboardInterrupt
         return task.result()
 
     pyodide.ffi.run_sync = run_sync

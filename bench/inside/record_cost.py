@@ -1,0 +1,43 @@
+"""Runs in the kernel: times recording, without waiting for the GPU. Ends in the table's text."""
+
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+import browsergpu
+
+CALLS, REPEATS = 1000, 15
+
+backend = browsergpu.WasmBackend()
+await backend.init_async()  # noqa: F704 - the kernel allows it
+a, b, c, d = (backend.alloc(4 * 1024) for _ in range(4))
+for pointer in (a, b, c, d):
+    backend.copy_htod(pointer, np.ones(1024, np.float32))
+
+CASES = {
+    "unary": lambda: backend.unary("relu", a, c, 64),
+    "binary": lambda: backend.binary("add", a, b, c, 64),
+    "reduce": lambda: backend.reduce("sum", a, c, (8, 8), 1),
+    "gemm": lambda: backend.gemm("no_trans", "no_trans", 8, 8, 8, 1.0, a, 8, b, 8, 0.0, c, 8),
+    "conv2d_forward": lambda: backend.conv2d_forward(
+        a, (1, 2, 8, 8), b, (2, 2, 3, 3), c, (1, 2, 8, 8), 1, 1
+    ),
+    "attention": lambda: backend.attention(a, b, c, d, 1, 2, 4, 4, 8, 0.5, True),
+}
+
+
+async def cost(call):
+    """Microseconds a call, median of the repeats."""
+    times = []
+    for _ in range(REPEATS):
+        start = perf_counter()
+        for _ in range(CALLS):
+            call()
+        times.append((perf_counter() - start) / CALLS * 1e6)
+        await backend.synchronize_async()
+    return median(times)
+
+
+rows = [(name, await cost(call)) for name, call in CASES.items()]  # noqa: F704
+"\n".join(f"{name:16} {microseconds:6.1f} µs" for name, microseconds in rows)

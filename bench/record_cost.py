@@ -1,0 +1,45 @@
+"""What it costs Python to record an operation, in a headless Chromium on this machine.
+
+    python3 bench/record_cost.py
+
+Runs `inside/record_cost.py` in the page's kernel and prints its table: microseconds of Python a
+call, the median of the repeats. Recording is Python's and JavaScript's work alone, so the numbers
+do not depend on the GPU; they do on the CPU and on what else it does.
+
+Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "py"), str(ROOT / "tests" / "browser")]
+
+from devsite import make_server, prepare, server_url  # noqa: E402
+from harness import chromium  # noqa: E402
+from playwright.sync_api import sync_playwright  # noqa: E402
+
+TIMEOUT_MS = 300_000
+
+
+def main() -> None:
+    server = make_server(prepare().roots)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with contextlib.closing(server), sync_playwright() as playwright:
+        browser = chromium.launch(playwright)
+        page = browser.new_page()
+        page.set_default_timeout(TIMEOUT_MS)
+        page.goto(server_url(server) + "?notebook=none")
+        page.evaluate("globalThis.browsergpu.ready")
+        code = (ROOT / "bench" / "inside" / "record_cost.py").read_text(encoding="utf-8")
+        print(page.evaluate("code => globalThis.browsergpu.run(code)", code))
+        browser.close()
+        server.shutdown()
+
+
+if __name__ == "__main__":
+    main()
