@@ -11,7 +11,6 @@ Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/r
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
 from pathlib import Path
@@ -19,9 +18,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "py"), str(ROOT / "tests" / "browser")]
 
-from devsite import make_server, prepare, server_url  # noqa: E402
 from harness import chromium  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
+
+from devsite import make_server, prepare, server_url  # noqa: E402
 
 TIMEOUT_MS = 300_000
 
@@ -29,7 +29,7 @@ TIMEOUT_MS = 300_000
 def main() -> None:
     server = make_server(prepare().roots)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    with contextlib.closing(server), sync_playwright() as playwright:
+    with server, sync_playwright() as playwright:
         browser = chromium.launch(playwright)
         page = browser.new_page()
         page.set_default_timeout(TIMEOUT_MS)
