@@ -16,7 +16,7 @@
   const MAP_READ_CLASSES = 8; // idle staging buffers kept for reading back
 
   const queue = device.queue;
-  const buffers = new Map(); // id -> {buffer, size, groups: Set of cache entries, batch}
+  const buffers = new Map(); // id -> {buffer, groups: Set of cache entries, batch}
   const pipelines = []; // id - FIRST_PIPELINE -> {pipeline, label, layout, ...}
   const layouts = new Map(); // signature -> {layout, pipelineLayouts, groups: Map, ...}
   const counters = {
@@ -80,11 +80,31 @@
   }
 
   // ---- buffers -------------------------------------------------------------------------------
-  function createBuffer(id, size, label) {
+  function makeBuffer(size, label) {
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.UNIFORM
       | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const buffer = scoped("alloc", () => device.createBuffer({ size, usage, label }));
-    buffers.set(id, { buffer, size, groups: new Set(), batch: -1 });
+    return device.createBuffer({ size, usage, label });
+  }
+
+  function addBuffer(id, buffer) {
+    buffers.set(id, { buffer, groups: new Set(), batch: -1 });
+  }
+
+  function createBuffer(id, size, label) {
+    addBuffer(id, scoped(label, () => makeBuffer(size, label)));
+  }
+
+  // Resolves to whether there was room. The answer takes a round trip to the GPU process.
+  async function createBufferChecked(id, size, label) {
+    device.pushErrorScope("out-of-memory");
+    const buffer = makeBuffer(size, label);
+    const error = await device.popErrorScope().catch(() => null);
+    if (error) {
+      buffer.destroy();
+      return false;
+    }
+    addBuffer(id, buffer);
+    return true;
   }
 
   function destroyBuffer(id) {
@@ -163,6 +183,7 @@
       words: spec.parameterBytes / 4, uniform, pipeline: null,
     };
     let module;
+    const started = performance.now();
     record.pipeline = scoped(spec.label, () => {
       module = device.createShaderModule({ code: spec.code, label: spec.file });
       return device.createComputePipeline({
@@ -171,8 +192,25 @@
         compute: { module, entryPoint: spec.entryPoint, constants: spec.constants },
       });
     }, (error) => reportShader(module, spec.file, spec.label, error.message));
+    track(compiled(started));
     counters.pipelines_created += 1;
     return pipelines.push(record) - 1 + FIRST_PIPELINE;
+  }
+
+  // Milliseconds from asking for a pipeline until the GPU process has answered, without counting
+  // a moment twice when several are made at once. The browser tells no compile time of its own.
+  let compileMs = 0;
+  let compileEnd = 0;
+  async function compiled(started) {
+    device.pushErrorScope("validation");
+    try {
+      await device.popErrorScope();
+    } catch {
+      return; // the device is lost
+    }
+    const now = performance.now();
+    compileMs += now - Math.max(started, compileEnd);
+    compileEnd = now;
   }
 
   // ---- bind groups: one per layout and buffers, kept until one of the buffers goes ------------
@@ -266,7 +304,7 @@
     const bindingsAt = at + HEADER;
     const parametersAt = bindingsAt + step.bindings;
     for (let i = bindingsAt; i < parametersAt; i++) buffers.get(words[i]).batch = batch;
-    if (pass === null) pass = openEncoder().beginComputePass();
+    if (pass === null) pass = openEncoder().beginComputePass(passTiming());
     if (step !== lastPipeline) {
       pass.setPipeline(step.pipeline);
       lastPipeline = step;
@@ -477,6 +515,53 @@
     return text;
   }
 
+  // ---- timing: the GPU's time for all passes between startTiming and stopTiming ----------------
+  let timing = null; // {queries, begun}
+  function startTiming() {
+    submit();
+    if (lost !== null || !device.features.has("timestamp-query")) return false;
+    timing = { queries: device.createQuerySet({ type: "timestamp", count: 2 }), begun: false };
+    return true;
+  }
+
+  function passTiming() {
+    if (timing === null) return undefined;
+    const first = timing.begun ? {} : { beginningOfPassWriteIndex: 0 };
+    timing.begun = true;
+    return { timestampWrites: { querySet: timing.queries, ...first, endOfPassWriteIndex: 1 } };
+  }
+
+  // Resolves to nanoseconds, or -1 where nothing was timed.
+  async function stopTiming() {
+    endPass();
+    const { queries, begun } = timing;
+    timing = null;
+    if (!begun || lost !== null) {
+      submit();
+      queries.destroy();
+      return -1;
+    }
+    const size = 16;
+    const { QUERY_RESOLVE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
+    const resolved = device.createBuffer({ size, usage: QUERY_RESOLVE | COPY_SRC });
+    const staging = device.createBuffer({ size, usage: COPY_DST | MAP_READ });
+    openEncoder().resolveQuerySet(queries, 0, 2, resolved, 0);
+    openEncoder().copyBufferToBuffer(resolved, 0, staging, 0, size);
+    submit();
+    try {
+      await Promise.race([staging.mapAsync(GPUMapMode.READ), lostSignal]);
+    } catch {
+      await lostSoon();
+    }
+    let nanoseconds = -1;
+    if (staging.mapState === "mapped") {
+      const [begin, end] = new BigUint64Array(staging.getMappedRange());
+      nanoseconds = Number(end - begin);
+    }
+    for (const used of [queries, resolved, staging]) used.destroy();
+    return nanoseconds;
+  }
+
   // ---- showing a buffer on a canvas ------------------------------------------------------------
   const painters = new Map(); // texture format -> render pipeline
 
@@ -562,6 +647,7 @@
 
   return {
     createBuffer, destroyBuffer, createPipeline, record, submit, write, map, takeMapped,
-    dropMapped, synchronize, takeErrors, draw, close, statistics,
+    dropMapped, synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
+    createBufferChecked, compileMs: () => compileMs, isLost: () => lost !== null,
   };
 })

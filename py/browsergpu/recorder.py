@@ -42,16 +42,20 @@ class Pipeline:
 class Recorder:
     """Records dispatches, copies, uploads and reads of one GPUDevice."""
 
-    def __init__(self, gpu_device: Any) -> None:
+    def __init__(self, gpu_device: Any, *, one_by_one: bool = False) -> None:
         self._ring = array("I", bytes(4 * _RING_WORDS))
         self._end = 0
         self._pinned = _js.pin(self._ring)
         create = _js.load_function(files("browsergpu").joinpath("recorder.js").read_text("utf-8"))
-        options = _js.to_object({"dispatchesPerSubmit": _DISPATCHES_PER_SUBMIT})
+        per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
+        options = _js.to_object({"dispatchesPerSubmit": per_submit})
         self._recorder = create(gpu_device, self._pinned, options)
         self._record = self._recorder.record
         self._write = self._recorder.write
         self._closed = False
+        #: Called after each dispatch is recorded, with its pipeline and fields: debugging and
+        #: profiling look on by it.
+        self.observer: Callable[[Pipeline, tuple[float, ...]], None] | None = None
 
     # -- pipelines -------------------------------------------------------------------------------
 
@@ -92,6 +96,8 @@ class Recorder:
             end = pipeline.nbytes
         pipeline.pack_into(self._ring, self._end, pipeline.id, *fields)
         self._end = end
+        if self.observer is not None:
+            self.observer(pipeline, fields)
 
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Records a copy between two buffers; offsets and size are multiples of 4."""
@@ -126,6 +132,11 @@ class Recorder:
     def create_buffer(self, identity: int, nbytes: int, label: str) -> None:
         """Makes a GPUBuffer known under an id."""
         self._recorder.createBuffer(identity, nbytes, label)
+
+    async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
+        """:meth:`create_buffer` that waits for the GPU's answer. False where there is no room;
+        the id is then free."""
+        return bool(await self._recorder.createBufferChecked(identity, nbytes, label))
 
     def destroy_buffer(self, identity: int) -> None:
         """Destroys a buffer, after the commands that were recorded for it."""
@@ -163,6 +174,19 @@ class Recorder:
         if text:
             _raise(json.loads(text))
 
+    # -- timing ----------------------------------------------------------------------------------
+
+    def start_timing(self) -> bool:
+        """Starts to measure the GPU's time; False where the device has no timestamp-query."""
+        self.flush()
+        return bool(self._recorder.startTiming())
+
+    async def stop_timing(self) -> float:
+        """Nanoseconds that the GPU took from the first dispatch after :meth:`start_timing` to the
+        end of the last one; -1 if there was none. Waits for them."""
+        self.flush()
+        return float(await self._recorder.stopTiming())
+
     # -- canvas ----------------------------------------------------------------------------------
 
     def draw(
@@ -182,6 +206,21 @@ class Recorder:
             self.flush()
         counters: dict[str, int] = json.loads(self._recorder.statistics())
         return counters
+
+    @property
+    def compile_ms(self) -> float:
+        """Milliseconds that making pipelines took, as far as the GPU has answered by now."""
+        return float(self._recorder.compileMs())
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the device is known to be gone."""
+        return bool(self._recorder.isLost())
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._closed
 
     def close(self) -> None:
         """Destroys the device and everything on it."""
