@@ -16,7 +16,7 @@ attention          ``attention``       one
 softmax_rows, …    ``softmax``         one
 layer_norm, cross_entropy, embedding, adam: by name
 pixel, stencil     image filters       one per filter
-blur               ``gaussian_blur``   one
+blur               ``gaussian_blur``   one per direction
 cast               everything that is not float32; one per pair of types
 integer, sum_integer                   whole numbers
 fill, merge_word   reductions of nothing, uploads of part of a word
@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 
 from browsergpu.dtypes import DType
 from browsergpu.params import Params, params
+from browsergpu.workgroup_sizes import Family
 
 READ = "r"
 WRITE = "w"  # read and write
@@ -56,6 +57,9 @@ class Kernel:
     params: Params
     entry_point: str = "main"
     configurations: Configurations = field(default_factory=lambda: {"": {}})
+    #: The family of kernels whose workgroup size is tuned together: the shader's THREADS is then
+    #: an override, set to the device's size for the family. None: the shader has its own size.
+    family: Family | None = None
 
     @property
     def signature(self) -> str:
@@ -169,8 +173,8 @@ _TABLE = (
         "adam.wgsl",
         _bindings("grad", "param", "m", "v", written=3),
         params(
-            "n: u32", "lr: f32", "beta1: f32", "beta2: f32", "eps: f32", "correction1: f32",
-            "correction2: f32",
+            "n: u32", "lr: f32", "beta1: f32", "beta2: f32", "rest1: f32", "rest2: f32",
+            "eps: f32", "correction1: f32", "correction2: f32",
         ),
     ),
     Kernel(
@@ -195,6 +199,7 @@ _TABLE = (
             "lines: u32", "length: u32", "line_step: u32", "step: u32", "channels: u32",
             "segments: u32", "radius: u32", "exponent: f32", "norm: f32",
         ),
+        configurations={"rows": {"CLAMP": 0}, "columns": {"CLAMP": 1}},
     ),
     Kernel("cast", "cast.wgsl", (_X, _Y), _ELEMENTS, configurations=_CASTS),
     Kernel(
