@@ -63,7 +63,18 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str) -> T:
             f"cannot block here; use `await {op}_async(...)`. Blocking needs a browser with JSPI "
             "(Chrome 137+, Firefox 153+, Safari 27+) and Python entered by runPythonAsync",
         )
-    return run_sync(coroutine)  # type: ignore[no-any-return]
+    value, error = run_sync(_outcome(coroutine))
+    if error is not None:
+        raise error
+    return value  # type: ignore[no-any-return]
+
+
+async def _outcome(coroutine: Coroutine[Any, Any, T]) -> tuple[T | None, BaseException | None]:
+    """An exception that passes through run_sync leaves JavaScript objects behind for ever."""
+    try:
+        return await coroutine, None
+    except BaseException as error:
+        return None, error
 
 
 def to_object(value: dict[str, Any]) -> Any:
