@@ -328,3 +328,41 @@ def test_clearing_outputs(notebook: NotebookPage) -> None:
     notebook.press("Clear outputs")
     expect(notebook.output(0)).to_be_empty()
     expect(notebook.cell(0).locator(".cell-count")).to_have_text("")
+
+
+def test_the_page_fits_a_narrow_screen(notebook: NotebookPage) -> None:
+    before = notebook.page.viewport_size
+    notebook.fill(0, "print('a long line ' * 30)")
+    notebook.page.set_viewport_size({"width": 360, "height": 740})
+    try:
+        notebook.page.keyboard.press("Control+Enter")
+        notebook.wait_finished()
+        assert notebook.page.evaluate("document.scrollingElement.scrollWidth") <= 360
+        expect(notebook.page.locator("#gpu-canvas")).to_be_visible()
+    finally:
+        notebook.page.set_viewport_size(before or {"width": 1280, "height": 720})
+
+
+def test_light_and_dark_follow_the_system(notebook: NotebookPage) -> None:
+    def contrast() -> float:
+        """Of text on the page's ground, as WCAG defines it."""
+        return notebook.page.evaluate(
+            """() => {
+              const luminance = (text) => text.match(/[\\d.]+/g).slice(0, 3)
+                .map((value) => value / 255)
+                .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+                .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+              const { color, backgroundColor } = getComputedStyle(document.body);
+              const [low, high] = [luminance(color), luminance(backgroundColor)]
+                .sort((a, b) => a - b);
+              return (high + 0.05) / (low + 0.05);
+            }"""
+        )
+
+    grounds = set()
+    for scheme in ("light", "dark"):
+        notebook.page.emulate_media(color_scheme=scheme)
+        assert contrast() > 7
+        grounds.add(notebook.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(grounds) == 2
+    notebook.page.emulate_media(color_scheme="light")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from harness.lab import Lab
 from harness.notebook import NotebookPage, open_notebook
 from harness.problems import assert_none
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +162,48 @@ def test_a_crashed_interpreter_is_told_and_restarted(notebook: NotebookPage) -> 
     notebook.press("Restart")
     notebook.wait_idle()
     expect(notebook.run("1 + 1")).to_have_text("2")
+
+
+@pytest.mark.provokes_errors
+def test_a_kernel_that_cannot_start_says_why_and_can_be_tried_again(
+    new_page: Callable[..., Page], site_url: str
+) -> None:
+    notebook = NotebookPage(new_page(), site_url)
+    notebook.page.route("**/wheel/index.json", lambda route: route.fulfill(status=404))
+    notebook.page.goto(f"{site_url}/")
+    notebook.wait_state("dead")
+    message = notebook.messages.filter(has_text="/wheel/index.json could not be loaded: HTTP 404")
+    told = notebook.page.evaluate("browsergpu.ready.catch((error) => error.message)")
+    assert "HTTP 404" in told
+    notebook.page.unroute("**/wheel/index.json")
+    message.get_by_role("button", name="Restart").click()
+    notebook.wait_idle()
+    assert notebook.page.evaluate("browsergpu.run('1 + 1')") == "2"
+
+
+def test_boot_shows_what_is_loading_and_how_much(
+    new_page: Callable[..., Page], site_url: str
+) -> None:
+    page = new_page()
+    page.add_init_script(
+        """globalThis.stages = [];
+        document.addEventListener("DOMContentLoaded", () => {
+          new MutationObserver(() => {
+            const box = document.querySelector(".boot");
+            if (box && !box.hidden) stages.push(box.innerText + " " +
+              (box.querySelector("progress").position));
+          }).observe(document.body, { subtree: true, childList: true, attributes: true });
+        });"""
+    )
+    page.goto(f"{site_url}/")
+    kernel = page.locator("footer .kernel-state")
+    expect(kernel).to_have_attribute("data-state", "idle", timeout=120_000)
+    expect(page.locator(".boot")).to_be_hidden()
+    stages = page.evaluate("stages")
+    seen = " | ".join(stages)
+    for what in ("Python", "NumPy", "browsergpu", " MB of "):
+        assert what in seen, what
+    positions = [float(stage.rsplit(" ", 1)[1]) for stage in stages]
+    known = [position for position in positions if position >= 0]
+    assert known == sorted(known)
+    assert known[-1] == 1.0
