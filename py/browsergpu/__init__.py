@@ -22,6 +22,8 @@ from browsergpu.config import BackendConfig
 from browsergpu.device import Device
 from browsergpu.dtypes import DType
 from browsergpu.errors import BackendError
+from browsergpu.group import BackendGroup, Policy
+from browsergpu.profiling import KernelEvent, KernelSummary, Profile, profile
 from browsergpu.tensor_backend import TensorBackend
 from browsergpu.tensor_contract import TensorHandle, TensorMeta
 from browsergpu.wasm_backend import WasmBackend
@@ -32,10 +34,15 @@ __all__ = [
     "AdapterInfo",
     "BackendConfig",
     "BackendError",
+    "BackendGroup",
     "BinaryOp",
     "ComputeBackend",
     "DType",
     "Device",
+    "KernelEvent",
+    "KernelSummary",
+    "Policy",
+    "Profile",
     "ReduceOp",
     "TensorBackend",
     "TensorHandle",
@@ -51,4 +58,5 @@ __all__ = [
     "get_best_adapter",
     "get_best_adapter_async",
     "is_available",
+    "profile",
 ]

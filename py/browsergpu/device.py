@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from weakref import WeakSet
 
 from browsergpu import _js, checks, shaders, workgroup_sizes
 from browsergpu.adapters import AdapterInfo, request_adapter
@@ -25,6 +26,14 @@ WANTED_FEATURES = frozenset(
         "chromium-experimental-timestamp-query-inside-passes",
     }
 )
+
+
+_open: WeakSet[Device] = WeakSet()
+
+
+def open_devices() -> list[Device]:
+    """The devices that were opened and not closed, in no particular order."""
+    return [device for device in _open if not device.recorder.closed]
 
 
 class Device:
@@ -60,7 +69,10 @@ class Device:
             else 0
         )
         self.recorder = Recorder(gpu_device, one_by_one=config.debug_mode)
-        self.memory = Memory(self.recorder, self.largest_buffer, config.memory_limit)
+        self.memory = Memory(
+            self.recorder, self.largest_buffer, config.memory_limit, clear=config.check_nan
+        )
+        _open.add(self)
         self._workgroup_sizes = sizes
         #: Requests of pipelines that were compiled already, and that had to be compiled.
         self.pipeline_hits = 0

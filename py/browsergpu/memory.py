@@ -49,13 +49,17 @@ class Memory:
     """Buffers of one device. All numbers are bytes, but for ``buffers``.
 
     ``largest`` is the most that one buffer may have, ``limit`` the most that all may have
-    together (None: what the GPU gives).
+    together (None: what the GPU gives). ``clear`` zeroes each buffer when it is taken.
     """
 
-    def __init__(self, recorder: Recorder, largest: int, limit: int | None = None) -> None:
+    def __init__(
+        self, recorder: Recorder, largest: int, limit: int | None = None, *, clear: bool = False
+    ) -> None:
         self._recorder = recorder
         self._largest = largest
         self._limit = limit
+        self._clear = clear
+        self._capacities: dict[int, int] = {}  # id -> bytes
         self._ids = count(1)
         self._idle: defaultdict[int, list[int]] = defaultdict(list)  # capacity -> ids
         self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
@@ -109,6 +113,9 @@ class Memory:
             self.pooled -= capacity
         else:
             identity = self._make(op, capacity, name)
+            self._capacities[identity] = capacity
+        if self._clear:
+            self._recorder.clear(identity, 0, capacity)
         self.in_use += capacity
         self.buffers += 1
         self.peak = max(self.peak, self.allocated)
@@ -143,7 +150,7 @@ class Memory:
         if not self._labels[buffer.label]:
             del self._labels[buffer.label]
         if self.pooled + buffer.capacity > _POOL_CEILING:
-            self._recorder.destroy_buffer(buffer.id)
+            self._destroy(buffer.id)
         else:
             self.pooled += buffer.capacity
             self._idle[buffer.capacity].append(buffer.id)
@@ -153,7 +160,15 @@ class Memory:
         freed = self.pooled
         for idle in self._idle.values():
             for identity in idle:
-                self._recorder.destroy_buffer(identity)
+                self._destroy(identity)
         self._idle.clear()
         self.pooled = 0
         return freed
+
+    def _destroy(self, identity: int) -> None:
+        del self._capacities[identity]
+        self._recorder.destroy_buffer(identity)
+
+    def capacity_of(self, identity: int) -> int:
+        """Bytes of the GPUBuffer with that id in the recorder's table."""
+        return self._capacities[identity]

@@ -292,6 +292,7 @@
   let pass = null;
   let batch = 0; // number of the open batch: a buffer marked with it is used by unsubmitted work
   let batchDispatches = 0;
+  let submitted = 0; // dispatches sent to the GPU that have not ended
   let batchWords = []; // copies of the open batch's commands, to find the culprit of an error
   let lastPipeline = null;
   let lastGroup = null;
@@ -325,6 +326,7 @@
     const bindingsAt = at + HEADER;
     const parametersAt = bindingsAt + step.bindings;
     for (let i = bindingsAt; i < parametersAt; i++) buffers.get(words[i]).batch = batch;
+    if (profile !== null) beginProfiledPass();
     if (pass === null) pass = openEncoder().beginComputePass(passTiming());
     if (step !== lastPipeline) {
       pass.setPipeline(step.pipeline);
@@ -344,6 +346,7 @@
     pass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);
     counters.dispatches += 1;
     batchDispatches += 1;
+    if (profile !== null && !profile.timestamps) timeByWall();
     return parametersAt + step.words;
   }
 
@@ -370,6 +373,7 @@
     if (encoder === null || lost !== null) return;
     const commands = batchWords;
     const open = encoder;
+    const dispatches = batchDispatches;
     encoder = null;
     batchWords = [];
     batch += 1;
@@ -380,6 +384,8 @@
     }
     counters.submits += 1;
     scoped(op, () => queue.submit([open.finish()]), (error) => diagnose(commands, op, error));
+    submitted += dispatches;
+    queue.onSubmittedWorkDone().then(() => { submitted -= dispatches; }, () => {});
   }
 
   // An invalid command drops its whole batch, and WebGPU does not say which one it was: encode
@@ -562,25 +568,79 @@
       queries.destroy();
       return -1;
     }
-    const size = 16;
+    const [[begin, end] = [0, -1]] = await readQueries({ queries, used: 2 });
+    return end - begin;
+  }
+
+  // ---- profiling: each dispatch in a pass of its own, timed by itself --------------------------
+  const QUERIES = 4096; // the most that WebGPU allows in a set; two a dispatch
+  let profile = null; // {timestamps, sets: [{queries, used}], spans: [[start, end] in ns]}
+
+  function startProfile(timestamps) {
+    submit();
+    profile = { timestamps, sets: [], spans: [], lastEnd: 0 };
+  }
+
+  function beginProfiledPass() {
+    endPass();
+    if (!profile.timestamps) return;
+    let set = profile.sets.at(-1);
+    if (!set || set.used === QUERIES) {
+      set = { queries: device.createQuerySet({ type: "timestamp", count: QUERIES }), used: 0 };
+      profile.sets.push(set);
+    }
+    const timestampWrites = {
+      querySet: set.queries,
+      beginningOfPassWriteIndex: set.used,
+      endOfPassWriteIndex: set.used + 1,
+    };
+    set.used += 2;
+    pass = openEncoder().beginComputePass({ timestampWrites });
+  }
+
+  // Wall time: each dispatch is submitted alone; it runs from the end of the one before it.
+  function timeByWall() {
+    const begun = performance.now() * 1e6;
+    const span = [begun, begun];
+    const mine = profile;
+    mine.spans.push(span);
+    submit();
+    track(unlessLost(queue.onSubmittedWorkDone()).then(() => {
+      span[0] = Math.max(begun, mine.lastEnd);
+      span[1] = mine.lastEnd = performance.now() * 1e6;
+    }));
+  }
+
+  // Resolves to the spans as JSON.
+  async function stopProfile() {
+    const { timestamps, sets, spans } = profile;
+    profile = null;
+    if (timestamps) for (const set of sets) spans.push(...await readQueries(set));
+    await synchronize();
+    return JSON.stringify(spans);
+  }
+
+  async function readQueries({ queries, used }) {
+    endPass();
     const { QUERY_RESOLVE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
+    const size = 8 * used;
     const resolved = device.createBuffer({ size, usage: QUERY_RESOLVE | COPY_SRC });
     const staging = device.createBuffer({ size, usage: COPY_DST | MAP_READ });
-    openEncoder().resolveQuerySet(queries, 0, 2, resolved, 0);
+    openEncoder().resolveQuerySet(queries, 0, used, resolved, 0);
     openEncoder().copyBufferToBuffer(resolved, 0, staging, 0, size);
     submit();
     try {
-      await Promise.race([staging.mapAsync(GPUMapMode.READ), lostSignal]);
+      await unlessLost(staging.mapAsync(GPUMapMode.READ));
     } catch {
       await lostSoon();
     }
-    let nanoseconds = -1;
+    const spans = [];
     if (staging.mapState === "mapped") {
-      const [begin, end] = new BigUint64Array(staging.getMappedRange());
-      nanoseconds = Number(end - begin);
+      const times = new BigUint64Array(staging.getMappedRange());
+      for (let i = 0; i < used; i += 2) spans.push([Number(times[i]), Number(times[i + 1])]);
     }
-    for (const used of [queries, resolved, staging]) used.destroy();
-    return nanoseconds;
+    for (const gone of [queries, resolved, staging]) gone.destroy();
+    return spans;
   }
 
   // ---- showing a buffer on a canvas ------------------------------------------------------------
@@ -669,6 +729,8 @@
   return {
     createBuffer, destroyBuffer, createPipeline, record, submit, write, map, takeMapped,
     dropMapped, synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
+    startProfile, stopProfile,
     createBufferChecked, compileMs: () => compileMs, isLost: () => lost !== null,
+    unfinished: () => batchDispatches + submitted,
   };
 })

@@ -39,6 +39,10 @@ class Pipeline:
     pack_into: Callable[..., None]
 
 
+#: Takes a dispatch's pipeline, and its grid, buffer ids and parameters.
+Observer = Callable[[Pipeline, tuple[float, ...]], None]
+
+
 class Recorder:
     """Records dispatches, copies, uploads and reads of one GPUDevice."""
 
@@ -53,9 +57,8 @@ class Recorder:
         self._record = self._recorder.record
         self._write = self._recorder.write
         self._closed = False
-        #: Called after each dispatch is recorded, with its pipeline and fields: debugging and
-        #: profiling look on by it.
-        self.observer: Callable[[Pipeline, tuple[float, ...]], None] | None = None
+        #: Called after each dispatch is recorded: debugging and profiling look on by it.
+        self.observers: list[Observer] = []
 
     # -- pipelines -------------------------------------------------------------------------------
 
@@ -96,8 +99,8 @@ class Recorder:
             end = pipeline.nbytes
         pipeline.pack_into(self._ring, self._end, pipeline.id, *fields)
         self._end = end
-        if self.observer is not None:
-            self.observer(pipeline, fields)
+        for observer in self.observers:
+            observer(pipeline, fields)
 
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Records a copy between two buffers; offsets and size are multiples of 4."""
@@ -187,6 +190,21 @@ class Recorder:
         self.flush()
         return float(await self._recorder.stopTiming())
 
+    def start_profile(self, timestamps: bool, observer: Observer) -> None:
+        """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""
+        self.flush()
+        self._recorder.startProfile(timestamps)
+        self._profiling = observer
+        self.observers.append(observer)
+
+    async def stop_profile(self) -> list[tuple[float, float]]:
+        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds. Waits."""
+        self.observers.remove(self._profiling)
+        self.flush()
+        text = await self._recorder.stopProfile()
+        self.raise_errors()
+        return [(start, end) for start, end in json.loads(text)]
+
     # -- canvas ----------------------------------------------------------------------------------
 
     def draw(
@@ -211,6 +229,12 @@ class Recorder:
     def compile_ms(self) -> float:
         """Milliseconds that making pipelines took, as far as the GPU has answered by now."""
         return float(self._recorder.compileMs())
+
+    @property
+    def unfinished(self) -> int:
+        """Dispatches that the GPU is not known to have finished."""
+        self.flush()
+        return int(self._recorder.unfinished())
 
     @property
     def is_lost(self) -> bool:

@@ -20,6 +20,7 @@ from browsergpu.compute_backend import (
     UnaryOp,
 )
 from browsergpu.config import BackendConfig
+from browsergpu.debugging import Debugger
 from browsergpu.device import Device
 from browsergpu.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized
 from browsergpu.memory import Buffer
@@ -82,8 +83,14 @@ class WasmBackend(ComputeBackend):
     async def init_async(self) -> None:
         async with self._opening:
             if self._open is None:
-                self._open = await Device.request(self._config)
+                self._open = await self._request()
                 self._closed = False
+
+    async def _request(self) -> Device:
+        device = await Device.request(self._config)
+        if self._config.debug_mode:
+            device.recorder.observers.append(Debugger(device))
+        return device
 
     @classmethod
     async def init_from_canvas(
@@ -123,7 +130,7 @@ class WasmBackend(ComputeBackend):
         async with self._opening:
             if self._open is not old or not old.is_lost:
                 return
-            device = await Device.request(self._config)
+            device = await self._request()
             old.close()
             self._open = device
             lost, self._buffers = self._buffers, {}
@@ -184,6 +191,11 @@ class WasmBackend(ComputeBackend):
         del self._buffers[buffer.handle]
         self._kept.pop(buffer.handle, None)
         device.memory.give(buffer)
+
+    def buffer_bytes(self, ptr: int) -> int:
+        """Bytes that a buffer was allocated with."""
+        self.ready("buffer_bytes")
+        return self._buffer("buffer_bytes", "ptr", ptr).nbytes
 
     def copy_htod(self, dst: int, src: Any) -> None:
         op = "copy_htod"

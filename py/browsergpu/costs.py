@@ -1,0 +1,90 @@
+"""What each kernel's work amounts to: floating-point operations, and bytes it must move.
+
+Bytes count every operand once, as if caches were perfect; reads of the output where it is updated
+are counted too. Kernels that are not listed move data only, or are the user's: their work is not
+known and counts as nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+Fields = Mapping[str, float]
+Work = tuple[float, float]  # operations, bytes
+
+
+def _elements(reads: int, operations: int) -> Callable[[Fields], Work]:
+    return lambda f: (operations * f["n"], 4 * (reads + 1) * f["n"])
+
+
+def _reduce(f: Fields) -> Work:
+    outputs = f["outer"] * f["chunks"] * f["inner"]
+    inputs = f["outer"] * f["length"] * f["inner"]
+    return inputs, 4 * (inputs + outputs)
+
+
+def _gemm(f: Fields) -> Work:
+    m, n, k = f["m"], f["n"], f["k"]
+    outputs = m * n * (2 if f["beta"] else 1)
+    return 2 * m * n * k, 4 * (m * k + k * n + outputs)
+
+
+def _gemm_f16(f: Fields) -> Work:
+    operations, nbytes = _gemm(f)
+    return operations, nbytes / 2
+
+
+def _conv2d(f: Fields) -> Work:
+    window = f["channels"] * f["kernel_h"] * f["kernel_w"]
+    pixels = f["out_h"] * f["out_w"]
+    inputs = f["channels"] * f["height"] * f["width"]
+    return (
+        2 * f["filters"] * pixels * window,
+        4 * (inputs + f["filters"] * window + f["filters"] * pixels),
+    )
+
+
+def _attention(f: Fields) -> Work:
+    half = 0.5 if f["causal"] else 1.0
+    operations = 4 * f["seq_q"] * f["seq_kv"] * f["head_dim"] * half
+    return operations, 8 * (f["seq_q"] + f["seq_kv"]) * f["head_dim"]
+
+
+def _rows(operations: int, reads: int) -> Callable[[Fields], Work]:
+    def work(f: Fields) -> Work:
+        rows = f.get("rows", f.get("outer", 1)) * f.get("inner", 1)
+        n = rows * f.get("length", f.get("classes", 1))
+        return operations * n, 4 * (reads + 1) * n
+
+    return work
+
+
+#: Kernel → its work, from its parameters. Batched kernels: the work of one layer of z.
+COSTS: Mapping[str, Callable[[Fields], Work]] = {
+    "unary": _elements(1, 1),
+    "unary_in_place": _elements(1, 1),
+    "binary": _elements(2, 1),
+    "binary_in_place_a": _elements(2, 1),
+    "binary_in_place_b": _elements(2, 1),
+    "binary_in_place_both": _elements(1, 1),
+    "reduce_rows": _reduce,
+    "reduce_columns": _reduce,
+    "gemm": _gemm,
+    "gemm_f16": _gemm_f16,
+    "conv2d": _conv2d,
+    "attention": _attention,
+    "softmax_rows": _rows(5, 2),
+    "softmax_columns": _rows(5, 2),
+    "layer_norm": _rows(8, 2),
+    "cross_entropy": _rows(5, 2),
+    "adam": lambda f: (12 * f["n"], 28 * f["n"]),
+}
+
+
+def work_of(kernel: str, parameters: Fields, layers: float) -> Work:
+    """Operations and bytes of one dispatch; (0, 0) where they are not known."""
+    cost = COSTS.get(kernel)
+    if cost is None:
+        return 0.0, 0.0
+    operations, nbytes = cost(parameters)
+    return operations * layers, nbytes * layers
