@@ -22,6 +22,9 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+// 1 in the last pass, whose results are clamped to 0..1
+override CLAMP: u32 = 0u;
+
 const THREADS = 256u;
 
 var<workgroup> window: array<f32, 2u * THREADS>;
@@ -60,6 +63,7 @@ fn main(
     workgroupBarrier();
   }
   if (position < params.length) {
-    y[base + position * params.step] = sum * params.norm;
+    let value = sum * params.norm;
+    y[base + position * params.step] = select(value, clamp(value, 0.0, 1.0), CLAMP == 1u);
   }
 }

@@ -25,11 +25,13 @@ struct Running {
   sum: f32,
 }
 
-// Each sum is brought to the larger maximum. Equal maxima (both -infinity, too) need no factor.
+// Each sum is brought to the larger maximum. Equal maxima (both -infinity, too) need no factor,
+// but of +infinity comes NaN.
 fn merge(p: Running, q: Running) -> Running {
   let largest = max(p.largest, q.largest);
-  let p_sum = select(p.sum * exp(p.largest - largest), p.sum, p.largest == largest);
-  let q_sum = select(q.sum * exp(q.largest - largest), q.sum, q.largest == largest);
+  let finite = largest <= 0x1.fffffep+127f; // or -infinity
+  let p_sum = select(p.sum * exp(p.largest - largest), p.sum, finite && p.largest == largest);
+  let q_sum = select(q.sum * exp(q.largest - largest), q.sum, finite && q.largest == largest);
   return Running(largest, p_sum + q_sum);
 }
 

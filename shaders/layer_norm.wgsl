@@ -33,8 +33,9 @@ fn merge(p: Moments, q: Moments) -> Moments {
   }
   let delta = q.mean - p.mean;
   let share = q.count / count;
-  return Moments(
-    count, p.mean + delta * share, p.deviations + q.deviations + delta * delta * p.count * share);
+  // delta² alone could overflow where p.count is 0.
+  let between = delta * (p.count * share) * delta;
+  return Moments(count, p.mean + delta * share, p.deviations + q.deviations + between);
 }
 
 @compute @workgroup_size(THREADS)

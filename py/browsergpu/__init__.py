@@ -1,6 +1,16 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
 from browsergpu import errors
+from browsergpu.adapters import (
+    AdapterInfo,
+    enumerate_adapters,
+    enumerate_adapters_async,
+    get_adapter_info,
+    get_adapter_info_async,
+    get_best_adapter,
+    get_best_adapter_async,
+    is_available,
+)
 from browsergpu.compute_backend import (
     BinaryOp,
     ComputeBackend,
@@ -8,7 +18,8 @@ from browsergpu.compute_backend import (
     Transpose,
     UnaryOp,
 )
-from browsergpu.device import Device, is_available
+from browsergpu.config import BackendConfig
+from browsergpu.device import Device
 from browsergpu.dtypes import DType
 from browsergpu.errors import BackendError
 from browsergpu.tensor_backend import TensorBackend
@@ -18,6 +29,8 @@ from browsergpu.wasm_backend import WasmBackend
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdapterInfo",
+    "BackendConfig",
     "BackendError",
     "BinaryOp",
     "ComputeBackend",
@@ -30,6 +43,12 @@ __all__ = [
     "Transpose",
     "UnaryOp",
     "WasmBackend",
+    "enumerate_adapters",
+    "enumerate_adapters_async",
     "errors",
+    "get_adapter_info",
+    "get_adapter_info_async",
+    "get_best_adapter",
+    "get_best_adapter_async",
     "is_available",
 ]

@@ -56,19 +56,40 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str) -> T:
     Raises Unsupported, which names the ``_async`` twin, where Python cannot block: no JSPI in
     the browser, or Python was entered by a synchronous call such as ``runPython``.
     """
-    if not IN_PYODIDE or not can_run_sync():
+    if not can_block():
         coroutine.close()
         raise Unsupported(
             op,
             f"cannot block here; use `await {op}_async(...)`. Blocking needs a browser with JSPI "
             "(Chrome 137+, Firefox 153+, Safari 27+) and Python entered by runPythonAsync",
         )
-    return run_sync(coroutine)  # type: ignore[no-any-return]
+    value, error = run_sync(_outcome(coroutine))
+    if error is not None:
+        raise error
+    return value  # type: ignore[no-any-return]
+
+
+async def _outcome(coroutine: Coroutine[Any, Any, T]) -> tuple[T | None, BaseException | None]:
+    """An exception that passes through run_sync leaves JavaScript objects behind for ever."""
+    try:
+        return await coroutine, None
+    except BaseException as error:
+        return None, error
 
 
 def to_object(value: dict[str, Any]) -> Any:
     """A plain JavaScript object with the dict's entries, nested ones too."""
     return to_js(value, dict_converter=js.Object.fromEntries)
+
+
+def limits(limits: Any) -> dict[str, int]:
+    """A GPUSupportedLimits as a dict."""
+    return {name: int(getattr(limits, name)) for name in dir(limits) if name[:3] in ("max", "min")}
+
+
+def can_block() -> bool:
+    """Whether :func:`block_on` can wait here."""
+    return IN_PYODIDE and can_run_sync()
 
 
 def load_function(source: str) -> Any:
@@ -86,7 +107,7 @@ async def load_naga(url: str) -> Any:
     """A function from SPIR-V bytes to WGSL, from the ES module naga-wasm at ``url``."""
     load = run_js(
         """async (url) => {
-          const naga = await import(url);
+          const naga = await import(new URL(url, globalThis.location?.href).href);
           await naga.init();
           return (proxy) => {
             const buffer = proxy.getBuffer("u8");
@@ -108,6 +129,47 @@ def wgsl_language_features() -> frozenset[str]:
     """What the browser's WGSL can do beyond the base language."""
     features = getattr(gpu(), "wgslLanguageFeatures", None)
     return frozenset(features) if features is not None else frozenset()
+
+
+_SETTINGS = """(() => {
+  // IndexedDB, since workers have it too and see what the page has stored.
+  const patience = 2000;
+  const settled = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = request.onblocked = () => reject(request.error);
+  });
+  async function use(mode, work) {
+    const opening = indexedDB.open("browsergpu", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("settings");
+    const database = await settled(opening);
+    try {
+      return await settled(work(database.transaction("settings", mode).objectStore("settings")));
+    } finally {
+      database.close();
+    }
+  }
+  const inTime = (promise) => Promise.race([
+    promise, new Promise((_, reject) => setTimeout(reject, patience, new Error("no answer"))),
+  ]);
+  return {
+    read: (key) => inTime(use("readonly", (s) => s.get(key))).catch(() => undefined),
+    write: (key, text) => inTime(use("readwrite", (s) => s.put(text, key)))
+      .then(() => true, () => false),
+    remove: (key) => inTime(use("readwrite", (s) => s.delete(key))).then(() => true, () => false),
+  };
+})()"""
+
+
+async def read_setting(key: str) -> str | None:
+    """A text that the browser keeps for this site, or None where there is none or no storage."""
+    value = await run_js(_SETTINGS).read(key)
+    return value if isinstance(value, str) else None
+
+
+async def write_setting(key: str, text: str | None) -> bool:
+    """Lets the browser keep a text for this site, or forget it. False where it has no storage."""
+    settings = run_js(_SETTINGS)
+    return bool(await (settings.remove(key) if text is None else settings.write(key, text)))
 
 
 def find_canvas(canvas_id: str) -> Any | None:

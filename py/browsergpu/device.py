@@ -1,16 +1,18 @@
-"""The GPU: adapter and device as plain Python, with the pipelines compiled on it so far."""
+"""The GPU: a device as plain Python, with its recorder, memory and compiled kernels."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from typing import Any
 
-from browsergpu import _js, shaders
+from browsergpu import _js, checks, shaders, workgroup_sizes
+from browsergpu.adapters import AdapterInfo, request_adapter
+from browsergpu.config import BackendConfig
 from browsergpu.errors import InvalidArgument, NoAdapter
 from browsergpu.kernels import KERNELS
 from browsergpu.memory import Memory
 from browsergpu.recorder import Pipeline, Recorder
-
-PowerPreference = Literal["high-performance", "low-power"]
+from browsergpu.workgroup_sizes import WorkgroupSizes
 
 #: Optional features that kernels or tools make use of; a device is given those its adapter has.
 WANTED_FEATURES = frozenset(
@@ -25,104 +27,163 @@ WANTED_FEATURES = frozenset(
 )
 
 
-def is_available() -> bool:
-    """Whether this Python runs where there is WebGPU at all; the adapter may still be refused."""
-    return _js.gpu() is not None
-
-
 class Device:
     """One GPUDevice with its recorder, memory and compiled kernels.
 
     Made by :meth:`request`. ``info`` says which GPU it is (vendor, architecture, device,
-    description), ``features`` and ``limits`` are those of the device, by WebGPU's names.
+    description), ``features`` and ``limits`` are those of the device, by WebGPU's names;
+    ``adapter`` is what it was made from, ``config`` how.
     """
 
-    def __init__(self, gpu_adapter: Any, gpu_device: Any, *, immediates: bool) -> None:
-        self.info = _info(gpu_adapter.info)
+    def __init__(
+        self,
+        adapter: AdapterInfo,
+        gpu_device: Any,
+        config: BackendConfig,
+        sizes: WorkgroupSizes,
+    ) -> None:
+        self.adapter = adapter
+        self.config = config
+        self.info = {
+            "vendor": adapter.vendor,
+            "architecture": adapter.architecture,
+            "device": adapter.device,
+            "description": adapter.description,
+        }
         self.features = frozenset(str(feature) for feature in gpu_device.features)
-        self.limits = _limits(gpu_device.limits)
+        self.limits = _js.limits(gpu_device.limits)
         #: Bytes of parameters that a kernel can take as immediates; 0: all go through the
         #: uniform ring.
         self.immediate_bytes = (
             self.limits.get("maxImmediateSize", 0)
-            if immediates and "immediate_address_space" in _js.wgsl_language_features()
+            if config.immediates and "immediate_address_space" in _js.wgsl_language_features()
             else 0
         )
-        self.recorder = Recorder(gpu_device)
-        self.memory = Memory(self.recorder, self.largest_buffer)
+        self.recorder = Recorder(gpu_device, one_by_one=config.debug_mode)
+        self.memory = Memory(self.recorder, self.largest_buffer, config.memory_limit)
+        self._workgroup_sizes = sizes
+        #: Requests of pipelines that were compiled already, and that had to be compiled.
+        self.pipeline_hits = 0
+        self.pipeline_misses = 0
+        self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
+        # The pipelines that the current workgroup sizes choose.
         self._pipelines: dict[tuple[str, str], Pipeline] = {}
 
     @classmethod
-    async def request(
-        cls,
-        *,
-        power_preference: PowerPreference = "high-performance",
-        immediates: bool = True,
-    ) -> Device:
+    async def request(cls, config: BackendConfig | None = None, **options: Any) -> Device:
         """Opens the browser's GPU with all its limits and every feature in WANTED_FEATURES.
 
-        ``immediates=False`` sends parameters through the uniform ring even where the browser
-        has WGSL immediates. Raises NoAdapter where there is no WebGPU or no GPU.
+        ``options`` are fields of BackendConfig, in place of those in ``config``. Raises NoAdapter
+        where there is no WebGPU or no GPU.
         """
-        if power_preference not in get_args(PowerPreference):
-            raise InvalidArgument(
-                "Device.request",
-                "power_preference",
-                power_preference,
-                " or ".join(map(repr, get_args(PowerPreference))),
-            )
-        gpu = _js.gpu()
-        if gpu is None:
-            raise NoAdapter("Device.request", _js.why_no_gpu())
-        options = _js.to_object({"powerPreference": power_preference})
-        adapter = _js.or_none(await gpu.requestAdapter(options))
-        if adapter is None:
-            raise NoAdapter(
-                "Device.request",
-                "the browser gives no GPU adapter; reload the page (a browser refuses adapters "
-                "after a GPU crash), turn hardware acceleration on, or update the GPU's driver",
-            )
-        features = sorted(WANTED_FEATURES.intersection(str(f) for f in adapter.features))
+        chosen = replace(config or BackendConfig(), **options)
+        adapter, info = await request_adapter("Device.request", chosen)
+        features = sorted(WANTED_FEATURES & info.features)
+        descriptor = {
+            "label": "browsergpu",
+            "requiredFeatures": features,
+            "requiredLimits": info.limits,
+        }
         try:
-            gpu_device = await adapter.requestDevice(
-                _js.to_object(
-                    {
-                        "label": "browsergpu",
-                        "requiredFeatures": features,
-                        "requiredLimits": _limits(adapter.limits),
-                    }
-                )
-            )
+            gpu_device = await adapter.requestDevice(_js.to_object(descriptor))
         except _js.JsError as error:
             raise NoAdapter(
                 "Device.request", f"the adapter gives no device: {error}; reload the page"
             ) from error
-        return cls(adapter, gpu_device, immediates=immediates)
+        sizes = await _workgroup_sizes(info, chosen)
+        return cls(info, gpu_device, chosen, sizes)
+
+    @classmethod
+    async def from_best_adapter(cls, **options: Any) -> Device:
+        """:meth:`request` on the adapter that the browser prefers for speed."""
+        return await cls.request(power_preference="high-performance", **options)
+
+    @classmethod
+    async def from_adapter_index(cls, index: int, **options: Any) -> Device:
+        """:meth:`request` on one of :func:`enumerate_adapters`."""
+        return await cls.request(adapter_index=index, **options)
+
+    @property
+    def name(self) -> str:
+        """The GPU's name, as far as the browser tells it."""
+        return self.adapter.name
+
+    @property
+    def device_type(self) -> str:
+        """ "cpu" for a software fallback, else "gpu"."""
+        return self.adapter.device_type
+
+    @property
+    def memory_usage(self) -> dict[str, int]:
+        """Bytes in use, pooled, allocated and at the peak, and the number of buffers."""
+        return self.memory.statistics()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the GPU is known to be gone."""
+        return self.recorder.is_lost
 
     @property
     def largest_buffer(self) -> int:
-        """Bytes that one buffer can have: it must fit both an allocation and a binding."""
-        return min(self.limits["maxBufferSize"], self.limits["maxStorageBufferBindingSize"])
+        """Bytes that one buffer can have: it must fit both an allocation and a binding, and
+        the config's max_buffer_size."""
+        own = min(self.limits["maxBufferSize"], self.limits["maxStorageBufferBindingSize"])
+        return min(own, self.config.max_buffer_size or own)
+
+    @property
+    def workgroup_sizes(self) -> WorkgroupSizes:
+        """Threads in a workgroup, for the families of kernels that can be tuned: those found by
+        an earlier ``benchmark_workgroup_sizes`` on this GPU, or the defaults. Can be set."""
+        return self._workgroup_sizes
+
+    @workgroup_sizes.setter
+    def workgroup_sizes(self, sizes: WorkgroupSizes) -> None:
+        if not sizes.fit(self.limits):
+            raise InvalidArgument(
+                "workgroup_sizes", "sizes", sizes, "powers of two within the device's limits"
+            )
+        self._workgroup_sizes = sizes
+        self._pipelines.clear()
+
+    def optimal_workgroup_size(self, n: int) -> int:
+        """Threads for a workgroup of an elementwise kernel on n elements: the tuned size, or less
+        where n is smaller than that."""
+        n = checks.integer("optimal_workgroup_size", "n", n)
+        return self._workgroup_sizes.for_elements(n)
 
     def pipeline(self, kernel: str, configuration: str = "") -> Pipeline:
         """The kernel compiled in one of its configurations, from the cache after the first time."""
-        key = (kernel, configuration)
-        pipeline = self._pipelines.get(key)
-        if pipeline is None:
-            pipeline = self._pipelines[key] = self._compile(kernel, configuration)
+        pipeline = self._pipelines.get((kernel, configuration))
+        if pipeline is None or not self.config.enable_pipeline_cache:
+            return self._find_or_compile(kernel, configuration)
+        self.pipeline_hits += 1
         return pipeline
 
-    def _compile(self, name: str, configuration: str) -> Pipeline:
+    def _find_or_compile(self, name: str, configuration: str) -> Pipeline:
+        family = KERNELS[name].family
+        threads = None if family is None else self._workgroup_sizes[family]
+        key = (name, configuration, threads)
+        pipeline = self._compiled.get(key)
+        if pipeline is None or not self.config.enable_pipeline_cache:
+            self.pipeline_misses += 1
+            pipeline = self._compiled[key] = self._compile(name, configuration, threads)
+        else:
+            self.pipeline_hits += 1
+        self._pipelines[name, configuration] = pipeline
+        return pipeline
+
+    def _compile(self, name: str, configuration: str, threads: int | None) -> Pipeline:
         kernel = KERNELS[name]
         immediate = 0 < kernel.params.nbytes <= self.immediate_bytes
         source = shaders.load(kernel.shader)
+        size = {} if threads is None else {"THREADS": threads}
         return self.recorder.create_pipeline(
             label=f"{name}.{configuration}" if configuration else name,
             file=kernel.shader,
             code=shaders.with_immediates(source) if immediate else source,
             entry_point=kernel.entry_point,
             signature=kernel.signature,
-            constants=dict(kernel.configurations[configuration]),
+            constants={**kernel.configurations[configuration], **size},
             parameter_format=kernel.params.format,
             immediate=immediate,
         )
@@ -140,9 +201,12 @@ class Device:
     ) -> Pipeline:
         """A pipeline of source that is not in the table; parameters are immediates. The same
         ``key`` gives the pipeline that was made first."""
-        pipeline = self._pipelines.get((key, ""))
-        if pipeline is None:
-            pipeline = self._pipelines[key, ""] = self.recorder.create_pipeline(
+        pipeline = self._compiled.get((key, "", None))
+        if pipeline is not None:
+            self.pipeline_hits += 1
+        else:
+            self.pipeline_misses += 1
+            pipeline = self._compiled[key, "", None] = self.recorder.create_pipeline(
                 label=label,
                 file=file,
                 code=code,
@@ -154,15 +218,31 @@ class Device:
             )
         return pipeline
 
+    @property
+    def pipeline_count(self) -> int:
+        """Pipelines compiled so far, kernels of the user's included."""
+        return len(self._compiled)
+
     def close(self) -> None:
         """Destroys the device with all its buffers. Closing twice is allowed."""
         self.recorder.close()
 
 
-def _info(info: Any) -> dict[str, str]:
-    names = ("vendor", "architecture", "device", "description")
-    return {name: str(getattr(info, name, "")) for name in names}
-
-
-def _limits(limits: Any) -> dict[str, int]:
-    return {name: int(getattr(limits, name)) for name in dir(limits) if name[:3] in ("max", "min")}
+async def _workgroup_sizes(info: AdapterInfo, config: BackendConfig) -> WorkgroupSizes:
+    """The config's size, else what tuning has saved for this GPU, else the defaults."""
+    names = {
+        "vendor": info.vendor,
+        "architecture": info.architecture,
+        "description": info.description,
+    }
+    sizes = await workgroup_sizes.load(names) or WorkgroupSizes()
+    if config.preferred_workgroup_size is not None:
+        sizes = replace(sizes, elementwise=config.preferred_workgroup_size)
+        if not sizes.fit(info.limits):
+            raise InvalidArgument(
+                "Device.request",
+                "preferred_workgroup_size",
+                config.preferred_workgroup_size,
+                "a power of two within the device's limits",
+            )
+    return sizes if sizes.fit(info.limits) else WorkgroupSizes()

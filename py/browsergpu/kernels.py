@@ -16,7 +16,7 @@ attention          ``attention``       one
 softmax_rows, …    ``softmax``         one
 layer_norm, cross_entropy, embedding, adam: by name
 pixel, stencil     image filters       one per filter
-blur               ``gaussian_blur``   one
+blur               ``gaussian_blur``   one per direction
 broadcast          ``add`` to ``div``  one per operation and number of axes
 strided, transpose ``transpose``       strided: one per number of axes
 moments…, variance ``variance``        moments: of elements, of moments
@@ -286,8 +286,8 @@ _TABLE = (
         "adam.wgsl",
         _bindings("grad", "param", "m", "v", written=3),
         params(
-            "n: u32", "lr: f32", "beta1: f32", "beta2: f32", "eps: f32", "correction1: f32",
-            "correction2: f32",
+            "n: u32", "lr: f32", "beta1: f32", "beta2: f32", "rest1: f32", "rest2: f32",
+            "eps: f32", "correction1: f32", "correction2: f32",
         ),
     ),
     Kernel(
@@ -312,6 +312,7 @@ _TABLE = (
             "lines: u32", "length: u32", "line_step: u32", "step: u32", "channels: u32",
             "segments: u32", "radius: u32", "exponent: f32", "norm: f32",
         ),
+        configurations={"rows": {"CLAMP": 0}, "columns": {"CLAMP": 1}},
     ),
     Kernel(
         "cast", "cast.wgsl", (_X, _Y), _ELEMENTS, configurations=_CASTS, family="elementwise"

@@ -11,23 +11,27 @@ from dataclasses import dataclass
 from itertools import count
 from math import ceil
 
+from browsergpu import _js
 from browsergpu.errors import OutOfMemory
 from browsergpu.recorder import Recorder
 
 _SMALLEST = 256
 _POOL_CEILING = 512 * 2**20
+_WORTH_ASKING = 2**20  # from here on, wait for the GPU's word that there is room
 
 _handles = count(1)  # one sequence for all backends, so that a foreign handle is never valid
 
 
 @dataclass(slots=True)
 class Buffer:
-    """A GPUBuffer: ``id`` in the recorder's table, ``nbytes`` asked for, ``capacity`` it has."""
+    """A GPUBuffer: ``id`` in the recorder's table, ``nbytes`` asked for, ``capacity`` it has.
+    ``label`` says whose it is, in statistics and errors."""
 
     handle: int
     id: int
     nbytes: int
     capacity: int
+    label: str
 
 
 def size_class(nbytes: int) -> int:
@@ -42,13 +46,19 @@ def size_class(nbytes: int) -> int:
 
 
 class Memory:
-    """Buffers of one device. All numbers are bytes, but for ``buffers``."""
+    """Buffers of one device. All numbers are bytes, but for ``buffers``.
 
-    def __init__(self, recorder: Recorder, largest: int) -> None:
+    ``largest`` is the most that one buffer may have, ``limit`` the most that all may have
+    together (None: what the GPU gives).
+    """
+
+    def __init__(self, recorder: Recorder, largest: int, limit: int | None = None) -> None:
         self._recorder = recorder
         self._largest = largest
+        self._limit = limit
         self._ids = count(1)
         self._idle: defaultdict[int, list[int]] = defaultdict(list)  # capacity -> ids
+        self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
         #: Bytes of the live buffers.
         self.in_use = 0
         #: Bytes of freed buffers that wait to be used again.
@@ -63,10 +73,27 @@ class Memory:
         """Bytes held on the GPU: in use and pooled."""
         return self.in_use + self.pooled
 
-    def take(self, op: str, nbytes: int, label: str = "") -> Buffer:
-        """A buffer of at least ``nbytes``, contents undefined.
+    @property
+    def by_label(self) -> dict[str, int]:
+        """Bytes in use of each label."""
+        return {label: nbytes for label, nbytes in self._labels.items() if nbytes}
 
-        Raises OutOfMemory when no buffer of this device can be that large.
+    def statistics(self) -> dict[str, int]:
+        """The numbers above, as a dict."""
+        return {
+            "allocated": self.allocated,
+            "in_use": self.in_use,
+            "pooled": self.pooled,
+            "peak": self.peak,
+            "buffers": self.buffers,
+        }
+
+    def take(self, op: str, nbytes: int, label: str = "") -> Buffer:
+        """A buffer of at least ``nbytes``, contents undefined; ``label`` is ``op`` by default.
+
+        Raises OutOfMemory when no buffer of this device can be that large, or when there is no
+        room even after the pool was trimmed. Where Python cannot block, the GPU's word comes from
+        the next call that waits.
         """
         if nbytes > self._largest:
             raise OutOfMemory(
@@ -75,22 +102,46 @@ class Memory:
                 f"{self._largest} bytes",
             )
         capacity = min(size_class(nbytes), self._largest)
-        idle = self._idle[capacity]
+        name = label or op
+        idle = self._idle.get(capacity)
         if idle:
             identity = idle.pop()
             self.pooled -= capacity
         else:
-            identity = next(self._ids)
-            self._recorder.create_buffer(identity, capacity, label or op)
+            identity = self._make(op, capacity, name)
         self.in_use += capacity
         self.buffers += 1
         self.peak = max(self.peak, self.allocated)
-        return Buffer(next(_handles), identity, nbytes, capacity)
+        self._labels[name] += capacity
+        return Buffer(next(_handles), identity, nbytes, capacity, name)
+
+    def _make(self, op: str, capacity: int, label: str) -> int:
+        """A new buffer's id. Without room, the pool is trimmed and it is tried once more."""
+        for attempt in range(2):
+            if self._limit is None or self.allocated + capacity <= self._limit:
+                identity = next(self._ids)
+                if capacity < _WORTH_ASKING or not _js.can_block():
+                    self._recorder.create_buffer(identity, capacity, label)
+                    return identity
+                made = self._recorder.create_buffer_checked(identity, capacity, label)
+                if _js.block_on(made, op):
+                    return identity
+            if attempt == 0:
+                self.trim()
+        limit = "the GPU's own" if self._limit is None else f"{self._limit} bytes"
+        raise OutOfMemory(
+            op,
+            f"{capacity} bytes were requested, {self.in_use} are in use, and the limit is {limit}; "
+            "free buffers that are no longer needed",
+        )
 
     def give(self, buffer: Buffer) -> None:
         """Frees a buffer; it must not be used afterwards."""
         self.in_use -= buffer.capacity
         self.buffers -= 1
+        self._labels[buffer.label] -= buffer.capacity
+        if not self._labels[buffer.label]:
+            del self._labels[buffer.label]
         if self.pooled + buffer.capacity > _POOL_CEILING:
             self._recorder.destroy_buffer(buffer.id)
         else:

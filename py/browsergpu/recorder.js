@@ -27,9 +27,22 @@
   let errors = []; // what the GPU reported and Python has not collected yet
   const pending = new Set(); // promises that may still add to errors
   let lost = null;
-  const lostSignal = device.lost.then((info) => {
+  const wakers = new Set(); // who waits for the GPU, and must not when it is gone
+  device.lost.then((info) => {
     lost = { kind: "lost", op: "device", message: info.message || info.reason || "unknown" };
+    for (const wake of wakers) wake();
+    wakers.clear();
   });
+
+  // Settles as the promise does, or resolves when the device is lost. (Promise.race with one
+  // long-lived promise would leave a reaction on it for each wait.)
+  function unlessLost(promise) {
+    if (lost !== null) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      wakers.add(resolve);
+      promise.then(resolve, reject).finally(() => wakers.delete(resolve));
+    });
+  }
 
   function report(kind, op, message, extra) {
     if (errors.length < 64) errors.push({ kind, op, message, ...extra });
@@ -214,7 +227,14 @@
   }
 
   // ---- bind groups: one per layout and buffers, kept until one of the buffers goes ------------
+  const MOST_GROUPS = 4096; // then all are forgotten: making one again costs microseconds
   let liveGroups = 0;
+  function forgetGroups() {
+    for (const shared of layouts.values()) shared.groups.clear();
+    for (const entry of buffers.values()) entry.groups.clear();
+    liveGroups = 0;
+  }
+
   function groupKey(words, at, count) {
     if (count === 1) return words[at];
     if (count === 2) return words[at] * 2 ** 26 + words[at + 1];
@@ -227,6 +247,7 @@
     const key = groupKey(words, at, bindings);
     let group = shared.groups.get(key);
     if (group === undefined) {
+      if (liveGroups >= MOST_GROUPS) forgetGroups();
       const ids = Array.from(words.subarray(at, at + bindings));
       group = device.createBindGroup({
         layout: shared.layout,
@@ -447,7 +468,7 @@
     submit();
     counters.readbacks += 1;
     try {
-      await Promise.race([staging.mapAsync(GPUMapMode.READ, 0, size), lostSignal]);
+      await unlessLost(staging.mapAsync(GPUMapMode.READ, 0, size));
     } catch (error) {
       await lostSoon();
       if (lost === null) report("validation", "read", String(error));
@@ -485,12 +506,12 @@
   // ---- waiting -------------------------------------------------------------------------------
   // Gives a loss that made a promise reject the turn it needs to be known as a loss.
   function lostSoon() {
-    return Promise.race([lostSignal, new Promise((done) => setTimeout(done, 50))]);
+    return unlessLost(new Promise((done) => setTimeout(done, 50)));
   }
 
   async function settle() {
     while (pending.size > 0 && lost === null) {
-      await Promise.race([Promise.all(pending), lostSignal]);
+      await unlessLost(Promise.all(pending));
     }
   }
 
@@ -498,7 +519,7 @@
     submit();
     if (lost === null) {
       try {
-        await Promise.race([queue.onSubmittedWorkDone(), lostSignal]);
+        await unlessLost(queue.onSubmittedWorkDone());
       } catch {
         await lostSoon();
       }

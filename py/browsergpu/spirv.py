@@ -13,22 +13,34 @@ from browsergpu.errors import InvalidArgument, ShaderCompilation, Unsupported
 NAGA_URL = "https://cdn.jsdelivr.net/npm/naga-wasm@30.1.0/dist/index.js"
 
 _MAGIC = (0x07230203).to_bytes(4, "little")
+_REMEMBERED = 64
 _translator: Any = None
+_translated: dict[bytes, str] = {}
 
 
 def is_spirv(shader: Any) -> bool:
     """Whether a shader is bytes that begin with SPIR-V's magic number (little-endian)."""
-    return isinstance(shader, bytes | bytearray | memoryview) and bytes(shader[:4]) == _MAGIC
+    return isinstance(shader, bytes | bytearray | memoryview) and bytes(shader)[:4] == _MAGIC
 
 
-async def to_wgsl(op: str, shader: bytes) -> str:
-    """The WGSL of a SPIR-V module.
+async def to_wgsl(op: str, shader: Any) -> str:
+    """The WGSL of a SPIR-V module; the last ones are remembered.
 
     Raises Unsupported where the translator cannot be loaded, ShaderCompilation where it refuses
     the module.
     """
-    if len(shader) % 4:
-        raise InvalidArgument(op, "shader", f"{len(shader)} bytes", "SPIR-V, whole 32-bit words")
+    module = bytes(shader)
+    if len(module) % 4:
+        raise InvalidArgument(op, "shader", f"{len(module)} bytes", "SPIR-V, whole 32-bit words")
+    if module not in _translated:
+        text = await _translate(op, module)
+        while len(_translated) >= _REMEMBERED:
+            del _translated[next(iter(_translated))]
+        _translated[module] = text
+    return _translated[module]
+
+
+async def _translate(op: str, module: bytes) -> str:
     global _translator
     if _translator is None:
         url = _js.global_text("browsergpuNagaUrl") or NAGA_URL
@@ -41,6 +53,6 @@ async def to_wgsl(op: str, shader: bytes) -> str:
                 "pass WGSL, or set globalThis.browsergpuNagaUrl to a copy of naga-wasm",
             ) from error
     try:
-        return str(_translator(shader))
+        return str(_translator(module))
     except _js.JsError as error:
         raise ShaderCompilation(op, str(error), "shader.spv", 0, 0) from error

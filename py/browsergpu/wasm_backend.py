@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from asyncio import Lock
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from inspect import isawaitable
 from operator import index
 from typing import Any
 
 from browsergpu import _js, canvas, checks, host_memory
+from browsergpu.adapters import is_available
 from browsergpu.compute_backend import (
     BinaryOp,
     ComputeBackend,
@@ -16,8 +19,9 @@ from browsergpu.compute_backend import (
     Transpose,
     UnaryOp,
 )
-from browsergpu.device import Device, PowerPreference, is_available
-from browsergpu.errors import InvalidArgument, NoAdapter, NotInitialized
+from browsergpu.config import BackendConfig
+from browsergpu.device import Device
+from browsergpu.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized
 from browsergpu.memory import Buffer
 from browsergpu.ops import attention, conv2d, elementwise, gemm, reduce
 from browsergpu.ops.gemm import GemmPlan
@@ -37,23 +41,23 @@ class WasmBackend(ComputeBackend):
     >>> backend.unary("relu", a, a, x.size)
     >>> backend.copy_dtoh(x, a)                         # or: await backend.copy_dtoh_async(x, a)
 
-    ``power_preference`` and ``immediates`` are those of :meth:`Device.request`. A backend is a
+    ``options`` are fields of BackendConfig, in place of those in ``config``. A backend is a
     context manager: leaving the block closes it.
+
+    When the GPU is lost, every call raises DeviceLost until ``await backend.recover()`` has
+    opened it anew; buffers allocated with ``keep=True`` then hold what the host last wrote to
+    them or read from them.
     """
 
-    def __init__(
-        self,
-        *,
-        power_preference: PowerPreference = "high-performance",
-        immediates: bool = True,
-    ) -> None:
-        self._power_preference: PowerPreference = power_preference
-        self._immediates = immediates
+    def __init__(self, config: BackendConfig | None = None, **options: Any) -> None:
+        self._config = replace(config or BackendConfig(), **options)
         self._open: Device | None = None
         self._closed = False
         self._opening = Lock()
         self._canvas_id: str | None = None
         self._buffers: dict[int, Buffer] = {}
+        self._kept: dict[int, bytes] = {}  # handle -> last known contents
+        self._gone: dict[int, str] = {}  # handle lost with its device -> label
 
     # -- life ------------------------------------------------------------------------------------
 
@@ -78,18 +82,12 @@ class WasmBackend(ComputeBackend):
     async def init_async(self) -> None:
         async with self._opening:
             if self._open is None:
-                self._open = await Device.request(
-                    power_preference=self._power_preference, immediates=self._immediates
-                )
+                self._open = await Device.request(self._config)
                 self._closed = False
 
     @classmethod
     async def init_from_canvas(
-        cls,
-        canvas_id: str,
-        *,
-        power_preference: PowerPreference = "high-performance",
-        immediates: bool = True,
+        cls, canvas_id: str, config: BackendConfig | None = None, **options: Any
     ) -> WasmBackend:
         """An open backend that draws on the canvas of that id unless told otherwise.
 
@@ -98,7 +96,7 @@ class WasmBackend(ComputeBackend):
         ``globalThis.browsergpuCanvases``.
         """
         canvas.find("init_from_canvas", canvas_id)
-        backend = cls(power_preference=power_preference, immediates=immediates)
+        backend = cls(config, **options)
         backend._canvas_id = canvas_id
         await backend.init_async()
         return backend
@@ -108,8 +106,53 @@ class WasmBackend(ComputeBackend):
         device, self._open = self._open, None
         self._closed = True
         self._buffers.clear()
+        self._kept.clear()
+        self._gone.clear()
         if device is not None:
             device.close()
+
+    async def recover(self) -> None:
+        """Opens the GPU anew after it was lost, behind the same pointers.
+
+        Buffers allocated with ``keep=True`` come back with what the host last wrote to them or
+        read from them; using another one raises DeviceLost with its label. On a device that is
+        not lost, does nothing. Raises NoAdapter where the browser gives no GPU: after a crash of
+        the GPU process, Chrome gives none until the page is reloaded.
+        """
+        old = self.ready("recover")
+        async with self._opening:
+            if self._open is not old or not old.is_lost:
+                return
+            device = await Device.request(self._config)
+            old.close()
+            self._open = device
+            lost, self._buffers = self._buffers, {}
+            for handle, buffer in lost.items():
+                contents = self._kept.get(handle)
+                if contents is None:
+                    self._gone[handle] = buffer.label
+                    continue
+                new = device.memory.take("recover", buffer.nbytes, buffer.label)
+                self._buffers[handle] = replace(new, handle=handle)
+                if contents:
+                    device.recorder.write(new.id, 0, contents, (len(contents) + 3) & ~3)
+
+    async def with_retry(self, fn: Callable[[], Any], attempts: int = 3) -> Any:
+        """What ``fn`` returns (awaited, where it is awaitable); when the GPU is lost meanwhile,
+        recovers and calls it again, up to ``attempts`` times in all, then raises DeviceLost."""
+        op = "with_retry"
+        if not callable(fn):
+            raise InvalidArgument(op, "fn", fn, "a function without arguments")
+        number = checks.integer(op, "attempts", attempts, 1)
+        while True:
+            try:
+                result = fn()
+                return await result if isawaitable(result) else result
+            except DeviceLost:
+                number -= 1
+                if number == 0:
+                    raise
+                await self.recover()
 
     def __enter__(self) -> WasmBackend:
         return self
@@ -119,17 +162,27 @@ class WasmBackend(ComputeBackend):
 
     # -- memory ----------------------------------------------------------------------------------
 
-    def alloc(self, bytes: int) -> int:
+    def alloc(self, bytes: int, *, keep: bool = False, label: str = "") -> int:
+        """A new buffer. ``keep=True`` has :meth:`recover` bring its contents back; ``label`` names
+        it in statistics, in errors and to the browser's tools."""
         device = self.ready("alloc")
         nbytes = checks.integer("alloc", "bytes", bytes, maximum=2**53)
-        buffer = device.memory.take("alloc", nbytes)
+        kept = checks.flag("alloc", "keep", keep)
+        if not isinstance(label, str):
+            raise InvalidArgument("alloc", "label", label, "a string")
+        buffer = device.memory.take("alloc", nbytes, label)
         self._buffers[buffer.handle] = buffer
+        if kept:
+            self._kept[buffer.handle] = b""
         return buffer.handle
 
     def free(self, ptr: int) -> None:
         device = self.ready("free")
+        if type(ptr) is int and self._gone.pop(ptr, None) is not None:
+            return  # lost with its device
         buffer = self._buffer("free", "ptr", ptr)
         del self._buffers[buffer.handle]
+        self._kept.pop(buffer.handle, None)
         device.memory.give(buffer)
 
     def copy_htod(self, dst: int, src: Any) -> None:
@@ -148,6 +201,7 @@ class WasmBackend(ComputeBackend):
                 device.pipeline("merge_word"), 1, 1, 1, buffer.id,
                 whole // 4, (1 << 8 * len(tail)) - 1, int.from_bytes(tail, "little"),
             )  # fmt: skip
+        self._keep(buffer, view)
 
     def copy_dtoh(self, dst: Any, src: int) -> None:
         _js.block_on(self.copy_dtoh_async(dst, src), "copy_dtoh")
@@ -160,6 +214,7 @@ class WasmBackend(ComputeBackend):
         self._check_room(op, "dst", view.nbytes, "src", buffer)
         if view.nbytes > 0:
             await device.recorder.read(buffer.id, 0, view, (view.nbytes + 3) & ~3)
+            self._keep(buffer, view)
 
     def synchronize(self) -> None:
         _js.block_on(self.synchronize_async(), "synchronize")
@@ -373,6 +428,12 @@ class WasmBackend(ComputeBackend):
             )
         canvas.draw(device, op, target, buffer, height, width, channels)
 
+    def _keep(self, buffer: Buffer, view: memoryview) -> None:
+        """Remembers what the host has written to a kept buffer, or read from it."""
+        before = self._kept.get(buffer.handle)
+        if before is not None:
+            self._kept[buffer.handle] = view.tobytes() + before[view.nbytes :]
+
     # -- checks ----------------------------------------------------------------------------------
 
     def ready(self, op: str) -> Device:
@@ -386,6 +447,12 @@ class WasmBackend(ComputeBackend):
     def _buffer(self, op: str, name: str, ptr: Any) -> Buffer:
         buffer = self._buffers.get(ptr) if type(ptr) is int else self._lookup(ptr)
         if buffer is None:
+            if type(ptr) is int and ptr in self._gone:
+                raise DeviceLost(
+                    op,
+                    f"{name} is {ptr}, the buffer {self._gone[ptr]!r}, whose contents were lost "
+                    "with the device (alloc with keep=True brings them back)",
+                )
             raise InvalidArgument(
                 op, name, ptr, "a pointer from this backend's alloc that was not freed"
             )

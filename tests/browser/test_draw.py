@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from harness import problems
 from harness.bare import BarePage
 from harness.lab import Lab
 from harness.pixels import Pixels, screenshot
@@ -29,8 +30,8 @@ backend.device.recorder.counters["readbacks"] - reads
 @pytest.fixture(scope="module", params=["main", "worker"])
 def bare(request: pytest.FixtureRequest, lab: Lab) -> Iterator[BarePage]:
     """A page with an open backend, shared by the tests of one kernel."""
-    problems: list[str] = []
-    bare = lab.new_bare_page(problems.append, request.param)
+    found: list[str] = []
+    bare = lab.new_bare_page(found.append, request.param)
     bare.boot(["numpy", "micropip"])
     bare.install([lab.wheel_url])
     bare.run("""
@@ -40,7 +41,7 @@ def bare(request: pytest.FixtureRequest, lab: Lab) -> Iterator[BarePage]:
     """)
     yield bare
     bare.page.context.close()
-    assert problems == []
+    problems.assert_none(found)
 
 
 def show(bare: BarePage, image: list[float], height: int, width: int, channels: int) -> None:
@@ -70,7 +71,9 @@ def near(got: tuple[int, int, int], wanted: tuple[float, float, float]) -> bool:
     return all(abs(g - 255 * w) <= 1.01 for g, w in zip(got, wanted, strict=True))
 
 
-def shows(height: int, width: int, colours: list[tuple[float, float, float]]) -> object:
+def shows(
+    height: int, width: int, colours: list[tuple[float, float, float]]
+) -> Callable[[Pixels], bool]:
     """A test of pixels: the canvas has that size and these colours, row by row."""
 
     def seen(pixels: Pixels) -> bool:

@@ -3,10 +3,10 @@
 const DELAY_MS = 400;
 
 /**
- * `save` stores the present state. `report` gets "saving", "saved" or "failed" with the error.
+ * `save` stores the present state, `saveAtOnce` does so before it returns. `report` gets "saving", "saved" or "failed" with the error.
  * Returns the function to call after each change.
  */
-export function autosave(save, report) {
+export function autosave({ save, saveAtOnce, report }) {
   let timer = null;
   let saving = Promise.resolve();
 
@@ -21,7 +21,10 @@ export function autosave(save, report) {
   };
 
   const leave = () => {
-    if (timer !== null) now();
+    if (timer === null) return;
+    // What is asynchronous may not come to its end on a page that is left.
+    saveAtOnce();
+    now();
   };
   addEventListener("pagehide", leave);
   document.addEventListener("visibilitychange", () => {

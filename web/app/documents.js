@@ -18,10 +18,12 @@ export class Documents {
     this.#notebook = notebook;
     this.#storage = storage;
     this.#title = title;
-    this.#touch = autosave(
-      () => this.#storage.save(this.#title.value, formatNotebook(this.#notebook.model)),
-      (state, error) => this.#report(state, error, saved),
-    );
+    const present = () => [this.#title.value, formatNotebook(this.#notebook.model)];
+    this.#touch = autosave({
+      save: () => this.#storage.save(...present()),
+      saveAtOnce: () => this.#storage.saveAtOnce(...present()),
+      report: (state, error) => this.#report(state, error, saved),
+    });
     notebook.addEventListener("change", () => this.#touch());
     title.addEventListener("input", () => this.#touch());
   }

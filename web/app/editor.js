@@ -82,7 +82,10 @@ export function createEditor({ parent, doc, type, label, keys, complete, onChang
         syntaxHighlighting(colours),
         keymap.of([...historyKeymap, ...defaultKeymap]),
         EditorView.contentAttributes.of({
-          "aria-label": label, spellcheck: code ? "false" : "true",
+          "aria-label": label,
+          spellcheck: code ? "false" : "true",
+          // Tab indents here, so Tab alone must not lead in: Enter on the cell does.
+          tabindex: "-1",
         }),
         EditorView.updateListener.of(({ docChanged }) => {
           if (docChanged) onChange();

@@ -26,5 +26,5 @@ def adam(
     """One step in place on n float32 parameters; the four buffers are different, n is not 0."""
     device.recorder.dispatch(
         device.pipeline("adam"), *fold(blocks(n, _THREADS)), grad.id, param.id, m.id, v.id,
-        n, lr, beta1, beta2, eps, 1.0 - beta1**step, 1.0 - beta2**step,
+        n, lr, beta1, beta2, 1.0 - beta1, 1.0 - beta2, eps, 1.0 - beta1**step, 1.0 - beta2**step,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from browsergpu.grids import blocks, fold
 from browsergpu.memory import Buffer
 
 _THREADS = 256
+_SMALLEST_SIGMA = 1e-15  # even far above, neighbours weigh nothing; its exponent fits float32
 
 
 def point(
@@ -43,18 +44,21 @@ def gaussian_blur(
 ) -> None:
     """A Gaussian of standard deviation sigma pixels, cut at radius ceil(3 sigma)."""
     radius = ceil(3 * sigma)
-    exponent = -1.0 / (2.0 * sigma * sigma)
+    exponent = -1.0 / (2.0 * max(sigma, _SMALLEST_SIGMA) ** 2)
     norm = 1.0 / sum(exp(t * t * exponent) for t in range(-radius, radius + 1))
     between = device.memory.take("gaussian_blur", 4 * height * width * channels)
     row = width * channels
     passes = (
-        (x, between, height, width, row, channels),
-        (between, y, width, height, channels, row),
+        ("rows", x, between, height, width, row, channels),
+        ("columns", between, y, width, height, channels, row),
     )
-    for source, target, lines, length, line_step, step in passes:
-        segments = blocks(length, _THREADS)
-        device.recorder.dispatch(
-            device.pipeline("blur"), *fold(lines * channels * segments), source.id, target.id,
-            lines, length, line_step, step, channels, segments, radius, exponent, norm,
-        )  # fmt: skip
-    device.memory.give(between)
+    try:
+        for direction, source, target, lines, length, line_step, step in passes:
+            segments = blocks(length, _THREADS)
+            device.recorder.dispatch(
+                device.pipeline("blur", direction), *fold(lines * channels * segments),
+                source.id, target.id,
+                lines, length, line_step, step, channels, segments, radius, exponent, norm,
+            )  # fmt: skip
+    finally:
+        device.memory.give(between)

@@ -62,8 +62,6 @@ def _output_extent(
     """Windows along an axis. Rounded upwards, the last one may hang over the end, but must start
     within the input or the padding before it."""
     room = size + 2 * padding - dilation * (kernel - 1) - 1
-    if room < 0 and not (upwards and room > -stride):
-        return 0
     extent = (-(-room // stride) if upwards else room // stride) + 1
     if upwards and (extent - 1) * stride >= size + padding:
         extent -= 1

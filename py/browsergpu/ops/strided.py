@@ -48,9 +48,7 @@ def _plan(op: str, shape: Shape, strides: Shape) -> _Plan:
     return _Plan("strided", n, extents, steps)
 
 
-def gather(
-    device: Device, op: str, x: Buffer, strides: Shape, y: Buffer, shape: Shape
-) -> None:
+def gather(device: Device, op: str, x: Buffer, strides: Shape, y: Buffer, shape: Shape) -> None:
     """y, a row-major array of words of ``shape``, = x read with those strides; y is not x, and no
     extent is 0."""
     plan = _plan(op, shape, strides)

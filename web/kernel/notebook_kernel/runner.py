@@ -9,7 +9,7 @@ import time
 import types
 from typing import Any
 
-from _pyodide._base import CodeRunner
+from pyodide.code import CodeRunner
 
 from . import channel, completion, display, outputs, tracebacks, waiting
 

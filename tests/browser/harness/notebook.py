@@ -1,0 +1,134 @@
+"""The notebook page as a person uses it: type, press keys, click, look."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from .lab import Lab
+
+BOOT_TIMEOUT_MS = 120_000
+RUN_TIMEOUT_MS = 60_000
+
+
+class NotebookPage:
+    """What a person can do on the page, and see."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+
+    def open(self) -> None:
+        """Load the page and wait for its kernel."""
+        self.page.goto(f"{self.url}/")
+        self.wait_idle(BOOT_TIMEOUT_MS)
+
+    # -- the kernel ------------------------------------------------------------------------------
+
+    @property
+    def kernel(self) -> Locator:
+        return self.page.locator("footer .kernel-state")
+
+    def wait_state(self, state: str, timeout: float = RUN_TIMEOUT_MS) -> None:
+        """Wait for a state of the kernel: loading, idle, busy, interrupting, dead."""
+        expect(self.kernel).to_have_attribute("data-state", state, timeout=timeout)
+
+    def wait_idle(self, timeout: float = RUN_TIMEOUT_MS) -> None:
+        self.wait_state("idle", timeout)
+
+    def wait_finished(self, timeout: float = RUN_TIMEOUT_MS) -> None:
+        """Wait until no cell runs or waits."""
+        expect(self.page.locator('.cell[aria-busy="true"]')).to_have_count(0, timeout=timeout)
+
+    # -- cells -----------------------------------------------------------------------------------
+
+    @property
+    def cells(self) -> Locator:
+        return self.page.locator(".cell")
+
+    def cell(self, index: int) -> Locator:
+        return self.cells.nth(index)
+
+    def editor(self, index: int) -> Locator:
+        return self.cell(index).locator(".cm-content")
+
+    def output(self, index: int) -> Locator:
+        return self.cell(index).locator(".cell-outputs")
+
+    def source(self, index: int) -> str:
+        """The text of a cell's editor."""
+        lines = self.cell(index).locator(".cm-line").all_inner_texts()
+        return "\n".join(line.removesuffix("\n") for line in lines)
+
+    def sources(self) -> list[str]:
+        return [self.source(index) for index in range(self.cells.count())]
+
+    def fill(self, index: int, code: str) -> None:
+        """Replace a cell's code, as by pasting."""
+        self.editor(index).click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.press("Delete")
+        self.page.keyboard.insert_text(code)
+
+    def start(self, code: str) -> int:
+        """Put code into the last cell, run it, and give the cell's index."""
+        index = self.cells.count() - 1
+        self.fill(index, code)
+        self.page.keyboard.press("Shift+Enter")
+        return index
+
+    def run(self, code: str, timeout: float = RUN_TIMEOUT_MS) -> Locator:
+        """Run code in the last cell to its end; gives its output."""
+        index = self.start(code)
+        self.wait_finished(timeout)
+        return self.output(index)
+
+    # -- the rest of the page --------------------------------------------------------------------
+
+    def press(self, name: str) -> None:
+        """Click a button of the page's bars by its name."""
+        self.page.locator("header").get_by_role("button", name=name, exact=True).click()
+
+    def new(self) -> None:
+        """An empty notebook."""
+        self.press("New")
+        expect(self.cells).to_have_count(1)
+        self.close_messages()
+
+    @property
+    def messages(self) -> Locator:
+        return self.page.locator(".toast")
+
+    def close_messages(self) -> None:
+        while self.messages.count():
+            self.messages.first.get_by_role("button", name="Close this message").click()
+
+    def drop(self, files: list[dict[str, Any]]) -> None:
+        """Drop files, each with `name`, `type` and `bytes` (a list of numbers), on the page."""
+        self.page.evaluate(
+            """(files) => {
+              const transfer = new DataTransfer();
+              for (const { name, type, bytes } of files) {
+                transfer.items.add(new File([new Uint8Array(bytes)], name, { type }));
+              }
+              const options = { dataTransfer: transfer, bubbles: true, cancelable: true };
+              for (const event of ["dragenter", "dragover", "drop"]) {
+                document.body.dispatchEvent(new DragEvent(event, options));
+              }
+            }""",
+            files,
+        )
+
+
+@contextlib.contextmanager
+def open_notebook(lab: Lab, **options: Any) -> Iterator[tuple[NotebookPage, list[str]]]:
+    """A notebook page with a running kernel, and the list of the problems it reports."""
+    problems: list[str] = []
+    page = lab.new_page(problems.append, **options)
+    notebook = NotebookPage(page, lab.site_url)
+    notebook.open()
+    yield notebook, problems
+    page.context.close()

@@ -1,0 +1,368 @@
+"""Cells: typing, running, outputs, completion, and the keyboard alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from harness.lab import Lab
+from harness.notebook import NotebookPage, open_notebook
+from harness.problems import assert_none
+from playwright.sync_api import expect
+
+
+@pytest.fixture(scope="module")
+def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
+    with open_notebook(lab) as opened:
+        yield opened
+
+
+@pytest.fixture
+def notebook(shared: tuple[NotebookPage, list[str]]) -> Iterator[NotebookPage]:
+    """An empty notebook; the kernel is shared by the module."""
+    page, problems = shared
+    problems.clear()
+    page.new()
+    yield page
+    assert_none(problems)
+
+
+def test_a_cell_runs_and_the_next_one_opens(notebook: NotebookPage) -> None:
+    notebook.editor(0).click()
+    notebook.page.keyboard.type("6 * 7")
+    notebook.page.keyboard.press("Shift+Enter")
+    expect(notebook.output(0)).to_have_text("42")
+    expect(notebook.cell(0).locator(".cell-count")).to_have_text("[1]")
+    expect(notebook.cell(0).locator(".cell-timing")).to_contain_text("s")
+    expect(notebook.cells).to_have_count(2)
+    expect(notebook.editor(1)).to_be_focused()
+
+
+def test_control_enter_runs_and_stays(notebook: NotebookPage) -> None:
+    notebook.fill(0, "'a' * 3")
+    notebook.page.keyboard.press("Control+Enter")
+    expect(notebook.output(0)).to_have_text("'aaa'")
+    expect(notebook.cells).to_have_count(1)
+    expect(notebook.editor(0)).to_be_focused()
+
+
+def test_cells_share_a_namespace_and_a_semicolon_hides(notebook: NotebookPage) -> None:
+    notebook.run("seen = [1, 2]")
+    expect(notebook.run("seen.append(3)\nseen")).to_have_text("[1, 2, 3]")
+    expect(notebook.run("seen;")).to_be_empty()
+
+
+def test_printed_text_comes_while_the_cell_runs(notebook: NotebookPage) -> None:
+    index = notebook.start(
+        "import asyncio, sys\nprint('first')\nprint('oh', file=sys.stderr)\n"
+        "gate = asyncio.Event()\nawait gate.wait()"
+    )
+    expect(notebook.output(index).locator(".stdout")).to_have_text("first\n")
+    expect(notebook.output(index).locator(".stderr")).to_have_text("oh\n")
+    notebook.wait_state("busy")
+    expect(notebook.cell(index).locator(".cell-count")).to_have_text("[*]")
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+
+
+def test_text_is_never_markup(notebook: NotebookPage) -> None:
+    output = notebook.run("print('<b>bold</b>')\n'<i>it</i>'")
+    expect(output).to_contain_text("<b>bold</b>")
+    expect(output).to_contain_text("'<i>it</i>'")
+    expect(output.locator("b, i")).to_have_count(0)
+
+
+def test_rich_representations(notebook: NotebookPage) -> None:
+    output = notebook.run(
+        "class Table:\n"
+        "    def _repr_html_(self):\n"
+        "        return '<table><tr><td>cell</td></tr></table>'"
+        " '<img src=data:, onerror=\"window.hacked = 1\"><script>window.hacked = 1</script>'\n"
+        "class Drawing:\n"
+        "    def _repr_svg_(self):\n"
+        '        return \'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"/>\'\n'
+        "class Broken:\n"
+        "    def _repr_html_(self):\n"
+        "        raise ValueError\n"
+        "    def __repr__(self):\n"
+        "        return 'plain'\n"
+        "display(Table(), Broken())\n"
+        "Drawing()"
+    )
+    expect(output.locator("td")).to_have_text("cell")
+    expect(output.locator("pre")).to_have_text("plain")
+    drawing = output.locator("img[src^='data:image/svg']")
+    assert drawing.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 20
+    assert notebook.page.evaluate("window.hacked === undefined")
+
+
+def test_a_figure_of_matplotlib_is_shown(notebook: NotebookPage) -> None:
+    output = notebook.run("import matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);")
+    figure = output.locator("img[src^='data:image/png']")
+    assert figure.evaluate("async (image) => (await image.decode(), image.naturalWidth)") > 300
+
+
+def test_a_picture_of_pillow_is_shown(notebook: NotebookPage) -> None:
+    output = notebook.run("from PIL import Image\nImage.new('RGB', (30, 20), 'teal')")
+    picture = output.locator("img[src^='data:image/png']")
+    assert picture.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 30
+
+
+def test_a_traceback_has_the_users_frames_and_lines(notebook: NotebookPage) -> None:
+    notebook.run("def half(x):\n    return x / 0")
+    output = notebook.run("half(1)")
+    trace = output.locator(".output-traceback").first
+    expect(trace).to_contain_text("ZeroDivisionError")
+    expect(trace).to_contain_text("return x / 0")
+    expect(trace).to_contain_text("line 2, in half")
+    for machinery in ("pyodide", "notebook_kernel"):
+        expect(output).not_to_contain_text(machinery)
+
+
+def test_a_traceback_through_a_library_shows_it_on_demand(notebook: NotebookPage) -> None:
+    output = notebook.run("import json\njson.loads('{')")
+    expect(output.locator(".output-traceback").first).to_contain_text("JSONDecodeError")
+    expect(output.locator(".output-traceback").first).not_to_contain_text("decoder.py")
+    output.locator("summary").click()
+    expect(output.locator(".output-traceback").last).to_contain_text("decoder.py")
+
+
+def test_a_syntax_error_points_at_its_place(notebook: NotebookPage) -> None:
+    trace = notebook.run("x = (1,\ny = 2").locator(".output-traceback")
+    expect(trace).to_contain_text("SyntaxError")
+    expect(trace).to_contain_text("line")
+    expect(trace).not_to_contain_text("Traceback")
+
+
+def test_top_level_await_and_blocking(notebook: NotebookPage) -> None:
+    expect(notebook.run("import asyncio\nawait asyncio.sleep(0, 'awaited')")).to_have_text(
+        "'awaited'"
+    )
+    blocked = "from pyodide.ffi import run_sync\nrun_sync(asyncio.sleep(0, 'blocked'))"
+    expect(notebook.run(blocked)).to_have_text("'blocked'")
+
+
+def test_an_exception_passes_through_a_blocking_wait(notebook: NotebookPage) -> None:
+    output = notebook.run(
+        "from pyodide.ffi import run_sync\n"
+        "async def fail():\n    raise LookupError('deep')\n"
+        "try:\n    run_sync(fail())\nexcept LookupError as error:\n    print('caught', error)"
+    )
+    expect(output).to_have_text("caught deep")
+
+
+def test_what_a_task_prints_later_belongs_to_its_cell(notebook: NotebookPage) -> None:
+    first = notebook.start(
+        "import asyncio\nasync def later(gate):\n    await gate.wait()\n    print('late')\n"
+        "gate = asyncio.Event()\ntask = asyncio.ensure_future(later(gate))"
+    )
+    second = notebook.start("gate.set()\nawait task\nprint('second')")
+    expect(notebook.output(second)).to_have_text("second")
+    expect(notebook.output(first)).to_have_text("late")
+
+
+def test_run_all_stops_at_the_first_failure(notebook: NotebookPage) -> None:
+    for index, code in enumerate(["order = ['a']", "1 / 0", "order.append('c')"]):
+        notebook.fill(index, code)
+        notebook.page.keyboard.press("Escape")
+        if index < 2:
+            notebook.page.keyboard.press("b")
+    notebook.press("Run all")
+    notebook.wait_finished()
+    expect(notebook.output(1)).to_contain_text("ZeroDivisionError")
+    expect(notebook.cell(2).locator(".cell-count")).to_have_text("")
+    notebook.fill(2, "order")
+    notebook.page.keyboard.press("Control+Enter")
+    expect(notebook.output(2)).to_have_text("['a']")
+
+
+def test_indenting_and_undo(notebook: NotebookPage) -> None:
+    notebook.editor(0).click()
+    keyboard = notebook.page.keyboard
+    keyboard.type("if True:")
+    keyboard.press("Enter")
+    keyboard.type("x")
+    assert notebook.source(0) == "if True:\n    x"
+    keyboard.press("Escape")
+    notebook.editor(0).click()
+    keyboard.press("Control+End")
+    keyboard.press("Tab")
+    assert notebook.source(0) == "if True:\n        x"
+    keyboard.press("Shift+Tab")
+    keyboard.press("Shift+Tab")
+    assert notebook.source(0) == "if True:\nx"
+    keyboard.press("Control+z")
+    assert notebook.source(0) == "if True:\n    x"
+
+
+def completions(notebook: NotebookPage, typed: str) -> list[str]:
+    """What the editor offers after `typed`."""
+    notebook.fill(notebook.cells.count() - 1, "")
+    notebook.page.keyboard.type(typed)
+    offered = notebook.page.locator(".cm-tooltip-autocomplete")
+    if not offered.is_visible():
+        notebook.page.keyboard.press("Control+Space")
+    expect(offered).to_be_visible()
+    labels = offered.locator(".cm-completionLabel").all_inner_texts()
+    notebook.page.keyboard.press("Escape")
+    return labels
+
+
+def test_completion_comes_from_the_live_interpreter(notebook: NotebookPage) -> None:
+    notebook.run(
+        "import numpy as np\nrarely_used_name = 1\nprices = {'apple': 1, 'pear': 2}\n"
+        "class Loud:\n    @property\n    def touched(self):\n        raise SystemError\n"
+        "loud = Loud()"
+    )
+    assert "rarely_used_name" in completions(notebook, "rarely")
+    assert completions(notebook, "np.linalg.no") == ["norm"]
+    assert "apple" in completions(notebook, "prices['a")
+    assert "touched" in completions(notebook, "loud.to")
+    assert "browsergpu" in completions(notebook, "import browser")
+    assert "sqrt" in completions(notebook, "from math import sq")
+
+
+def test_a_completion_is_taken_with_enter(notebook: NotebookPage) -> None:
+    notebook.run("a_long_name_to_complete = 5")
+    last = notebook.cells.count() - 1
+    notebook.editor(last).click()
+    notebook.page.keyboard.type("a_long_n")
+    expect(notebook.page.locator(".cm-tooltip-autocomplete li[aria-selected]")).to_be_visible()
+    # CodeMirror ignores Enter in the first moments of a list, so that typing on is safe.
+    expect(notebook.editor(last)).to_be_focused()
+    notebook.page.wait_for_timeout(200)
+    notebook.page.keyboard.press("Enter")
+    expect(notebook.editor(last)).to_have_text("a_long_name_to_complete")
+
+
+def test_completion_does_not_wait_for_a_busy_kernel(notebook: NotebookPage) -> None:
+    notebook.start("while True: pass")
+    notebook.wait_state("busy")
+    notebook.page.keyboard.type("local_name = 1\nlocal_n")
+    expect(notebook.page.locator(".cm-tooltip-autocomplete")).to_contain_text("local_name")
+    notebook.page.keyboard.press("Escape")
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+
+
+def test_cells_are_added_moved_deleted_and_brought_back(notebook: NotebookPage) -> None:
+    notebook.fill(0, "1")
+    notebook.press("Code")
+    notebook.page.keyboard.insert_text("2")
+    assert notebook.sources() == ["1", "2"]
+    notebook.cell(1).hover()
+    notebook.cell(1).get_by_role("button", name="Move this cell up").click()
+    assert notebook.sources() == ["2", "1"]
+    notebook.cell(0).hover()
+    notebook.cell(0).get_by_role("button", name="Delete this cell").click()
+    assert notebook.sources() == ["1"]
+    notebook.messages.get_by_role("button", name="Undo").click()
+    assert notebook.sources() == ["2", "1"]
+
+
+def test_a_text_cell_is_rendered_safely_and_edited_again(notebook: NotebookPage) -> None:
+    notebook.press("Text")
+    notebook.page.keyboard.insert_text(
+        "# Title\n\n- item with `code`\n\n[link](https://example.com)\n\n"
+        "<script>window.hacked = 1</script><img src=data:, onerror='window.hacked = 1'>"
+    )
+    notebook.page.keyboard.press("Control+Enter")
+    text = notebook.cell(1).locator(".cell-rendered")
+    expect(text.locator("h1")).to_have_text("Title")
+    expect(text.locator("li code")).to_have_text("code")
+    expect(text.locator("a")).to_have_attribute("rel", "noopener noreferrer")
+    assert notebook.page.evaluate("window.hacked === undefined")
+    notebook.page.keyboard.press("Enter")
+    expect(notebook.editor(1)).to_be_focused()
+    expect(text).to_be_hidden()
+
+
+def test_the_keyboard_alone_is_enough(notebook: NotebookPage) -> None:
+    keyboard = notebook.page.keyboard
+    notebook.cell(0).focus()
+    keyboard.press("Enter")
+    keyboard.type("x = 20")
+    keyboard.press("Alt+Enter")
+    keyboard.type("x + 1")
+    keyboard.press("Escape")
+    expect(notebook.cell(1)).to_be_focused()
+    keyboard.press("Control+Enter")
+    expect(notebook.output(1)).to_have_text("21")
+    keyboard.press("Alt+ArrowUp")
+    assert notebook.sources() == ["x + 1", "x = 20"]
+    expect(notebook.cell(0)).to_be_focused()
+    keyboard.press("a")
+    keyboard.press("m")
+    expect(notebook.cell(0)).to_have_attribute("data-type", "markdown")
+    keyboard.press("d")
+    keyboard.press("d")
+    assert notebook.sources() == ["x + 1", "x = 20"]
+    keyboard.press("ArrowDown")
+    expect(notebook.cell(1)).to_be_focused()
+    # Out of the cells with Tab: nothing holds the focus fast.
+    for _ in range(12):
+        keyboard.press("Tab")
+    assert not notebook.page.evaluate("document.activeElement.closest('.cells') !== null")
+
+
+def test_every_control_has_a_name_and_cells_have_positions(notebook: NotebookPage) -> None:
+    notebook.press("Code")
+    expect(notebook.cell(1)).to_have_attribute("aria-label", "Cell 2 of 2, code")
+    nameless = notebook.page.evaluate(
+        """() => [...document.querySelectorAll("button, input, [role=textbox], canvas, progress")]
+          .filter((one) => !(one.getAttribute("aria-label") || one.textContent.trim()))
+          .map((one) => one.outerHTML)"""
+    )
+    assert nameless == []
+
+
+def test_a_screen_reader_hears_how_a_run_ended(notebook: NotebookPage) -> None:
+    notebook.run("1")
+    expect(notebook.page.locator("#announcements")).to_contain_text("Cell finished in")
+    notebook.run("1 / 0")
+    expect(notebook.page.locator("#announcements")).to_contain_text("ZeroDivisionError")
+
+
+def test_clearing_outputs(notebook: NotebookPage) -> None:
+    expect(notebook.run("'something'")).to_have_text("'something'")
+    notebook.press("Clear outputs")
+    expect(notebook.output(0)).to_be_empty()
+    expect(notebook.cell(0).locator(".cell-count")).to_have_text("")
+
+
+def test_the_page_fits_a_narrow_screen(notebook: NotebookPage) -> None:
+    before = notebook.page.viewport_size
+    notebook.fill(0, "print('a long line ' * 30)")
+    notebook.page.set_viewport_size({"width": 360, "height": 740})
+    try:
+        notebook.page.keyboard.press("Control+Enter")
+        notebook.wait_finished()
+        assert notebook.page.evaluate("document.scrollingElement.scrollWidth") <= 360
+        expect(notebook.page.locator("#gpu-canvas")).to_be_visible()
+    finally:
+        notebook.page.set_viewport_size(before or {"width": 1280, "height": 720})
+
+
+def test_light_and_dark_follow_the_system(notebook: NotebookPage) -> None:
+    def contrast() -> float:
+        """Of text on the page's ground, as WCAG defines it."""
+        return notebook.page.evaluate(
+            """() => {
+              const luminance = (text) => text.match(/[\\d.]+/g).slice(0, 3)
+                .map((value) => value / 255)
+                .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+                .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+              const { color, backgroundColor } = getComputedStyle(document.body);
+              const [low, high] = [luminance(color), luminance(backgroundColor)]
+                .sort((a, b) => a - b);
+              return (high + 0.05) / (low + 0.05);
+            }"""
+        )
+
+    grounds = set()
+    for scheme in ("light", "dark"):
+        notebook.page.emulate_media(color_scheme=scheme)
+        assert contrast() > 7
+        grounds.add(notebook.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(grounds) == 2
+    notebook.page.emulate_media(color_scheme="light")

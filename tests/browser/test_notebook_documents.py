@@ -1,0 +1,237 @@
+"""Documents: reload, open, save, and what cannot be opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness.lab import Lab
+from harness.notebook import NotebookPage, open_notebook
+from harness.problems import assert_none
+from playwright.sync_api import expect
+
+
+@pytest.fixture(scope="module")
+def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
+    with open_notebook(lab) as opened:
+        yield opened
+
+
+@pytest.fixture
+def notebook(shared: tuple[NotebookPage, list[str]]) -> Iterator[NotebookPage]:
+    """An empty notebook; the kernel is shared by the module."""
+    page, problems = shared
+    problems.clear()
+    page.new()
+    yield page
+    assert_none(problems)
+
+
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def open_file(notebook: NotebookPage, name: str, content: str) -> None:
+    """Choose a file in the dialog that the Open button brings."""
+    with notebook.page.expect_file_chooser() as chosen:
+        notebook.press("Open")
+    chosen.value.set_files({"name": name, "mimeType": "", "buffer": content.encode()})
+
+
+def save_file(notebook: NotebookPage) -> tuple[str, dict[str, Any]]:
+    """Save; gives the file's name and content."""
+    with notebook.page.expect_download() as download:
+        notebook.press("Save")
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    return download.value.suggested_filename, json.loads(text)
+
+
+def wait_kept(notebook: NotebookPage) -> None:
+    expect(notebook.page.locator("footer")).to_contain_text("Kept in this browser")
+
+
+RICH = {
+    "cells": [
+        {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Hello\n", "text"]},
+        {
+            "cell_type": "code",
+            "id": "b",
+            "metadata": {"tags": ["mine"]},
+            "execution_count": 7,
+            "source": ["x = 1\n", "x"],
+            "outputs": [
+                {"output_type": "stream", "name": "stdout", "text": ["one\n", "two\n"]},
+                {
+                    "output_type": "display_data",
+                    "data": {"image/png": PNG, "text/plain": ["<picture>"]},
+                    "metadata": {"image/png": {"width": 10}},
+                },
+                {
+                    "output_type": "display_data",
+                    "data": {"image/svg+xml": ["<svg xmlns='http://www.w3.org/2000/svg'/>"]},
+                    "metadata": {},
+                },
+                {
+                    "output_type": "execute_result",
+                    "execution_count": 7,
+                    "data": {"text/html": ["<b>1</b>"], "text/plain": ["1"]},
+                    "metadata": {},
+                },
+                {
+                    "output_type": "error",
+                    "ename": "ValueError",
+                    "evalue": "no",
+                    "traceback": ["\u001b[31mTraceback\u001b[0m", "ValueError: no"],
+                },
+            ],
+        },
+        {"cell_type": "raw", "id": "c", "metadata": {}, "source": ["as it is"]},
+    ],
+    "metadata": {"authors": [{"name": "A. Person"}]},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
+
+def test_a_notebook_survives_opening_and_saving(notebook: NotebookPage) -> None:
+    open_file(notebook, "rich.ipynb", json.dumps(RICH))
+    expect(notebook.cells).to_have_count(3)
+    expect(notebook.cell(0).locator("h1")).to_have_text("Hello")
+    output = notebook.output(1)
+    expect(output.locator(".stdout")).to_have_text("one\ntwo\n")
+    expect(output.locator("img[alt='<picture>']")).to_be_visible()
+    expect(output.locator(".output-html b")).to_have_text("1")
+    expect(output.locator(".output-traceback")).to_have_text("Traceback\nValueError: no")
+    name, saved = save_file(notebook)
+    assert name == "rich.ipynb"
+    assert saved["cells"] == RICH["cells"]
+    assert saved["metadata"]["authors"] == RICH["metadata"]["authors"]
+    assert saved["metadata"]["kernelspec"]["name"] == "python3"
+
+
+def test_what_was_run_is_saved_with_its_outputs(notebook: NotebookPage) -> None:
+    notebook.page.get_by_label("Notebook name").fill("my work")
+    notebook.run("print('out')\ndisplay('shown')\n'result'")
+    name, saved = save_file(notebook)
+    assert name == "my work.ipynb"
+    cell = saved["cells"][0]
+    assert cell["source"] == ["print('out')\n", "display('shown')\n", "'result'"]
+    assert [output["output_type"] for output in cell["outputs"]] == [
+        "stream",
+        "display_data",
+        "execute_result",
+    ]
+    assert cell["outputs"][2]["data"]["text/plain"] == ["'result'"]
+    assert cell["outputs"][2]["execution_count"] == cell["execution_count"]
+
+
+def test_the_last_notebook_survives_a_reload(notebook: NotebookPage) -> None:
+    notebook.page.get_by_label("Notebook name").fill("kept")
+    notebook.run("'an output'")
+    notebook.fill(1, "not_run_yet = 1")
+    wait_kept(notebook)
+    notebook.page.reload()
+    expect(notebook.output(0)).to_have_text("'an output'")
+    assert notebook.sources() == ["'an output'", "not_run_yet = 1"]
+    expect(notebook.page.get_by_label("Notebook name")).to_have_value("kept")
+    notebook.wait_idle()
+    expect(notebook.run("1 + 1")).to_have_text("2")
+
+
+def test_leaving_right_after_typing_loses_nothing(notebook: NotebookPage) -> None:
+    notebook.editor(0).click()
+    notebook.page.keyboard.type("typed_last = 1")
+    notebook.page.reload()
+    expect(notebook.editor(0)).to_have_text("typed_last = 1")
+    notebook.wait_idle()
+
+
+def test_each_tab_keeps_its_own_notebook(notebook: NotebookPage) -> None:
+    notebook.fill(0, "first_tab")
+    wait_kept(notebook)
+    other = NotebookPage(notebook.page.context.new_page(), notebook.url)
+    other.open()
+    expect(other.editor(0)).to_have_text("first_tab")
+    other.fill(0, "second_tab")
+    wait_kept(other)
+    notebook.page.reload()
+    expect(notebook.editor(0)).to_have_text("first_tab")
+    other.page.close()
+    notebook.wait_idle()
+
+
+def test_the_notebook_before_can_be_brought_back(notebook: NotebookPage) -> None:
+    notebook.page.get_by_label("Notebook name").fill("precious")
+    notebook.run("'unsaved work'")
+    open_file(notebook, "other.ipynb", json.dumps(RICH))
+    expect(notebook.cells).to_have_count(3)
+    notebook.messages.get_by_role("button", name="Back to “precious”").click()
+    expect(notebook.output(0)).to_have_text("'unsaved work'")
+    expect(notebook.page.get_by_label("Notebook name")).to_have_value("precious")
+
+
+BROKEN = {
+    "not JSON": ("{ broken", "not JSON"),
+    "not a notebook": ('{"some": "json"}', "“nbformat” is missing"),
+    "too old": ('{"nbformat": 3, "worksheets": []}', "nbformat 3"),
+    "without cells": ('{"nbformat": 4}', "no list of cells"),
+    "a strange cell": ('{"nbformat": 4, "cells": [{"cell_type": "poem"}]}', "“poem”"),
+    "a strange source": (
+        '{"nbformat": 4, "cells": [{"cell_type": "code", "source": 5}]}',
+        "cell 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_bad_file_is_refused_and_the_work_stays(notebook: NotebookPage, kind: str) -> None:
+    content, reason = BROKEN[kind]
+    notebook.fill(0, "my_work = 1")
+    open_file(notebook, "bad.ipynb", content)
+    message = notebook.messages.filter(has_text="bad.ipynb could not be opened")
+    expect(message).to_contain_text(reason)
+    assert notebook.sources() == ["my_work = 1"]
+
+
+def test_a_dropped_notebook_is_opened(notebook: NotebookPage) -> None:
+    content = json.dumps(RICH).encode()
+    notebook.drop([{"name": "dropped.ipynb", "type": "", "bytes": list(content)}])
+    expect(notebook.cells).to_have_count(3)
+    expect(notebook.page.get_by_label("Notebook name")).to_have_value("dropped")
+
+
+def test_control_s_saves(notebook: NotebookPage) -> None:
+    notebook.fill(0, "1 + 1")
+    with notebook.page.expect_download() as download:
+        notebook.page.keyboard.press("Control+s")
+    assert download.value.suggested_filename == "untitled.ipynb"
+
+
+def test_a_damaged_store_is_told_and_its_content_can_be_had(notebook: NotebookPage) -> None:
+    notebook.fill(0, "before = 1")
+    wait_kept(notebook)
+    notebook.page.evaluate(
+        """() => new Promise((resolve, reject) => {
+          const opening = indexedDB.open("browsergpu");
+          opening.onerror = reject;
+          opening.onsuccess = () => {
+            const id = sessionStorage.getItem("browsergpu-record");
+            const record = { id, saved: Date.now(), title: "torn", notebook: '{"half": ' };
+            const transaction = opening.result.transaction("notebooks", "readwrite");
+            transaction.objectStore("notebooks").put(record);
+            transaction.oncomplete = () => { opening.result.close(); resolve(); };
+          };
+        })"""
+    )
+    notebook.page.reload()
+    expect(notebook.messages.filter(has_text="could not be opened")).to_contain_text("not JSON")
+    with notebook.page.expect_download() as download:
+        notebook.messages.get_by_role("button", name="Download").click()
+    assert Path(download.value.path()).read_text() == '{"half": '
+    expect(notebook.cell(0)).to_contain_text("Python on your GPU")
+    notebook.wait_idle()

@@ -1,0 +1,209 @@
+"""The kernel of the notebook page: interrupt, restart, limits, death, the machine API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from harness.lab import Lab
+from harness.notebook import NotebookPage, open_notebook
+from harness.problems import assert_none
+from playwright.sync_api import Page, expect
+
+
+@pytest.fixture(scope="module")
+def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
+    with open_notebook(lab) as opened:
+        yield opened
+
+
+@pytest.fixture
+def notebook(
+    request: pytest.FixtureRequest, shared: tuple[NotebookPage, list[str]]
+) -> Iterator[NotebookPage]:
+    """An empty notebook; the kernel is shared by the module."""
+    page, problems = shared
+    problems.clear()
+    page.new()
+    yield page
+    if request.node.get_closest_marker("provokes_errors") is None:
+        assert_none(problems)
+
+
+INTERRUPTIBLE = {
+    "computing": "while True: pass",
+    "printing": "while True: print('x' * 50)",
+    "awaiting": "import asyncio\nawait asyncio.Event().wait()",
+    "awaiting over and over": "import asyncio\nwhile True: await asyncio.sleep(0)",
+    "sleeping": "import time\ntime.sleep(600)",
+    "blocking": (
+        "import asyncio\nfrom pyodide.ffi import run_sync\nrun_sync(asyncio.Event().wait())"
+    ),
+}
+
+
+@pytest.mark.parametrize("doing", INTERRUPTIBLE)
+def test_interrupt_ends_code_and_keeps_the_variables(notebook: NotebookPage, doing: str) -> None:
+    notebook.run("kept = 'kept'")
+    index = notebook.start(INTERRUPTIBLE[doing])
+    notebook.wait_state("busy")
+    # The state turns busy before Python begins; give it time to get into the wait.
+    notebook.page.wait_for_timeout(300)
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+    expect(notebook.output(index).locator(".output-traceback").first).to_contain_text(
+        "KeyboardInterrupt"
+    )
+    expect(notebook.run("kept")).to_have_text("'kept'")
+
+
+def test_interrupt_at_once_is_not_lost(notebook: NotebookPage) -> None:
+    notebook.start("while True: pass")
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+    expect(notebook.run("1 + 1")).to_have_text("2")
+
+
+def test_interrupt_drops_the_queue(notebook: NotebookPage) -> None:
+    notebook.run("ran = []")
+    notebook.start("while True: pass")
+    queued = notebook.start("ran.append(1)")
+    expect(notebook.cell(queued).locator(".cell-count")).to_have_text("[ ]")
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+    expect(notebook.cell(queued).locator(".cell-count")).to_have_text("")
+    expect(notebook.run("ran")).to_have_text("[]")
+
+
+def test_code_that_resists_an_interrupt_ends_with_a_restart(notebook: NotebookPage) -> None:
+    notebook.run("gone = 1")
+    index = notebook.start(
+        "while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass"
+    )
+    notebook.wait_state("busy")
+    notebook.press("Interrupt")
+    message = notebook.messages.filter(has_text="does not react")
+    expect(message).to_be_visible()
+    message.get_by_role("button", name="Restart").click()
+    notebook.wait_idle()
+    expect(notebook.output(index)).to_contain_text("restarted")
+    expect(notebook.run("gone").locator(".output-traceback")).to_contain_text("NameError")
+    expect(notebook.cell(notebook.cells.count() - 2).locator(".cell-count")).to_have_text("[1]")
+
+
+def test_a_runaway_print_is_cut_and_says_so(notebook: NotebookPage) -> None:
+    output = notebook.run("for i in range(200_000): print(i)")
+    expect(output).to_contain_text("output cut after 262,144 characters")
+    expect(output).to_contain_text("more characters were not shown")
+    assert len(output.inner_text()) < 300_000
+
+
+def test_displays_are_limited(notebook: NotebookPage) -> None:
+    output = notebook.run("for i in range(250): display(i)")
+    expect(output.locator(".display_data")).to_have_count(200)
+    expect(output).to_contain_text("only the first 200 displays")
+
+
+def test_a_progress_bar_overwrites_its_line(notebook: NotebookPage) -> None:
+    output = notebook.run("print('10%', end='\\r'); print('99%', end='\\r'); print('done')")
+    expect(output.locator("pre")).to_have_text("done\n")
+
+
+def test_input_says_what_to_do_instead(notebook: NotebookPage) -> None:
+    expect(notebook.run("input('name? ')")).to_contain_text("not available in this notebook")
+
+
+def test_the_status_bar_tells_adapter_features_and_memory(notebook: NotebookPage) -> None:
+    footer = notebook.page.locator("footer")
+    expect(footer).to_contain_text("swiftshader")
+    footer.get_by_role("button", name="features").click()
+    dialog = notebook.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("subgroups")
+    dialog.get_by_role("button", name="Close").click()
+    notebook.run(
+        "import browsergpu\nbackend = browsergpu.WasmBackend()\nbackend.init()\n"
+        "ptr = backend.alloc(3_000_000)"
+    )
+    expect(footer).to_contain_text("GPU memory 3.")
+    notebook.run("backend.free(ptr)\nbackend.close()")
+    expect(footer).not_to_contain_text("GPU memory 3.")
+
+
+RUN = "code => globalThis.browsergpu.run(code)"
+
+
+def test_machine_runs_and_cells_share_namespace_and_queue(notebook: NotebookPage) -> None:
+    notebook.run("shared = ['cell']")
+    notebook.start("import asyncio\nawait asyncio.sleep(0.2)\nshared.append('slow cell')")
+    assert notebook.page.evaluate(RUN, "shared") == "['cell', 'slow cell']"
+    assert notebook.page.evaluate(RUN, "shared = 'from a machine'") == ""
+    expect(notebook.run("shared")).to_have_text("'from a machine'")
+
+
+def test_a_restart_rejects_what_runs_and_makes_a_new_ready(notebook: NotebookPage) -> None:
+    notebook.page.evaluate(
+        f"() => {{ window.ending = ({RUN})('while True: pass').catch((error) => error.message); }}"
+    )
+    notebook.wait_state("busy")
+    notebook.press("Restart")
+    assert "restarted" in notebook.page.evaluate("window.ending")
+    assert notebook.page.evaluate("browsergpu.ready.then(() => browsergpu.run('2 + 3'))") == "5"
+
+
+@pytest.mark.provokes_errors
+def test_a_crashed_interpreter_is_told_and_restarted(notebook: NotebookPage) -> None:
+    # Without Python's own limit the recursion overflows the stack of WebAssembly.
+    notebook.start(
+        "import sys\nsys.setrecursionlimit(10**8)\ndef deeper(n):\n"
+        "    return deeper(n + 1)\ndeeper(0)"
+    )
+    notebook.wait_state("dead")
+    expect(notebook.messages.filter(has_text="The kernel stopped")).to_be_visible()
+    notebook.press("Restart")
+    notebook.wait_idle()
+    expect(notebook.run("1 + 1")).to_have_text("2")
+
+
+@pytest.mark.provokes_errors
+def test_a_kernel_that_cannot_start_says_why_and_can_be_tried_again(
+    new_page: Callable[..., Page], site_url: str
+) -> None:
+    notebook = NotebookPage(new_page(), site_url)
+    notebook.page.route("**/wheel/index.json", lambda route: route.fulfill(status=404))
+    notebook.page.goto(f"{site_url}/")
+    notebook.wait_state("dead")
+    message = notebook.messages.filter(has_text="/wheel/index.json could not be loaded: HTTP 404")
+    told = notebook.page.evaluate("browsergpu.ready.catch((error) => error.message)")
+    assert "HTTP 404" in told
+    notebook.page.unroute("**/wheel/index.json")
+    message.get_by_role("button", name="Restart").click()
+    notebook.wait_idle()
+    assert notebook.page.evaluate("browsergpu.run('1 + 1')") == "2"
+
+
+def test_boot_shows_what_is_loading_and_how_much(
+    new_page: Callable[..., Page], site_url: str
+) -> None:
+    page = new_page()
+    page.add_init_script(
+        """globalThis.stages = [];
+        document.addEventListener("DOMContentLoaded", () => {
+          new MutationObserver(() => {
+            const box = document.querySelector(".boot");
+            if (box && !box.hidden) stages.push(box.innerText + " " +
+              (box.querySelector("progress").position));
+          }).observe(document.body, { subtree: true, childList: true, attributes: true });
+        });"""
+    )
+    page.goto(f"{site_url}/")
+    kernel = page.locator("footer .kernel-state")
+    expect(kernel).to_have_attribute("data-state", "idle", timeout=120_000)
+    expect(page.locator(".boot")).to_be_hidden()
+    stages = page.evaluate("stages")
+    seen = " | ".join(stages)
+    for what in ("Python", "NumPy", "browsergpu", " MB of "):
+        assert what in seen, what
+    positions = [float(stage.rsplit(" ", 1)[1]) for stage in stages]
+    known = [position for position in positions if position >= 0]
+    assert known == sorted(known)
+    assert known[-1] == 1.0

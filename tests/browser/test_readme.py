@@ -1,0 +1,37 @@
+"""The README's first example does what it says, and names files that exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_first_example(site_url: str, new_page: Callable[..., Page]) -> None:
+    section = README.split("## A first example")[1].split("\n## ")[0]
+    (example,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    smaller = example.replace("1024", "96")  # SwiftShader and NumPy without BLAS are slow
+    assert smaller != example
+    page = new_page()
+    page.goto(f"{site_url}/?notebook=none")
+    page.evaluate("browsergpu.ready")
+    difference = page.evaluate("code => browsergpu.run(code)", smaller)
+    assert 0 <= float(re.search(r"[\d.e+-]+", difference.removeprefix("np.float32"))[0]) < 1e-3
+
+
+def test_the_files_it_names_exist() -> None:
+    names = re.findall(r"\]\(([^)#:]+)\)", README) + re.findall(r"`((?:\w+/)+[\w.]*)`", README)
+    assert len(names) > 8
+    missing = [
+        name
+        for name in names
+        if not name.startswith((".cache", "wheel"))
+        and not (REPOSITORY / name).exists()
+        and not (REPOSITORY / "tests" / "browser" / name).exists()
+    ]
+    assert missing == []

@@ -1,0 +1,258 @@
+"""THE TABLE, the shader files and the backend's methods say the same, none more than another."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from browsergpu import BinaryOp, ComputeBackend, ReduceOp, UnaryOp, WasmBackend, shaders
+from browsergpu.kernels import KERNELS, READ, RENDER_SHADERS, WRITE, Kernel
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SHADERS = REPOSITORY / "shaders"
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_STORAGE = re.compile(
+    r"@group\((\d+)\)\s*@binding\((\d+)\)\s*var<storage,\s*(read|read_write)>\s*(\w+)\s*:"
+)
+_OVERRIDE = re.compile(r"\boverride\s+(\w+)\s*:\s*(\w+)")
+_ENTRY = re.compile(r"@compute[^{;]*?\bfn\s+(\w+)\s*\(")
+_FUNCTION = re.compile(r"\bfn\s+(\w+)\s*\(")
+_PARAMS = re.compile(r"struct\s+Params\s*\{(.*?)\}", re.DOTALL)
+_FIELD = re.compile(r"(\w+)\s*:\s*(\w+)")
+
+
+@dataclass(frozen=True)
+class Shader:
+    """What a WGSL file declares."""
+
+    storage: dict[str, tuple[int, str]]
+    overrides: set[str]
+    entries: set[str]
+    fields: tuple[tuple[str, str], ...]
+    bodies: dict[str, str]
+
+    @classmethod
+    def parse(cls, source: str) -> Shader:
+        text = _COMMENT.sub("", source)
+        storage = {}
+        for group, binding, access, name in _STORAGE.findall(text):
+            assert group == "0", f"{name} is in group {group}; storage belongs to group 0"
+            storage[name] = (int(binding), READ if access == "read" else WRITE)
+        block = _PARAMS.search(text)
+        return cls(
+            storage,
+            {name for name, _kind in _OVERRIDE.findall(text)},
+            set(_ENTRY.findall(text)),
+            tuple(_FIELD.findall(block.group(1))) if block else (),
+            {name: _body(text, name) for name in _FUNCTION.findall(text)},
+        )
+
+    def used_by(self, entry: str) -> set[str]:
+        """The storage variables that an entry point reaches, also through functions."""
+        reached, waiting = set(), [entry]
+        while waiting:
+            function = waiting.pop()
+            if function not in reached:
+                reached.add(function)
+                words = set(re.findall(r"\w+", self.bodies[function]))
+                waiting += [name for name in self.bodies if name in words]
+        words = set().union(*(_free_words(self.bodies[name]) for name in reached))
+        return {name for name in self.storage if name in words}
+
+
+def _body(text: str, function: str) -> str:
+    start = re.search(rf"\bfn\s+{function}\s*\(", text)
+    assert start is not None
+    opening = text.index("{", start.start())
+    depth = 0
+    for at in range(opening, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[start.start() : at + 1]
+    raise AssertionError(f"fn {function} has no end")
+
+
+def _free_words(body: str) -> set[str]:
+    """Names in a function, without members (``v.x``) and without its own parameters and
+    variables."""
+    header, _, inner = body.partition("{")
+    own = set(re.findall(r"(\w+)\s*:", header.partition("(")[2]))
+    own |= set(re.findall(r"\b(?:let|var|const)\s+(\w+)", inner))
+    return set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", inner)) - own
+
+
+PARSED = {
+    path.name: Shader.parse(path.read_text(encoding="utf-8")) for path in SHADERS.glob("*.wgsl")
+}
+each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
+
+
+def test_no_file_is_missing_and_none_is_an_orphan() -> None:
+    assert {kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS == set(PARSED)
+    assert all(name == kernel.name for name, kernel in KERNELS.items())
+
+
+def test_every_entry_point_is_a_kernel() -> None:
+    declared = {(name, entry) for name, shader in PARSED.items() for entry in shader.entries}
+    used = [(kernel.shader, kernel.entry_point) for kernel in KERNELS.values()]
+    assert set(used) == declared
+    assert len(used) == len(set(used)), "two kernels are the same entry point"
+
+
+@each_kernel
+def test_parameters(kernel: Kernel) -> None:
+    shader = PARSED[kernel.shader]
+    assert kernel.params.fields == shader.fields
+    assert kernel.params.nbytes == 4 * len(shader.fields)
+    assert 0 < kernel.params.nbytes <= 64, "immediates have 64 bytes"
+    assert shaders.PARAMETERS in (SHADERS / kernel.shader).read_text(encoding="utf-8")
+
+
+@each_kernel
+def test_bindings(kernel: Kernel) -> None:
+    shader = PARSED[kernel.shader]
+    used = shader.used_by(kernel.entry_point)
+    assert {b.name for b in kernel.bindings} == used
+    for binding in kernel.bindings:
+        assert (binding.number, binding.access) == shader.storage[binding.name]
+    numbers = [binding.number for binding in kernel.bindings]
+    assert numbers == sorted(set(numbers))
+    assert kernel.signature == "".join(f"{b.number}{b.access}" for b in kernel.bindings)
+
+
+@each_kernel
+def test_overrides(kernel: Kernel) -> None:
+    shader = PARSED[kernel.shader]
+    assert kernel.configurations
+    for configuration in kernel.configurations.values():
+        assert set(configuration) <= shader.overrides
+    given = set().union(*(set(c) for c in kernel.configurations.values()))
+    assert given == shader.overrides, "an override that no configuration sets"
+    values = [tuple(sorted(c.items())) for c in kernel.configurations.values()]
+    assert len(values) == len(set(values)), "two configurations are the same"
+
+
+def test_configurations_are_the_public_ops() -> None:
+    # A mean is a sum that is scaled.
+    public = {
+        "unary": {op.value for op in UnaryOp},
+        "binary": {op.value for op in BinaryOp},
+        "reduce": {op.value for op in ReduceOp} - {"mean"},
+    }
+    for kernel in KERNELS.values():
+        family = kernel.name.split("_")[0]
+        assert set(kernel.configurations) == public.get(family, {""}), kernel.name
+
+
+def test_every_kernel_is_dispatched_by_the_package() -> None:
+    package = REPOSITORY / "py" / "browsergpu"
+    strings = {
+        node.value
+        for path in package.rglob("*.py")
+        if path.name != "kernels.py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert set(KERNELS) <= strings
+
+
+# The trait's methods, with the names and the order of their arguments.
+TRAIT = {
+    "init": [],
+    "alloc": ["bytes"],
+    "free": ["ptr"],
+    "copy_htod": ["dst", "src"],
+    "copy_dtoh": ["dst", "src"],
+    "synchronize": [],
+    "gemm": [
+        "trans_a",
+        "trans_b",
+        "m",
+        "n",
+        "k",
+        "alpha",
+        "a_ptr",
+        "lda",
+        "b_ptr",
+        "ldb",
+        "beta",
+        "c_ptr",
+        "ldc",
+        "order",
+    ],
+    "batched_gemm": [
+        "trans_a",
+        "trans_b",
+        "m",
+        "n",
+        "k",
+        "alpha",
+        "a_ptr",
+        "lda",
+        "stride_a",
+        "b_ptr",
+        "ldb",
+        "stride_b",
+        "beta",
+        "c_ptr",
+        "ldc",
+        "stride_c",
+        "batch_count",
+        "order",
+    ],
+    "gemm_f16": ["m", "n", "k", "alpha", "a_ptr", "b_ptr", "beta", "c_ptr"],
+    "conv2d_forward": [
+        "input_ptr",
+        "input_shape",
+        "filter_ptr",
+        "filter_shape",
+        "output_ptr",
+        "output_shape",
+        "stride",
+        "padding",
+    ],
+    "attention": [
+        "q_ptr",
+        "k_ptr",
+        "v_ptr",
+        "o_ptr",
+        "batch",
+        "heads",
+        "seq_q",
+        "seq_kv",
+        "head_dim",
+        "scale",
+        "causal",
+    ],
+    "reduce": ["op", "input_ptr", "output_ptr", "shape", "axis"],
+    "unary": ["op", "input_ptr", "output_ptr", "n"],
+    "binary": ["op", "a_ptr", "b_ptr", "output_ptr", "n"],
+}
+TWINS = ("init", "copy_dtoh", "synchronize")
+
+
+@pytest.mark.parametrize("owner", [ComputeBackend, WasmBackend])
+@pytest.mark.parametrize("name", TRAIT)
+def test_methods_are_the_traits(owner: type, name: str) -> None:
+    import inspect
+
+    names = [name, f"{name}_async"] if name in TWINS else [name]
+    for each in names:
+        signature = inspect.signature(getattr(owner, each))
+        assert list(signature.parameters) == ["self", *TRAIT[name]]
+        assert inspect.iscoroutinefunction(getattr(owner, each)) == each.endswith("_async")
+    if "order" in TRAIT[name]:
+        order = inspect.signature(getattr(owner, name)).parameters["order"]
+        assert (order.kind, order.default) == (order.KEYWORD_ONLY, "C")
+
+
+def test_compute_backend_has_no_more_and_cannot_be_made() -> None:
+    abstract = set(ComputeBackend.__abstractmethods__)
+    assert abstract == {*TRAIT, *(f"{name}_async" for name in TWINS), "name", "is_initialized"}
+    with pytest.raises(TypeError):
+        ComputeBackend()  # type: ignore[abstract]
