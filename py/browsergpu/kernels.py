@@ -267,7 +267,8 @@ _TABLE = (
         _bindings("x", "y", "indices", written=2),
         _POOL_PARAMS,
         "main_indices",
-        family="elementwise",
+        {"": {"OP": 0}},
+        "elementwise",
     ),
     Kernel(
         "cross_entropy",

@@ -18,11 +18,11 @@ def binary(device: Device, op: str, a: Buffer, b: Buffer, y: Buffer, n: int) -> 
 def total(device: Device, x: Buffer, y: Buffer, outer: int, length: int, inner: int) -> None:
     """y[o, i] = sum over j of x[o, j, i]; y is not x, no size is 0."""
     source = x
-    threads = device.workgroup_sizes.reduction
     while True:
         chunks = blocks(length, _CHUNK)
         outputs = outer * chunks * inner
         target = y if chunks == 1 else device.memory.take("reduce_sum", 4 * outputs)
+        threads = device.workgroup_sizes.reduction
         device.recorder.dispatch(
             device.pipeline("sum_integer"), *fold(blocks(outputs, threads)),
             source.id, target.id, outer, length, inner, _CHUNK, chunks,

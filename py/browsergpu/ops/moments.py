@@ -16,7 +16,6 @@ _SHORT_ROW = 32  # rows up to here are quicker one a thread than one a workgroup
 def moments(device: Device, op: str, x: Buffer, steps: list[tuple[int, int, int]]) -> Buffer:
     """A new buffer of (count, mean, sum of squared deviations) for each output of the steps
     [outer, length, inner] -> [outer, inner], of which there is at least one; no size is 0."""
-    threads = device.workgroup_sizes.reduction
     source = x
     configuration = ""
     for outer, whole, inner in steps:
@@ -27,6 +26,7 @@ def moments(device: Device, op: str, x: Buffer, steps: list[tuple[int, int, int]
             chunks = blocks(length, chunk)
             outputs = outer * chunks * inner
             target = device.memory.take(op, 12 * outputs, "moments")
+            threads = device.workgroup_sizes.reduction
             device.recorder.dispatch(
                 device.pipeline("moments_rows" if rows else "moments_columns", configuration),
                 *fold(outputs if rows else blocks(outputs, threads)), source.id, target.id,

@@ -99,12 +99,12 @@ def reduce(device: Device, plan: ReducePlan, x: Buffer, y: Buffer) -> None:
         elementwise.fill(device, y, plan.empty, plan.output_elements)
         return
     source = x
-    threads = device.workgroup_sizes.reduction
     for step in plan.passes:
         last = step is plan.passes[-1]
         target = y if last else device.memory.take("reduce", 4 * step.outputs)
         pipeline = device.pipeline(step.kernel, plan.op)
-        device.recorder.dispatch(pipeline, *step.grid(threads), source.id, target.id, *step.fields)
+        grid = step.grid(device.workgroup_sizes.reduction)
+        device.recorder.dispatch(pipeline, *grid, source.id, target.id, *step.fields)
         if source is not x:
             device.memory.give(source)
         source = target
