@@ -16,6 +16,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<vec4f>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+override THREADS: u32 = 256u; // in a workgroup
 // 0 add, 1 sub, 2 mul, 3 div, 4 max, 5 min, 6 pow
 override OP: u32 = 0u;
 
@@ -108,10 +109,10 @@ fn result(p: vec4f, q: vec4f, previous: vec4f, i: u32) -> vec4f {
 }
 
 fn index(id: vec3u, groups: vec3u) -> u32 {
-  return id.y * groups.x * 256u + id.x;
+  return id.y * groups.x * THREADS + id.x;
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
   if (4u * i < params.n) {
@@ -119,7 +120,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   }
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn main_in_place_a(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
   if (4u * i < params.n) {
@@ -127,7 +128,7 @@ fn main_in_place_a(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgr
   }
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn main_in_place_b(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
   if (4u * i < params.n) {
@@ -135,7 +136,7 @@ fn main_in_place_b(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgr
   }
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn main_in_place_both(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
   if (4u * i < params.n) {

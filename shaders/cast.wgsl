@@ -13,6 +13,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+override THREADS: u32 = 256u; // in a workgroup
 // 0 f32, 1 f16, 2 i32, 3 u32, 4 bool, 5 u8
 override FROM: u32 = 0u;
 override TO: u32 = 1u;
@@ -117,9 +118,9 @@ fn store_bytes(i: u32, v: vec4f) {
   }
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-  let i = id.y * groups.x * 256u + id.x;
+  let i = id.y * groups.x * THREADS + id.x;
   if (4u * i >= params.n) {
     return;
   }

@@ -5,7 +5,8 @@
 // Implicit GEMM: rows are the filters of one group, columns the output pixels of one image, and
 // the sum runs over (c, r, s); the im2col matrix exists only as tiles in workgroup memory. A
 // workgroup of 16 × 16 threads makes a 64 × 64 tile, 16 steps deep; a thread keeps 4 × 4 sums.
-// z numbers image × group. 2 N F P Q C R S / groups operations.
+// z numbers image × group. 2 N F P Q C R S / groups operations. With BIAS, each filter has a number
+// that is added to its outputs; without, the binding must be there but is not read.
 
 struct Params {
   channels: u32, // of one group
@@ -28,8 +29,11 @@ struct Params {
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<storage, read> bias: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+override BIAS: u32 = 0u;
 
 const TILE = 64u;
 const DEPTH = 16u;
@@ -52,14 +56,19 @@ fn input_at(base: u32, step: u32, pixel: u32) -> f32 {
   return x[base + (step / window * params.height + row) * params.width + column];
 }
 
-fn store(base: u32, filter_index: u32, pixel: u32, sums: vec4f) {
+fn store(z: u32, filter_index: u32, pixel: u32, sums: vec4f) {
   let pixels = params.out_h * params.out_w;
   if (filter_index >= params.filters) {
     return;
   }
+  var added = 0.0;
+  if (BIAS != 0u) {
+    added = bias[z % params.groups * params.filters + filter_index];
+  }
+  let base = (z * params.filters + filter_index) * pixels;
   for (var j = 0u; j < 4u; j++) {
     if (pixel + j < pixels) {
-      y[base + filter_index * pixels + pixel + j] = sums[j];
+      y[base + pixel + j] = sums[j] + added;
     }
   }
 }
@@ -84,7 +93,6 @@ fn main(
   let z = params.first_z + workgroup.z; // image × groups + group
   let x_base = z * params.channels * params.height * params.width;
   let w_base = z % params.groups * params.filters * steps;
-  let y_base = z * params.filters * pixels;
 
   var sums0 = vec4f();
   var sums1 = vec4f();
@@ -124,8 +132,8 @@ fn main(
     workgroupBarrier();
   }
   let pixel = pixel0 + my_pixel;
-  store(y_base, filter0 + my_filter, pixel, sums0);
-  store(y_base, filter0 + my_filter + 1u, pixel, sums1);
-  store(y_base, filter0 + my_filter + 2u, pixel, sums2);
-  store(y_base, filter0 + my_filter + 3u, pixel, sums3);
+  store(z, filter0 + my_filter, pixel, sums0);
+  store(z, filter0 + my_filter + 1u, pixel, sums1);
+  store(z, filter0 + my_filter + 2u, pixel, sums2);
+  store(z, filter0 + my_filter + 3u, pixel, sums3);
 }

@@ -10,6 +10,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+override THREADS: u32 = 256u; // in a workgroup
 // 0 add, 1 sub, 2 mul
 override OP: u32 = 0u;
 
@@ -21,9 +22,9 @@ fn apply(p: u32, q: u32) -> u32 {
   }
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-  let i = id.y * groups.x * 256u + id.x;
+  let i = id.y * groups.x * THREADS + id.x;
   if (i < params.n) {
     y[i] = apply(a[i], b[i]);
   }

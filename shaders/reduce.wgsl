@@ -1,7 +1,7 @@
 // y[o, c, i] = reduction of x[o, j, i] over the j of chunk c: x is [outer, length, inner].
 //
 // One pass reads x once; the caller runs further passes over the chunks until one is left.
-// Two entry points: main_rows (inner = 1) gives a chunk to a workgroup, whose 256 threads read
+// Two entry points: main_rows (inner = 1) gives a chunk to a workgroup, whose threads read
 // neighbouring words and combine in a tree; main_columns gives one chunk of one column to each
 // thread, so that neighbouring threads read neighbouring columns. Sums are therefore pairwise
 // enough for float32: no running sum is longer than a chunk.
@@ -24,8 +24,7 @@ struct Params {
 
 // 0 sum (and mean), 1 max, 2 min
 override OP: u32 = 0u;
-
-const THREADS = 256u;
+override THREADS: u32 = 256u; // in a workgroup; a power of two
 
 var<workgroup> partial: array<f32, THREADS>;
 

@@ -14,9 +14,11 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-@compute @workgroup_size(256)
+override THREADS: u32 = 256u; // in a workgroup
+
+@compute @workgroup_size(THREADS)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-  let which = id.y * groups.x * 256u + id.x; // (outer × chunks + chunk) × inner + column
+  let which = id.y * groups.x * THREADS + id.x; // (outer × chunks + chunk) × inner + column
   if (which >= params.outer * params.chunks * params.inner) {
     return;
   }

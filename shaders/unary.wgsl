@@ -15,6 +15,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<vec4f>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+override THREADS: u32 = 256u; // in a workgroup
 // 0 relu, 1 sigmoid, 2 tanh, 3 exp, 4 log, 5 sqrt, 6 abs, 7 neg, 8 gelu, 9 silu
 override OP: u32 = 0u;
 
@@ -82,10 +83,10 @@ fn result(v: vec4f, previous: vec4f, i: u32) -> vec4f {
 }
 
 fn index(id: vec3u, groups: vec3u) -> u32 {
-  return id.y * groups.x * 256u + id.x;
+  return id.y * groups.x * THREADS + id.x;
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
   if (4u * i < params.n) {
@@ -93,7 +94,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   }
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn main_in_place(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
   if (4u * i < params.n) {

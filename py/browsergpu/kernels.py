@@ -17,6 +17,11 @@ softmax_rows, …    ``softmax``         one
 layer_norm, cross_entropy, embedding, adam: by name
 pixel, stencil     image filters       one per filter
 blur               ``gaussian_blur``   one per direction
+broadcast          ``add`` to ``div``  one per operation and number of axes
+strided, transpose ``transpose``       strided: one per number of axes
+moments…, variance ``variance``        moments: of elements, of moments
+batch_norm, …      ``batch_norm``      one
+pool, pool_indices ``max_pool2d`` …    pool: one per operation
 cast               everything that is not float32; one per pair of types
 integer, sum_integer                   whole numbers
 fill, merge_word   reductions of nothing, uploads of part of a word
@@ -67,10 +72,10 @@ class Kernel:
         return "".join(f"{b.number}{b.access}" for b in self.bindings)
 
 
-def _bindings(*names: str, written: int = 1) -> tuple[Binding, ...]:
-    """Numbered from 0; the last ones are written, the others are only read."""
-    first = len(names) - written
-    return tuple(Binding(i, n, WRITE if i >= first else READ) for i, n in enumerate(names))
+def _bindings(*names: str, written: int = 1, first: int = 0) -> tuple[Binding, ...]:
+    """Numbered from ``first``; the last ones are written, the others are only read."""
+    read = len(names) - written
+    return tuple(Binding(first + i, n, WRITE if i >= read else READ) for i, n in enumerate(names))
 
 
 def _ops(*names: str) -> Configurations:
@@ -90,6 +95,20 @@ _REDUCE_PARAMS = params(
     "identity: f32", "scale: f32",
 )  # fmt: skip
 
+_CHUNKS = params("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32")
+_MOMENTS: Configurations = {"": {"MERGE": 0}, "merge": {"MERGE": 1}}
+_BROADCAST = ("add", "sub", "mul", "div", "integer_add", "integer_sub", "integer_mul")
+#: Numbers of indices that broadcast and strided are compiled for; at least the smallest is used.
+BROADCAST_RANKS = (2, 3, 5)
+STRIDED_RANKS = (3, 5, 8)
+_BATCH_NORM_PARAMS = params(
+    "n: u32", "channels: u32", "inner: u32", "eps: f32", "momentum: f32", "unbiased: f32"
+)
+_POOL_PARAMS = params(
+    "n: u32", "height: u32", "width: u32", "out_h: u32", "out_w: u32", "kernel_h: u32",
+    "kernel_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32", "pad_w: u32",
+    "dilation_h: u32", "dilation_w: u32",
+)  # fmt: skip
 _SOFTMAX_PARAMS = params("outer: u32", "length: u32", "inner: u32")
 _CASTS = {
     f"{source}_{target}": {"FROM": i, "TO": j}
@@ -99,16 +118,75 @@ _CASTS = {
 }
 
 _TABLE = (
-    Kernel("unary", "unary.wgsl", (_X, _Y), _ELEMENTS, "main", _UNARY),
-    Kernel("unary_in_place", "unary.wgsl", (_Y,), _ELEMENTS, "main_in_place", _UNARY),
-    Kernel("binary", "binary.wgsl", (_A, _B, _OUT), _ELEMENTS, "main", _BINARY),
-    Kernel("binary_in_place_a", "binary.wgsl", (_B, _OUT), _ELEMENTS, "main_in_place_a", _BINARY),
-    Kernel("binary_in_place_b", "binary.wgsl", (_A, _OUT), _ELEMENTS, "main_in_place_b", _BINARY),
+    Kernel("unary", "unary.wgsl", (_X, _Y), _ELEMENTS, "main", _UNARY, "elementwise"),
     Kernel(
-        "binary_in_place_both", "binary.wgsl", (_OUT,), _ELEMENTS, "main_in_place_both", _BINARY
+        "unary_in_place", "unary.wgsl", (_Y,), _ELEMENTS, "main_in_place", _UNARY, "elementwise"
     ),
-    Kernel("reduce_rows", "reduce.wgsl", (_X, _Y), _REDUCE_PARAMS, "main_rows", _REDUCE),
-    Kernel("reduce_columns", "reduce.wgsl", (_X, _Y), _REDUCE_PARAMS, "main_columns", _REDUCE),
+    Kernel("binary", "binary.wgsl", (_A, _B, _OUT), _ELEMENTS, "main", _BINARY, "elementwise"),
+    Kernel(
+        "binary_in_place_a", "binary.wgsl", (_B, _OUT), _ELEMENTS, "main_in_place_a", _BINARY,
+        "elementwise",
+    ),
+    Kernel(
+        "binary_in_place_b", "binary.wgsl", (_A, _OUT), _ELEMENTS, "main_in_place_b", _BINARY,
+        "elementwise",
+    ),
+    Kernel(
+        "binary_in_place_both", "binary.wgsl", (_OUT,), _ELEMENTS, "main_in_place_both", _BINARY,
+        "elementwise",
+    ),
+    Kernel(
+        "broadcast",
+        "broadcast.wgsl",
+        (_A, _B, _OUT),
+        params(
+            "n: u32", "extent1: u32", "extent2: u32", "extent3: u32", "extent4: u32", "a0: u32",
+            "a1: u32", "a2: u32", "a3: u32", "a4: u32", "b0: u32", "b1: u32", "b2: u32", "b3: u32",
+            "b4: u32",
+        ),
+        configurations={
+            f"{op}_{rank}": {"OP": i, "RANK": rank}
+            for i, op in enumerate(_BROADCAST)
+            for rank in BROADCAST_RANKS
+        },
+        family="elementwise",
+    ),
+    Kernel(
+        "strided",
+        "strided.wgsl",
+        (_X, _Y),
+        params(
+            "n: u32", *(f"extent{i}: u32" for i in range(1, 8)),
+            *(f"stride{i}: u32" for i in range(8)),
+        ),
+        configurations={str(rank): {"RANK": rank} for rank in STRIDED_RANKS},
+        family="elementwise",
+    ),
+    Kernel(
+        "transpose",
+        "transpose.wgsl",
+        (_X, _Y),
+        params("rows: u32", "columns: u32", "first_z: u32"),
+    ),
+    Kernel(
+        "reduce_rows", "reduce.wgsl", (_X, _Y), _REDUCE_PARAMS, "main_rows", _REDUCE, "reduction"
+    ),
+    Kernel(
+        "reduce_columns", "reduce.wgsl", (_X, _Y), _REDUCE_PARAMS, "main_columns", _REDUCE,
+        "reduction",
+    ),
+    Kernel(
+        "moments_rows", "moments.wgsl", (_X, _Y), _CHUNKS, "main_rows", _MOMENTS,
+        "reduction",
+    ),
+    Kernel(
+        "moments_columns", "moments.wgsl", (_X, _Y), _CHUNKS, "main_columns", _MOMENTS,
+        "reduction",
+    ),
+    Kernel(
+        "variance", "variance.wgsl", _bindings("moments", "y"), params("n: u32", "scale: f32"),
+        family="elementwise",
+    ),
     Kernel(
         "gemm",
         "gemm.wgsl",
@@ -129,13 +207,14 @@ _TABLE = (
     Kernel(
         "conv2d",
         "conv2d.wgsl",
-        _bindings("x", "w", "y"),
+        _bindings("x", "w", "bias", "y"),
         params(
             "channels: u32", "height: u32", "width: u32", "filters: u32", "kernel_h: u32",
             "kernel_w: u32", "out_h: u32", "out_w: u32", "stride_h: u32", "stride_w: u32",
             "pad_h: u32", "pad_w: u32", "dilation_h: u32", "dilation_w: u32", "groups: u32",
             "first_z: u32",
         ),
+        configurations={"": {"BIAS": 0}, "bias": {"BIAS": 1}},
     ),
     Kernel(
         "attention",
@@ -155,6 +234,41 @@ _TABLE = (
         "layer_norm.wgsl",
         _bindings("x", "gamma", "beta", "y"),
         params("rows: u32", "length: u32", "eps: f32"),
+    ),
+    Kernel(
+        "batch_norm",
+        "batch_norm.wgsl",
+        _bindings("x", "mean", "variance", "gamma", "beta", "y"),
+        _BATCH_NORM_PARAMS,
+        family="elementwise",
+    ),
+    Kernel(
+        "batch_norm_statistics",
+        "batch_norm.wgsl",
+        _bindings(
+            "moments", "batch_mean", "batch_variance", "running_mean", "running_variance",
+            written=4, first=6,
+        ),
+        _BATCH_NORM_PARAMS,
+        "statistics",
+        family="elementwise",
+    ),
+    Kernel(
+        "pool",
+        "pool.wgsl",
+        (_X, _Y),
+        _POOL_PARAMS,
+        configurations=_ops("max", "mean_padded", "mean"),
+        family="elementwise",
+    ),
+    Kernel(
+        "pool_indices",
+        "pool.wgsl",
+        _bindings("x", "y", "indices", written=2),
+        _POOL_PARAMS,
+        "main_indices",
+        {"": {"OP": 0}},
+        "elementwise",
     ),
     Kernel(
         "cross_entropy",
@@ -201,21 +315,28 @@ _TABLE = (
         ),
         configurations={"rows": {"CLAMP": 0}, "columns": {"CLAMP": 1}},
     ),
-    Kernel("cast", "cast.wgsl", (_X, _Y), _ELEMENTS, configurations=_CASTS),
+    Kernel(
+        "cast", "cast.wgsl", (_X, _Y), _ELEMENTS, configurations=_CASTS, family="elementwise"
+    ),
     Kernel(
         "integer",
         "integer.wgsl",
         _bindings("a", "b", "y"),
         _ELEMENTS,
         configurations=_ops("add", "sub", "mul"),
+        family="elementwise",
     ),
     Kernel(
         "sum_integer",
         "sum_integer.wgsl",
         (_X, _Y),
-        params("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32"),
+        _CHUNKS,
+        family="reduction",
     ),
-    Kernel("fill", "fill.wgsl", (Binding(0, "y", WRITE),), params("n: u32", "bits: u32")),
+    Kernel(
+        "fill", "fill.wgsl", (Binding(0, "y", WRITE),), params("n: u32", "bits: u32"),
+        family="elementwise",
+    ),
     Kernel(
         "merge_word",
         "merge_word.wgsl",

@@ -157,12 +157,12 @@ class Memory:
 
     def trim(self) -> int:
         """Destroys the pooled buffers. Returns the bytes that this gave back."""
-        freed = self.pooled
-        for idle in self._idle.values():
+        freed, self.pooled = self.pooled, 0
+        pool, self._idle = self._idle, defaultdict(list)
+        for idle in pool.values():
             for identity in idle:
                 self._destroy(identity)
-        self._idle.clear()
-        self.pooled = 0
+        self._recorder.flush()
         return freed
 
     def _destroy(self, identity: int) -> None:

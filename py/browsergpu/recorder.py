@@ -56,6 +56,7 @@ class Recorder:
         self._recorder = create(gpu_device, self._pinned, options)
         self._record = self._recorder.record
         self._write = self._recorder.write
+        self._doomed: list[int] = []  # buffers to be destroyed
         self._closed = False
         #: Called after each dispatch is recorded: debugging and profiling look on by it.
         self.observers: list[Observer] = []
@@ -122,7 +123,10 @@ class Recorder:
         Raises DeviceLost where the device is gone.
         """
         end, self._end = self._end, 0
-        if self._record(end >> 2):
+        lost = self._record(end >> 2)
+        while self._doomed:
+            self._recorder.destroyBuffer(self._doomed.pop())
+        if lost:
             self.raise_errors()
 
     def submit(self) -> None:
@@ -142,9 +146,11 @@ class Recorder:
         return bool(await self._recorder.createBufferChecked(identity, nbytes, label))
 
     def destroy_buffer(self, identity: int) -> None:
-        """Destroys a buffer, after the commands that were recorded for it."""
-        self.flush()
-        self._recorder.destroyBuffer(identity)
+        """Destroys a buffer with the next flush, after the commands that were recorded for it.
+
+        Not at once: a garbage collection may free buffers while a command is being recorded.
+        """
+        self._doomed.append(identity)
 
     def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
         """Uploads ``nbytes`` of a bytes-like object; the rest of a last word becomes 0."""

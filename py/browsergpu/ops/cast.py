@@ -7,13 +7,11 @@ from browsergpu.dtypes import DType
 from browsergpu.grids import blocks, fold
 from browsergpu.memory import Buffer
 
-_ELEMENTS_PER_WORKGROUP = 4 * 256
-
 
 def cast(device: Device, source: DType, target: DType, x: Buffer, y: Buffer, n: int) -> None:
     """y[i] = x[i] in another element type, for i < n; y is not x, source is not target."""
     if n > 0:
         device.recorder.dispatch(
             device.pipeline("cast", f"{source}_{target}"),
-            *fold(blocks(n, _ELEMENTS_PER_WORKGROUP)), x.id, y.id, n,
+            *fold(blocks(n, 4 * device.workgroup_sizes.elementwise)), x.id, y.id, n,
         )  # fmt: skip

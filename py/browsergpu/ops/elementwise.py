@@ -8,13 +8,10 @@ from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
 from browsergpu.memory import Buffer
 
-_ELEMENTS_PER_WORKGROUP = 4 * 256  # one vec4 a thread
-_WORDS_PER_WORKGROUP = 256
-
 
 def unary(device: Device, op: str, x: Buffer, y: Buffer, n: int) -> None:
     """y[i] = op(x[i]) for i < n; x and y may be the same buffer."""
-    grid = fold(blocks(n, _ELEMENTS_PER_WORKGROUP))
+    grid = fold(blocks(n, 4 * device.workgroup_sizes.elementwise))  # a vec4 a thread
     dispatch = device.recorder.dispatch
     if x is y:
         dispatch(device.pipeline("unary_in_place", op), *grid, y.id, n)
@@ -24,7 +21,7 @@ def unary(device: Device, op: str, x: Buffer, y: Buffer, n: int) -> None:
 
 def binary(device: Device, op: str, a: Buffer, b: Buffer, y: Buffer, n: int) -> None:
     """y[i] = op(a[i], b[i]) for i < n; any of the three may be the same buffer."""
-    grid = fold(blocks(n, _ELEMENTS_PER_WORKGROUP))
+    grid = fold(blocks(n, 4 * device.workgroup_sizes.elementwise))  # a vec4 a thread
     dispatch = device.recorder.dispatch
     if y is a and y is b:
         dispatch(device.pipeline("binary_in_place_both", op), *grid, y.id, n)
@@ -38,8 +35,12 @@ def binary(device: Device, op: str, a: Buffer, b: Buffer, y: Buffer, n: int) -> 
 
 def fill(device: Device, y: Buffer, value: float, n: int) -> None:
     """y[i] = value for i < n, as float32; n may be 0."""
-    if n == 0:
-        return
     (bits,) = unpack("<I", pack("<f", value))
-    grid = fold(blocks(n, _WORDS_PER_WORKGROUP))
-    device.recorder.dispatch(device.pipeline("fill"), *grid, y.id, n, bits)
+    fill_words(device, y, bits, n)
+
+
+def fill_words(device: Device, y: Buffer, bits: int, n: int) -> None:
+    """The first n words of y become ``bits``; n may be 0."""
+    if n > 0:
+        grid = fold(blocks(n, device.workgroup_sizes.elementwise))
+        device.recorder.dispatch(device.pipeline("fill"), *grid, y.id, n, bits)

@@ -6,13 +6,12 @@ from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
 from browsergpu.memory import Buffer
 
-_THREADS = 256
 _CHUNK = 256  # elements that one thread adds up
 
 
 def binary(device: Device, op: str, a: Buffer, b: Buffer, y: Buffer, n: int) -> None:
     """y[i] = a[i] op b[i] for i < n; y is neither a nor b, n is not 0."""
-    grid = fold(blocks(n, _THREADS))
+    grid = fold(blocks(n, device.workgroup_sizes.elementwise))
     device.recorder.dispatch(device.pipeline("integer", op), *grid, a.id, b.id, y.id, n)
 
 
@@ -23,8 +22,9 @@ def total(device: Device, x: Buffer, y: Buffer, outer: int, length: int, inner: 
         chunks = blocks(length, _CHUNK)
         outputs = outer * chunks * inner
         target = y if chunks == 1 else device.memory.take("reduce_sum", 4 * outputs)
+        threads = device.workgroup_sizes.reduction
         device.recorder.dispatch(
-            device.pipeline("sum_integer"), *fold(blocks(outputs, _THREADS)),
+            device.pipeline("sum_integer"), *fold(blocks(outputs, threads)),
             source.id, target.id, outer, length, inner, _CHUNK, chunks,
         )  # fmt: skip
         if source is not x:

@@ -15,8 +15,7 @@ from browsergpu.memory import Buffer
 from browsergpu.ops import elementwise
 from browsergpu.ops.remembered import remembered
 
-_THREADS = 256
-_ROW_CHUNK = 64 * _THREADS  # elements that one workgroup reduces: 64 a thread, then a tree
+_ROW_CHUNK = 16_384  # elements that one workgroup reduces: 64 a thread of 256, then a tree
 _COLUMN_CHUNK = 256  # elements that one thread reduces
 _SHORT_ROW = 32  # rows up to here are quicker one a thread than one a workgroup
 
@@ -25,10 +24,17 @@ _IDENTITIES = {"sum": 0.0, "mean": 0.0, "max": -inf, "min": inf}
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    kernel: str
-    grid: tuple[int, int, int]
+    rows: bool
     fields: tuple[float, ...]
     outputs: int
+
+    @property
+    def kernel(self) -> str:
+        return "reduce_rows" if self.rows else "reduce_columns"
+
+    def grid(self, threads: int) -> tuple[int, int, int]:
+        """A workgroup for each output of a row, a thread for each of a column."""
+        return fold(self.outputs if self.rows else blocks(self.outputs, threads))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +84,7 @@ def _passes(op: str, outer: int, length: int, inner: int) -> tuple[_Pass, ...]:
         scale = mean_scale if chunks == 1 and op == "mean" else 1.0
         passes.append(
             _Pass(
-                "reduce_rows" if rows else "reduce_columns",
-                fold(outputs if rows else blocks(outputs, _THREADS)),
+                rows,
                 (outer, length, inner, chunk, chunks, _IDENTITIES[op], scale),
                 outputs,
             )
@@ -98,7 +103,8 @@ def reduce(device: Device, plan: ReducePlan, x: Buffer, y: Buffer) -> None:
         last = step is plan.passes[-1]
         target = y if last else device.memory.take("reduce", 4 * step.outputs)
         pipeline = device.pipeline(step.kernel, plan.op)
-        device.recorder.dispatch(pipeline, *step.grid, source.id, target.id, *step.fields)
+        grid = step.grid(device.workgroup_sizes.reduction)
+        device.recorder.dispatch(pipeline, *grid, source.id, target.id, *step.fields)
         if source is not x:
             device.memory.give(source)
         source = target

@@ -1,0 +1,56 @@
+"""Batch normalisation."""
+
+from __future__ import annotations
+
+from browsergpu.device import Device
+from browsergpu.grids import blocks, fold
+from browsergpu.memory import Buffer
+from browsergpu.ops.moments import moments
+from browsergpu.shapes import reduction_steps
+
+
+def normalise(
+    device: Device,
+    x: Buffer,
+    mean: Buffer,
+    variance: Buffer,
+    gamma: Buffer,
+    beta: Buffer,
+    y: Buffer,
+    shape: tuple[int, int, int],
+    eps: float,
+) -> None:
+    """y = (x - mean) / sqrt(variance + eps) * gamma + beta for x of [N, C, inner] with C values of
+    each; y is none of the others, no extent is 0."""
+    images, channels, inner = shape
+    n = images * channels * inner
+    device.recorder.dispatch(
+        device.pipeline("batch_norm"), *fold(blocks(n, device.workgroup_sizes.elementwise)),
+        x.id, mean.id, variance.id, gamma.id, beta.id, y.id, n, channels, inner, eps, 0.0, 0.0,
+    )  # fmt: skip
+
+
+def statistics(
+    device: Device,
+    x: Buffer,
+    mean: Buffer,
+    variance: Buffer,
+    running_mean: Buffer,
+    running_variance: Buffer,
+    shape: tuple[int, int, int],
+    momentum: float,
+) -> None:
+    """mean and (biased) variance = those of each channel of x, of [N, C, inner]; the running ones
+    move towards them by ``momentum``, with the unbiased variance. All five are different buffers;
+    a channel has at least two elements."""
+    images, channels, inner = shape
+    count = images * inner
+    steps = reduction_steps(shape, (0, 2))
+    found = moments(device, "batch_norm", x, steps)
+    device.recorder.dispatch(
+        device.pipeline("batch_norm_statistics"),
+        *fold(blocks(channels, device.workgroup_sizes.elementwise)),
+        found.id, mean.id, variance.id, running_mean.id, running_variance.id,
+        0, channels, inner, 0.0, momentum, count / (count - 1),
+    )  # fmt: skip
+    device.memory.give(found)

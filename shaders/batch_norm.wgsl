@@ -1,0 +1,57 @@
+// y[i] = (x[i] - mean[c]) / sqrt(variance[c] + eps) * gamma[c] + beta[c] for x of [N, C, inner],
+// where c is the channel of i. One element a thread: reads 4n and writes 4n bytes.
+//
+// When training, mean and variance are those of the batch: statistics takes them from the triples
+// of moments.wgsl (biased variance) and moves the running ones towards them (the variance
+// unbiased), one channel a thread.
+
+struct Params {
+  n: u32,
+  channels: u32,
+  inner: u32,
+  eps: f32,
+  momentum: f32, // share of the batch in the running statistics
+  unbiased: f32, // count / (count - 1)
+}
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read> mean: array<f32>;
+@group(0) @binding(2) var<storage, read> variance: array<f32>;
+@group(0) @binding(3) var<storage, read> gamma: array<f32>;
+@group(0) @binding(4) var<storage, read> beta: array<f32>;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
+@group(0) @binding(6) var<storage, read> moments: array<f32>; // count, mean, deviations
+@group(0) @binding(7) var<storage, read_write> batch_mean: array<f32>;
+@group(0) @binding(8) var<storage, read_write> batch_variance: array<f32>;
+@group(0) @binding(9) var<storage, read_write> running_mean: array<f32>;
+@group(0) @binding(10) var<storage, read_write> running_variance: array<f32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+override THREADS: u32 = 256u; // in a workgroup
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = id.y * groups.x * THREADS + id.x;
+  if (i >= params.n) {
+    return;
+  }
+  let c = i / params.inner % params.channels;
+  let factor = 1.0 / sqrt(variance[c] + params.eps);
+  y[i] = (x[i] - mean[c]) * factor * gamma[c] + beta[c];
+}
+
+@compute @workgroup_size(THREADS)
+fn statistics(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let c = id.y * groups.x * THREADS + id.x;
+  if (c >= params.channels) {
+    return;
+  }
+  let new_mean = moments[3u * c + 1u];
+  let new_variance = moments[3u * c + 2u] / moments[3u * c];
+  batch_mean[c] = new_mean;
+  batch_variance[c] = new_variance;
+  let keep = 1.0 - params.momentum;
+  running_mean[c] = keep * running_mean[c] + params.momentum * new_mean;
+  running_variance[c] =
+    keep * running_variance[c] + params.momentum * params.unbiased * new_variance;
+}

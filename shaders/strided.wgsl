@@ -1,0 +1,61 @@
+// y[i] = x[j] for i < n: i is taken apart into up to eight indices, outermost first, and j is
+// their sum with strides. Permutes axes (strides in another order) and broadcasts (strides of 0).
+//
+// One word a thread: writes 4n bytes, reads through the cache. The caller merges neighbouring
+// axes, so that RANK, the number of indices, is as small as it can be; transpose.wgsl is quicker
+// where the last two axes change places.
+
+struct Params {
+  n: u32,
+  extent1: u32, // of the second index; the first needs none
+  extent2: u32,
+  extent3: u32,
+  extent4: u32,
+  extent5: u32,
+  extent6: u32,
+  extent7: u32,
+  stride0: u32, // words of x from one first index to the next
+  stride1: u32,
+  stride2: u32,
+  stride3: u32,
+  stride4: u32,
+  stride5: u32,
+  stride6: u32,
+  stride7: u32,
+}
+
+@group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+override RANK: u32 = 8u; // indices in use
+override THREADS: u32 = 256u; // in a workgroup
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = id.y * groups.x * THREADS + id.x;
+  if (i >= params.n) {
+    return;
+  }
+  var rest = i;
+  var at = 0u;
+  if (RANK > 5u) {
+    at += rest % params.extent7 * params.stride7;
+    rest /= params.extent7;
+    at += rest % params.extent6 * params.stride6;
+    rest /= params.extent6;
+    at += rest % params.extent5 * params.stride5;
+    rest /= params.extent5;
+  }
+  if (RANK > 3u) {
+    at += rest % params.extent4 * params.stride4;
+    rest /= params.extent4;
+    at += rest % params.extent3 * params.stride3;
+    rest /= params.extent3;
+  }
+  at += rest % params.extent2 * params.stride2;
+  rest /= params.extent2;
+  at += rest % params.extent1 * params.stride1;
+  rest /= params.extent1;
+  y[i] = x[at + rest * params.stride0];
+}
