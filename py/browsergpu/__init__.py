@@ -11,6 +11,7 @@ from browsergpu.adapters import (
     get_best_adapter_async,
     is_available,
 )
+from browsergpu.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.compute_backend import (
     BinaryOp,
     ComputeBackend,
@@ -36,11 +37,14 @@ __all__ = [
     "BackendError",
     "BackendGroup",
     "BinaryOp",
+    "Buffer",
+    "BufferUsage",
     "ComputeBackend",
     "DType",
     "Device",
     "KernelEvent",
     "KernelSummary",
+    "MapMode",
     "Policy",
     "Profile",
     "ReduceOp",

@@ -9,7 +9,7 @@ from inspect import isawaitable
 from operator import index
 from typing import Any
 
-from browsergpu import _js, canvas, checks, host_memory
+from browsergpu import _js, canvas, checks, host_memory, transfers
 from browsergpu.adapters import is_available
 from browsergpu.compute_backend import (
     BinaryOp,
@@ -202,17 +202,8 @@ class WasmBackend(ComputeBackend):
         device = self.ready(op)
         buffer = self._buffer(op, "dst", dst)
         view = host_memory.source_view(op, "src", src)
-        nbytes = view.nbytes
-        self._check_room(op, "src", nbytes, "dst", buffer)
-        whole = nbytes if nbytes == buffer.nbytes else nbytes & ~3
-        if whole > 0:
-            device.recorder.write(buffer.id, 0, view, (whole + 3) & ~3)
-        if whole < nbytes:  # the last word keeps its other bytes
-            tail = view.cast("B")[whole:].tobytes()
-            device.recorder.dispatch(
-                device.pipeline("merge_word"), 1, 1, 1, buffer.id,
-                whole // 4, (1 << 8 * len(tail)) - 1, int.from_bytes(tail, "little"),
-            )  # fmt: skip
+        self._check_room(op, "src", view.nbytes, "dst", buffer)
+        transfers.write(device, buffer, 0, view)
         self._keep(buffer, view)
 
     def copy_dtoh(self, dst: Any, src: int) -> None:
@@ -225,7 +216,7 @@ class WasmBackend(ComputeBackend):
         view = host_memory.target_view(op, "dst", dst)
         self._check_room(op, "dst", view.nbytes, "src", buffer)
         if view.nbytes > 0:
-            await device.recorder.read(buffer.id, 0, view, (view.nbytes + 3) & ~3)
+            await transfers.read(device, buffer, 0, view)
             self._keep(buffer, view)
 
     def synchronize(self) -> None:
