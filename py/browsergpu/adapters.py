@@ -84,6 +84,8 @@ async def get_adapter_info_async(index: int) -> AdapterInfo:
     op = "get_adapter_info"
     number = checks.integer(op, "index", index)
     adapters = await enumerate_adapters_async()
+    if not adapters:
+        raise NoAdapter(op, _RELOAD)
     if number >= len(adapters):
         raise InvalidArgument(op, "index", index, f"less than {len(adapters)}")
     return adapters[number]
@@ -98,6 +100,8 @@ async def request_adapter(op: str, config: BackendConfig) -> tuple[Any, AdapterI
     """The GPUAdapter that a config asks for, and what is known of it. Raises NoAdapter."""
     if config.adapter_index is not None:
         answers = await _ask_all(op)
+        if not answers:
+            raise NoAdapter(op, _RELOAD)
         if config.adapter_index >= len(answers):
             raise InvalidArgument(
                 op, "adapter_index", config.adapter_index, f"less than {len(answers)}"

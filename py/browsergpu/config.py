@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from browsergpu import checks
@@ -61,3 +62,14 @@ class BackendConfig:
         value: Any = getattr(self, name)
         if value is not None:
             checks.integer(op, name, value, minimum, 2**53)
+
+
+def configured(op: str, config: Any, options: Mapping[str, Any]) -> BackendConfig:
+    """A config with some of its fields replaced; None is the default config."""
+    if config is not None and not isinstance(config, BackendConfig):
+        raise InvalidArgument(op, "config", config, "a BackendConfig or None")
+    known = [field.name for field in fields(BackendConfig)]
+    for name in options:
+        if name not in known:
+            raise InvalidArgument(op, "option", name, f"one of {', '.join(known)}")
+    return replace(config or BackendConfig(), **options)

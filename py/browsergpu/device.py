@@ -8,7 +8,7 @@ from weakref import WeakSet
 
 from browsergpu import _js, checks, shaders, workgroup_sizes
 from browsergpu.adapters import AdapterInfo, request_adapter
-from browsergpu.config import BackendConfig
+from browsergpu.config import BackendConfig, configured
 from browsergpu.errors import InvalidArgument, NoAdapter
 from browsergpu.kernels import KERNELS
 from browsergpu.memory import Memory
@@ -70,7 +70,11 @@ class Device:
         )
         self.recorder = Recorder(gpu_device, one_by_one=config.debug_mode)
         self.memory = Memory(
-            self.recorder, self.largest_buffer, config.memory_limit, clear=config.check_nan
+            self.recorder,
+            self.largest_buffer,
+            config.memory_limit,
+            clear=config.check_nan,
+            relabel=config.debug_mode,
         )
         _open.add(self)
         self._workgroup_sizes = sizes
@@ -88,8 +92,9 @@ class Device:
         ``options`` are fields of BackendConfig, in place of those in ``config``. Raises NoAdapter
         where there is no WebGPU or no GPU.
         """
-        chosen = replace(config or BackendConfig(), **options)
+        chosen = configured("Device.request", config, options)
         adapter, info = await request_adapter("Device.request", chosen)
+        sizes = await _workgroup_sizes(info, chosen)
         features = sorted(WANTED_FEATURES & info.features)
         descriptor = {
             "label": "browsergpu",
@@ -102,7 +107,6 @@ class Device:
             raise NoAdapter(
                 "Device.request", f"the adapter gives no device: {error}; reload the page"
             ) from error
-        sizes = await _workgroup_sizes(info, chosen)
         return cls(info, gpu_device, chosen, sizes)
 
     @classmethod
@@ -138,9 +142,9 @@ class Device:
     @property
     def largest_buffer(self) -> int:
         """Bytes that one buffer can have: it must fit both an allocation and a binding, and
-        the config's max_buffer_size."""
+        the config's max_buffer_size. A multiple of 4."""
         own = min(self.limits["maxBufferSize"], self.limits["maxStorageBufferBindingSize"])
-        return min(own, self.config.max_buffer_size or own)
+        return min(own, self.config.max_buffer_size or own) & ~3
 
     @property
     def workgroup_sizes(self) -> WorkgroupSizes:
@@ -198,6 +202,7 @@ class Device:
             constants={**kernel.configurations[configuration], **size},
             parameter_format=kernel.params.format,
             immediate=immediate,
+            kernel=name,
         )
 
     def compile_source(

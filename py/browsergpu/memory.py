@@ -49,16 +49,24 @@ class Memory:
     """Buffers of one device. All numbers are bytes, but for ``buffers``.
 
     ``largest`` is the most that one buffer may have, ``limit`` the most that all may have
-    together (None: what the GPU gives). ``clear`` zeroes each buffer when it is taken.
+    together (None: what the GPU gives). ``clear`` zeroes each buffer when it is taken, ``relabel``
+    gives one from the pool its new label also in the browser's tools.
     """
 
     def __init__(
-        self, recorder: Recorder, largest: int, limit: int | None = None, *, clear: bool = False
+        self,
+        recorder: Recorder,
+        largest: int,
+        limit: int | None = None,
+        *,
+        clear: bool = False,
+        relabel: bool = False,
     ) -> None:
         self._recorder = recorder
         self._largest = largest
         self._limit = limit
         self._clear = clear
+        self._relabel = relabel
         self._capacities: dict[int, int] = {}  # id -> bytes
         self._ids = count(1)
         self._idle: defaultdict[int, list[int]] = defaultdict(list)  # capacity -> ids
@@ -100,17 +108,15 @@ class Memory:
         the next call that waits.
         """
         if nbytes > self._largest:
-            raise OutOfMemory(
-                op,
-                f"{nbytes} bytes were asked for; this device's largest buffer is "
-                f"{self._largest} bytes",
-            )
+            raise self._out_of_memory(op, nbytes, f"{self._largest} bytes, the largest buffer")
         capacity = min(size_class(nbytes), self._largest)
         name = label or op
         idle = self._idle.get(capacity)
         if idle:
             identity = idle.pop()
             self.pooled -= capacity
+            if self._relabel:
+                self._recorder.label_buffer(identity, name)
         else:
             identity = self._make(op, capacity, name)
             self._capacities[identity] = capacity
@@ -124,22 +130,28 @@ class Memory:
 
     def _make(self, op: str, capacity: int, label: str) -> int:
         """A new buffer's id. Without room, the pool is trimmed and it is tried once more."""
+        if self._recorder.is_short_of_memory:  # told of a call before, which did not wait
+            self.trim()
         for attempt in range(2):
             if self._limit is None or self.allocated + capacity <= self._limit:
                 identity = next(self._ids)
                 if capacity < _WORTH_ASKING or not _js.can_block():
-                    self._recorder.create_buffer(identity, capacity, label)
+                    self._recorder.create_buffer(identity, capacity, label, op)
                     return identity
                 made = self._recorder.create_buffer_checked(identity, capacity, label)
                 if _js.block_on(made, op):
                     return identity
             if attempt == 0:
                 self.trim()
-        limit = "the GPU's own" if self._limit is None else f"{self._limit} bytes"
-        raise OutOfMemory(
+        raise self._out_of_memory(
+            op, capacity, "the GPU's own" if self._limit is None else f"{self._limit} bytes"
+        )
+
+    def _out_of_memory(self, op: str, requested: int, limit: str) -> OutOfMemory:
+        return OutOfMemory(
             op,
-            f"{capacity} bytes were requested, {self.in_use} are in use, and the limit is {limit}; "
-            "free buffers that are no longer needed",
+            f"{requested} bytes were requested, {self.in_use} are in use, and the limit is "
+            f"{limit}; free buffers that are no longer needed, or work in smaller pieces",
         )
 
     def give(self, buffer: Buffer) -> None:
@@ -149,20 +161,24 @@ class Memory:
         self._labels[buffer.label] -= buffer.capacity
         if not self._labels[buffer.label]:
             del self._labels[buffer.label]
-        if self.pooled + buffer.capacity > _POOL_CEILING:
+        failed = buffer.id in self._recorder.failed
+        if failed or self.pooled + buffer.capacity > _POOL_CEILING:
             self._destroy(buffer.id)
         else:
             self.pooled += buffer.capacity
             self._idle[buffer.capacity].append(buffer.id)
 
     def trim(self) -> int:
-        """Destroys the pooled buffers. Returns the bytes that this gave back."""
+        """Destroys the pooled buffers, and the idle ones that read back, which are not counted.
+        Returns the bytes that this gave back."""
         freed, self.pooled = self.pooled, 0
         pool, self._idle = self._idle, defaultdict(list)
         for idle in pool.values():
             for identity in idle:
                 self._destroy(identity)
+        self._recorder.is_short_of_memory = False
         self._recorder.flush()
+        self._recorder.trim_staging()
         return freed
 
     def _destroy(self, identity: int) -> None:

@@ -5,6 +5,8 @@
 //   dispatch  [pipeline id, x, y, z, buffer id × bindings, parameter word × parameters]
 //   copy      [0, source id, source offset, destination id, destination offset, bytes]
 //   clear     [1, buffer id, offset, bytes]
+// The ring's last word is no command: it becomes 1 when the device is lost, so that Python sees that
+// without a call.
 // WebGPU reports errors asynchronously, so each is kept under the op's name until Python asks.
 (function createRecorder(device, ring, options) {
   "use strict";
@@ -27,9 +29,11 @@
   let errors = []; // what the GPU reported and Python has not collected yet
   const pending = new Set(); // promises that may still add to errors
   let lost = null;
+  let closed = false;
   const wakers = new Set(); // who waits for the GPU, and must not when it is gone
   device.lost.then((info) => {
     lost = { kind: "lost", op: "device", message: info.message || info.reason || "unknown" };
+    if (!closed) ringWords().fill(1, -1);
     for (const wake of wakers) wake();
     wakers.clear();
   });
@@ -103,21 +107,30 @@
     buffers.set(id, { buffer, groups: new Set(), batch: -1 });
   }
 
-  function createBuffer(id, size, label) {
-    addBuffer(id, scoped(label, () => makeBuffer(size, label)));
+  function createBuffer(id, size, label, op) {
+    device.pushErrorScope("out-of-memory");
+    addBuffer(id, makeBuffer(size, label));
+    track(device.popErrorScope().then((error) => {
+      if (error) report("out-of-memory", op, error.message, { buffer: id, label, size });
+    }, () => {})); // rejects only when the device is lost
   }
 
   // Resolves to whether there was room. The answer takes a round trip to the GPU process.
   async function createBufferChecked(id, size, label) {
     device.pushErrorScope("out-of-memory");
     const buffer = makeBuffer(size, label);
-    const error = await device.popErrorScope().catch(() => null);
+    const error = await unlessLost(device.popErrorScope().catch(() => null));
     if (error) {
       buffer.destroy();
       return false;
     }
     addBuffer(id, buffer);
     return true;
+  }
+
+  // What the browser's tools and WebGPU's messages call a buffer from now on.
+  function labelBuffer(id, label) {
+    buffers.get(id).buffer.label = label;
   }
 
   function destroyBuffer(id) {
@@ -166,7 +179,9 @@
     if (!layout) {
       const bindGroupLayouts = uniform ? [shared.layout, uniformLayout] : [shared.layout];
       layout = device.createPipelineLayout({
-        bindGroupLayouts, ...(immediateBytes && { immediateSize: immediateBytes }),
+        bindGroupLayouts,
+        label: `parameters: ${uniform ? "uniform" : `${immediateBytes} bytes`}`,
+        ...(immediateBytes && { immediateSize: immediateBytes }),
       });
       shared.pipelineLayouts.set(key, layout);
     }
@@ -251,6 +266,7 @@
       const ids = Array.from(words.subarray(at, at + bindings));
       group = device.createBindGroup({
         layout: shared.layout,
+        label: shared.layout.label,
         entries: shared.bindings.map(({ binding }, i) => ({
           binding, resource: { buffer: buffers.get(ids[i]).buffer },
         })),
@@ -278,6 +294,7 @@
       uniformStaging = new Uint32Array(size / 4);
       uniformGroup = device.createBindGroup({
         layout: uniformLayout,
+        label: "parameters",
         entries: [{ binding: 0, resource: { buffer: uniformBuffer, size: uniformBytes } }],
       });
     }
@@ -298,7 +315,7 @@
   let lastGroup = null;
 
   function openEncoder() {
-    return (encoder ??= device.createCommandEncoder());
+    return (encoder ??= device.createCommandEncoder({ label: "batch" }));
   }
 
   function endPass() {
@@ -502,6 +519,11 @@
     }
   }
 
+  // Destroys the idle staging buffers.
+  function trimStaging() {
+    for (const buffer of idleStaging.splice(0)) buffer.destroy();
+  }
+
   function dropMapped(ticket) {
     const { staging } = mapped.get(ticket);
     mapped.delete(ticket);
@@ -543,11 +565,15 @@
   }
 
   // ---- timing: the GPU's time for all passes between startTiming and stopTiming ----------------
+  function newQueries(count) {
+    return device.createQuerySet({ type: "timestamp", count, label: "times" });
+  }
+
   let timing = null; // {queries, begun}
   function startTiming() {
     submit();
     if (lost !== null || !device.features.has("timestamp-query")) return false;
-    timing = { queries: device.createQuerySet({ type: "timestamp", count: 2 }), begun: false };
+    timing = { queries: newQueries(2), begun: false };
     return true;
   }
 
@@ -586,7 +612,7 @@
     if (!profile.timestamps) return;
     let set = profile.sets.at(-1);
     if (!set || set.used === QUERIES) {
-      set = { queries: device.createQuerySet({ type: "timestamp", count: QUERIES }), used: 0 };
+      set = { queries: newQueries(QUERIES), used: 0 };
       profile.sets.push(set);
     }
     const timestampWrites = {
@@ -624,8 +650,8 @@
     endPass();
     const { QUERY_RESOLVE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
     const size = 8 * used;
-    const resolved = device.createBuffer({ size, usage: QUERY_RESOLVE | COPY_SRC });
-    const staging = device.createBuffer({ size, usage: COPY_DST | MAP_READ });
+    const resolved = device.createBuffer({ size, usage: QUERY_RESOLVE | COPY_SRC, label: "times" });
+    const staging = device.createBuffer({ size, usage: COPY_DST | MAP_READ, label: "times" });
     openEncoder().resolveQuerySet(queries, 0, used, resolved, 0);
     openEncoder().copyBufferToBuffer(resolved, 0, staging, 0, size);
     submit();
@@ -680,12 +706,13 @@
     scoped("draw", () => {
       const pipeline = painterFor(format, code);
       const size = device.createBuffer({
-        size: 16, usage: GPUBufferUsage.UNIFORM, mappedAtCreation: true,
+        size: 16, usage: GPUBufferUsage.UNIFORM, mappedAtCreation: true, label: "draw",
       });
       new Uint32Array(size.getMappedRange()).set([height, width, channels, 0]);
       size.unmap();
       const group = device.createBindGroup({
         layout: pipeline.getBindGroupLayout(0),
+        label: "draw",
         entries: [
           { binding: 0, resource: { buffer: buffers.get(id).buffer } },
           { binding: 1, resource: { buffer: size } },
@@ -709,6 +736,7 @@
   // ---- the end -------------------------------------------------------------------------------
   function close() {
     if (lost === null) submit();
+    closed = true;
     for (const entry of buffers.values()) entry.buffer.destroy();
     for (const staging of idleStaging) staging.destroy();
     uniformBuffer?.destroy();
@@ -729,8 +757,8 @@
   return {
     createBuffer, destroyBuffer, createPipeline, record, submit, write, map, takeMapped,
     dropMapped, synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
-    startProfile, stopProfile,
-    createBufferChecked, compileMs: () => compileMs, isLost: () => lost !== null,
+    startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
+    compileMs: () => compileMs,
     unfinished: () => batchDispatches + submitted,
   };
 })

@@ -37,6 +37,7 @@ class Pipeline:
     label: str
     nbytes: int
     pack_into: Callable[..., None]
+    kernel: str = ""  # its name in the table; none for those that users bring
 
 
 #: Takes a dispatch's pipeline, and its grid, buffer ids and parameters.
@@ -47,7 +48,7 @@ class Recorder:
     """Records dispatches, copies, uploads and reads of one GPUDevice."""
 
     def __init__(self, gpu_device: Any, *, one_by_one: bool = False) -> None:
-        self._ring = array("I", bytes(4 * _RING_WORDS))
+        self._ring = array("I", bytes(4 * (_RING_WORDS + 1)))  # and a word that tells of a loss
         self._end = 0
         self._pinned = _js.pin(self._ring)
         create = _js.load_function(files("browsergpu").joinpath("recorder.js").read_text("utf-8"))
@@ -58,6 +59,11 @@ class Recorder:
         self._write = self._recorder.write
         self._doomed: list[int] = []  # buffers to be destroyed
         self._closed = False
+        self._profiler: Observer | None = None
+        #: Ids of buffers that were asked for without waiting, and that the GPU had no room for.
+        self.failed: set[int] = set()
+        #: Whether the GPU has reported a lack of memory; for Memory to answer and to unset.
+        self.is_short_of_memory = False
         #: Called after each dispatch is recorded: debugging and profiling look on by it.
         self.observers: list[Observer] = []
 
@@ -74,6 +80,7 @@ class Recorder:
         constants: dict[str, float],
         parameter_format: str,
         immediate: bool,
+        kernel: str = "",
     ) -> Pipeline:
         """Makes a pipeline. A shader that does not compile is reported by the next wait."""
         record = Struct("<IIII" + "I" * sum(map(str.isalpha, signature)) + parameter_format)
@@ -88,7 +95,7 @@ class Recorder:
             "immediate": immediate,
         }
         identity = self._recorder.createPipeline(json.dumps(spec))
-        return Pipeline(identity, label, record.size, record.pack_into)
+        return Pipeline(identity, label, record.size, record.pack_into, kernel)
 
     # -- recording -------------------------------------------------------------------------------
 
@@ -136,20 +143,30 @@ class Recorder:
 
     # -- buffers ---------------------------------------------------------------------------------
 
-    def create_buffer(self, identity: int, nbytes: int, label: str) -> None:
-        """Makes a GPUBuffer known under an id."""
-        self._recorder.createBuffer(identity, nbytes, label)
+    def create_buffer(self, identity: int, nbytes: int, label: str, op: str) -> None:
+        """Makes a GPUBuffer known under an id. Where the GPU has no room for it, the next wait
+        raises OutOfMemory in the name of ``op``, and the id is among ``failed``."""
+        self._recorder.createBuffer(identity, nbytes, label, op)
 
     async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
         """:meth:`create_buffer` that waits for the GPU's answer. False where there is no room;
         the id is then free."""
         return bool(await self._recorder.createBufferChecked(identity, nbytes, label))
 
+    def label_buffer(self, identity: int, label: str) -> None:
+        """Names a buffer to the browser's tools."""
+        self._recorder.labelBuffer(identity, label)
+
+    def trim_staging(self) -> None:
+        """Destroys the buffers that wait to read back again."""
+        self._recorder.trimStaging()
+
     def destroy_buffer(self, identity: int) -> None:
         """Destroys a buffer with the next flush, after the commands that were recorded for it.
 
         Not at once: a garbage collection may free buffers while a command is being recorded.
         """
+        self.failed.discard(identity)
         self._doomed.append(identity)
 
     def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
@@ -180,8 +197,15 @@ class Recorder:
     def raise_errors(self) -> None:
         """Raises the first error that the GPU has reported since the last call, if any."""
         text = self._recorder.takeErrors()
-        if text:
-            _raise(json.loads(text))
+        if not text:
+            return
+        reports = json.loads(text)
+        for report in reports:
+            if report["kind"] == "out-of-memory":
+                self.is_short_of_memory = True
+                if "buffer" in report:
+                    self.failed.add(report["buffer"])
+        _raise(reports)
 
     # -- timing ----------------------------------------------------------------------------------
 
@@ -200,12 +224,19 @@ class Recorder:
         """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""
         self.flush()
         self._recorder.startProfile(timestamps)
-        self._profiling = observer
-        self.observers.append(observer)
+        self._profiler = observer
+        self.observers.insert(0, observer)  # before debugging's, which may raise
+
+    @property
+    def is_profiled(self) -> bool:
+        """Whether a profile was started and not stopped."""
+        return self._profiler is not None
 
     async def stop_profile(self) -> list[tuple[float, float]]:
         """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds. Waits."""
-        self.observers.remove(self._profiling)
+        if self._profiler is not None:
+            self.observers.remove(self._profiler)
+            self._profiler = None
         self.flush()
         text = await self._recorder.stopProfile()
         self.raise_errors()
@@ -245,7 +276,7 @@ class Recorder:
     @property
     def is_lost(self) -> bool:
         """Whether the device is known to be gone."""
-        return bool(self._recorder.isLost())
+        return self._ring[_RING_WORDS] != 0
 
     @property
     def closed(self) -> bool:
@@ -260,6 +291,16 @@ class Recorder:
             self._pinned.destroy()
 
 
+def lost(op: str, reason: str = "") -> DeviceLost:
+    """The error for a call on a device that is gone."""
+    why = f" ({reason})" if reason else ""
+    return DeviceLost(
+        op,
+        f"the GPU device was lost{why}; open it anew with `await backend.recover()`, or reload "
+        "the page",
+    )
+
+
 def _raise(reports: list[dict[str, Any]]) -> NoReturn:
     first = reports[0]
     op, message = str(first["op"]), str(first["message"])
@@ -267,8 +308,13 @@ def _raise(reports: list[dict[str, Any]]) -> NoReturn:
         message += f" (and {len(reports) - 1} more)"
     kind = first["kind"]
     if kind == "lost":
-        raise DeviceLost(op, f"the GPU device was lost ({message}); reload the page")
+        raise lost(op, message)
     if kind == "out-of-memory":
+        if "buffer" in first:
+            message = (
+                f"the GPU has no room for the {first['size']} bytes of buffer {first['label']!r} "
+                f"({message}); free it, and others that are no longer needed"
+            )
         raise OutOfMemory(op, message)
     if kind == "shader":
         raise ShaderCompilation(op, message, first["file"], first["line"], first["column"])

@@ -19,13 +19,14 @@ from browsergpu.compute_backend import (
     Transpose,
     UnaryOp,
 )
-from browsergpu.config import BackendConfig
+from browsergpu.config import BackendConfig, configured
 from browsergpu.debugging import Debugger
 from browsergpu.device import Device
 from browsergpu.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized
 from browsergpu.memory import Buffer
 from browsergpu.ops import attention, conv2d, elementwise, gemm, reduce
 from browsergpu.ops.gemm import GemmPlan
+from browsergpu.recorder import lost
 
 _F32 = 4
 _F16 = 2
@@ -45,13 +46,13 @@ class WasmBackend(ComputeBackend):
     ``options`` are fields of BackendConfig, in place of those in ``config``. A backend is a
     context manager: leaving the block closes it.
 
-    When the GPU is lost, every call raises DeviceLost until ``await backend.recover()`` has
-    opened it anew; buffers allocated with ``keep=True`` then hold what the host last wrote to
-    them or read from them.
+    Once the loss of the GPU is known, every call raises DeviceLost until
+    ``await backend.recover()`` has opened it anew; buffers allocated with ``keep=True`` then hold
+    what the host last wrote to them or read from them.
     """
 
     def __init__(self, config: BackendConfig | None = None, **options: Any) -> None:
-        self._config = replace(config or BackendConfig(), **options)
+        self._config = configured("WasmBackend", config, options)
         self._open: Device | None = None
         self._closed = False
         self._opening = Lock()
@@ -73,7 +74,7 @@ class WasmBackend(ComputeBackend):
     @property
     def device(self) -> Device:
         """The open device: its info, features, limits, memory and recorder."""
-        return self.ready("device")
+        return self._opened("device")
 
     def init(self) -> None:
         if not is_available():
@@ -126,23 +127,35 @@ class WasmBackend(ComputeBackend):
         not lost, does nothing. Raises NoAdapter where the browser gives no GPU: after a crash of
         the GPU process, Chrome gives none until the page is reloaded.
         """
-        old = self.ready("recover")
+        old = self._opened("recover")
         async with self._opening:
             if self._open is not old or not old.is_lost:
                 return
             device = await self._request()
+            if self._open is not old:  # closed meanwhile
+                device.close()
+                return
+            try:
+                restored = self._restore(device)
+            except BaseException:
+                device.close()
+                raise
             old.close()
             self._open = device
-            lost, self._buffers = self._buffers, {}
-            for handle, buffer in lost.items():
-                contents = self._kept.get(handle)
-                if contents is None:
-                    self._gone[handle] = buffer.label
-                    continue
-                new = device.memory.take("recover", buffer.nbytes, buffer.label)
-                self._buffers[handle] = replace(new, handle=handle)
-                if contents:
-                    device.recorder.write(new.id, 0, contents, (len(contents) + 3) & ~3)
+            for handle in self._buffers.keys() - restored.keys():
+                self._gone[handle] = self._buffers[handle].label
+            self._buffers = restored
+
+    def _restore(self, device: Device) -> dict[int, Buffer]:
+        """The kept buffers, made anew on another device under their handles."""
+        restored = {}
+        for handle, contents in self._kept.items():
+            old = self._buffers[handle]
+            new = device.memory.take("recover", old.nbytes, old.label)
+            restored[handle] = replace(new, handle=handle)
+            if contents:
+                device.recorder.write(new.id, 0, contents, (len(contents) + 3) & ~3)
+        return restored
 
     async def with_retry(self, fn: Callable[[], Any], attempts: int = 3) -> Any:
         """What ``fn`` returns (awaited, where it is awaitable); when the GPU is lost meanwhile,
@@ -184,7 +197,7 @@ class WasmBackend(ComputeBackend):
         return buffer.handle
 
     def free(self, ptr: int) -> None:
-        device = self.ready("free")
+        device = self._opened("free")
         if type(ptr) is int and self._gone.pop(ptr, None) is not None:
             return  # lost with its device
         buffer = self._buffer("free", "ptr", ptr)
@@ -194,7 +207,7 @@ class WasmBackend(ComputeBackend):
 
     def buffer_bytes(self, ptr: int) -> int:
         """Bytes that a buffer was allocated with."""
-        self.ready("buffer_bytes")
+        self._opened("buffer_bytes")
         return self._buffer("buffer_bytes", "ptr", ptr).nbytes
 
     def copy_htod(self, dst: int, src: Any) -> None:
@@ -440,7 +453,15 @@ class WasmBackend(ComputeBackend):
     # -- checks ----------------------------------------------------------------------------------
 
     def ready(self, op: str) -> Device:
-        """The open device. Raises NotInitialized in the name of ``op`` where there is none."""
+        """The open device. Raises NotInitialized in the name of ``op`` where there is none, and
+        DeviceLost where it is lost."""
+        device = self._opened(op)
+        if device.is_lost:
+            raise lost(op)
+        return device
+
+    def _opened(self, op: str) -> Device:
+        """The open device, which may be lost."""
         if self._open is None:
             if self._closed:
                 raise NotInitialized(op, "the backend is closed; init() opens it anew")
