@@ -35,6 +35,7 @@ def _gemm_f16(f: Fields) -> Work:
 
 
 def _conv2d(f: Fields) -> Work:
+    # channels and filters are those of one group, and a layer of z is one group of one image.
     window = f["channels"] * f["kernel_h"] * f["kernel_w"]
     pixels = f["out_h"] * f["out_w"]
     inputs = f["channels"] * f["height"] * f["width"]
@@ -45,9 +46,11 @@ def _conv2d(f: Fields) -> Work:
 
 
 def _attention(f: Fields) -> Work:
-    half = 0.5 if f["causal"] else 1.0
-    operations = 4 * f["seq_q"] * f["seq_kv"] * f["head_dim"] * half
-    return operations, 8 * (f["seq_q"] + f["seq_kv"]) * f["head_dim"]
+    pairs = f["seq_q"] * f["seq_kv"]
+    if f["causal"]:  # query i sees the first i + 1 keys
+        short = min(f["seq_q"], f["seq_kv"])
+        pairs = short * (short + 1) / 2 + (f["seq_q"] - short) * f["seq_kv"]
+    return 4 * pairs * f["head_dim"], 8 * (f["seq_q"] + f["seq_kv"]) * f["head_dim"]
 
 
 def _rows(operations: int, reads: int) -> Callable[[Fields], Work]:

@@ -35,7 +35,7 @@ class Debugger:
             self._check_nan(pipeline, fields)
 
     def _check_nan(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
-        kernel = KERNELS.get(pipeline.label.partition(".")[0])
+        kernel = KERNELS.get(pipeline.kernel)
         if kernel is None:
             return
         recorder = self._device.recorder

@@ -43,18 +43,18 @@ class BackendGroup:
     ) -> None:
         op = "BackendGroup"
         self.policy = checks.choice(op, "policy", policy, Policy)
+        if isinstance(backends, str) or not isinstance(backends, Sequence) or not backends:
+            raise InvalidArgument(op, "backends", backends, "a sequence of at least one backend")
         self.backends = tuple(backends)
-        if not self.backends:
-            raise InvalidArgument(op, "backends", backends, "at least one backend")
         for backend in self.backends:
             if not isinstance(backend, WasmBackend) or not backend.is_initialized:
                 raise InvalidArgument(op, "backends", backend, "open WasmBackends")
         self._next = 0
-        self._scores: dict[int, float] = {}
+        self._scores: list[float] = []
 
     def choose(self) -> WasmBackend:
         """The backend for the next piece of work. Raises DeviceLost where all are lost."""
-        alive = [b for b in self.backends if b.is_initialized and not b.device.is_lost]
+        alive = [b for b in self.backends if _is_alive(b)]
         if not alive:
             raise DeviceLost("choose", "every device of the group is lost or closed")
         if self.policy is Policy.ROUND_ROBIN:
@@ -69,17 +69,17 @@ class BackendGroup:
             raise InvalidArgument(
                 "choose", "policy", self.policy, "a call of measure() before, for this policy"
             )
-        return max(alive, key=lambda b: self._scores.get(id(b), 0.0))
+        scores = dict(zip(self.backends, self._scores, strict=True))
+        return max(alive, key=lambda b: scores[b])
 
     def measure(self) -> list[float]:
-        """GFLOP/s of each backend on a small matrix product. Waits."""
+        """GFLOP/s of each backend on a small matrix product, 0 for those that are lost. Waits."""
         return _js.block_on(self.measure_async(), "measure")
 
     async def measure_async(self) -> list[float]:
         """:meth:`measure` for callers that cannot block."""
-        for backend in self.backends:
-            self._scores[id(backend)] = await _score(backend)
-        return [self._scores[id(backend)] for backend in self.backends]
+        self._scores = [await _score(b) if _is_alive(b) else 0.0 for b in self.backends]
+        return list(self._scores)
 
     def copy(self, source: WasmBackend, src: int, target: WasmBackend, dst: int) -> None:
         """Copies a whole buffer of one backend to the start of another one's. Waits."""
@@ -97,6 +97,10 @@ class BackendGroup:
             raise InvalidArgument("copy", "dst", dst, f"a buffer of at least {len(contents)} bytes")
         await source.copy_dtoh_async(contents, src)
         target.copy_htod(dst, contents)
+
+
+def _is_alive(backend: WasmBackend) -> bool:
+    return backend.is_initialized and not backend.device.is_lost
 
 
 async def _score(backend: WasmBackend) -> float:

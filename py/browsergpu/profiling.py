@@ -16,12 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from browsergpu import _js
+from browsergpu import _js, checks
 from browsergpu.costs import work_of
 from browsergpu.device import Device, open_devices
-from browsergpu.errors import InvalidArgument, NotInitialized
+from browsergpu.errors import BackendError, InvalidArgument, NotInitialized, Unsupported
 from browsergpu.kernels import KERNELS
-from browsergpu.recorder import Pipeline
+from browsergpu.recorder import Pipeline, lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ class Profile:
     """What :func:`profile` gives. Complete when its block has ended."""
 
     def __init__(self, devices: list[Device], timestamps: bool) -> None:
-        self._devices = devices
         self._timestamps = timestamps
-        self._recorded: list[_Recorded] = []
+        self._devices = devices
+        self._running: list[tuple[Device, _Recorded]] = []
         #: The dispatches in the order in which they ran, device after device.
         self.events: list[KernelEvent] = []
         #: Whether times are the GPU's own ("gpu") or wall time ("wall").
@@ -80,11 +80,23 @@ class Profile:
     # -- the block -------------------------------------------------------------------------------
 
     def __enter__(self) -> Profile:
+        if not _js.can_block():
+            raise Unsupported("profile", "cannot block here; use `async with profile()`")
+        return self._start()
+
+    def _start(self) -> Profile:
+        busy = self._running or any(device.recorder.is_profiled for device in self._devices)
+        if busy or self.events:
+            problem = "a profile of this device is running" if busy else "this profile has ended"
+            raise Unsupported("profile", f"{problem}; profiles do not nest, each is used once")
+        for device in self._devices:
+            if device.is_lost:
+                raise lost("profile")
         for device in self._devices:
             own = self._timestamps and "timestamp-query" in device.features
             if not own:
                 self.clock = "wall"
-            self._recorded.append(_watch(device, own))
+            self._running.append((device, _watch(device, own)))
         return self
 
     def __exit__(
@@ -93,25 +105,39 @@ class Profile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _js.block_on(self._finish(), "profile")
+        _js.block_on(self._finish(error), "profile")
 
     async def __aenter__(self) -> Profile:
-        return self.__enter__()
+        return self._start()
 
-    async def __aexit__(self, *exc_info: object) -> None:
-        await self._finish()
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._finish(error)
 
-    async def _finish(self) -> None:
-        for device, recorded in zip(self._devices, self._recorded, strict=True):
-            spans = await device.recorder.stop_profile()
-            origin = spans[0][0] if spans else 0.0
+    async def _finish(self, error: BaseException | None) -> None:
+        """Stops all devices' profiles, then raises the first error unless the block raised one."""
+        failure: BackendError | None = None
+        running, self._running = self._running, []
+        for number, (device, recorded) in enumerate(running):
+            name = device.name if number == 0 else f"{device.name} ({number + 1})"
+            try:
+                spans = await device.recorder.stop_profile()
+            except BackendError as raised:
+                failure = failure or raised
+                continue
+            origin = min((start for start, _ in spans), default=0.0)
             for (pipeline, fields), (start, end) in zip(recorded, spans, strict=False):
-                flops, nbytes = _work(pipeline.label, fields)
+                flops, nbytes = _work(pipeline, fields)
+                duration = max(end - start, 0.0)  # a clock that was reset between the two
                 self.events.append(
-                    KernelEvent(
-                        pipeline.label, device.name, start - origin, end - start, flops, nbytes
-                    )
+                    KernelEvent(pipeline.label, name, start - origin, duration, flops, nbytes)
                 )
+        if failure is not None and error is None:
+            raise failure
 
     # -- what it shows ---------------------------------------------------------------------------
 
@@ -210,14 +236,16 @@ def profile(device: Any = None, *, timestamps: bool = True) -> Profile:
 
     ``device`` is a Device or a backend, None for every device that is open.
     ``timestamps=False`` takes wall time even where the GPU's clock can be read. Leaving a plain
-    ``with`` block waits for the GPU.
+    ``with`` block waits for the GPU. An exception in the block goes on after the profile has been
+    completed. Profiles do not nest.
 
     >>> with browsergpu.profile() as p:
     ...     backend.gemm(...)
     >>> p
     """
+    checks.flag("profile", "timestamps", timestamps)
     if device is None:
-        devices = open_devices()
+        devices = [device for device in open_devices() if not device.is_lost]
     else:
         found = device if isinstance(device, Device) else getattr(device, "device", None)
         if not isinstance(found, Device):
@@ -239,8 +267,8 @@ def _watch(device: Device, timestamps: bool) -> _Recorded:
     return recorded
 
 
-def _work(label: str, fields: tuple[float, ...]) -> tuple[float, float]:
-    kernel = KERNELS.get(label.partition(".")[0])
+def _work(pipeline: Pipeline, fields: tuple[float, ...]) -> tuple[float, float]:
+    kernel = KERNELS.get(pipeline.kernel)
     if kernel is None:
         return 0.0, 0.0
     values = fields[3 + len(kernel.bindings) :]
