@@ -20,8 +20,10 @@ from browsergpu.compute_backend import (
 )
 from browsergpu.config import BackendConfig
 from browsergpu.device import Device
+from browsergpu.device_array import DeviceArray
 from browsergpu.dtypes import DType
 from browsergpu.errors import BackendError
+from browsergpu.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.group import BackendGroup, Policy
 from browsergpu.profiling import KernelEvent, KernelSummary, Profile, profile
 from browsergpu.tensor_backend import TensorBackend
@@ -35,12 +37,16 @@ __all__ = [
     "BackendConfig",
     "BackendError",
     "BackendGroup",
+    "BatchNormTraining",
     "BinaryOp",
     "ComputeBackend",
     "DType",
     "Device",
+    "DeviceArray",
     "KernelEvent",
+    "KernelExecutor",
     "KernelSummary",
+    "PipelineStats",
     "Policy",
     "Profile",
     "ReduceOp",
