@@ -21,8 +21,10 @@ from browsergpu.compute_backend import (
 )
 from browsergpu.config import BackendConfig
 from browsergpu.device import Device
+from browsergpu.device_array import DeviceArray
 from browsergpu.dtypes import DType
 from browsergpu.errors import BackendError
+from browsergpu.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.group import BackendGroup, Policy
 from browsergpu.profiling import KernelEvent, KernelSummary, Profile, profile
 from browsergpu.tensor_backend import TensorBackend
@@ -36,15 +38,19 @@ __all__ = [
     "BackendConfig",
     "BackendError",
     "BackendGroup",
+    "BatchNormTraining",
     "BinaryOp",
     "Buffer",
     "BufferUsage",
     "ComputeBackend",
     "DType",
     "Device",
+    "DeviceArray",
     "KernelEvent",
+    "KernelExecutor",
     "KernelSummary",
     "MapMode",
+    "PipelineStats",
     "Policy",
     "Profile",
     "ReduceOp",

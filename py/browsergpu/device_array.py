@@ -1,0 +1,143 @@
+"""A NumPy-like array in GPU memory: shape, dtype and the buffer, freed with the last reference."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+
+from browsergpu import _js, host_tensors
+from browsergpu.device import Device
+from browsergpu.dtypes import DType
+from browsergpu.errors import InvalidArgument
+from browsergpu.memory import Buffer
+from browsergpu.staging import Tensor
+
+
+class _Storage:
+    """A buffer that goes back to its device's pool with the last array that uses it."""
+
+    __slots__ = ("__weakref__", "buffer", "release")
+
+    def __init__(self, device: Device, buffer: Buffer) -> None:
+        self.buffer = buffer
+        self.release = finalize(self, _give_back, device, buffer)
+        self.release.atexit = False
+
+
+def _give_back(device: Device, buffer: Buffer) -> None:
+    if not device.recorder.closed:
+        device.memory.give(buffer)
+
+
+class DeviceArray:
+    """A contiguous row-major array on a device. Made by a KernelExecutor.
+
+    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy. ``await array`` waits until it is
+    computed, raises what the GPU reported, and gives the array. Reshaped arrays share memory.
+    """
+
+    __slots__ = ("__weakref__", "_storage", "_tensor", "device")
+
+    def __init__(self, device: Device, shape: tuple[int, ...], dtype: DType, storage: Any) -> None:
+        size = 1
+        for extent in shape:
+            size *= extent
+        self.device = device
+        self._storage: _Storage = storage
+        self._tensor = Tensor(0, shape, dtype, size, storage.buffer)
+
+    @classmethod
+    def allocate(cls, device: Device, op: str, shape: tuple[int, ...], dtype: DType) -> DeviceArray:
+        """A new array, contents undefined."""
+        size = 1
+        for extent in shape:
+            size *= extent
+        buffer = device.memory.take(op, dtype.device_bytes(size))
+        return cls(device, shape, dtype, _Storage(device, buffer))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of its axes."""
+        return self._tensor.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The type of its elements."""
+        return self._tensor.dtype
+
+    @property
+    def size(self) -> int:
+        """The number of its elements."""
+        return self._tensor.size
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return len(self._tensor.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes on the GPU."""
+        return self.dtype.device_bytes(self.size)
+
+    @property
+    def is_freed(self) -> bool:
+        """Whether :meth:`free` was called on it or on an array that shares its memory."""
+        return not self._storage.release.alive
+
+    @property
+    def tensor(self) -> Tensor:
+        """What kernels are dispatched on."""
+        return self._tensor
+
+    def sharing(self, shape: tuple[int, ...]) -> DeviceArray:
+        """The same elements in another shape of the same size, in the same memory."""
+        return DeviceArray(self.device, shape, self.dtype, self._storage)
+
+    def free(self) -> None:
+        """Gives the memory back now instead of with the last reference. Arrays that share it are
+        freed too; freeing twice does nothing more."""
+        self._storage.release()
+
+    def write(self, data: Any, op: str = "write") -> None:
+        """Copies a NumPy array of its shape, or bytes, to the GPU."""
+        self.check_alive(op)
+        array = host_tensors.to_device(op, "data", data, self.shape, self.dtype)
+        if array.nbytes:
+            view = array.data.cast("B")
+            self.device.recorder.write(self._tensor.buffer.id, 0, view, (array.nbytes + 3) & ~3)
+
+    def numpy(self) -> np.ndarray:
+        """A copy as a NumPy array. Waits."""
+        return _js.block_on(self.numpy_async(), "numpy")
+
+    async def numpy_async(self) -> np.ndarray:
+        """:meth:`numpy` for callers that cannot block."""
+        self.check_alive("numpy")
+        array = np.empty(self.shape, self.dtype.device_numpy)
+        if array.nbytes:
+            view = array.reshape(-1).data.cast("B")
+            await self.device.recorder.read(
+                self._tensor.buffer.id, 0, view, (array.nbytes + 3) & ~3
+            )
+        return host_tensors.from_device(array, self.dtype)
+
+    def __await__(self) -> Generator[Any, Any, DeviceArray]:
+        return self._computed().__await__()
+
+    async def _computed(self) -> DeviceArray:
+        self.check_alive("await")
+        await self.device.recorder.synchronize()
+        return self
+
+    def check_alive(self, op: str) -> None:
+        """Raises InvalidArgument, in the name of ``op``, after :meth:`free`."""
+        if self.is_freed:
+            raise InvalidArgument(op, "array", self, "an array that was not freed")
+
+    def __repr__(self) -> str:
+        freed = ", freed" if self.is_freed else ""
+        return f"<DeviceArray {self.dtype} {self.shape}{freed}>"

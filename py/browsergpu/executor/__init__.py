@@ -1,0 +1,94 @@
+"""Operations on arrays in GPU memory: NumPy's and a neural network's, and kernels of the user's.
+
+``base`` makes, copies and rearranges arrays; ``arithmetic``, ``reductions`` and ``networks`` are
+the operations. All of them record and return at once; ``await array``, ``array.numpy()`` and
+``synchronize`` wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from browsergpu import _js, custom
+from browsergpu.device_array import DeviceArray
+from browsergpu.errors import InvalidArgument
+from browsergpu.executor.arithmetic import Arithmetic
+from browsergpu.executor.networks import BatchNormTraining, Networks
+from browsergpu.executor.reductions import Reductions
+
+__all__ = ["BatchNormTraining", "KernelExecutor", "PipelineStats"]
+
+
+@dataclass(frozen=True)
+class PipelineStats:
+    """Pipelines compiled, requests that found a compiled one, requests that did not, and the
+    milliseconds that compiling took.
+
+    A browser does not tell how long a compiler ran. ``compile_ms`` is wall time from each
+    synchronous ``createComputePipeline`` to the answer of an error scope behind it, which the GPU
+    process gives when it has made the pipeline; moments in which several were being made count
+    once, and pipelines whose answer has not come yet not at all (a wait brings it).
+    """
+
+    count: int
+    hits: int
+    misses: int
+    compile_ms: float
+
+
+class KernelExecutor(Arithmetic, Reductions, Networks):
+    """Operations on a device's arrays.
+
+    >>> executor = KernelExecutor(device)               # await Device.request() opens one
+    >>> x = executor.from_numpy(np.ones((2, 3), np.float32))
+    >>> y = executor.softmax(executor.add(x, 1.0))
+    >>> y.numpy()                                       # or: await y.numpy_async()
+
+    Results go to new arrays, or to ``out``, which may be one of the inputs. Operations may be
+    issued by several tasks at once: ``await asyncio.gather(executor.relu(x), executor.tanh(x))``
+    gives both arrays when the GPU has computed them.
+    """
+
+    def execute_custom_kernel(
+        self,
+        source: str | bytes,
+        entry_point: str | None,
+        buffers: Sequence[DeviceArray],
+        workgroup_count: int | Sequence[int],
+        uniform_data: Any = None,
+    ) -> None:
+        """Runs WGSL on arrays, which are bound to the storage buffers of group 0 in the order of
+        their binding numbers; ``uniform_data`` are the bytes of its uniform buffer, if it has one.
+        ``entry_point`` may be None where there is only one."""
+        op = "execute_custom_kernel"
+        code = custom.source_text(op, "source", source)
+        if isinstance(buffers, str | bytes) or not isinstance(buffers, Sequence):
+            raise InvalidArgument(op, "buffers", buffers, "a sequence of DeviceArrays")
+        bound = [
+            self._array(op, f"buffers[{i}]", array).tensor.buffer for i, array in enumerate(buffers)
+        ]
+        groups = custom.workgroups(op, workgroup_count)
+        custom.dispatch(
+            self.device, op, code, entry_point, bound, groups, uniform_data=uniform_data
+        )
+
+    @property
+    def pipeline_stats(self) -> PipelineStats:
+        """What the device's pipelines have cost so far."""
+        device = self.device
+        return PipelineStats(
+            device.pipeline_count,
+            device.pipeline_hits,
+            device.pipeline_misses,
+            device.recorder.compile_ms,
+        )
+
+    def synchronize(self) -> None:
+        """Waits for everything recorded, and raises what the GPU reported of it."""
+        _js.block_on(self.synchronize_async(), "synchronize")
+
+    async def synchronize_async(self) -> None:
+        """:meth:`synchronize` for callers that cannot block."""
+        await self.device.recorder.synchronize()

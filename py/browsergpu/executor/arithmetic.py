@@ -1,0 +1,176 @@
+"""Elementwise arithmetic with broadcasting, and matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu import shapes
+from browsergpu.checks import flag, product
+from browsergpu.device_array import DeviceArray
+from browsergpu.dtypes import DType
+from browsergpu.errors import InvalidArgument
+from browsergpu.executor.base import FLOATS, WHOLE, ExecutorBase, number
+from browsergpu.memory import Buffer
+from browsergpu.ops import elementwise, gemm, integers
+from browsergpu.ops.broadcast import broadcast
+from browsergpu.ops.strided import gather
+from browsergpu.shapes import Shape
+from browsergpu.staging import Staging
+
+Operand = DeviceArray | float
+
+
+class Arithmetic(ExecutorBase):
+    """add to div and the matrix products of a KernelExecutor.
+
+    Shapes are broadcast by NumPy's rules. f16 arrays are computed in float32; whole numbers, modulo
+    2^32, do not mix with floats. A number in an array's place takes the other one's dtype.
+    """
+
+    def add(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
+        """a + b"""
+        return self._binary("add", a, b, out)
+
+    def sub(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
+        """a - b"""
+        return self._binary("sub", a, b, out)
+
+    def mul(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
+        """a b, element by element"""
+        return self._binary("mul", a, b, out)
+
+    def div(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
+        """a / b, of floats"""
+        return self._binary("div", a, b, out)
+
+    def _binary(self, op: str, a: Operand, b: Operand, out: DeviceArray | None) -> DeviceArray:
+        dtypes = FLOATS if op == "div" else FLOATS + WHOLE
+        like = next((x for x in (a, b) if isinstance(x, DeviceArray)), None)
+        if like is None:
+            raise InvalidArgument(op, "a", a, "a DeviceArray, here or as b")
+        first = self._operand(op, "a", a, like, dtypes)
+        second = self._operand(op, "b", b, like, dtypes)
+        kinds = {first.dtype, second.dtype}
+        if not kinds <= set(FLOATS) and len(kinds) > 1:
+            raise InvalidArgument(
+                op, "b", b, f"a dtype that goes with a's {first.dtype} (cast converts)"
+            )
+        shape = shapes.broadcast(op, first.shape, second.shape)
+        if first.dtype.is_whole:
+            result = self._out(op, out, shape, first.dtype, (first.dtype,))
+        else:
+            kind = DType.F16 if kinds == {DType.F16} else DType.F32
+            result = self._out(op, out, shape, kind)
+        if result.size:
+            self._combine(op, first, second, result)
+        return result
+
+    def _operand(
+        self, op: str, name: str, value: Any, like: DeviceArray, dtypes: tuple[DType, ...]
+    ) -> DeviceArray:
+        if isinstance(value, DeviceArray) or not hasattr(value, "__float__"):
+            return self._array(op, name, value, dtypes)
+        self._array(op, "b" if name == "a" else "a", like, dtypes)
+        number(op, name, value, like.dtype)
+        return self.full((), value, like.dtype)
+
+    def _combine(self, op: str, a: DeviceArray, b: DeviceArray, result: DeviceArray) -> None:
+        n = result.size
+        kind = a.dtype if a.dtype.is_whole else DType.F32
+        with Staging(self.device) as staging:
+            x, y = staging.read(a.tensor, kind), staging.read(b.tensor, kind)
+            if a.size == n == b.size and not kind.is_whole:  # these kernels work in place
+                elementwise.binary(self.device, op, x, y, staging.write(result.tensor), n)
+                return
+            z = staging.write(result.tensor, a.tensor, b.tensor, dtype=kind)
+            if a.size == n == b.size:
+                integers.binary(self.device, op, x, y, z, n)
+            else:
+                name = f"integer_{op}" if kind.is_whole else op
+                broadcast(self.device, name, x, a.shape, y, b.shape, z, result.shape, n)
+
+    def matmul(
+        self,
+        a: DeviceArray,
+        b: DeviceArray,
+        out: DeviceArray | None = None,
+        *,
+        transpose_a: bool = False,
+        transpose_b: bool = False,
+    ) -> DeviceArray:
+        """The matrix product as NumPy's: leading axes are broadcast, a vector is a row on the left
+        and a column on the right. The last two axes of an operand are exchanged on request, at no
+        cost."""
+        op = "matmul"
+        kind = self._floats(op, a=a, b=b)
+        if a.ndim == 0 or b.ndim == 0:
+            raise InvalidArgument(
+                op, "a" if a.ndim == 0 else "b", a if a.ndim == 0 else b, "an axis"
+            )
+        flip_a = flag(op, "transpose_a", transpose_a) and a.ndim > 1
+        flip_b = flag(op, "transpose_b", transpose_b) and b.ndim > 1
+        *lead_a, m, k = (1, *a.shape) if a.ndim == 1 else a.shape
+        *lead_b, k_b, n = (*b.shape, 1) if b.ndim == 1 else b.shape
+        if flip_a:
+            m, k = k, m
+        if flip_b:
+            k_b, n = n, k_b
+        if k != k_b:
+            raise InvalidArgument(op, "b", b, f"{k} rows, as a has columns, not {k_b}")
+        lead = shapes.broadcast(op, tuple(lead_a), tuple(lead_b))
+        full = (*lead, m, n)
+        shape = (*lead, *((m,) if a.ndim > 1 else ()), *((n,) if b.ndim > 1 else ()))
+        result = self._out(op, out, shape, kind)
+        if result.size == 0:
+            return result
+        with Staging(self.device) as staging:
+            c = staging.write(result.tensor, a.tensor, b.tensor)
+            left, stride_a = self._batch(op, staging, a, tuple(lead_a), lead, m * k)
+            right, stride_b = self._batch(op, staging, b, tuple(lead_b), lead, k * n)
+            count = product(full[:-2])
+            if stride_a and not stride_b and not flip_a:  # the batch is further rows of a
+                m, count, stride_a = m * count, 1, 0
+            plan = gemm.plan_gemm(
+                op, "trans" if flip_a else "no_trans", "trans" if flip_b else "no_trans", m, n, k,
+                1.0, max(m if flip_a else k, 1), stride_a, max(k if flip_b else n, 1), stride_b,
+                0.0, n, m * n, count, "C",
+            )  # fmt: skip
+            gemm.gemm(self.device, plan, left, right, c)
+        return result
+
+    def _batch(
+        self,
+        op: str,
+        staging: Staging,
+        x: DeviceArray,
+        own: Shape,
+        lead: Shape,
+        elements: int,
+    ) -> tuple[Buffer, int]:
+        """A buffer of float32 matrices for a batch of ``lead``, and the elements between them."""
+        buffer = staging.read(x.tensor)
+        if product(own) == 1:
+            return buffer, 0
+        if product(own) == product(lead):
+            return buffer, elements
+        whole = staging.temporary(DType.F32, product(lead) * elements)
+        if elements:
+            strides = shapes.broadcast_strides((*own, elements), (*lead, elements))
+            gather(self.device, op, buffer, strides, whole, (*lead, elements))
+        return whole, elements
+
+    def batched_matmul(
+        self, a: DeviceArray, b: DeviceArray, out: DeviceArray | None = None
+    ) -> DeviceArray:
+        """The products of two batches of as many matrices: [.., M, K] and [.., K, N]."""
+        op = "batched_matmul"
+        self._floats(op, a=a, b=b)
+        if a.ndim < 3:
+            raise InvalidArgument(op, "a", a, "at least 3 axes; matmul takes single matrices")
+        if b.ndim != a.ndim or b.shape[:-2] != a.shape[:-2]:
+            raise InvalidArgument(op, "b", b, f"{a.shape[:-2]} before its last two axes, as a has")
+        if b.shape[-2] != a.shape[-1]:
+            raise InvalidArgument(op, "b", b, f"{a.shape[-1]} rows, as a has columns")
+        if out is not None:
+            self._out(op, out, (*a.shape[:-1], b.shape[-1]), DType.F32)
+        return self.matmul(a, b, out)

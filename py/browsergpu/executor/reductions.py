@@ -1,0 +1,153 @@
+"""Sums, means, extremes and variances over any axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, nan
+
+from browsergpu import checks, shapes
+from browsergpu.device_array import DeviceArray
+from browsergpu.dtypes import DType
+from browsergpu.errors import InvalidArgument
+from browsergpu.executor.base import FLOATS, WHOLE, ExecutorBase
+from browsergpu.memory import Buffer
+from browsergpu.ops import elementwise, integers, moments, reduce
+from browsergpu.staging import Staging
+
+Axes = int | Sequence[int] | None
+
+
+class Reductions(ExecutorBase):
+    """sum to variance of a KernelExecutor.
+
+    ``axis`` is None (all axes), one axis or several; with ``keepdims`` they stay with extent 1.
+    NaN propagates. f16 is summed in float32.
+    """
+
+    def sum(
+        self,
+        x: DeviceArray,
+        axis: Axes = None,
+        keepdims: bool = False,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """Sums; of nothing, 0. Whole numbers are added modulo 2^32; bool gives i32."""
+        op = "sum"
+        self._array(op, "x", x, (*FLOATS, *WHOLE, DType.BOOL))
+        if x.dtype.is_float:
+            return self._reduce(op, x, axis, keepdims, out)
+        chosen, shape = self._shape(op, x, axis, keepdims)
+        kind = DType.I32 if x.dtype is DType.BOOL else x.dtype
+        result = self._out(op, out, shape, kind, (kind,))
+        with Staging(self.device) as staging:
+            y = staging.write(result.tensor, x.tensor, dtype=kind)
+            if x.size == 0:
+                elementwise.fill_words(self.device, y, 0, result.size)
+                return result
+            steps = shapes.reduction_steps(x.shape, chosen) or [(x.size, 1, 1)]
+            source = x.tensor.buffer
+            for step in steps:
+                last = step is steps[-1]
+                target = y if last else staging.temporary(kind, step[0] * step[2])
+                integers.total(self.device, source, target, *step)
+                source = target
+        return result
+
+    def mean(
+        self,
+        x: DeviceArray,
+        axis: Axes = None,
+        keepdims: bool = False,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """Means; of nothing, NaN."""
+        return self._reduce("mean", x, axis, keepdims, out)
+
+    def max(
+        self,
+        x: DeviceArray,
+        axis: Axes = None,
+        keepdims: bool = False,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """The largest elements; of nothing, InvalidArgument."""
+        return self._reduce("max", x, axis, keepdims, out)
+
+    def min(
+        self,
+        x: DeviceArray,
+        axis: Axes = None,
+        keepdims: bool = False,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """The smallest elements; of nothing, InvalidArgument."""
+        return self._reduce("min", x, axis, keepdims, out)
+
+    def variance(
+        self,
+        x: DeviceArray,
+        axis: Axes = None,
+        keepdims: bool = False,
+        out: DeviceArray | None = None,
+        *,
+        ddof: float = 0,
+    ) -> DeviceArray:
+        """Variances as NumPy's: the sum of squared deviations over the count less ``ddof``."""
+        op = "variance"
+        kind = self._floats(op, x=x)
+        chosen, shape = self._shape(op, x, axis, keepdims)
+        freedom = checks.real(op, "ddof", ddof)
+        if freedom < 0 or not isfinite(freedom):
+            raise InvalidArgument(op, "ddof", ddof, "a number of at least 0")
+        result = self._out(op, out, shape, kind)
+        if result.size == 0:
+            return result
+        with Staging(self.device) as staging:
+            y = staging.write(result.tensor, x.tensor)
+            if x.size == 0:
+                elementwise.fill(self.device, y, nan, result.size)
+                return result
+            steps = shapes.reduction_steps(x.shape, chosen) or [(1, 1, x.size)]
+            source = staging.read(x.tensor)
+            moments.variance(self.device, source, y, steps, result.size, freedom)
+        return result
+
+    def _shape(
+        self, op: str, x: DeviceArray, axis: Axes, keepdims: bool
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The axes that are reduced, and the shape of the result."""
+        chosen = shapes.axes(op, "axis", axis, x.ndim)
+        kept = checks.flag(op, "keepdims", keepdims)
+        return chosen, shapes.without(x.shape, chosen, keepdims=kept)
+
+    def _reduce(
+        self, op: str, x: DeviceArray, axis: Axes, keepdims: bool, out: DeviceArray | None
+    ) -> DeviceArray:
+        kind = self._floats(op, x=x)
+        chosen, shape = self._shape(op, x, axis, keepdims)
+        result = self._out(op, out, shape, kind)
+        if result.size == 0:
+            return result
+        if x.size == 0 and op in ("max", "min"):
+            raise InvalidArgument(op, "x", x, f"a non-empty axis: {op} of nothing is undefined")
+        steps = shapes.reduction_steps(x.shape, chosen)
+        if x.size and not steps:
+            self._assign(x, result)
+            return result
+        with Staging(self.device) as staging:
+            y = staging.write(result.tensor, x.tensor)
+            if x.size == 0:
+                elementwise.fill(self.device, y, nan if op == "mean" else 0.0, result.size)
+                return result
+            self._run(op, staging, staging.read(x.tensor), y, steps)
+        return result
+
+    def _run(
+        self, op: str, staging: Staging, x: Buffer, y: Buffer, steps: list[tuple[int, int, int]]
+    ) -> None:
+        source = x
+        for step in steps:
+            last = step is steps[-1]
+            target = y if last else staging.temporary(DType.F32, step[0] * step[2])
+            reduce.reduce(self.device, reduce.plan_reduce(op, step, 1), source, target)
+            source = target
