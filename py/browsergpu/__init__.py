@@ -29,7 +29,15 @@ from browsergpu.group import BackendGroup, Policy
 from browsergpu.profiling import KernelEvent, KernelSummary, Profile, profile
 from browsergpu.tensor_backend import TensorBackend
 from browsergpu.tensor_contract import TensorHandle, TensorMeta
+from browsergpu.tuning import (
+    WorkgroupTuning,
+    benchmark_workgroup_sizes,
+    benchmark_workgroup_sizes_async,
+    forget_workgroup_sizes,
+    forget_workgroup_sizes_async,
+)
 from browsergpu.wasm_backend import WasmBackend
+from browsergpu.workgroup_sizes import WorkgroupSizes
 
 __version__ = "0.1.0"
 
@@ -60,9 +68,15 @@ __all__ = [
     "Transpose",
     "UnaryOp",
     "WasmBackend",
+    "WorkgroupSizes",
+    "WorkgroupTuning",
+    "benchmark_workgroup_sizes",
+    "benchmark_workgroup_sizes_async",
     "enumerate_adapters",
     "enumerate_adapters_async",
     "errors",
+    "forget_workgroup_sizes",
+    "forget_workgroup_sizes_async",
     "get_adapter_info",
     "get_adapter_info_async",
     "get_best_adapter",

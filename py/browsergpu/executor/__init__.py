@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from browsergpu import _js, custom
+from browsergpu.buffers import Buffer
 from browsergpu.device_array import DeviceArray
 from browsergpu.errors import InvalidArgument
 from browsergpu.executor.arithmetic import Arithmetic
 from browsergpu.executor.networks import BatchNormTraining, Networks
 from browsergpu.executor.reductions import Reductions
+from browsergpu.memory import Buffer as Allocation
 
 __all__ = ["BatchNormTraining", "KernelExecutor", "PipelineStats"]
 
@@ -55,24 +57,31 @@ class KernelExecutor(Arithmetic, Reductions, Networks):
         self,
         source: str | bytes,
         entry_point: str | None,
-        buffers: Sequence[DeviceArray],
+        buffers: Sequence[DeviceArray | Buffer],
         workgroup_count: int | Sequence[int],
         uniform_data: Any = None,
     ) -> None:
-        """Runs WGSL on arrays, which are bound to the storage buffers of group 0 in the order of
+        """Runs WGSL on arrays or Buffers, bound to the storage buffers of group 0 in the order of
         their binding numbers; ``uniform_data`` are the bytes of its uniform buffer, if it has one.
         ``entry_point`` may be None where there is only one."""
         op = "execute_custom_kernel"
         code = custom.source_text(op, "source", source)
         if isinstance(buffers, str | bytes) or not isinstance(buffers, Sequence):
-            raise InvalidArgument(op, "buffers", buffers, "a sequence of DeviceArrays")
-        bound = [
-            self._array(op, f"buffers[{i}]", array).tensor.buffer for i, array in enumerate(buffers)
-        ]
+            raise InvalidArgument(op, "buffers", buffers, "a sequence of DeviceArrays or Buffers")
+        bound = [self._bound(op, f"buffers[{i}]", item) for i, item in enumerate(buffers)]
         groups = custom.workgroups(op, workgroup_count)
         custom.dispatch(
             self.device, op, code, entry_point, bound, groups, uniform_data=uniform_data
         )
+
+    def _bound(self, op: str, name: str, item: Any) -> Allocation:
+        if not isinstance(item, Buffer):
+            return self._array(op, name, item).tensor.buffer
+        if item.device is not self.device:
+            raise InvalidArgument(op, name, item, "a Buffer on this executor's device")
+        if item.nbytes != item.allocation.nbytes:
+            raise InvalidArgument(op, name, item, "a whole Buffer, not a range of one")
+        return item.allocation
 
     @property
     def pipeline_stats(self) -> PipelineStats:

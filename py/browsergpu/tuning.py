@@ -1,0 +1,155 @@
+"""Finding the workgroup sizes that are quickest on this device, by measuring them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+
+from browsergpu import _js, checks, workgroup_sizes
+from browsergpu.device import Device
+from browsergpu.errors import InvalidArgument
+from browsergpu.memory import Buffer
+from browsergpu.ops import elementwise, reduce
+from browsergpu.workgroup_sizes import FAMILIES, Family, WorkgroupSizes, is_possible
+
+CANDIDATES = (32, 64, 128, 256, 512, 1024)
+
+_ELEMENTS = 2**22
+# The browser rounds timestamps to 100 µs, so what is measured has to last.
+_WORTH_MEASURING = 0.005  # seconds
+_MOST_REPEATS = 128
+_ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class WorkgroupTuning:
+    """What :func:`benchmark_workgroup_sizes` found.
+
+    ``seconds`` has, for each family of kernels and each size, the best time of one pass over the
+    measured array; ``clock`` says whether it is the GPU's own ("timestamp-query") or wall time
+    around a wait ("wall"); ``stored`` whether the browser remembers ``sizes``.
+    """
+
+    sizes: WorkgroupSizes
+    seconds: dict[Family, dict[int, float]]
+    clock: str
+    stored: bool
+
+
+def benchmark_workgroup_sizes(
+    device: Device, candidates: Sequence[int] = CANDIDATES, elements: int = _ELEMENTS
+) -> WorkgroupTuning:
+    """Measures elementwise and reduction kernels with each workgroup size, and takes the quickest
+    for all kernels of the device from now on.
+
+    The browser keeps the result for this site and GPU: devices that are opened later, in the page
+    or its workers, start with it. Sizes that the device cannot have are left out. Waits.
+    """
+    return _js.block_on(
+        benchmark_workgroup_sizes_async(device, candidates, elements), "benchmark_workgroup_sizes"
+    )
+
+
+async def benchmark_workgroup_sizes_async(
+    device: Device, candidates: Sequence[int] = CANDIDATES, elements: int = _ELEMENTS
+) -> WorkgroupTuning:
+    """:func:`benchmark_workgroup_sizes` for callers that cannot block."""
+    op = "benchmark_workgroup_sizes"
+    given = checks.dimensions(op, "candidates", candidates, minimum=1)
+    for size in given:
+        if size & (size - 1):
+            raise InvalidArgument(op, "candidates", candidates, "powers of two")
+    possible = [size for size in given if is_possible(size, device.limits)]
+    if not possible:
+        largest = device.limits["maxComputeInvocationsPerWorkgroup"]
+        raise InvalidArgument(op, "candidates", candidates, f"sizes of at most {largest}")
+    n = checks.integer(op, "elements", elements, 1, device.largest_buffer // 4)
+
+    before = device.workgroup_sizes
+    x, y = device.memory.take(op, 4 * n), device.memory.take(op, 4 * n)
+    clock = _Clock(device)
+    seconds: dict[Family, dict[int, float]] = {}
+    best = before
+    try:
+        elementwise.fill(device, x, 1.0, n)
+        for family in FAMILIES:
+            seconds[family] = await _measure(device, clock, family, possible, x, y, n)
+            quickest = min(possible, key=seconds[family].__getitem__)
+            best = replace(best, **{family: quickest})
+    except BaseException:
+        device.workgroup_sizes = before
+        raise
+    finally:
+        device.memory.give(x)
+        device.memory.give(y)
+    device.workgroup_sizes = best
+    stored = await workgroup_sizes.save(device.info, best)
+    return WorkgroupTuning(best, seconds, clock.name, stored)
+
+
+def forget_workgroup_sizes(device: Device) -> None:
+    """Lets the browser forget what was measured for the device's GPU; the device goes back to the
+    defaults. Waits."""
+    _js.block_on(forget_workgroup_sizes_async(device), "forget_workgroup_sizes")
+
+
+async def forget_workgroup_sizes_async(device: Device) -> None:
+    """:func:`forget_workgroup_sizes` for callers that cannot block."""
+    device.workgroup_sizes = WorkgroupSizes()
+    await workgroup_sizes.save(device.info, None)
+
+
+class _Clock:
+    """Seconds that recorded work takes: on the GPU's clock, or else on the wall's."""
+
+    def __init__(self, device: Device) -> None:
+        self._recorder = device.recorder
+        self.name = "timestamp-query" if "timestamp-query" in device.features else "wall"
+
+    async def time(self, work: Callable[[], None]) -> float:
+        await self._recorder.synchronize()
+        if self._recorder.start_timing():
+            work()
+            return await self._recorder.stop_timing() * 1e-9
+        start = perf_counter()
+        work()
+        await self._recorder.synchronize()
+        return perf_counter() - start
+
+
+async def _measure(
+    device: Device,
+    clock: _Clock,
+    family: Family,
+    sizes: Sequence[int],
+    x: Buffer,
+    y: Buffer,
+    n: int,
+) -> dict[int, float]:
+    """Seconds of one pass over n elements with each size: the best of some rounds, which go over
+    all the sizes in turn so that a busy moment does not hit one of them alone."""
+    best = dict.fromkeys(sizes, float("inf"))
+    repeats = 1
+    for attempt in range(1 + _ROUNDS):  # the first, which compiles, does not count
+        for size in sizes:
+            device.workgroup_sizes = replace(device.workgroup_sizes, **{family: size})
+            work = partial(_work, device, family, x, y, n)
+            seconds = await clock.time(partial(work, repeats))
+            while seconds < _WORTH_MEASURING and repeats < _MOST_REPEATS:
+                repeats *= 2
+                seconds = await clock.time(partial(work, repeats))
+            if attempt > 0 and seconds > 0:
+                best[size] = min(best[size], seconds / repeats)
+    return best
+
+
+def _work(device: Device, family: Family, x: Buffer, y: Buffer, n: int, repeats: int) -> None:
+    for _ in range(repeats):
+        if family == "elementwise":
+            elementwise.unary(device, "relu", x, y, n)
+            elementwise.binary(device, "add", x, y, y, n)
+        else:
+            reduce.reduce(device, reduce.plan_reduce("sum", (n,), 0), x, y)
+            reduce.reduce(device, reduce.plan_reduce("max", (-(-n // 1024), 1024), 0), x, y)

@@ -1,0 +1,220 @@
+"""KernelExecutor's add to div and its matrix products, against float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inside import reference, tolerances
+from inside.comparison import assert_matches, assert_same_bits
+from inside.gpu import random_array
+
+OPS = ("add", "sub", "mul", "div")
+WHOLE = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
+
+
+@pytest.fixture
+def executor(backend: Any) -> Any:
+    from browsergpu import KernelExecutor
+
+    return KernelExecutor(backend.device)
+
+
+def check(executor: Any, op: str, a: np.ndarray, b: np.ndarray) -> None:
+    result = getattr(executor, op)(executor.from_numpy(a), executor.from_numpy(b))
+    wide_a, wide_b = np.broadcast_arrays(a, b)
+    assert_matches(
+        result.numpy(),
+        reference.binary(op, a, b),
+        **tolerances.binary(op, wide_a, wide_b)._asdict(),
+    )
+
+
+PAIRS = [
+    ((7,), (7,)), ((3, 5), (5,)), ((5,), (3, 5)), ((3, 1), (1, 5)), ((4, 3, 5), (3, 1)), ((), (6,)),
+    ((2, 3), ()), ((), ()), ((1,), (9,)), ((1, 1, 5), (5,)), ((0, 3), (3,)), ((1, 3), (0, 3)),
+    ((2, 1, 3, 1, 5), (1, 4, 1, 2, 1)), ((2, 1, 2, 1, 2, 1, 2), (1, 3, 1, 3, 1, 3, 1)),
+    ((257, 3), (3,)), ((3, 1025), (3, 1)), ((2, 3, 4, 5), (3, 1, 5)), ((1, 5), (5, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize(("a", "b"), PAIRS, ids=str)
+def test_broadcasting(executor: Any, op: str, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    check(executor, op, random_array(1, *a), random_array(2, *b))
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_special_values(executor: Any, op: str) -> None:
+    values = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan], np.float32)
+    check(executor, op, values[:, None], values)
+
+
+@given(data=st.data())
+def test_any_shapes(executor: Any, data: st.DataObject) -> None:
+    whole = data.draw(st.lists(st.integers(1, 5), max_size=5), "shape")
+    ones = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))
+    shapes = [
+        [1 if one else extent for one, extent in zip(data.draw(ones), whole, strict=True)]
+        [data.draw(st.integers(0, len(whole)), "axes left out") :]
+        for _ in range(2)
+    ]  # fmt: skip
+    op = data.draw(st.sampled_from(OPS), "op")
+    check(executor, op, random_array(1, *shapes[0]), random_array(2, *shapes[1]))
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_numbers_in_an_arrays_place(executor: Any, op: str) -> None:
+    x = random_array(1, 5, 7)
+    call = getattr(executor, op)
+    number = np.full(1, 1.75, np.float32)
+    array = executor.from_numpy(x)
+    for result, a, b in ((call(array, 1.75), x, number), (call(1.75, array), number, x)):
+        tolerance = tolerances.binary(op, *np.broadcast_arrays(a, b))
+        assert_matches(result.numpy(), reference.binary(op, a, b), **tolerance._asdict())
+
+
+@pytest.mark.parametrize("op", WHOLE)
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+@pytest.mark.parametrize(("a", "b"), [((300,), (300,)), ((5, 1), (1, 7)), ((4, 3), (3,))], ids=str)
+def test_whole_numbers_wrap_around(
+    executor: Any, op: str, dtype: Any, a: tuple[int, ...], b: tuple[int, ...]
+) -> None:
+    bounds = np.iinfo(dtype)
+    generator = np.random.default_rng(1)
+    x, y = (generator.integers(bounds.min, bounds.max, s, dtype, endpoint=True) for s in (a, b))
+    result = getattr(executor, op)(executor.from_numpy(x), executor.from_numpy(y))
+    with np.errstate(over="ignore"):
+        assert_same_bits(result.numpy(), WHOLE[op](x, y), op)
+    more = getattr(executor, op)(executor.from_numpy(x), 3).numpy()
+    with np.errstate(over="ignore"):
+        assert_same_bits(more, WHOLE[op](x, dtype(3)), "with a number")
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_half_precision(executor: Any, op: str) -> None:
+    a, b = random_array(1, 9, 5, dtype=np.float16), random_array(2, 5, dtype=np.float16)
+    call = getattr(executor, op)
+    result = call(executor.from_numpy(a), executor.from_numpy(b))
+    assert_matches(
+        result.numpy(), reference.binary(op, a, b), rtol=1.01 * tolerances.F16_U, atol=2.0**-24,
+        why="one rounding to float16", dtype=np.float16,
+    )  # fmt: skip
+    mixed = call(executor.from_numpy(a), executor.from_numpy(b.astype(np.float32)))
+    assert mixed.dtype == "f32"
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_out_may_be_an_input(executor: Any, op: str) -> None:
+    a, b = random_array(1, 6, 5), random_array(2, 5)
+    wide = np.broadcast_to(b, a.shape).copy()
+    call = getattr(executor, op)
+    tolerance = tolerances.binary(op, a, wide)._asdict()
+    for second in (b, wide):
+        x, y = executor.from_numpy(a), executor.from_numpy(second)
+        assert call(x, y, x) is x
+        assert_matches(x.numpy(), reference.binary(op, a, second), **tolerance)
+    x, y = executor.from_numpy(a), executor.from_numpy(wide)
+    call(x, y, y)
+    assert_matches(y.numpy(), reference.binary(op, a, wide), **tolerance)
+    x = executor.from_numpy(a)
+    call(x, x, x)
+    assert_matches(x.numpy(), reference.binary(op, a, a), **tolerances.binary(op, a, a)._asdict())
+
+
+def test_arithmetic_that_is_refused(executor: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    floats, whole = executor.full((2, 3), 1.0), executor.full((2, 3), 1, "i32")
+    for call, words in (
+        (lambda: executor.add(floats, executor.empty((4,))), r"add: b is .*broadcasts with \(2, 3\)"),
+        (lambda: executor.add(floats, whole), "add: b is .*cast"),
+        (lambda: executor.add(whole, executor.full((2, 3), 1, "u32")), "add: b is .*cast"),
+        (lambda: executor.div(whole, whole), "div: a is .*f32 or f16"),
+        (lambda: executor.div(whole, 2), "div: a is .*f32 or f16"),
+        (lambda: executor.add(whole, 1.5), "add: b is 1.5"),
+        (lambda: executor.add(1.0, 2.0), "add: a is 1.0"),
+        (lambda: executor.add(floats, "1"), "add: b is '1'"),
+        (lambda: executor.add(executor.full((2,), True, "bool"), 1), "add: a is .*f32"),
+        (lambda: executor.add(floats, 1.0, executor.empty((3, 2))), r"out is .*shape \(2, 3\)"),
+        (lambda: executor.add(floats, 1.0, whole), "out is .*f32 or f16"),
+    ):  # fmt: skip
+        with pytest.raises(InvalidArgument, match=words):
+            call()
+
+
+PRODUCTS = [
+    ((3, 4), (4, 5)), ((1, 1), (1, 1)), ((70, 33), (33, 65)), ((4,), (4,)), ((4,), (4, 5)),
+    ((3, 4), (4,)), ((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 3, 4), (2, 4, 5)),
+    ((2, 1, 3, 4), (5, 4, 6)), ((5, 1, 1, 3, 4), (1, 2, 1, 4, 2)), ((2, 3, 4), (4,)),
+    ((4,), (2, 4, 5)), ((0, 4), (4, 5)), ((3, 0), (0, 5)), ((0, 3, 4), (4, 5)), ((1, 3, 4), (4, 5)),
+    ((2, 3, 3, 4), (2, 1, 4, 2)),
+]  # fmt: skip
+
+
+def check_product(
+    result: Any, a: np.ndarray, b: np.ndarray, magnitude: np.ndarray | None = None
+) -> None:
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    tolerance = tolerances.gemm(np.matmul(np.abs(wide_a), np.abs(wide_b)), a.shape[-1])
+    assert_matches(result.numpy(), np.matmul(wide_a, wide_b), **tolerance._asdict())
+
+
+@pytest.mark.parametrize(("a", "b"), PRODUCTS, ids=str)
+def test_matmul(executor: Any, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    x, y = random_array(1, *a), random_array(2, *b)
+    check_product(executor.matmul(executor.from_numpy(x), executor.from_numpy(y)), x, y)
+
+
+@pytest.mark.parametrize("flip_b", [False, True])
+@pytest.mark.parametrize("flip_a", [False, True])
+@pytest.mark.parametrize(
+    ("a", "b"), [((3, 4), (4, 5)), ((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 3, 4), (2, 4, 5))]
+)
+def test_transposed_operands(
+    executor: Any, a: tuple[int, ...], b: tuple[int, ...], flip_a: bool, flip_b: bool
+) -> None:
+    x, y = random_array(1, *a), random_array(2, *b)
+    given_x = np.swapaxes(x, -1, -2).copy() if flip_a else x
+    given_y = np.swapaxes(y, -1, -2).copy() if flip_b else y
+    result = executor.matmul(
+        executor.from_numpy(given_x), executor.from_numpy(given_y),
+        transpose_a=flip_a, transpose_b=flip_b,
+    )  # fmt: skip
+    check_product(result, x, y)
+
+
+def test_batched_matmul(executor: Any) -> None:
+    for lead in ((3,), (2, 3), (1,), (0,)):
+        x, y = random_array(1, *lead, 5, 7), random_array(2, *lead, 7, 6)
+        check_product(executor.batched_matmul(executor.from_numpy(x), executor.from_numpy(y)), x, y)
+
+
+def test_a_product_onto_its_operand(executor: Any) -> None:
+    x = random_array(1, 6, 6)
+    array = executor.from_numpy(x)
+    check_product(executor.matmul(array, array, array), x, x)
+
+
+def test_products_that_are_refused(executor: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    def array(*shape: int) -> Any:
+        return executor.empty(shape)
+
+    for call, words in (
+        (lambda: executor.matmul(array(2, 3), array(2, 3)), "matmul: b is .*3 rows"),
+        (lambda: executor.matmul(array(), array(3)), "matmul: a is .*an axis"),
+        (lambda: executor.matmul(array(2, 2, 3), array(3, 3, 4)), "matmul: b is .*broadcasts"),
+        (lambda: executor.matmul(array(2, 3), array(3, 4), array(2, 3)), r"out is .*\(2, 4\)"),
+        (lambda: executor.matmul(array(2, 3), array(3, 4), transpose_a=1), "transpose_a is 1"),
+        (lambda: executor.batched_matmul(array(2, 3), array(3, 4)), "a is .*at least 3 axes"),
+        (lambda: executor.batched_matmul(array(2, 2, 3), array(3, 4)), r"b is .*\(2,\)"),
+        (lambda: executor.batched_matmul(array(2, 2, 3), array(2, 4, 3)), "b is .*3 rows"),
+    ):
+        with pytest.raises(InvalidArgument, match=words):
+            call()

@@ -1,0 +1,299 @@
+"""KernelExecutor's arrays: made, copied, filled, cast, rearranged and freed."""
+
+from __future__ import annotations
+
+import gc
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inside.comparison import assert_same_bits
+from inside.gpu import random_array
+
+DTYPES = ["f32", "f16", "i32", "u32", "bool", "u8"]
+SHAPES = [(), (1,), (7,), (0,), (3, 0), (2, 3, 5), (1, 1), (5, 1, 3), (257,), (33, 31)]
+
+
+@pytest.fixture
+def executor(backend: Any) -> Any:
+    from browsergpu import KernelExecutor
+
+    return KernelExecutor(backend.device)
+
+
+def of_dtype(dtype: str, *shape: int, seed: int = 1) -> np.ndarray:
+    """Random elements of a dtype, by the name of its enum."""
+    generator = np.random.default_rng(seed)
+    if dtype == "bool":
+        return generator.integers(0, 2, shape).astype(bool)
+    if dtype in ("f32", "f16"):
+        return generator.uniform(-9, 9, shape).astype(np.float32 if dtype == "f32" else np.float16)
+    bounds = np.iinfo({"i32": np.int32, "u32": np.uint32, "u8": np.uint8}[dtype])
+    return generator.integers(bounds.min, bounds.max, shape, bounds.dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_round_trips(executor: Any, dtype: str, shape: tuple[int, ...]) -> None:
+    data = of_dtype(dtype, *shape)
+    array = executor.from_numpy(data)
+    assert (array.dtype, array.shape, array.size, array.ndim) == (
+        dtype, shape, data.size, data.ndim
+    )  # fmt: skip
+    assert_same_bits(array.numpy(), data, "array")
+    assert_same_bits(executor.copy(array).numpy(), data, "copy")
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, np.uint64])
+def test_other_whole_numbers_are_brought_to_32_bits(executor: Any, dtype: Any) -> None:
+    array = executor.from_numpy(np.array([1, 2, 100], dtype))
+    assert array.dtype == ("i32" if np.dtype(dtype).kind == "i" else "u32")
+    assert array.numpy().tolist() == [1, 2, 100]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (np.array([2**31]), "2147483648"),
+        (np.zeros(3), "float64"),
+        ([1.0, 2.0], "NumPy array"),
+        (np.zeros(2, np.complex64), "complex64"),
+        (np.array(["a"]), "<U1"),
+    ],
+)
+def test_what_from_numpy_refuses(executor: Any, data: Any, words: str) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(InvalidArgument, match=words) as caught:
+        executor.from_numpy(data)
+    assert caught.value.op == "from_numpy"
+
+
+@pytest.mark.parametrize("layout", ["strided", "transposed", "reversed"])
+def test_sources_of_any_layout(executor: Any, layout: str) -> None:
+    data = random_array(1, 6, 8)
+    view = {"strided": data[::2, 1::3], "transposed": data.T, "reversed": data[::-1, ::-1]}[layout]
+    assert_same_bits(executor.from_numpy(view).numpy(), np.ascontiguousarray(view), layout)
+
+
+VALUES = {"f32": -1.5, "f16": 0.25, "i32": -(2**31), "u32": 2**32 - 1, "bool": True, "u8": 200}
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (5,), (0,), (4, 7), (1025,)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_full_and_fill(executor: Any, dtype: str, shape: tuple[int, ...]) -> None:
+    array = executor.full(shape, VALUES[dtype], dtype)
+    expected = np.full(shape, VALUES[dtype], array.numpy().dtype)
+    assert_same_bits(array.numpy(), expected, "full")
+    assert executor.fill(array, 1) is array if dtype != "bool" else True
+    if dtype != "bool":
+        assert_same_bits(array.numpy(), np.ones_like(expected), "fill")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.0, 1e-45])
+def test_special_values_fill_bit_by_bit(executor: Any, value: float) -> None:
+    array = executor.full((3,), value)
+    assert_same_bits(array.numpy(), np.full(3, value, np.float32), "full")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("i32", 2**31), ("u32", -1), ("u8", 256), ("i32", 1.5), ("bool", 2), ("f32", "1"),
+     ("f32", None), ("i32", True)],
+)  # fmt: skip
+def test_values_that_a_dtype_cannot_hold(executor: Any, dtype: str, value: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(InvalidArgument, match="value is ") as caught:
+        executor.full((2,), value, dtype)
+    assert caught.value.op == "full"
+    array = executor.full((2,), False if dtype == "bool" else 0, dtype)
+    with pytest.raises(InvalidArgument, match="fill: value is "):
+        executor.fill(array, value)
+    assert not array.numpy().any()
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        (np.array([1.9, -1.9, np.nan, 3e9], np.float32), "i32", [1, -1, 0, 2147483520]),
+        (np.array([0.0, -0.0, 2.0, np.nan], np.float32), "bool", [False, False, True, True]),
+        (np.array([1, 0, 7], np.int32), "f32", [1.0, 0.0, 7.0]),
+        (np.array([1.0, 2.0, 3.0], np.float32), "f16", [1.0, 2.0, 3.0]),
+        (np.array([True, False]), "f32", [1.0, 0.0]),
+        (np.array([0, 255], np.uint8), "f32", [0.0, 1.0]),
+        (np.array([5, 6], np.uint32), "u32", [5, 6]),
+    ],
+)
+def test_cast(executor: Any, source: np.ndarray, target: str, expected: list[Any]) -> None:
+    array = executor.from_numpy(source)
+    result = executor.cast(array, target)
+    assert result.dtype == target
+    assert result.numpy().tolist() == expected
+    out = executor.empty(array.shape, target)
+    assert executor.cast(array, target, out) is out
+    assert out.numpy().tolist() == expected
+
+
+def test_reshape_shares_memory(executor: Any) -> None:
+    data = random_array(1, 4, 6)
+    array = executor.from_numpy(data)
+    for shape in [(24,), (2, 3, 4), (-1,), (3, -1), (1, 24, 1), [8, 3]]:
+        view = executor.reshape(array, shape)
+        assert_same_bits(view.numpy(), data.reshape(shape), str(shape))
+    executor.fill(executor.reshape(array, 24), 2.0)
+    assert_same_bits(array.numpy(), np.full((4, 6), 2.0, np.float32), "the other array")
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (-1, -1), (7, -1), (-2, 12), "24", (0, -1), 23])
+def test_shapes_that_do_not_fit(executor: Any, shape: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    array = executor.empty((4, 6))
+    with pytest.raises(InvalidArgument, match="reshape: shape is "):
+        executor.reshape(array, shape)
+
+
+TRANSPOSED = [
+    (3, 5), (32, 32), (33, 31), (1, 70), (70, 1), (129, 65), (2, 33, 35), (4, 3, 2), (2, 3, 4, 5),
+    (1, 5, 1, 7), (0, 3), (7,), (), (2, 1, 3, 2, 3), (2, 3, 2, 2, 3, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "i32", "bool", "u8"])
+@pytest.mark.parametrize("shape", TRANSPOSED, ids=str)
+def test_transpose(executor: Any, shape: tuple[int, ...], dtype: str) -> None:
+    data = of_dtype(dtype, *shape)
+    array = executor.from_numpy(data)
+    orders: Any = [None, *permutations(range(len(shape)))]
+    if len(shape) > 3:
+        orders = [None, *list(permutations(range(len(shape))))[1 :: len(orders) // 9]]
+    for order in orders:
+        result = executor.transpose(array, order).numpy()
+        assert_same_bits(result, np.ascontiguousarray(data.transpose(order)), str(order))
+    assert_same_bits(array.numpy(), data, "input")
+
+
+def test_transpose_of_more_axes_than_can_be_told_apart(executor: Any) -> None:
+    from browsergpu.errors import Unsupported
+
+    order = (8, 1, 7, 3, 6, 5, 4, 2, 0)
+    array = executor.full((2,) * 9, 1.0)
+    with pytest.raises(Unsupported, match="transpose: 9 axes"):
+        executor.transpose(array, order)
+    # Axes that stay together count as one, axes of one element as none.
+    data = random_array(1, *(2, 1) * 8)
+    turned = executor.transpose(executor.from_numpy(data)).numpy()
+    assert_same_bits(turned, np.ascontiguousarray(data.T), "8 axes and 8 of one element")
+
+
+@pytest.mark.parametrize("axes", [(0,), (0, 0), (0, 2), (0, 1, 2), "10", 1, (0.0, 1.0)])
+def test_axes_that_are_no_order(executor: Any, axes: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(InvalidArgument, match="transpose: axes is "):
+        executor.transpose(executor.empty((2, 3)), axes)
+
+
+def test_outputs_may_be_inputs(executor: Any) -> None:
+    data = random_array(1, 6, 6)
+    array = executor.from_numpy(data)
+    assert executor.transpose(array, out=array) is array
+    assert_same_bits(array.numpy(), data.T.copy(), "transposed in place")
+    assert executor.copy(array, array) is array
+    assert_same_bits(array.numpy(), data.T.copy(), "copied onto itself")
+
+
+@given(data=st.data())
+def test_any_permutation(executor: Any, data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.integers(0, 6), max_size=6), "shape")
+    order = data.draw(st.permutations(range(len(shape))), "order")
+    x = random_array(1, *shape)
+    result = executor.transpose(executor.from_numpy(x), order).numpy()
+    assert_same_bits(result, np.ascontiguousarray(x.transpose(order)), "transposed")
+
+
+def test_memory_goes_back_with_the_last_reference(executor: Any) -> None:
+    memory = executor.device.memory
+    gc.collect()
+    before = (memory.buffers, memory.in_use)
+    gc.disable()  # no cycle may be needed to be collected
+    try:
+        array = executor.full((1000,), 1.0)
+        view = executor.reshape(array, (10, 100))
+        del array
+        assert memory.buffers == before[0] + 1
+        assert view.numpy().sum() == 1000
+        del view
+        assert (memory.buffers, memory.in_use) == before
+    finally:
+        gc.enable()
+
+
+def test_free(executor: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    buffers = executor.device.memory.buffers
+    array = executor.full((10,), 1.0)
+    view = executor.reshape(array, (2, 5))
+    array.free()
+    array.free()
+    assert executor.device.memory.buffers == buffers
+    assert "freed" in repr(array)
+    for call in (
+        array.numpy,
+        view.numpy,
+        lambda: executor.relu(view),
+        lambda: executor.copy(array),
+        lambda: array.write(np.zeros(10, np.float32)),
+        lambda: executor.fill(array, 1.0),
+    ):
+        with pytest.raises(InvalidArgument, match="freed"):
+            call()
+
+
+def test_failed_operations_leave_nothing_behind(executor: Any) -> None:
+    from browsergpu.errors import BackendError
+
+    x = executor.full((2, 3), 1.0)
+    whole = executor.full((2, 3), 1, "i32")
+    before = executor.device.memory.buffers
+    for call in (
+        lambda: executor.add(x, whole),
+        lambda: executor.matmul(x, x),
+        lambda: executor.softmax(x, 2),
+        lambda: executor.sum(x, (0, 0)),
+        lambda: executor.add(x, x, executor.empty((3, 2))),
+        lambda: executor.max_pool2d(x, 2),
+    ):
+        with pytest.raises(BackendError):
+            call()
+    gc.collect()
+    assert executor.device.memory.buffers == before
+
+
+def test_arrays_of_another_device(executor: Any) -> None:
+    from browsergpu import KernelExecutor, WasmBackend
+    from browsergpu.errors import InvalidArgument
+
+    with WasmBackend() as other:
+        other.init()
+        foreign = KernelExecutor(other.device).full((3,), 1.0)
+        with pytest.raises(InvalidArgument, match="relu: x is .*on this executor's device"):
+            executor.relu(foreign)
+    # Its memory went with its device: letting go of it now must do no harm.
+    del foreign
+
+
+@pytest.mark.parametrize("value", [None, 3, "x", np.zeros(3, np.float32)])
+def test_what_is_no_array(executor: Any, value: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(InvalidArgument, match=r"relu: x is .*from_numpy"):
+        executor.relu(value)
+    with pytest.raises(InvalidArgument, match="KernelExecutor: device"):
+        type(executor)(value)
