@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 from weakref import finalize
 
@@ -35,8 +34,7 @@ def _give_back(device: Device, buffer: Buffer) -> None:
 class DeviceArray:
     """A contiguous row-major array on a device. Made by a KernelExecutor.
 
-    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy. ``await array`` waits until it is
-    computed, raises what the GPU reported, and gives the array. Reshaped arrays share memory.
+    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy. Reshaped arrays share memory.
     """
 
     __slots__ = ("__weakref__", "_storage", "_tensor", "device")
@@ -125,11 +123,11 @@ class DeviceArray:
             )
         return host_tensors.from_device(array, self.dtype)
 
-    def __await__(self) -> Generator[Any, Any, DeviceArray]:
-        return self._computed().__await__()
-
-    async def _computed(self) -> DeviceArray:
-        self.check_alive("await")
+    # Not __await__: JavaScript would take a proxy of an awaitable array for a promise, and wait for
+    # it wherever a Python function returns one.
+    async def ready(self) -> DeviceArray:
+        """Waits until the array is computed, and gives it. Raises what the GPU reported."""
+        self.check_alive("ready")
         await self.device.recorder.synchronize()
         return self
 

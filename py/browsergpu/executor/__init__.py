@@ -1,8 +1,8 @@
 """Operations on arrays in GPU memory: NumPy's and a neural network's, and kernels of the user's.
 
 ``base`` makes, copies and rearranges arrays; ``arithmetic``, ``reductions`` and ``networks`` are
-the operations. All of them record and return at once; ``await array``, ``array.numpy()`` and
-``synchronize`` wait.
+the operations. All of them record and return at once; ``array.numpy()``, ``await array.ready()``
+and ``synchronize`` wait.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class KernelExecutor(Arithmetic, Reductions, Networks):
     >>> y.numpy()                                       # or: await y.numpy_async()
 
     Results go to new arrays, or to ``out``, which may be one of the inputs. Operations may be
-    issued by several tasks at once: ``await asyncio.gather(executor.relu(x), executor.tanh(x))``
-    gives both arrays when the GPU has computed them.
+    issued by several tasks at once, as with ``asyncio.gather``; ``await array.ready()`` and
+    ``await array.numpy_async()`` wait for theirs.
     """
 
     def execute_custom_kernel(

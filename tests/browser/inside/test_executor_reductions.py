@@ -1,0 +1,224 @@
+"""KernelExecutor's sum to variance over any axes, against float64."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inside.comparison import assert_matches, assert_same_bits
+from inside.gpu import random_array, whole_array
+from inside.tolerances import SUBNORMAL, ULP, U
+
+OPS = ("sum", "mean", "max", "min")
+SHAPES = [(5,), (3, 70), (4, 5, 7), (2, 3, 40, 3), (3, 1, 5, 1, 4)]
+
+
+@pytest.fixture
+def executor(backend: Any) -> Any:
+    from browsergpu import KernelExecutor
+
+    return KernelExecutor(backend.device)
+
+
+def allowed(op: str, x: np.ndarray, axis: Any) -> dict[str, Any]:
+    """What float32 may be off by."""
+    wide = np.abs(x.astype(np.float64))
+    n = max(x.size // max(wide.sum(axis=axis).size, 1), 1)
+    if op in ("max", "min"):
+        return {"rtol": 0.0, "atol": 0.0, "why": "chooses an element: exact"}
+    if op == "sum":
+        atol = n * U * wide.sum(axis=axis) + SUBNORMAL
+        return {"rtol": 0.0, "atol": atol, "why": f"sum of {n}"}
+    # A mean over k groups of axes is scaled k times, by a rounded quotient each.
+    atol = (n * U + 12 * ULP) * wide.sum(axis=axis) / n + SUBNORMAL
+    return {"rtol": 0.0, "atol": atol, "why": f"sum of {n}, scaled"}
+
+
+def check(executor: Any, op: str, x: np.ndarray, axis: Any, keepdims: bool = False) -> None:
+    result = getattr(executor, op)(executor.from_numpy(x), axis, keepdims)
+    tolerance = allowed(op, x, axis)
+    if np.ndim(tolerance["atol"]) and keepdims:
+        tolerance["atol"] = tolerance["atol"].reshape(result.shape)
+    expected = getattr(np, op)(x.astype(np.float64), axis=axis, keepdims=keepdims)
+    assert_matches(result.numpy(), expected, **tolerance)
+
+
+def subsets(rank: int) -> list[Any]:
+    chosen = [axes for size in range(rank + 1) for axes in combinations(range(rank), size)]
+    return [None, -1, *chosen]
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_any_axes(executor: Any, op: str, shape: tuple[int, ...]) -> None:
+    x = random_array(1, *shape)
+    for axis in subsets(len(shape)):
+        check(executor, op, x, axis)
+    check(executor, op, x, None, keepdims=True)
+    check(executor, op, x, (0, -1) if len(shape) > 1 else 0, keepdims=True)
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_long_axes_lose_no_element(executor: Any, op: str) -> None:
+    x = whole_array(1, 3, 20_001, 2)
+    for axis in ((0, 1), (1, 2), None, 1):
+        expected = getattr(np, op)(x.astype(np.float64), axis=axis)
+        result = getattr(executor, op)(executor.from_numpy(x), axis).numpy()
+        assert_matches(
+            result, expected, rtol=12 * ULP if op == "mean" else 0.0, atol=0.0,
+            why="whole numbers have exact sums; a mean's scaling is rounded",
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_a_scalar(executor: Any, op: str) -> None:
+    check(executor, op, np.array(2.5, np.float32), None)
+    check(executor, op, np.array(2.5, np.float32), ())
+
+
+@pytest.mark.parametrize(("op", "expected"), [("sum", 0.0), ("mean", np.nan), ("variance", np.nan)])
+def test_of_nothing(executor: Any, op: str, expected: float) -> None:
+    array = executor.empty((2, 0, 3))
+    for axis, shape in ((1, (2, 3)), ((0, 1), (3,)), (None, ())):
+        result = getattr(executor, op)(array, axis).numpy()
+        assert_matches(result, np.full(shape, expected), rtol=0.0, atol=0.0, why="NumPy's")
+    assert getattr(executor, op)(array, 0).shape == (0, 3)
+
+
+@pytest.mark.parametrize("op", ["max", "min"])
+def test_extremes_of_nothing(executor: Any, op: str) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    array = executor.empty((2, 0, 3))
+    with pytest.raises(InvalidArgument, match=f"{op}: x is .*of nothing is undefined"):
+        getattr(executor, op)(array, 1)
+    assert getattr(executor, op)(array, 0).shape == (0, 3)
+
+
+@pytest.mark.parametrize("op", [*OPS, "variance"])
+def test_nan_propagates(executor: Any, op: str) -> None:
+    x = random_array(1, 4, 50, 3)
+    x[2, 49, 1] = np.nan
+    result = getattr(executor, op)(executor.from_numpy(x), (1, 2)).numpy()
+    assert np.isnan(result).tolist() == [False, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "result_dtype"), [("i4", np.int32), ("u4", np.uint32), ("?", np.int32)]
+)
+def test_sums_of_whole_numbers(executor: Any, dtype: str, result_dtype: Any) -> None:
+    generator = np.random.default_rng(1)
+    x = generator.integers(0, 2 if dtype == "?" else 2**31 - 1, (5, 300, 7)).astype(dtype)
+    for axis in subsets(3):
+        expected = x.astype(np.int64).sum(axis=axis).astype(result_dtype)  # modulo 2^32
+        result = executor.sum(executor.from_numpy(x), axis).numpy()
+        assert_same_bits(result, np.asarray(expected), str(axis))
+    assert executor.sum(executor.from_numpy(x[:, :0]), 1).numpy().sum() == 0
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_half_precision(executor: Any, op: str) -> None:
+    x = random_array(1, 6, 40, 5, dtype=np.float16)
+    result = getattr(executor, op)(executor.from_numpy(x), (0, 2))
+    expected = getattr(np, op)(x.astype(np.float64), axis=(0, 2))
+    assert_matches(
+        result.numpy(), expected, rtol=2.0**-10, atol=1e-5, dtype=np.float16,
+        why="summed in float32, one rounding to float16",
+    )  # fmt: skip
+    wide = executor.empty((40,))
+    assert getattr(executor, op)(executor.from_numpy(x), (0, 2), out=wide) is wide
+    tolerance = allowed(op, x, (0, 2))
+    assert_matches(wide.numpy(), expected, **tolerance)
+
+
+def variance_allowed(x: np.ndarray, axis: Any) -> dict[str, Any]:
+    """Chan's merges: a relative error of a few u a level of the tree, and deviations from a mean
+    that is off by the same share of the values' size."""
+    wide = x.astype(np.float64)
+    size = np.abs(wide).max(initial=0.0)
+    spread = np.abs(wide - wide.mean(axis=axis, keepdims=True)).max(initial=0.0)
+    return {
+        "rtol": 64 * ULP, "atol": (16 * ULP * size) ** 2 + 64 * ULP * size * spread * U ** 0.5,
+        "why": "merging moments",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("ddof", [0, 1, 2.5])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_variance(executor: Any, shape: tuple[int, ...], ddof: float) -> None:
+    x = random_array(1, *shape)
+    for axis in subsets(len(shape)):
+        for keepdims in (False, True):
+            result = executor.variance(executor.from_numpy(x), axis, keepdims, ddof=ddof).numpy()
+            with np.errstate(all="ignore"):
+                expected = np.var(x.astype(np.float64), axis=axis, keepdims=keepdims, ddof=ddof)
+            assert_matches(result, expected, **variance_allowed(x, axis))
+
+
+@pytest.mark.parametrize("shape", [(100_003,), (70_001, 2), (2, 70_001), (50, 3, 700)], ids=str)
+def test_variance_does_not_cancel(executor: Any, shape: tuple[int, ...]) -> None:
+    # The textbook formula, mean of squares less square of mean, has no digit right here.
+    x = (10_000.0 + random_array(1, *shape)).astype(np.float32)
+    for axis in subsets(len(shape)):
+        if axis == ():
+            continue
+        result = executor.variance(executor.from_numpy(x), axis).numpy()
+        expected = np.var(x.astype(np.float64), axis=axis)
+        # Where few values are reduced, each deviation is off by up to an ULP of 10⁴, 2⁻¹⁰.
+        atol = 2.0**-10 * np.sqrt(expected)
+        assert_matches(result, expected, rtol=2e-3, atol=atol, why="values 10⁴ times their spread")
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_variance_of_infinities_is_nan(executor: Any, value: float) -> None:
+    x = random_array(1, 3, 300)
+    x[1, 7] = value
+    result = executor.variance(executor.from_numpy(x), 1).numpy()
+    assert np.isnan(result).tolist() == [False, True, False]
+
+
+@given(data=st.data())
+def test_any_shape(executor: Any, data: st.DataObject) -> None:
+    shape = tuple(data.draw(st.lists(st.integers(1, 7), max_size=5), "shape"))
+    axis = data.draw(st.sampled_from(subsets(len(shape))), "axis")
+    if axis == -1 and not shape:
+        axis = None
+    op = data.draw(st.sampled_from(OPS), "op")
+    check(executor, op, random_array(1, *shape), axis, data.draw(st.booleans(), "keepdims"))
+
+
+def test_out_is_the_input(executor: Any) -> None:
+    x = random_array(1, 5)
+    array = executor.from_numpy(x)
+    assert executor.max(array, (), out=array) is array
+    assert_same_bits(array.numpy(), x, "nothing is reduced")
+    one = executor.from_numpy(x[:1])
+    executor.sum(one, 0, keepdims=True, out=one)
+    assert_same_bits(one.numpy(), x[:1], "one element")
+
+
+def test_what_is_refused(executor: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    x, whole = executor.full((2, 3), 1.0), executor.full((2, 3), 1, "i32")
+    for call, words in (
+        (lambda: executor.sum(x, 2), "sum: axis is 2"),
+        (lambda: executor.sum(x, -3), "sum: axis is -3"),
+        (lambda: executor.mean(x, (0, 0)), "mean: axis is .*different axes"),
+        (lambda: executor.mean(x, 1.0), "mean: axis is 1.0"),
+        (lambda: executor.max(x, "0"), "max: axis is '0'"),
+        (lambda: executor.max(whole), "max: x is .*cast"),
+        (lambda: executor.variance(whole), "variance: x is .*cast"),
+        (lambda: executor.variance(x, ddof=-1), "variance: ddof is -1"),
+        (lambda: executor.variance(x, ddof=float("nan")), "variance: ddof is nan"),
+        (lambda: executor.sum(x, 0, 1), "sum: keepdims is 1"),
+        (lambda: executor.sum(x, 0, out=executor.empty((2,))), r"out is .*shape \(3,\)"),
+        (lambda: executor.sum(whole, 0, out=executor.empty((3,))), "out is .*i32"),
+    ):
+        with pytest.raises(InvalidArgument, match=words):
+            call()
