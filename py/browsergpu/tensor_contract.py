@@ -103,8 +103,9 @@ class TensorContract(Scalars, ABC):
         """exp(x) / sum of exp(x) along an axis (negative: from the end), stable."""
 
     @abstractmethod
-    def gelu(self, input: TensorHandle, out: TensorHandle) -> None:
-        """0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x³))). https://arxiv.org/abs/1606.08415"""
+    def gelu(self, input: TensorHandle, out: TensorHandle, approximate: str = "tanh") -> None:
+        """0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x³))), or for ``approximate="none"`` the exact
+        0.5 x (1 + erf(x / sqrt(2))). https://arxiv.org/abs/1606.08415"""
 
     @abstractmethod
     def relu(self, input: TensorHandle, out: TensorHandle) -> None:
