@@ -106,6 +106,20 @@ def test_unary_in_place_and_specials(tensors: Any, op: str, dtype: str) -> None:
         assert_close(bench.get(handle), plain.unary(op, x), plain_tolerances.unary(op, x))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_gelus_exact_form(tensors: Any, dtype: str) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    x = floats(7, 301, dtype=dtype) * np.float16(3.0)
+    with on_bench(tensors) as bench:
+        handle = bench.up(x)
+        tensors.gelu(handle, handle, approximate="none")
+        tolerance = plain_tolerances.unary("gelu_erf", x)
+        assert_close(bench.get(handle), plain.unary("gelu_erf", x), tolerance)
+        with pytest.raises(InvalidArgument, match="approximate"):
+            tensors.gelu(handle, handle, approximate="erf")
+
+
 # ---- matmul, matmul_bias ------------------------------------------------------------------------
 
 PRODUCTS = {
