@@ -8,8 +8,9 @@
 // steps of 32, so that any head_dim fits. 4 z seq_q seq_kv head_dim operations up to 64 columns.
 //
 // With MASK, a mask is broadcast to [outer, inner, seq_q, seq_kv] by strides that may be 0: floats
-// are added to the scores, bools (words) mask out where they are 0. Without, the binding must be
-// there but is not read.
+// are added to the scores, bools (words) mask out where they are 0. Values of
+// masked keys do not reach the result, not even NaN. Without MASK, the binding must be there but
+// is not read.
 
 struct Params {
   seq_q: u32,
@@ -153,9 +154,9 @@ fn main(
     for (var i = 0u; i < 4u; i++) {
       let at = (row0 + (i >> 1u)) * PITCH + key0 + (i & 1u);
       let score = weights[at];
-      // Of -inf - -inf comes NaN, where nothing is to be added.
+      // Of -inf - -inf comes NaN, where nothing is to be added. Less than 0 marks a masked key.
       if (is_minus_infinity(score)) {
-        weights[at] = 0.0;
+        weights[at] = -1.0;
       } else if (!is_nan(score)) {
         weights[at] = exp(score - new_maxima[i >> 1u]);
       }
@@ -175,9 +176,8 @@ fn main(
     let limit = min(BLOCK, params.seq_kv - k_row);
     for (var key = 0u; key < limit; key++) {
       let pair = vec2f(weights[row0 * PITCH + key], weights[(row0 + 1u) * PITCH + key]);
-      totals += pair;
-      let masked0 = params.causal != 0u && k_row + key > q_row + row0;
-      let masked1 = params.causal != 0u && k_row + key > q_row + row0 + 1u;
+      let masked = pair < vec2f();
+      totals += select(pair, vec2f(), masked);
       var values = vec4f();
       let at = kv_base + (k_row + key) * params.head_dim + column;
       for (var j = 0u; j < 4u; j++) {
@@ -186,8 +186,8 @@ fn main(
         }
       }
       // A masked key must not reach the result even where its value is NaN: 0 × NaN is NaN.
-      output0 += select(pair.x * values, vec4f(), masked0);
-      output1 += select(pair.y * values, vec4f(), masked1);
+      output0 += select(pair.x * values, vec4f(), masked.x);
+      output1 += select(pair.y * values, vec4f(), masked.y);
     }
     workgroupBarrier();
   }

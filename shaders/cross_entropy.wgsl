@@ -20,19 +20,51 @@ const THREADS = 256u;
 var<workgroup> maxima: array<f32, THREADS>;
 var<workgroup> sums: array<f32, THREADS>;
 
+// A running softmax denominator: the largest value so far, and the sum of exp(value - largest).
+// The sum is SPOILED once NaN or +infinity came, which make the whole row NaN: what max and exp
+// make of those is left open by WGSL.
 struct Running {
   largest: f32,
   sum: f32,
 }
 
-// Each sum is brought to the larger maximum. Equal maxima (both -infinity, too) need no factor,
-// but of +infinity comes NaN.
+const SPOILED = -1.0;
+
+// From bits that are not constant, since WGSL refuses infinities and NaN in constant expressions.
+fn from_bits(bits: u32) -> f32 {
+  var word = bits;
+  return bitcast<f32>(word);
+}
+
+fn empty() -> Running {
+  return Running(from_bits(0xff800000u), 0.0);
+}
+
+// Each sum is brought to the larger maximum. Equal maxima (both -infinity, too) need no factor.
 fn merge(p: Running, q: Running) -> Running {
+  if (p.sum < 0.0 || q.sum < 0.0) {
+    return Running(0.0, SPOILED);
+  }
   let largest = max(p.largest, q.largest);
-  let finite = largest <= 0x1.fffffep+127f; // or -infinity
-  let p_sum = select(p.sum * exp(p.largest - largest), p.sum, finite && p.largest == largest);
-  let q_sum = select(q.sum * exp(q.largest - largest), q.sum, finite && q.largest == largest);
+  let p_sum = select(p.sum * exp(p.largest - largest), p.sum, p.largest == largest);
+  let q_sum = select(q.sum * exp(q.largest - largest), q.sum, q.largest == largest);
   return Running(largest, p_sum + q_sum);
+}
+
+fn include(running: Running, value: f32) -> Running {
+  let bits = bitcast<u32>(value);
+  let good = (bits & 0x7fffffffu) < 0x7f800000u || bits == 0xff800000u;
+  return merge(running, Running(value, select(SPOILED, 1.0, good)));
+}
+
+// A row of nothing but -infinity has no softmax either.
+fn is_undefined(running: Running) -> bool {
+  return running.sum < 0.0 || bitcast<u32>(running.largest) == 0xff800000u;
+}
+
+fn probability(running: Running, value: f32) -> f32 {
+  return select(
+    exp(value - running.largest) / running.sum, from_bits(0x7fc00000u), is_undefined(running));
 }
 
 @compute @workgroup_size(THREADS)
@@ -46,10 +78,9 @@ fn main(
     return;
   }
   let base = row * params.classes;
-  var bits = 0xff800000u; // -infinity; a variable, since WGSL refuses it in constant expressions
-  var running = Running(bitcast<f32>(bits), 0.0);
+  var running = empty();
   for (var j = thread; j < params.classes; j += THREADS) {
-    running = merge(running, Running(x[base + j], 1.0));
+    running = include(running, x[base + j]);
   }
   maxima[thread] = running.largest;
   sums[thread] = running.sum;
@@ -64,15 +95,15 @@ fn main(
     }
   }
   workgroupBarrier();
+  running = Running(maxima[0], sums[0]);
   for (var j = thread; j < params.classes; j += THREADS) {
-    probs[base + j] = exp(x[base + j] - maxima[0]) / sums[0];
+    probs[base + j] = probability(running, x[base + j]);
   }
   if (thread == 0u) {
     let goal = targets[row];
-    bits = 0x7fc00000u;
-    var value = bitcast<f32>(bits);
-    if (goal >= 0 && u32(goal) < params.classes) {
-      value = log(sums[0]) + (maxima[0] - x[base + u32(goal)]);
+    var value = from_bits(0x7fc00000u);
+    if (goal >= 0 && u32(goal) < params.classes && !is_undefined(running)) {
+      value = log(running.sum) + (running.largest - x[base + u32(goal)]);
     }
     loss[row] = value;
   }

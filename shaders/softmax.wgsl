@@ -21,28 +21,50 @@ var<workgroup> maxima: array<f32, THREADS>;
 var<workgroup> sums: array<f32, THREADS>;
 
 // A running softmax denominator: the largest value so far, and the sum of exp(value - largest).
+// The sum is SPOILED once NaN or +infinity came, which make the whole row NaN: what max and exp
+// make of those is left open by WGSL.
 struct Running {
   largest: f32,
   sum: f32,
 }
 
-fn empty() -> Running {
-  var bits = 0xff800000u; // -infinity; a variable, since WGSL refuses it in constant expressions
-  return Running(bitcast<f32>(bits), 0.0);
+const SPOILED = -1.0;
+
+// From bits that are not constant, since WGSL refuses infinities and NaN in constant expressions.
+fn from_bits(bits: u32) -> f32 {
+  var word = bits;
+  return bitcast<f32>(word);
 }
 
-// Each sum is brought to the larger maximum. Equal maxima (both -infinity, too) need no factor,
-// but of +infinity comes NaN.
+fn empty() -> Running {
+  return Running(from_bits(0xff800000u), 0.0);
+}
+
+// Each sum is brought to the larger maximum. Equal maxima (both -infinity, too) need no factor.
 fn merge(p: Running, q: Running) -> Running {
+  if (p.sum < 0.0 || q.sum < 0.0) {
+    return Running(0.0, SPOILED);
+  }
   let largest = max(p.largest, q.largest);
-  let finite = largest <= 0x1.fffffep+127f; // or -infinity
-  let p_sum = select(p.sum * exp(p.largest - largest), p.sum, finite && p.largest == largest);
-  let q_sum = select(q.sum * exp(q.largest - largest), q.sum, finite && q.largest == largest);
+  let p_sum = select(p.sum * exp(p.largest - largest), p.sum, p.largest == largest);
+  let q_sum = select(q.sum * exp(q.largest - largest), q.sum, q.largest == largest);
   return Running(largest, p_sum + q_sum);
 }
 
 fn include(running: Running, value: f32) -> Running {
-  return merge(running, Running(value, 1.0));
+  let bits = bitcast<u32>(value);
+  let good = (bits & 0x7fffffffu) < 0x7f800000u || bits == 0xff800000u;
+  return merge(running, Running(value, select(SPOILED, 1.0, good)));
+}
+
+// A row of nothing but -infinity has no softmax either.
+fn is_undefined(running: Running) -> bool {
+  return running.sum < 0.0 || bitcast<u32>(running.largest) == 0xff800000u;
+}
+
+fn probability(running: Running, value: f32) -> f32 {
+  return select(
+    exp(value - running.largest) / running.sum, from_bits(0x7fc00000u), is_undefined(running));
 }
 
 @compute @workgroup_size(THREADS)
@@ -73,8 +95,9 @@ fn main_rows(
     }
   }
   workgroupBarrier();
+  running = Running(maxima[0], sums[0]);
   for (var j = thread; j < params.length; j += THREADS) {
-    y[base + j] = exp(x[base + j] - maxima[0]) / sums[0];
+    y[base + j] = probability(running, x[base + j]);
   }
 }
 
@@ -91,6 +114,6 @@ fn main_columns(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroup
   }
   for (var j = 0u; j < params.length; j++) {
     let at = base + j * params.inner;
-    y[at] = exp(x[at] - running.largest) / running.sum;
+    y[at] = probability(running, x[at]);
   }
 }

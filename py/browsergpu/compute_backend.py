@@ -37,8 +37,8 @@ class Transpose(StrEnum):
 
 
 class UnaryOp(StrEnum):
-    """Functions of one element. gelu is the tanh form (https://arxiv.org/abs/1606.08415), silu is
-    x sigmoid(x)."""
+    """Functions of one element. gelu is the tanh form of https://arxiv.org/abs/1606.08415, gelu_erf
+    the exact one, silu is x sigmoid(x)."""
 
     RELU = "relu"
     SIGMOID = "sigmoid"
@@ -50,6 +50,7 @@ class UnaryOp(StrEnum):
     NEG = "neg"
     GELU = "gelu"
     SILU = "silu"
+    GELU_ERF = "gelu_erf"
 
 
 class BinaryOp(StrEnum):

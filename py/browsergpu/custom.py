@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from hashlib import sha256
 from struct import unpack
@@ -13,25 +14,29 @@ from browsergpu.errors import InvalidArgument, Unsupported
 from browsergpu.grids import MAX_PER_DIMENSION
 from browsergpu.memory import Buffer
 from browsergpu.recorder import Pipeline
-from browsergpu.reflect import Reflection, reflect
+from browsergpu.reflect import Reflection, Resource, reflect, without_comments
 
 _REQUIRES = "requires immediate_address_space; "
+_DECLARED = re.compile(r"\brequires\b[^;]*\bimmediate_address_space\b")
 
 
 def source_text(op: str, name: str, value: Any) -> str:
     """WGSL given as str or as UTF-8 bytes."""
     if isinstance(value, str):
         return value
+    expected = "WGSL source, as str or UTF-8 bytes"
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise InvalidArgument(op, name, value, expected)
     try:
         return bytes(value).decode("utf-8")
-    except (TypeError, UnicodeDecodeError):
-        raise InvalidArgument(op, name, value, "WGSL source, as str or UTF-8 bytes") from None
+    except UnicodeDecodeError:
+        raise InvalidArgument(op, name, value, expected) from None
 
 
 def workgroups(op: str, value: Any) -> tuple[int, int, int]:
     """A workgroup count: one integer, or up to three, each from 1 to 65,535."""
     expected = f"1 to 3 integers from 1 to {MAX_PER_DIMENSION}"
-    given = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    given = value if hasattr(value, "__len__") else (value,)
     counts = checks.dimensions(op, "workgroup_count", given, minimum=1)
     if not 1 <= len(counts) <= 3 or max(counts) > MAX_PER_DIMENSION:
         raise InvalidArgument(op, "workgroup_count", value, expected)
@@ -59,12 +64,15 @@ def dispatch(
     reflection = reflect(source)
     entry = _entry_point(op, reflection, entry_point)
     constants = _push_constants(device, op, reflection, push_constants)
-    bound, uniform = _bind(device, op, reflection, buffers, uniform_data)
-    signature = "".join(f"{r.binding}{r.access}" for r in _ordered(reflection))
-    pipeline = _pipeline(device, source, reflection, entry, signature, len(constants))
-    device.recorder.dispatch(pipeline, *workgroup_count, *(b.id for b in bound), *constants)
-    if uniform is not None:
-        device.memory.give(uniform)
+    resources = _ordered(op, reflection)
+    bound, uniform = _bind(device, op, resources, buffers, uniform_data)
+    signature = "".join(f"{r.binding}{r.access}" for r in resources)
+    try:
+        pipeline = _pipeline(device, source, reflection, entry, signature, len(constants))
+        device.recorder.dispatch(pipeline, *workgroup_count, *(b.id for b in bound), *constants)
+    finally:
+        if uniform is not None:
+            device.memory.give(uniform)
 
 
 def _entry_point(op: str, reflection: Reflection, wanted: str | None) -> str:
@@ -80,23 +88,40 @@ def _entry_point(op: str, reflection: Reflection, wanted: str | None) -> str:
     return wanted
 
 
-def _ordered(reflection: Reflection) -> list[Any]:
-    return sorted((r for r in reflection.resources if r.group == 0), key=lambda r: r.binding)
+def _ordered(op: str, reflection: Reflection) -> list[Resource]:
+    """The shader's buffers by their binding numbers. Refuses what cannot be bound."""
+    found: dict[int, Resource] = {}
+    for resource in reflection.resources:
+        if resource.access == "?":
+            raise InvalidArgument(
+                op, "shader", resource.name, "storage and uniform buffers alone, not textures"
+            )
+        if resource.group is None or resource.binding is None:
+            raise InvalidArgument(
+                op, "shader", resource.name, "@group and @binding of plain numbers"
+            )
+        if resource.group != 0:
+            raise InvalidArgument(
+                op, "shader", f"@group({resource.group})", "all buffers in @group(0)"
+            )
+        if resource.binding in found:
+            raise InvalidArgument(
+                op,
+                "shader",
+                f"@binding({resource.binding})",
+                f"one buffer for it, not {found[resource.binding].name} and {resource.name}",
+            )
+        found[resource.binding] = resource
+    return [found[binding] for binding in sorted(found)]
 
 
 def _bind(
     device: Device,
     op: str,
-    reflection: Reflection,
+    resources: list[Resource],
     buffers: Sequence[Buffer],
     uniform_data: Any,
 ) -> tuple[list[Buffer], Buffer | None]:
-    elsewhere = [r for r in reflection.resources if r.group != 0]
-    if elsewhere:
-        raise InvalidArgument(
-            op, "shader", f"@group({elsewhere[0].group})", "all buffers in @group(0)"
-        )
-    resources = _ordered(reflection)
     storage = [r for r in resources if r.access != "u"]
     uniforms = [r for r in resources if r.access == "u"]
     if len(storage) != len(buffers):
@@ -104,6 +129,9 @@ def _bind(
         raise InvalidArgument(
             op, "bindings", f"{len(buffers)} buffers", f"{len(storage)}, as the shader has: {names}"
         )
+    most = device.limits["maxStorageBuffersPerShaderStage"]
+    if len(storage) > most:
+        raise InvalidArgument(op, "bindings", f"{len(storage)} buffers", f"at most {most}")
     if len(uniforms) != (uniform_data is not None):
         raise InvalidArgument(
             op, "uniform_data", uniform_data, f"data for {len(uniforms)} uniform buffers"
@@ -176,7 +204,7 @@ def _pipeline(
     immediates = reflection.uses_immediates
     digest = sha256(source.encode()).hexdigest()[:12]
     code = source
-    if immediates and "immediate_address_space" not in source:
+    if immediates and not _DECLARED.search(without_comments(source)):
         code = _REQUIRES + source
     return device.compile_source(
         key=f"{digest}/{entry_point}/{words}",

@@ -10,7 +10,7 @@ import numpy as np
 from browsergpu import _js, shaders
 from browsergpu.device import Device
 from browsergpu.errors import ValidationError
-from browsergpu.kernels import KERNELS, WRITE, Kernel
+from browsergpu.kernels import KERNELS, WRITE
 from browsergpu.recorder import Pipeline
 
 
@@ -39,7 +39,7 @@ class Debugger:
         if kernel is None:
             return
         recorder = self._device.recorder
-        written = _written_floats(kernel)
+        written = _written_floats(kernel.name)
         for binding, identity in zip(kernel.bindings, fields[3:], strict=False):
             if binding.number not in written:
                 continue
@@ -56,8 +56,9 @@ class Debugger:
 
 
 @cache
-def _written_floats(kernel: Kernel) -> frozenset[int]:
+def _written_floats(name: str) -> frozenset[int]:
     """Numbers of the bindings that a kernel writes float32 to."""
+    kernel = KERNELS[name]
     source = shaders.load(kernel.shader)
     return frozenset(
         binding.number

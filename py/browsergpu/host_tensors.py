@@ -44,7 +44,7 @@ def _converted(op: str, name: str, array: np.ndarray, dtype: DType) -> np.ndarra
             kind,
             f"{dtype.numpy}, as the GPU has no float64; cast it with .astype(np.{dtype.numpy})",
         )
-    if kind.kind in "iu" and dtype.is_whole:
+    if kind.kind in "iu" and dtype.numpy.kind in "iu":
         bounds = np.iinfo(dtype.numpy)
         if array.size and (array.min() < bounds.min or array.max() > bounds.max):
             worst = array.max() if array.max() > bounds.max else array.min()

@@ -84,7 +84,8 @@ def _ops(*names: str) -> Configurations:
 
 _ELEMENTS = params("n: u32")
 _UNARY = _ops(
-    "relu", "sigmoid", "tanh", "exp", "log", "sqrt", "abs", "neg", "gelu", "silu"
+    "relu", "sigmoid", "tanh", "exp", "log", "sqrt", "abs", "neg", "gelu", "silu",
+    "gelu_erf",
 )  # fmt: skip
 _BINARY = _ops("add", "sub", "mul", "div", "max", "min", "pow")
 _REDUCE = _ops("sum", "max", "min")

@@ -67,6 +67,7 @@ class Memory:
         self._limit = limit
         self._clear = clear
         self._relabel = relabel
+        self._asked = 0  # bytes of the buffers that are being made
         self._capacities: dict[int, int] = {}  # id -> bytes
         self._ids = count(1)
         self._idle: defaultdict[int, list[int]] = defaultdict(list)  # capacity -> ids
@@ -133,14 +134,18 @@ class Memory:
         if self._recorder.is_short_of_memory:  # told of a call before, which did not wait
             self.trim()
         for attempt in range(2):
-            if self._limit is None or self.allocated + capacity <= self._limit:
+            if self._limit is None or self.allocated + self._asked + capacity <= self._limit:
                 identity = next(self._ids)
                 if capacity < _WORTH_ASKING or not _js.can_block():
                     self._recorder.create_buffer(identity, capacity, label, op)
                     return identity
-                made = self._recorder.create_buffer_checked(identity, capacity, label)
-                if _js.block_on(made, op):
-                    return identity
+                self._asked += capacity
+                try:
+                    made = self._recorder.create_buffer_checked(identity, capacity, label)
+                    if _js.block_on(made, op):
+                        return identity
+                finally:
+                    self._asked -= capacity
             if attempt == 0:
                 self.trim()
         raise self._out_of_memory(

@@ -9,23 +9,26 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_COMMENT = re.compile(r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/")
-_ATTRIBUTES = r"(?P<attributes>(?:@\w+(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*)*)"
+_LINE_BREAKS = "\n\v\f\r\x85\u2028\u2029"
+_COMMENT_MARK = re.compile(rf"//[^{_LINE_BREAKS}]*|/\*|\*/")
+_ATTRIBUTES = r"(?P<attributes>(?:@\s*\w+(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*)*)"
 _VARIABLE = re.compile(
-    _ATTRIBUTES + r"\bvar\s*<\s*(?P<space>\w+)\s*(?:,\s*(?P<access>\w+)\s*)?>\s*(?P<name>\w+)"
+    _ATTRIBUTES + r"\bvar\b\s*(?:<\s*(?P<space>\w+)\s*(?:,\s*(?P<access>\w+)\s*)?,?\s*>)?"
+    r"\s*(?P<name>\w+)"
 )
 _FUNCTION = re.compile(_ATTRIBUTES + r"\bfn\s+(?P<name>\w+)\s*\(")
-_NUMBER = r"\(\s*(\d+)[iu]?\s*,?\s*\)"
+_NUMBER = r"\(\s*(0[xX][0-9a-fA-F]+|\d+)[iu]?\s*,?\s*\)"
 
 
 @dataclass(frozen=True)
 class Resource:
-    """A buffer that the shader declares: group and binding, and its access: ``r`` for a storage
-    buffer that is only read, ``w`` for one that is written too, ``u`` for a uniform buffer."""
+    """A resource that the shader declares: group and binding, None where they are no plain
+    numbers, and its kind: ``r`` for a storage buffer that is only read, ``w`` for one that is
+    written too, ``u`` for a uniform buffer, ``?`` for what is no buffer (textures, samplers)."""
 
     name: str
-    group: int
-    binding: int
+    group: int | None
+    binding: int | None
     access: str
 
 
@@ -47,43 +50,63 @@ class Reflection:
 
 
 def without_comments(source: str) -> str:
-    """The source with each comment replaced by a space."""
-    return _COMMENT.sub(" ", source)
+    """The source with each comment replaced by a space; block comments nest."""
+    kept = []
+    depth = start = at = 0
+    while mark := _COMMENT_MARK.search(source, at):
+        at = mark.end()
+        if mark[0] == "/*":
+            if depth == 0:
+                kept.append(source[start : mark.start()])
+            depth += 1
+        elif mark[0] == "*/":
+            if depth:
+                depth -= 1
+                start = at
+        elif depth == 0:
+            kept.append(source[start : mark.start()])
+            start = at
+        else:  # in a block comment, // means nothing
+            at = mark.start() + 2
+    if depth == 0:
+        kept.append(source[start:])
+    return " ".join(kept)
 
 
 def reflect(source: str) -> Reflection:
-    """The compute entry points and buffers that WGSL source declares, in their order."""
+    """The compute entry points and resources that WGSL source declares, in their order."""
     text = without_comments(source)
     resources = []
     uses_immediates = False
     for match in _VARIABLE.finditer(text):
-        space = match["space"]
-        if space == "immediate":
-            uses_immediates = True
-        if space not in ("storage", "uniform"):
-            continue
-        group = _attribute(match["attributes"], "group")
-        binding = _attribute(match["attributes"], "binding")
-        if group is not None and binding is not None:
-            access = "u" if space == "uniform" else "w" if match["access"] == "read_write" else "r"
-            resources.append(Resource(match["name"], group, binding, access))
+        space, attributes = match["space"], match["attributes"]
+        uses_immediates |= space == "immediate"
+        if "@" in attributes:
+            group, binding = (_number(attributes, name) for name in ("group", "binding"))
+            resources.append(Resource(match["name"], group, binding, _access(space, match)))
     entry_points = tuple(
         EntryPoint(match["name"], _workgroup_size(match["attributes"]))
         for match in _FUNCTION.finditer(text)
-        if re.search(r"@compute\b", match["attributes"])
+        if re.search(r"@\s*compute\b", match["attributes"])
     )
     return Reflection(entry_points, tuple(resources), uses_immediates)
 
 
-def _attribute(attributes: str, name: str) -> int | None:
-    found = re.search(rf"@{name}\s*{_NUMBER}", attributes)
-    return int(found[1]) if found else None
+def _access(space: str | None, variable: re.Match[str]) -> str:
+    if space == "storage":
+        return "w" if variable["access"] == "read_write" else "r"
+    return "u" if space == "uniform" else "?"
+
+
+def _number(attributes: str, name: str) -> int | None:
+    found = re.search(rf"@\s*{name}\s*{_NUMBER}", attributes)
+    return int(found[1], 0) if found else None
 
 
 def _workgroup_size(attributes: str) -> tuple[int | None, int | None, int | None]:
-    found = re.search(r"@workgroup_size\s*\(([^@]*)\)", attributes)
+    found = re.search(r"@\s*workgroup_size\s*\(([^@]*)\)", attributes)
     parts = [part.strip() for part in found[1].split(",")] if found else []
-    numbers = [re.fullmatch(r"(\d+)[iu]?", part) for part in parts if part]
-    sizes: list[int | None] = [int(number[1]) if number else None for number in numbers]
+    numbers = [re.fullmatch(r"(0[xX][0-9a-fA-F]+|\d+)[iu]?", part) for part in parts if part]
+    sizes: list[int | None] = [int(number[1], 0) if number else None for number in numbers]
     x, y, z = [*sizes, 1, 1, 1][:3]
     return x, y, z

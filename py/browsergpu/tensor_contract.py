@@ -103,8 +103,9 @@ class TensorContract(Scalars, ABC):
         """exp(x) / sum of exp(x) along an axis (negative: from the end), stable."""
 
     @abstractmethod
-    def gelu(self, input: TensorHandle, out: TensorHandle) -> None:
-        """0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x³))). https://arxiv.org/abs/1606.08415"""
+    def gelu(self, input: TensorHandle, out: TensorHandle, approximate: str = "tanh") -> None:
+        """0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x³))), or for ``approximate="none"`` the exact
+        0.5 x (1 + erf(x / sqrt(2))). https://arxiv.org/abs/1606.08415"""
 
     @abstractmethod
     def relu(self, input: TensorHandle, out: TensorHandle) -> None:
@@ -123,7 +124,8 @@ class TensorContract(Scalars, ABC):
         """softmax(scale q kᵀ + mask) v for q, out [.., S_q, D] and k, v [.., S_kv, D].
 
         ``mask`` broadcasts to [.., S_q, S_kv]: floats are added, bools mask out where false (a
-        row with nothing left is NaN). ``scale`` multiplies, None means 1/sqrt(D).
+        row with nothing left is NaN); of the leading axes, at most two groups of neighbours may
+        be broadcast differently. ``scale`` multiplies, None means 1/sqrt(D).
         """
 
     @abstractmethod
@@ -216,32 +218,39 @@ class TensorContract(Scalars, ABC):
         """
 
     def abi_fingerprint(self) -> str:
-        """A hash of this contract's methods: names, argument names and kinds, in order."""
+        """A hash of this contract's methods: their names, and their arguments' names and kinds."""
         return FINGERPRINT
 
 
-def methods() -> dict[str, str]:
-    """Name and signature of every method of the contract; properties have none."""
+def methods(*classes: type) -> dict[str, str]:
+    """Name and arguments (names, kinds, which may be left out) of every method that the classes
+    declare; properties have none. Without classes: of this contract."""
     table: dict[str, str] = {}
-    for cls in (Scalars, TensorContract):
+    for cls in classes or (Scalars, TensorContract):
         for name, member in vars(cls).items():
             if name.startswith("_"):
                 continue
             if isinstance(member, property):
                 table[name] = "property"
             elif callable(member):
-                parameters = inspect.signature(member).parameters
-                table[name] = "(" + ", ".join(parameters) + ")"
+                parameters = inspect.signature(member).parameters.values()
+                table[name] = "(" + ", ".join(map(_argument, parameters)) + ")"
     return table
 
 
-def _fingerprint() -> str:
-    lines = "\n".join(f"{name}{signature}" for name, signature in sorted(methods().items()))
+def _argument(parameter: inspect.Parameter) -> str:
+    default = "" if parameter.default is parameter.empty else "?"
+    return f"{parameter.name}{default} {parameter.kind.name.lower()}"
+
+
+def fingerprint(*classes: type) -> str:
+    """A hash of :func:`methods`, the same in every process."""
+    lines = "\n".join(f"{name}{arguments}" for name, arguments in sorted(methods(*classes).items()))
     return sha256(lines.encode()).hexdigest()[:16]
 
 
 #: What ``abi_fingerprint`` of a backend must be to fit this version of the contract.
-FINGERPRINT = _fingerprint()
+FINGERPRINT = fingerprint()
 
 
 def require_abi(backend: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import Lock
+from asyncio import Lock, wait_for
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import isawaitable
@@ -22,7 +22,7 @@ from browsergpu.compute_backend import (
 from browsergpu.config import BackendConfig, configured
 from browsergpu.debugging import Debugger
 from browsergpu.device import Device
-from browsergpu.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized
+from browsergpu.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
 from browsergpu.memory import Buffer
 from browsergpu.ops import attention, conv2d, elementwise, gemm, reduce
 from browsergpu.ops.gemm import GemmPlan
@@ -232,11 +232,21 @@ class WasmBackend(ComputeBackend):
             await transfers.read(device, buffer, 0, view)
             self._keep(buffer, view)
 
-    def synchronize(self) -> None:
-        _js.block_on(self.synchronize_async(), "synchronize")
+    def synchronize(self, *, timeout: float | None = None) -> None:
+        """Waits for all recorded work, at most ``timeout`` seconds: then raises Timeout, and the
+        work goes on."""
+        _js.block_on(self.synchronize_async(timeout=timeout), "synchronize")
 
-    async def synchronize_async(self) -> None:
-        await self.ready("synchronize").recorder.synchronize()
+    async def synchronize_async(self, *, timeout: float | None = None) -> None:
+        op = "synchronize"
+        device = self.ready(op)
+        seconds = None if timeout is None else checks.real(op, "timeout", timeout)
+        try:
+            await wait_for(device.recorder.synchronize(), seconds)
+        except TimeoutError:
+            raise Timeout(
+                op, f"the GPU has not finished within {timeout} s; wait again, or send it less work"
+            ) from None
 
     # -- matrix products -------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ def _npm_files(pins: dict[str, Any], folder: Path) -> list[Entry]:
     pyodide, editor = pins["pyodide"], pins["editor"]
     wanted = {("pyodide", pyodide["version"]): pyodide["core"]}
     wanted |= {(name, pin["version"]): [pin["module"]] for name, pin in editor.items()}
+    wanted |= {(name, pin["version"]): pin["modules"] for name, pin in pins["translator"].items()}
     folder.mkdir()
     npm_download(list(wanted), folder, threading.Event(), Silent())
     entries = []

@@ -35,6 +35,8 @@ async function readKernelModules() {
 async function boot({ canvas, canvasId, interruptBuffer }) {
   // browsergpu looks here for a canvas: a worker has no document to search.
   (globalThis.browsergpuCanvases ??= new Map()).set(canvasId, canvas);
+  // And here for the translator of SPIR-V, which it loads when it meets some.
+  globalThis.browsergpuNagaUrl = "/vendor/naga-wasm/dist/index.js";
 
   post({ type: "boot", stage: "Looking up the files" });
   const { lockFile, wheel, files } = await bootFiles();

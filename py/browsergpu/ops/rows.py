@@ -13,12 +13,13 @@ from browsergpu.grids import blocks, fold
 from browsergpu.memory import Buffer
 
 _THREADS = 256
+_SHORT_ROW = 32  # rows up to here are quicker one a thread than one a workgroup
 _NAN_BITS = unpack("<I", pack("<f", float("nan")))[0]
 
 
 def softmax(device: Device, x: Buffer, y: Buffer, outer: int, length: int, inner: int) -> None:
     """y[o, j, i] = softmax over j of x[o, j, i]."""
-    if inner == 1:
+    if inner == 1 and length > _SHORT_ROW:
         pipeline, grid = device.pipeline("softmax_rows"), fold(outer)
     else:
         pipeline = device.pipeline("softmax_columns")

@@ -40,13 +40,15 @@ class Arithmetic(TensorStore):
                 device, "add", staging.read(first), staging.read(second), y, first.size
             )
 
-    def gelu(self, input: TensorHandle, out: TensorHandle) -> None:
-        self._unary("gelu", input, out)
+    def gelu(self, input: TensorHandle, out: TensorHandle, approximate: str = "tanh") -> None:
+        if approximate not in ("tanh", "none"):
+            raise InvalidArgument("gelu", "approximate", approximate, "'tanh' or 'none'")
+        self._unary("gelu", input, out, "gelu" if approximate == "tanh" else "gelu_erf")
 
     def relu(self, input: TensorHandle, out: TensorHandle) -> None:
-        self._unary("relu", input, out)
+        self._unary("relu", input, out, "relu")
 
-    def _unary(self, op: str, input: TensorHandle, out: TensorHandle) -> None:
+    def _unary(self, op: str, input: TensorHandle, out: TensorHandle, function: str) -> None:
         device = self._ready(op)
         x = self._tensor(op, "input", input, FLOATS)
         y = self._tensor(op, "out", out, FLOATS)
@@ -54,7 +56,7 @@ class Arithmetic(TensorStore):
         if x.size:
             with Staging(device) as staging:
                 target = staging.write(y)
-                elementwise.unary(device, op, staging.read(x), target, x.size)
+                elementwise.unary(device, function, staging.read(x), target, x.size)
 
     def matmul(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
         self._matmul("matmul", a, b, None, out)

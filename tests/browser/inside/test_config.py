@@ -1,0 +1,363 @@
+"""BackendConfig and the adapters: what is refused, and the effect of each option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inside.comparison import assert_same_bits
+from inside.gpu import on_gpu, random_array
+from inside.spies import watched
+
+BAD = [
+    ("adapter_index", -1),
+    ("adapter_index", "0"),
+    ("adapter_index", True),
+    ("adapter_index", 0.0),
+    ("power_preference", "fast"),
+    ("power_preference", None),
+    ("power_preference", ["low-power"]),
+    ("debug_mode", 1),
+    ("debug_mode", "yes"),
+    ("check_nan", None),
+    ("check_nan", True),  # without debug_mode
+    ("max_buffer_size", 3),
+    ("max_buffer_size", -4),
+    ("max_buffer_size", 1e6),
+    ("memory_limit", 0),
+    ("memory_limit", "1 GiB"),
+    ("enable_pipeline_cache", 0),
+    ("preferred_workgroup_size", 0),
+    ("preferred_workgroup_size", 48),
+    ("preferred_workgroup_size", 64.0),
+    ("immediates", "no"),
+]
+
+
+@contextmanager
+def opened(**options: Any) -> Iterator[Any]:
+    """An initialised backend of these options."""
+    from browsergpu import BackendConfig, WasmBackend
+
+    with WasmBackend(BackendConfig(**options)) as backend:
+        backend.init()
+        yield backend
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=str)
+def test_bad_options_are_refused_when_the_config_is_made(name: str, value: Any) -> None:
+    from browsergpu import BackendConfig, WasmBackend
+    from browsergpu.errors import InvalidArgument
+
+    for make in (BackendConfig, WasmBackend):
+        with pytest.raises(InvalidArgument) as caught:
+            make(**{name: value})
+        assert caught.value.op == "BackendConfig"
+        assert caught.value.argument == name
+        assert caught.value.value == value
+
+
+def test_unknown_options_are_refused_and_told_of_the_known() -> None:
+    from browsergpu import WasmBackend
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(InvalidArgument, match="debug_mode"):
+        WasmBackend(debug=True)
+    with pytest.raises(InvalidArgument, match="a BackendConfig or None"):
+        WasmBackend({"debug_mode": True})
+
+
+def test_options_take_the_place_of_the_configs() -> None:
+    from browsergpu import BackendConfig, WasmBackend
+
+    config = BackendConfig(memory_limit=2**20, max_buffer_size=4096)
+    with WasmBackend(config, memory_limit=2**24) as backend:
+        backend.init()
+        assert backend.device.config == BackendConfig(memory_limit=2**24, max_buffer_size=4096)
+
+
+# -- adapters --------------------------------------------------------------------------------------
+
+
+def test_adapters_are_enumerated_without_repeats() -> None:
+    import browsergpu
+
+    adapters = browsergpu.enumerate_adapters()
+    assert adapters
+    assert [adapter.index for adapter in adapters] == list(range(len(adapters)))
+    identities = [
+        (a.vendor, a.architecture, a.device, a.description, a.device_type) for a in adapters
+    ]
+    assert len(set(identities)) == len(adapters)
+    assert browsergpu.get_best_adapter() == adapters[0]
+    for adapter in adapters:
+        assert browsergpu.get_adapter_info(adapter.index) == adapter
+        assert adapter.name.strip() == adapter.name != ""
+        assert adapter.device_type in ("cpu", "gpu")
+        assert adapter.limits["maxBufferSize"] >= 2**28
+        assert "core-features-and-limits" in adapter.features
+
+
+@pytest.mark.parametrize("index", [-1, 99, "0", None, 1.0])
+def test_adapters_that_are_not_there(index: Any) -> None:
+    import browsergpu
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(InvalidArgument) as caught:
+        browsergpu.get_adapter_info(index)
+    assert (caught.value.op, caught.value.argument) == ("get_adapter_info", "index")
+
+
+def test_a_device_from_an_index_is_on_that_adapter() -> None:
+    import browsergpu
+
+    for adapter in browsergpu.enumerate_adapters():
+        with opened(adapter_index=adapter.index) as backend:
+            assert backend.device.adapter == adapter
+            assert backend.device.name == adapter.name
+            assert backend.device.device_type == adapter.device_type
+
+
+def test_devices_without_a_backend() -> None:
+    from pyodide.ffi import run_sync
+
+    from browsergpu import Device
+
+    for making in (Device.from_best_adapter(), Device.from_adapter_index(0, debug_mode=True)):
+        device = run_sync(making)
+        try:
+            assert device.memory_usage == {
+                "allocated": 0, "in_use": 0, "pooled": 0, "peak": 0, "buffers": 0
+            }  # fmt: skip
+            assert not device.is_lost
+        finally:
+            device.close()
+
+
+def test_an_index_out_of_range_opens_nothing() -> None:
+    import js
+
+    from browsergpu.errors import InvalidArgument
+
+    before = js.gpuWatch.devices.length
+    with pytest.raises(InvalidArgument, match="adapter_index is 99; expected less than"):
+        opened(adapter_index=99).__enter__()
+    assert js.gpuWatch.devices.length == before
+
+
+@pytest.mark.parametrize("preference", ["high-performance", "low-power"])
+def test_the_power_preference_reaches_the_browser(preference: str) -> None:
+    with watched("GPU", "requestAdapter") as calls, opened(power_preference=preference):
+        pass
+    assert calls.of("requestAdapter") == [{"powerPreference": preference}]
+
+
+# -- debug mode ------------------------------------------------------------------------------------
+
+
+def dispatch_too_many_workgroups(backend: Any, pointer: int) -> None:
+    """More workgroups than WebGPU allows, past all checks of arguments."""
+    device = backend.device
+    pipeline = device.pipeline("unary_in_place", "neg")
+    device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[pointer].id, 4)
+
+
+@pytest.mark.provokes_errors
+def test_debug_mode_raises_in_the_very_call() -> None:
+    from browsergpu.errors import ValidationError
+
+    with opened(debug_mode=True) as backend:
+        x = backend.alloc(16)
+        with pytest.raises(ValidationError) as caught:
+            dispatch_too_many_workgroups(backend, x)
+        assert caught.value.op == "unary_in_place.neg"
+        backend.synchronize()  # told once
+        data = random_array(1, 4)
+        backend.copy_htod(x, data)
+        backend.unary("neg", x, x, 4)
+        result = np.zeros(4, np.float32)
+        backend.copy_dtoh(result, x)
+        assert_same_bits(result, -data, "after the error")
+
+
+@pytest.mark.provokes_errors
+def test_without_debug_mode_it_is_raised_by_the_next_wait() -> None:
+    from browsergpu.errors import ValidationError
+
+    with opened() as backend:
+        x = backend.alloc(16)
+        dispatch_too_many_workgroups(backend, x)
+        with pytest.raises(ValidationError):
+            backend.synchronize()
+
+
+def test_debug_mode_submits_each_op_alone() -> None:
+    import js
+
+    with opened(debug_mode=True) as backend, on_gpu(backend) as gpu:
+        x = gpu.upload(random_array(1, 8))
+        before = js.gpuWatch.submits
+        for _ in range(5):
+            backend.unary("neg", x, x, 8)
+        assert js.gpuWatch.submits == before + 5
+
+
+MAKERS = (
+    "createBuffer", "createBindGroup", "createBindGroupLayout", "createPipelineLayout",
+    "createShaderModule", "createComputePipeline", "createRenderPipeline", "createQuerySet",
+    "createCommandEncoder",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("immediates", [True, False])
+def test_every_gpu_object_has_a_label(immediates: bool) -> None:
+    from browsergpu import profile
+
+    with watched("GPUDevice", *MAKERS) as calls, opened(immediates=immediates) as backend:
+        x = backend.alloc(2**20, label="pixels")
+        backend.unary("sqrt", x, x, 16)
+        with profile(backend):
+            backend.binary("add", x, x, x, 16)
+        backend.copy_dtoh(bytearray(64), x)
+        backend.draw(x, 2, 2, 1, "gpu-canvas")
+        backend.synchronize()
+    assert {name for name, _ in calls.all} == set(MAKERS)
+    unnamed = [name for name, (descriptor, *_) in calls.all if not descriptor.get("label")]
+    assert unnamed == []
+    assert "pixels" in [descriptor["label"] for descriptor in calls.of("createBuffer")]
+    assert "unary_in_place.sqrt" in [d["label"] for d in calls.of("createComputePipeline")]
+
+
+def test_debug_mode_names_buffers_from_the_pool_anew() -> None:
+    with opened(debug_mode=True) as backend:
+        backend.free(backend.alloc(4096, label="first"))
+        renamed = backend.alloc(4096, label="second")
+        assert backend.device.memory.by_label == {"second": 4096}
+        allocated = backend.device.memory.allocated
+        assert allocated == 4096, "the buffer came from the pool"
+        backend.free(renamed)
+
+
+def test_check_nan_names_the_op_and_the_place() -> None:
+    from browsergpu.errors import ValidationError
+
+    with opened(debug_mode=True, check_nan=True) as backend, on_gpu(backend) as gpu:
+        x = gpu.upload(np.array([4.0, 9.0, -1.0, 1.0], np.float32))
+        y = gpu.alloc(16)
+        with pytest.raises(ValidationError, match="1 of 64 elements of 'y' are NaN.* 2") as caught:
+            backend.unary("sqrt", x, y, 4)
+        assert caught.value.op == "unary.sqrt"
+        backend.unary("abs", x, x, 4)
+        backend.unary("sqrt", x, y, 4)  # no NaN any more
+        assert_same_bits(gpu.download(y, 4), np.array([2, 3, 1, 1], np.float32), "roots")
+
+
+def test_check_nan_finds_them_in_every_kind_of_op() -> None:
+    from browsergpu.errors import ValidationError
+
+    nan = np.full(16, np.nan, np.float32)
+    with opened(debug_mode=True, check_nan=True) as backend, on_gpu(backend) as gpu:
+        x, one, y = gpu.upload(nan), gpu.upload(np.ones(16, np.float32)), gpu.alloc(64)
+        calls = {
+            "binary.": lambda: backend.binary("add", x, one, y, 16),
+            "reduce_": lambda: backend.reduce("sum", x, y, [16], 0),
+            "gemm": lambda: backend.gemm(
+                "no_trans", "no_trans", 4, 4, 4, 1.0, x, 4, one, 4, 0.0, y, 4
+            ),
+            "attention": lambda: backend.attention(x, one, one, y, 1, 1, 4, 4, 4, 1.0, False),
+            "conv2d": lambda: backend.conv2d_forward(
+                x, [1, 1, 4, 4], one, [1, 1, 2, 2], y, [1, 1, 3, 3], 1, 0
+            ),
+        }
+        for name, call in calls.items():
+            with pytest.raises(ValidationError, match="NaN") as caught:
+                call()
+            assert caught.value.op.startswith(name)
+    # Without the option, NaN are a result like others.
+    with opened(debug_mode=True) as backend, on_gpu(backend) as gpu:
+        x = gpu.upload(nan)
+        backend.unary("neg", x, x, 16)
+        assert np.isnan(gpu.download(x, 16)).all()
+
+
+# -- sizes and caches ------------------------------------------------------------------------------
+
+
+def test_max_buffer_size() -> None:
+    from browsergpu.errors import OutOfMemory
+
+    with opened(max_buffer_size=1003) as backend:
+        assert backend.device.largest_buffer == 1000
+        with pytest.raises(OutOfMemory, match="1001 bytes were requested.*1000 bytes") as caught:
+            backend.alloc(1001)
+        assert caught.value.op == "alloc"
+        assert backend.device.memory.buffers == 0
+        with on_gpu(backend) as gpu:
+            data = random_array(1, 250)
+            x = gpu.upload(data)
+            backend.unary("neg", x, x, 250)
+            assert_same_bits(gpu.download(x, 250), -data, "in the largest buffer")
+    with opened(max_buffer_size=2**52) as backend:
+        limits = backend.device.limits
+        own = min(limits["maxBufferSize"], limits["maxStorageBufferBindingSize"])
+        assert backend.device.largest_buffer == own & ~3
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_enable_pipeline_cache(enabled: bool) -> None:
+    with watched("GPUDevice", "createComputePipeline") as calls:
+        with opened(enable_pipeline_cache=enabled) as backend, on_gpu(backend) as gpu:
+            data = random_array(1, 8)
+            x = gpu.upload(data)
+            for _ in range(4):
+                backend.unary("neg", x, x, 8)
+            assert_same_bits(gpu.download(x, 8), data, "negated four times")
+            device = backend.device
+            found = (device.pipeline_misses, device.pipeline_hits)
+    assert found == ((1, 3) if enabled else (4, 0))
+    assert len(calls.of("createComputePipeline")) == (1 if enabled else 4)
+
+
+@pytest.mark.parametrize("size", [32, 64, 256])
+def test_preferred_workgroup_size(size: int) -> None:
+    n = 5000
+    with watched("GPUDevice", "createComputePipeline") as calls:
+        with opened(preferred_workgroup_size=size) as backend, on_gpu(backend) as gpu:
+            assert backend.device.workgroup_sizes.elementwise == size
+            assert backend.device.optimal_workgroup_size(n) == size
+            data = random_array(1, n)
+            x = gpu.upload(data)
+            backend.unary("neg", x, x, n)
+            assert_same_bits(gpu.download(x, n), -data, f"workgroups of {size}")
+    (descriptor,) = calls.of("createComputePipeline")
+    assert descriptor["compute"]["constants"]["THREADS"] == size
+
+
+def test_a_workgroup_size_beyond_the_device_opens_nothing() -> None:
+    import js
+
+    from browsergpu.errors import InvalidArgument
+
+    before = js.gpuWatch.devices.length
+    with pytest.raises(InvalidArgument, match="preferred_workgroup_size is 65536") as caught:
+        opened(preferred_workgroup_size=65536).__enter__()
+    assert caught.value.op == "Device.request"
+    assert js.gpuWatch.devices.length == before
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_immediates(enabled: bool) -> None:
+    import js
+
+    has = "immediate_address_space" in list(js.navigator.gpu.wgslLanguageFeatures)
+    with watched("GPUComputePassEncoder", "setImmediates") as calls:
+        with opened(immediates=enabled) as backend, on_gpu(backend) as gpu:
+            data = random_array(1, 5)
+            x = gpu.upload(data)
+            backend.unary("neg", x, x, 5)
+            assert_same_bits(gpu.download(x, 5), -data, "negated")
+    assert len(calls.of("setImmediates")) == (1 if enabled and has else 0)

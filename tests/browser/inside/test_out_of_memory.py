@@ -1,0 +1,296 @@
+"""The pool, its statistics, limits, and what happens when there is no room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inside.comparison import assert_same_bits
+from inside.gpu import on_gpu, random_array
+
+MIB = 2**20
+
+
+@contextmanager
+def opened(**options: Any) -> Iterator[Any]:
+    """An initialised backend of these options."""
+    from browsergpu import WasmBackend
+
+    with WasmBackend(**options) as backend:
+        backend.init()
+        yield backend
+
+
+def numbers(backend: Any) -> tuple[int, int, int]:
+    """(bytes in use, bytes pooled, buffers)."""
+    memory = backend.device.memory
+    return memory.in_use, memory.pooled, memory.buffers
+
+
+def test_statistics_of_a_history() -> None:
+    with opened() as backend:
+        memory = backend.device.memory
+        a = backend.alloc(1000, label="weights")
+        b = backend.alloc(5000, label="weights")
+        c = backend.alloc(300)
+        # The size classes of 1000, 5000 and 300 bytes.
+        assert numbers(backend) == (1024 + 5120 + 512, 0, 3)
+        assert memory.by_label == {"weights": 6144, "alloc": 512}
+        backend.free(b)
+        assert numbers(backend) == (1024 + 512, 5120, 2)
+        assert memory.by_label == {"weights": 1024, "alloc": 512}
+        assert backend.device.memory_usage == {
+            "allocated": 6656, "in_use": 1536, "pooled": 5120, "peak": 6656, "buffers": 2
+        }  # fmt: skip
+        assert memory.trim() == 5120
+        backend.free(a)
+        backend.free(c)
+        assert memory.by_label == {}
+        assert numbers(backend) == (0, 1536, 0)
+        assert memory.peak == 6656
+
+
+@pytest.mark.parametrize("nbytes", [0, 1, 255, 256, 257, 4096, 4097, 100_000, 3 * MIB + 5])
+def test_size_classes_waste_at_most_an_eighth(nbytes: int) -> None:
+    from browsergpu.memory import size_class
+
+    capacity = size_class(nbytes)
+    assert capacity >= nbytes
+    assert capacity % 256 == 0
+    assert capacity <= max(256, nbytes + 256, nbytes * 9 / 8)
+    assert size_class(capacity) == capacity
+
+
+def test_a_freed_buffer_serves_requests_of_its_size_class_only() -> None:
+    import js
+
+    with opened() as backend:
+        backend.free(backend.alloc(10_000))
+        made = js.gpuWatch.buffersAlive
+        same = backend.alloc(10_100)
+        assert js.gpuWatch.buffersAlive == made
+        assert numbers(backend)[1] == 0
+        backend.free(same)
+        other = backend.alloc(20_000)
+        assert js.gpuWatch.buffersAlive == made + 1
+        assert numbers(backend)[1] > 0
+        backend.free(other)
+
+
+def test_the_pool_has_a_ceiling() -> None:
+    import js
+
+    with opened() as backend:
+        alive = js.gpuWatch.buffersAlive
+        pointers = [backend.alloc(64 * MIB) for _ in range(10)]
+        for pointer in pointers:
+            backend.free(pointer)
+        assert backend.device.memory.pooled == 512 * MIB
+        backend.synchronize()
+        assert js.gpuWatch.buffersAlive == alive + 8
+        assert backend.device.memory.trim() == 512 * MIB
+        assert js.gpuWatch.buffersAlive == alive
+
+
+def test_trimming_also_destroys_the_buffers_that_read_back() -> None:
+    import js
+
+    with opened() as backend:
+        x = backend.alloc(MIB)
+        alive = js.gpuWatch.buffersAlive
+        backend.copy_dtoh(bytearray(MIB), x)
+        assert js.gpuWatch.buffersAlive == alive + 1
+        backend.device.memory.trim()
+        assert js.gpuWatch.buffersAlive == alive
+        backend.copy_dtoh(bytearray(MIB), x)
+
+
+# -- a limit of the config's -----------------------------------------------------------------------
+
+
+def test_the_memory_limit_is_held_and_told() -> None:
+    from browsergpu.errors import OutOfMemory
+
+    with opened(memory_limit=4 * MIB) as backend:
+        held = backend.alloc(3 * MIB)
+        before = numbers(backend)
+        with pytest.raises(OutOfMemory) as caught:
+            backend.alloc(2 * MIB)
+        message = str(caught.value)
+        assert caught.value.op == "alloc"
+        assert isinstance(caught.value, MemoryError)
+        assert f"{2 * MIB} bytes were requested" in message
+        assert f"{3 * MIB} are in use" in message
+        assert f"limit is {4 * MIB} bytes" in message
+        assert numbers(backend) == before
+        fits = backend.alloc(MIB)
+        assert backend.device.memory.allocated == 4 * MIB
+        for pointer in (held, fits):
+            backend.free(pointer)
+
+
+def test_the_pool_is_trimmed_before_the_limit_refuses() -> None:
+    with opened(memory_limit=4 * MIB) as backend:
+        backend.free(backend.alloc(3 * MIB))
+        assert numbers(backend) == (0, 3 * MIB, 0)
+        x = backend.alloc(2 * MIB)
+        assert numbers(backend) == (2 * MIB, 0, 1)
+        backend.free(x)
+
+
+def test_an_op_without_room_for_its_temporaries_leaves_nothing() -> None:
+    from browsergpu import TensorBackend
+    from browsergpu.errors import OutOfMemory
+
+    with opened(memory_limit=1_300_000) as backend:
+        tensors = TensorBackend(backend)
+        n = 100_000
+        x = tensors.alloc_tensor((n,), "f16")
+        y = tensors.alloc_tensor((n,), "f16")
+        tensors.write_tensor(x, np.ones(n, np.float16))
+        before = numbers(backend)[::2]
+        big = tensors.alloc_tensor((n,), "f32")
+        with pytest.raises(OutOfMemory):  # wants two float32 buffers, and there is room for one
+            tensors.gelu(x, y)
+        tensors.free_tensor(big)
+        assert numbers(backend)[::2] == before
+        tensors.relu(x, x)
+        assert tensors.read_numpy(x).tolist() == [1.0] * n
+
+
+# -- the GPU's own limit ---------------------------------------------------------------------------
+
+
+def largest(backend: Any) -> int:
+    """The largest buffer, which SwiftShader promises and then has no room for."""
+    if backend.device.info["architecture"] != "swiftshader":
+        pytest.skip("how to run out of memory without taking all of it is known of SwiftShader")
+    size: int = backend.device.largest_buffer
+    return size
+
+
+def test_the_gpus_refusal_raises_in_the_call_and_leaves_nothing() -> None:
+    import js
+
+    from browsergpu.errors import OutOfMemory
+
+    with opened() as backend:
+        size = largest(backend)
+        data = random_array(1, 1000)
+        with on_gpu(backend) as gpu:
+            x = gpu.upload(data)
+            before = numbers(backend)
+            alive = js.gpuWatch.buffersAlive
+            for _ in range(3):
+                with pytest.raises(OutOfMemory) as caught:
+                    backend.alloc(size)
+                assert caught.value.op == "alloc"
+                assert f"{size} bytes were requested" in str(caught.value)
+                assert f"{before[0]} are in use" in str(caught.value)
+                assert "the GPU's own" in str(caught.value)
+                assert numbers(backend) == before
+                assert js.gpuWatch.buffersAlive == alive
+            backend.synchronize()  # nothing is told a second time
+            assert_same_bits(gpu.download(x, 1000), data, "what was there before")
+
+
+def test_the_gpus_refusal_trims_the_pool_and_tries_once_more() -> None:
+    import js
+
+    from browsergpu.errors import OutOfMemory
+    from inside.spies import watched
+
+    with opened() as backend:
+        size = largest(backend)
+        backend.free(backend.alloc(MIB))
+        alive = js.gpuWatch.buffersAlive
+        with watched("GPUDevice", "createBuffer") as calls, pytest.raises(OutOfMemory):
+            backend.alloc(size)
+        assert [d["size"] for d in calls.of("createBuffer")] == [size, size]
+        assert numbers(backend) == (0, 0, 0)
+        assert js.gpuWatch.buffersAlive == alive - 1
+
+
+def called_by_javascript(work: Callable[[], Any]) -> Any:
+    """Calls a function from JavaScript, where Python cannot block; gives its result."""
+    from pyodide.code import run_js
+
+    from browsergpu import _js
+
+    results = []
+
+    def call() -> None:
+        assert not _js.can_block()
+        results.append(work())
+
+    run_js("(call) => call()")(call)
+    return results[0]
+
+
+def test_where_python_cannot_block_the_next_wait_tells() -> None:
+    from browsergpu.errors import OutOfMemory
+
+    with opened() as backend:
+        size = largest(backend)
+        backend.free(backend.alloc(4096))
+        before = numbers(backend)
+        pointer = called_by_javascript(lambda: backend.alloc(size, label="all of it"))
+        with pytest.raises(OutOfMemory, match=f"{size} bytes of buffer 'all of it'") as caught:
+            backend.synchronize()
+        assert caught.value.op == "alloc"
+        backend.synchronize()
+        # The buffer that never was is not given to the next who asks.
+        backend.free(pointer)
+        assert numbers(backend) == before
+        # The pool is trimmed before anything is made anew.
+        x = backend.alloc(100_000)
+        assert numbers(backend)[1] == 0
+        data = random_array(1, 25_000)
+        backend.copy_htod(x, data)
+        result = np.zeros_like(data)
+        backend.copy_dtoh(result, x)
+        assert_same_bits(result, data, "after running out of memory")
+        backend.free(x)
+
+
+@pytest.mark.provokes_errors
+def test_work_with_a_buffer_that_never_was_raises_out_of_memory() -> None:
+    from browsergpu.errors import BackendError, OutOfMemory
+
+    with opened() as backend:
+        size = largest(backend)
+        pointer = called_by_javascript(lambda: backend.alloc(size))
+        backend.unary("neg", pointer, pointer, 8)
+        with pytest.raises(OutOfMemory):
+            backend.copy_dtoh(bytearray(32), pointer)
+        with pytest.raises(BackendError):
+            backend.copy_dtoh(bytearray(32), pointer)
+        backend.free(pointer)
+        with on_gpu(backend) as gpu:
+            data = random_array(2, 9)
+            assert_same_bits(gpu.download(gpu.upload(data), 9), data, "afterwards")
+
+
+def test_many_requests_at_once_where_there_is_no_room() -> None:
+    import asyncio
+
+    from pyodide.ffi import run_sync
+
+    from browsergpu.errors import OutOfMemory
+
+    async def ask(backend: Any, size: int) -> None:
+        backend.alloc(size)
+
+    async def ask_all(backend: Any, size: int) -> list[Any]:
+        asked = (ask(backend, size) for _ in range(4))
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    with opened(memory_limit=4 * MIB) as backend:
+        answers = run_sync(ask_all(backend, 2 * MIB))
+        assert sum(answer is None for answer in answers) == 2
+        assert sum(isinstance(answer, OutOfMemory) for answer in answers) == 2
+        assert backend.device.memory.allocated == 4 * MIB
