@@ -8,6 +8,7 @@ known and counts as nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 
 Fields = Mapping[str, float]
 Work = tuple[float, float]  # operations, bytes
@@ -62,6 +63,30 @@ def _rows(operations: int, reads: int) -> Callable[[Fields], Work]:
     return work
 
 
+def _broadcast(f: Fields) -> Work:
+    extents = [f[f"extent{i}"] for i in range(1, 5)]
+    extents.insert(0, f["n"] / prod(extents))
+    read = sum(
+        prod(extent for i, extent in enumerate(extents) if f[f"{operand}{i}"])
+        for operand in ("a", "b")
+    )
+    return f["n"], 4 * (read + f["n"])
+
+
+def _moments(f: Fields) -> Work:
+    inputs = f["outer"] * f["length"] * f["inner"]
+    return 8 * inputs, 4 * (inputs + 3 * f["outer"] * f["chunks"] * f["inner"])
+
+
+def _pool(outputs: int) -> Callable[[Fields], Work]:
+    def work(f: Fields) -> Work:
+        planes = f["n"] / (f["out_h"] * f["out_w"])
+        inputs = planes * f["height"] * f["width"]
+        return f["n"] * f["kernel_h"] * f["kernel_w"], 4 * (inputs + outputs * f["n"])
+
+    return work
+
+
 #: Kernel → its work, from its parameters. Batched kernels: the work of one layer of z.
 COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "unary": _elements(1, 1),
@@ -70,8 +95,13 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "binary_in_place_a": _elements(2, 1),
     "binary_in_place_b": _elements(2, 1),
     "binary_in_place_both": _elements(1, 1),
+    "broadcast": _broadcast,
+    "strided": _elements(1, 0),
+    "transpose": lambda f: (0, 8 * f["rows"] * f["columns"]),
     "reduce_rows": _reduce,
     "reduce_columns": _reduce,
+    "moments_rows": _moments,
+    "moments_columns": _moments,
     "gemm": _gemm,
     "gemm_f16": _gemm_f16,
     "conv2d": _conv2d,
@@ -79,6 +109,9 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "softmax_rows": _rows(5, 2),
     "softmax_columns": _rows(5, 2),
     "layer_norm": _rows(8, 2),
+    "batch_norm": _elements(1, 4),
+    "pool": _pool(1),
+    "pool_indices": _pool(2),
     "cross_entropy": _rows(5, 2),
     "adam": lambda f: (12 * f["n"], 28 * f["n"]),
 }
