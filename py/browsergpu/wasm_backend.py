@@ -124,8 +124,8 @@ class WasmBackend(ComputeBackend):
 
         Buffers allocated with ``keep=True`` come back with what the host last wrote to them or
         read from them; using another one raises DeviceLost with its label. On a device that is
-        not lost, does nothing. Raises NoAdapter where the browser gives no GPU: after a crash of
-        the GPU process, Chrome gives none until the page is reloaded.
+        not lost, does nothing. Raises NoAdapter where the browser gives no GPU: once the GPU
+        process has crashed twice, Chrome gives none until the page is reloaded.
         """
         old = self._opened("recover")
         async with self._opening:

@@ -37,13 +37,13 @@ def executable() -> Path:
     return path
 
 
-def launch(playwright: Playwright) -> Browser:
-    """Start Chromium, headless, with WebGPU on."""
+def launch(playwright: Playwright, *flags: str) -> Browser:
+    """Start Chromium, headless, with WebGPU on; `flags` are added to the usual ones."""
     # Chromium refuses to run its sandbox as root.
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     return playwright.chromium.launch(
         executable_path=executable(),
-        args=_FLAGS + sandbox,
+        args=[*_FLAGS, *sandbox, *flags],
         chromium_sandbox=False,
         timeout=LAUNCH_TIMEOUT_MS,
     )

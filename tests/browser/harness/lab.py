@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import urllib.request
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from . import chromium, problems
 from .bare import BarePage
@@ -26,10 +27,22 @@ class Lab:
     @cached_property
     def browser(self) -> Browser:
         """Chromium with WebGPU."""
-        playwright = self._stack.enter_context(sync_playwright())
-        browser = chromium.launch(playwright)
+        browser = chromium.launch(self._playwright)
         self._stack.callback(browser.close)
         return browser
+
+    @cached_property
+    def _playwright(self) -> Playwright:
+        return self._stack.enter_context(sync_playwright())
+
+    @contextlib.contextmanager
+    def own_browser(self, *flags: str) -> Iterator[Browser]:
+        """A Chromium for one test alone, with more flags than the shared one."""
+        browser = chromium.launch(self._playwright, *flags)
+        try:
+            yield browser
+        finally:
+            browser.close()
 
     @cached_property
     def site_url(self) -> str:

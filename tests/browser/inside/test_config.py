@@ -248,7 +248,7 @@ def test_check_nan_names_the_op_and_the_place() -> None:
     with opened(debug_mode=True, check_nan=True) as backend, on_gpu(backend) as gpu:
         x = gpu.upload(np.array([4.0, 9.0, -1.0, 1.0], np.float32))
         y = gpu.alloc(16)
-        with pytest.raises(ValidationError, match="1 of 64 elements of 'y' are NaN.* 2") as caught:
+        with pytest.raises(ValidationError, match=r"1 of 64 elements of 'y' are NaN.* 2") as caught:
             backend.unary("sqrt", x, y, 4)
         assert caught.value.op == "unary.sqrt"
         backend.unary("abs", x, x, 4)
@@ -292,7 +292,7 @@ def test_max_buffer_size() -> None:
 
     with opened(max_buffer_size=1003) as backend:
         assert backend.device.largest_buffer == 1000
-        with pytest.raises(OutOfMemory, match="1001 bytes were requested.*1000 bytes") as caught:
+        with pytest.raises(OutOfMemory, match=r"1001 bytes were requested.*1000 bytes") as caught:
             backend.alloc(1001)
         assert caught.value.op == "alloc"
         assert backend.device.memory.buffers == 0
@@ -309,15 +309,18 @@ def test_max_buffer_size() -> None:
 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_enable_pipeline_cache(enabled: bool) -> None:
-    with watched("GPUDevice", "createComputePipeline") as calls:
-        with opened(enable_pipeline_cache=enabled) as backend, on_gpu(backend) as gpu:
-            data = random_array(1, 8)
-            x = gpu.upload(data)
-            for _ in range(4):
-                backend.unary("neg", x, x, 8)
-            assert_same_bits(gpu.download(x, 8), data, "negated four times")
-            device = backend.device
-            found = (device.pipeline_misses, device.pipeline_hits)
+    with (
+        watched("GPUDevice", "createComputePipeline") as calls,
+        opened(enable_pipeline_cache=enabled) as backend,
+        on_gpu(backend) as gpu,
+    ):
+        data = random_array(1, 8)
+        x = gpu.upload(data)
+        for _ in range(4):
+            backend.unary("neg", x, x, 8)
+        assert_same_bits(gpu.download(x, 8), data, "negated four times")
+        device = backend.device
+        found = (device.pipeline_misses, device.pipeline_hits)
     assert found == ((1, 3) if enabled else (4, 0))
     assert len(calls.of("createComputePipeline")) == (1 if enabled else 4)
 
@@ -325,14 +328,17 @@ def test_enable_pipeline_cache(enabled: bool) -> None:
 @pytest.mark.parametrize("size", [32, 64, 256])
 def test_preferred_workgroup_size(size: int) -> None:
     n = 5000
-    with watched("GPUDevice", "createComputePipeline") as calls:
-        with opened(preferred_workgroup_size=size) as backend, on_gpu(backend) as gpu:
-            assert backend.device.workgroup_sizes.elementwise == size
-            assert backend.device.optimal_workgroup_size(n) == size
-            data = random_array(1, n)
-            x = gpu.upload(data)
-            backend.unary("neg", x, x, n)
-            assert_same_bits(gpu.download(x, n), -data, f"workgroups of {size}")
+    with (
+        watched("GPUDevice", "createComputePipeline") as calls,
+        opened(preferred_workgroup_size=size) as backend,
+        on_gpu(backend) as gpu,
+    ):
+        assert backend.device.workgroup_sizes.elementwise == size
+        assert backend.device.optimal_workgroup_size(n) == size
+        data = random_array(1, n)
+        x = gpu.upload(data)
+        backend.unary("neg", x, x, n)
+        assert_same_bits(gpu.download(x, n), -data, f"workgroups of {size}")
     (descriptor,) = calls.of("createComputePipeline")
     assert descriptor["compute"]["constants"]["THREADS"] == size
 
@@ -354,10 +360,13 @@ def test_immediates(enabled: bool) -> None:
     import js
 
     has = "immediate_address_space" in list(js.navigator.gpu.wgslLanguageFeatures)
-    with watched("GPUComputePassEncoder", "setImmediates") as calls:
-        with opened(immediates=enabled) as backend, on_gpu(backend) as gpu:
-            data = random_array(1, 5)
-            x = gpu.upload(data)
-            backend.unary("neg", x, x, 5)
-            assert_same_bits(gpu.download(x, 5), -data, "negated")
+    with (
+        watched("GPUComputePassEncoder", "setImmediates") as calls,
+        opened(immediates=enabled) as backend,
+        on_gpu(backend) as gpu,
+    ):
+        data = random_array(1, 5)
+        x = gpu.upload(data)
+        backend.unary("neg", x, x, 5)
+        assert_same_bits(gpu.download(x, 5), -data, "negated")
     assert len(calls.of("setImmediates")) == (1 if enabled and has else 0)

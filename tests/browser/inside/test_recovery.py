@@ -188,7 +188,7 @@ def test_kept_buffers_come_back_and_others_tell_their_label() -> None:
             lambda: backend.unary("neg", kept, other, 4),
             lambda: backend.buffer_bytes(other),
         ):
-            with pytest.raises(DeviceLost, match="'activations'.*keep=True"):
+            with pytest.raises(DeviceLost, match=r"'activations'.*keep=True"):
                 use()
         with pytest.raises(DeviceLost, match="'alloc'"):
             read(backend, nameless, 1)
