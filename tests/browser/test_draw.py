@@ -11,7 +11,7 @@ from harness.bare import BarePage
 from harness.lab import Lab
 from harness.pixels import Pixels, screenshot
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 _SHOW = """
 import numpy as np

@@ -110,7 +110,7 @@ def test_ten_thousand_rounds_leave_nothing(bare: BarePage) -> None:
     objects = heap.count()
     blocks = bare.run("blocks()")
 
-    bare.run(f"play({ROUNDS})", timeout=400)
+    bare.run(f"play({ROUNDS})", timeout=900)
 
     assert bare.run("held()") == held
     assert bare.run("blocks()") - blocks < SLACK, "Python objects are left"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,15 +53,21 @@ def test_init() -> None:
     assert backend.is_initialized is False
 
 
+def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine in a thread of its own: Playwright's event loop may live in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result(30)
+
+
 def test_init_async() -> None:
     with pytest.raises(NoAdapter) as caught:
-        asyncio.run(WasmBackend().init_async())
+        run(WasmBackend().init_async())
     assert_says_what_to_do(caught.value)
 
 
 def test_init_from_canvas() -> None:
     with pytest.raises(NoAdapter) as caught:
-        asyncio.run(WasmBackend.init_from_canvas("gpu-canvas"))
+        run(WasmBackend.init_from_canvas("gpu-canvas"))
     assert_says_what_to_do(caught.value)
 
 

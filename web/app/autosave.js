@@ -3,7 +3,8 @@
 const DELAY_MS = 400;
 
 /**
- * `save` stores the present state, `saveAtOnce` does so before it returns. `report` gets "saving", "saved" or "failed" with the error.
+ * `save` stores the present state, `saveAtOnce` does so before it returns. `report` gets
+ * "saving", "saved" or "failed" with the error.
  * Returns the function to call after each change.
  */
 export function autosave({ save, saveAtOnce, report }) {

@@ -1,7 +1,7 @@
 /** The code editor of a cell: CodeMirror with Python, completion and the notebook's keys. */
 import {
-  acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion, completionKeymap,
-  completionStatus,
+  acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion,
+  completionKeymap, completionStatus,
 } from "@codemirror/autocomplete";
 import {
   defaultKeymap, history, historyKeymap, indentLess, indentMore,

@@ -8,7 +8,9 @@ const OUTPUT_TYPES = ["stream", "display_data", "execute_result", "error"];
 /** Multi-line strings may be lists of lines. */
 function text(value, where) {
   if (typeof value === "string") return value;
-  if (Array.isArray(value) && value.every((line) => typeof line === "string")) return value.join("");
+  if (Array.isArray(value) && value.every((line) => typeof line === "string")) {
+    return value.join("");
+  }
   throw new NotebookFormatError(`${where} is neither text nor a list of lines`);
 }
 

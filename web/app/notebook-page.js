@@ -45,7 +45,8 @@ export function openNotebookPage(app) {
   const files = new KernelFiles({
     kernel,
     list: found.files,
-    insert: (source) => notebook.insertAfter(notebook.current, { type: "code", source }).edit("end"),
+    insert: (source) =>
+      notebook.insertAfter(notebook.current, { type: "code", source }).edit("end"),
   });
   const take = (dropped) => {
     dropped.filter(isNotebook).slice(0, 1).forEach((file) => void documents.open(file));

@@ -34,7 +34,8 @@ export const PROBLEMS = {
     what: "navigator.gpu is missing, so the page cannot reach the GPU.",
     todo: [
       `Use ${BROWSERS}.`,
-      "In Chrome on Linux, switch on “Unsafe WebGPU Support” and “Vulkan” in chrome://flags.",
+      "In Chrome on Linux, switch on “Unsafe WebGPU Support” and “Vulkan” in "
+        + "chrome://flags.",
     ],
   },
   adapter: {

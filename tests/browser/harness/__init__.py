@@ -1,1 +1,8 @@
 """What the browser tests stand on: Chromium, the site, the bare page, tests run inside Pyodide."""
+
+from pathlib import Path
+
+
+def in_page_source() -> str:
+    """The module that runs pytest inside Pyodide."""
+    return (Path(__file__).parent / "in_page.py").read_text(encoding="utf-8")

@@ -9,9 +9,9 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-BOOT_TIMEOUT_S = 120.0
-INSTALL_TIMEOUT_S = 120.0
-RUN_TIMEOUT_S = 120.0
+BOOT_TIMEOUT_S = 240.0
+INSTALL_TIMEOUT_S = 240.0
+RUN_TIMEOUT_S = 240.0
 KERNELS = ("worker", "main")
 
 
@@ -38,8 +38,8 @@ class BarePage:
         page.on("crash", lambda _page: self._note_crash())
         page.expose_binding("bareSettled", self._settled)
         page.expose_binding("bareReport", lambda _source, report: self.on_report(report))
-        page.goto(f"{site_url}/tests/bare.html?kernel={kernel}", timeout=30_000)
-        page.wait_for_function("() => globalThis.bare !== undefined", timeout=30_000)
+        page.goto(f"{site_url}/tests/bare.html?kernel={kernel}", timeout=60_000)
+        page.wait_for_function("() => globalThis.bare !== undefined", timeout=60_000)
 
     def boot(self, packages: list[str]) -> None:
         """Load Pyodide and some of its own packages."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from . import problems
+from . import in_page_source, problems
 from .bare import KERNELS, BarePage, PythonFailed
 from .lab import Lab
 from .site import urls_of_test_wheels
@@ -225,7 +225,7 @@ def _suite_files() -> dict[str, str]:
         f"/suite/{path.relative_to(REPOSITORY).as_posix()}": path.read_text(encoding="utf-8")
         for path in sorted(INSIDE.rglob("*.py"))
     }
-    files["/suite/in_page.py"] = (Path(__file__).parent / "in_page.py").read_text(encoding="utf-8")
+    files["/suite/in_page.py"] = in_page_source()
     files["/suite/pytest.ini"] = _INI.format(
         markers="\n".join(f"    {name}: {text}" for name, text in MARKERS.items())
     )

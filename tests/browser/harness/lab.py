@@ -15,7 +15,7 @@ from . import chromium, problems
 from .bare import BarePage
 from .site import start_site
 
-ACTION_TIMEOUT_MS = 30_000
+ACTION_TIMEOUT_MS = 60_000
 
 
 class Lab:

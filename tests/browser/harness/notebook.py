@@ -13,6 +13,9 @@ from .lab import Lab
 BOOT_TIMEOUT_MS = 120_000
 RUN_TIMEOUT_MS = 60_000
 
+# Playwright's five seconds are short for a machine with two busy cores.
+expect.set_options(timeout=30_000)
+
 
 class NotebookPage:
     """What a person can do on the page, and see."""

@@ -114,6 +114,7 @@ def test_init_from_an_unknown_canvas(canvas_id: Any) -> None:
     with pytest.raises(InvalidArgument, match="init_from_canvas: canvas_id") as caught:
         run_sync(WasmBackend.init_from_canvas(canvas_id))
     assert repr(canvas_id) in str(caught.value)
+    assert "another tag" not in str(caught.value), "there is no element at all"
 
 
 @pytest.mark.parametrize(

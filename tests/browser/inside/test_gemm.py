@@ -306,6 +306,27 @@ def test_batches(backend: Any, gaps: tuple[int | None, int | None, int], order: 
     Batch(Product(33, 70, 6, order=order), 5, gaps).check(backend)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_matrices_of_c_side_by_side(backend: Any, order: str) -> None:
+    # The lines of the three matrices take turns: stride_c is one line's length, ldc is three.
+    m, n, k, count = 5, 7, 4, 3
+    a, b = random_array(1, count, m, k), random_array(2, count, k, n)
+    lines, length = (m, n) if order == "C" else (n, m)
+    stored_a, stored_b = (x if order == "C" else x.transpose(0, 2, 1).copy() for x in (a, b))
+    lda, ldb = (k, n) if order == "C" else (m, k)
+    with on_gpu(backend) as gpu:
+        c = gpu.filled(lines * count * length)
+        backend.batched_gemm(
+            "no_trans", "no_trans", m, n, k, 1.0, gpu.upload(stored_a), lda, m * k,
+            gpu.upload(stored_b), ldb, k * n, 0.0, c, count * length, length, count, order=order,
+        )  # fmt: skip
+        result = gpu.download(c, (lines, count, length)).transpose(1, 0, 2)
+    result = result if order == "C" else result.transpose(0, 2, 1)
+    expected = a.astype(float) @ b.astype(float)
+    tolerance = tolerances.gemm(np.abs(a).astype(float) @ np.abs(b).astype(float), k)
+    assert_matches(result, expected, **tolerance._asdict())
+
+
 @pytest.mark.parametrize("count", [1, 2, 67])
 def test_batch_counts(backend: Any, count: int) -> None:
     Batch(Product(2, 3, 4, beta=1.0), count).check(backend)

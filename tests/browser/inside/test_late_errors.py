@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -126,3 +127,30 @@ def test_a_new_backend_after_a_loss() -> None:
         data = random_array(1, 5)
         assert_same_bits(gpu.download(gpu.upload(data), 5), data, "array")
     first.close()
+
+
+@pytest.mark.parametrize("work", ["copy_dtoh_async", "synchronize_async"])
+def test_closing_ends_what_waits(work: str) -> None:
+    import asyncio
+
+    from pyodide.ffi import run_sync
+
+    from browsergpu import WasmBackend
+    from browsergpu.errors import BackendError
+
+    backend = WasmBackend()
+    backend.init()
+    x = backend.alloc(2**22)
+
+    async def wait_and_close() -> None:
+        backend.unary("neg", x, x, 2**20)
+        arguments = (bytearray(2**22), x) if work == "copy_dtoh_async" else ()
+        waiting = asyncio.ensure_future(getattr(backend, work)(*arguments))
+        await asyncio.sleep(0)
+        backend.close()
+        await asyncio.wait_for(waiting, 60)
+
+    # Finishing and failing as a backend fails are both fine; hanging is not.
+    with contextlib.suppress(BackendError):
+        run_sync(wait_and_close())
+    assert not backend.is_initialized

@@ -258,3 +258,85 @@ def test_many_reads_at_once(backend: Any) -> None:
         run_sync(read_all([gpu.upload(x) for x in data]))
     for result, expected in zip(results, data, strict=True):
         assert_same_bits(result, expected, "array")
+
+
+def heap_bytes() -> int:
+    """The size of Pyodide's memory."""
+    import pyodide_js
+
+    return int(pyodide_js._module.HEAPU8.length)
+
+
+def test_recording_goes_on_when_pythons_memory_grows(backend: Any) -> None:
+    # Growing detaches every JavaScript view of the memory, also that of the command ring.
+    with on_gpu(backend) as gpu:
+        one, total = gpu.upload(np.ones(3, np.float32)), gpu.upload(np.zeros(3, np.float32))
+        ballast = []
+        for _ in range(3):
+            backend.binary("add", total, one, total, 3)
+            before = heap_bytes()
+            while heap_bytes() == before:
+                ballast.append(np.ones(2**23, np.uint8))
+            backend.binary("add", total, one, total, 3)
+            backend.copy_htod(one, np.ones(3, np.float32))
+        result = gpu.download(total, 3)
+    assert_same_bits(result, np.full(3, 6, np.float32), "one added six times")
+
+
+def test_a_read_shows_the_buffer_as_it_was_when_it_began(backend: Any) -> None:
+    import asyncio
+
+    from pyodide.ffi import run_sync
+
+    data = random_array(1, 1000)
+    result = np.zeros_like(data)
+
+    async def read_free_and_write() -> None:
+        pointer = backend.alloc(data.nbytes)
+        backend.copy_htod(pointer, data)
+        reading = asyncio.ensure_future(backend.copy_dtoh_async(result, pointer))
+        await asyncio.sleep(0)
+        backend.unary("neg", pointer, pointer, 1000)
+        backend.free(pointer)
+        other = backend.alloc(data.nbytes)  # may well be the same memory
+        backend.copy_htod(other, np.zeros_like(data))
+        await reading
+        backend.free(other)
+
+    run_sync(read_free_and_write())
+    assert_same_bits(result, data, "array")
+
+
+def test_half_a_gigabyte_is_computed_to_its_end(backend: Any) -> None:
+    # All on the GPU, since Python's own memory is smaller. WebGPU gives a new buffer as zeros;
+    # exp(0) is 1, and a whole number of ones adds up exactly.
+    memory = backend.device.memory
+    memory.trim()
+    n = min(backend.device.largest_buffer, 2**29) // 4
+    with on_gpu(backend) as gpu:
+        x = gpu.alloc(4 * n)
+        backend.unary("exp", x, x, n)
+        total = gpu.filled(1)
+        backend.reduce("sum", x, total, [n], 0)
+        assert_same_bits(gpu.download(total, 1), np.array([n], np.float32), "the sum of ones")
+    memory.trim()
+
+
+def test_a_device_without_room_says_so_and_works_on(backend: Any) -> None:
+    # Whether the largest buffer that a device allows can be had is up to its memory.
+    from browsergpu.errors import OutOfMemory
+
+    memory = backend.device.memory
+    memory.trim()
+    pointer = backend.alloc(backend.device.largest_buffer)
+    refusal = ""
+    try:
+        backend.synchronize()
+    except OutOfMemory as error:
+        refusal = str(error)
+    backend.free(pointer)
+    memory.trim()
+    assert refusal == "" or "alloc" in refusal
+    with on_gpu(backend) as gpu:
+        data = random_array(1, 100)
+        assert_same_bits(gpu.download(gpu.upload(data), 100), data, "array")

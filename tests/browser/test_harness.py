@@ -1,0 +1,152 @@
+"""The harness notices what it is there to notice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from harness import in_page_source, problems
+from harness.bare import BarePage, PythonFailed
+from harness.lab import Lab
+from harness.site import urls_of_test_wheels
+
+pytestmark = pytest.mark.provokes_errors
+
+BOTH = pytest.mark.parametrize("kernel", ["worker", "main"])
+
+_OPEN_DEVICE = """
+from js import Object, navigator
+from pyodide.code import run_js
+from pyodide.ffi import to_js
+
+adapter = await navigator.gpu.requestAdapter()
+device = await adapter.requestDevice()
+"""
+
+
+def booted(new_bare_page: Callable[[str], BarePage], kernel: str) -> BarePage:
+    bare = new_bare_page(kernel)
+    bare.boot([])
+    return bare
+
+
+@BOTH
+def test_webgpus_errors_are_problems(
+    kernel: str, new_bare_page: Callable[[str], BarePage], page_problems: list[str]
+) -> None:
+    bare = booted(new_bare_page, kernel)
+    bare.run(_OPEN_DEVICE)
+    assert page_problems == []
+    bare.run("""
+        options = to_js({"size": 7, "usage": 0}, dict_converter=Object.fromEntries)
+        device.createBuffer(options)
+        await device.queue.onSubmittedWorkDone()
+    """)
+    bare.wait_until(lambda: bool(page_problems), timeout=20, what="the problem")
+    assert any("GPUValidationError" in problem for problem in page_problems), page_problems
+    with pytest.raises(AssertionError, match=r"reported [12] problem"):
+        problems.assert_none(page_problems)
+
+
+@BOTH
+def test_console_errors_are_problems(
+    kernel: str, new_bare_page: Callable[[str], BarePage], page_problems: list[str]
+) -> None:
+    bare = booted(new_bare_page, kernel)
+    bare.run("import js; js.console.log('fine'); js.console.error('not fine')")
+    bare.wait_until(lambda: bool(page_problems), timeout=20, what="the problem")
+    assert len(page_problems) == 1
+    assert "not fine" in page_problems[0]
+
+
+def test_page_errors_are_problems(
+    new_bare_page: Callable[[str], BarePage], page_problems: list[str]
+) -> None:
+    bare = new_bare_page("main")
+    bare.page.evaluate("setTimeout(() => { throw new Error('thrown later') })")
+    bare.wait_until(lambda: bool(page_problems), timeout=20, what="the problem")
+    assert "thrown later" in page_problems[0]
+
+
+@BOTH
+def test_a_traceback_comes_through(kernel: str, new_bare_page: Callable[[str], BarePage]) -> None:
+    bare = booted(new_bare_page, kernel)
+    with pytest.raises(PythonFailed, match="ZeroDivisionError"):
+        bare.run("1 / 0")
+
+
+@BOTH
+def test_python_that_never_ends_is_given_up(
+    kernel: str, new_bare_page: Callable[[str], BarePage]
+) -> None:
+    bare = booted(new_bare_page, kernel)
+    with pytest.raises(TimeoutError, match="while True"):
+        bare.run("while True: pass", timeout=2)
+
+
+def test_values_come_through(new_bare_page: Callable[[str], BarePage]) -> None:
+    bare = booted(new_bare_page, "worker")
+    assert bare.run("{'a': [1, 2.5, None, 'x', True]}") == {"a": [1, 2.5, None, "x", True]}
+
+
+_SUITE = """
+import pytest
+from hypothesis import given, strategies as st
+
+def test_good(): pass
+def test_bad(): assert 1 + 1 == 3
+def test_skipped(): pytest.skip("a reason")
+@pytest.fixture
+def broken(): raise RuntimeError("in the fixture")
+def test_broken(broken): pass
+@pytest.fixture
+def breaks_later():
+    yield
+    raise RuntimeError("after the test")
+def test_breaks_later(breaks_later): pass
+@given(st.integers())
+def test_found(n): assert n < 100
+"""
+
+
+def test_in_page_outcomes_are_told(lab: Lab, new_bare_page: Callable[[str], BarePage]) -> None:
+    bare = new_bare_page("worker")
+    bare.boot(["micropip"])
+    bare.install(urls_of_test_wheels(lab.site_url), deps=False)
+    bare.write_files(
+        {
+            "/suite/in_page.py": in_page_source(),
+            "/suite/pytest.ini": "[pytest]\n",
+            "/suite/test_sample.py": _SUITE,
+            "/suite/test_broken_file.py": "import no_such_module\n",
+        }
+    )
+    reports: dict[str, dict[str, Any]] = {}
+
+    def note(text: str) -> None:
+        report = json.loads(text)
+        reports[report["nodeid"].partition("::")[2]] = report
+
+    bare.on_report = note
+    run = "import sys; sys.path.insert(0, '/suite'); import in_page; in_page.run([{}])"
+    ended = bare.run(run.format("'test_sample.py'"))
+    assert ended["code"] == 1
+    outcomes = {name: report["outcome"] for name, report in reports.items()}
+    assert outcomes == {
+        "test_good": "passed",
+        "test_bad": "failed",
+        "test_skipped": "skipped",
+        "test_broken": "failed",
+        "test_breaks_later": "failed",
+        "test_found": "failed",
+    }
+    assert "1 + 1 == 3" in reports["test_bad"]["text"]
+    assert "a reason" in reports["test_skipped"]["text"]
+    assert "in the fixture" in reports["test_broken"]["text"]
+    assert "after the test" in reports["test_breaks_later"]["text"]
+    assert "n=100" in reports["test_found"]["text"]
+    assert bare.run(run.format("'test_broken_file.py'"))["code"] == 2
+    assert "no_such_module" in reports[""]["text"]
+    assert bare.run(run.format("'test_sample.py::test_none'"))["code"] == 4
