@@ -14,14 +14,30 @@ PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 # line do not know each other.
 LAYERS = [
     ["browsergpu"],
-    ["wasm_backend"],
-    ["canvas", "ops.attention", "ops.conv2d", "ops.gemm", "ops.reduce"],
-    ["ops.elementwise", "ops.remembered"],
+    ["executor", "tensor_backend"],
+    [
+        *("executor.arithmetic", "executor.networks", "executor.reductions"),
+        *("tensors.arithmetic", "tensors.images", "tensors.networks"),
+    ],
+    ["executor.base", "group", "tensors.store"],
+    ["device_array", "tensors.masks", "tuning", "wasm_backend"],
+    ["buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "staging"],
+    [
+        *("canvas", "custom", "debugging", "profiling", "transfers"),
+        *("ops.adam", "ops.cast", "ops.conv2d", "ops.elementwise", "ops.gemm", "ops.images"),
+        *("ops.integers", "ops.moments", "ops.pool", "ops.rows", "ops.strided"),
+    ],
     ["device"],
-    ["memory"],
-    ["recorder"],
-    ["compute_backend", "kernels", "shaders", "checks", "host_memory", "_js", "ops"],
-    ["params", "grids", "errors"],
+    ["adapters", "kernels", "memory"],
+    [
+        *("config", "host_tensors", "recorder", "shapes", "spirv", "tensor_contract"),
+        "workgroup_sizes",
+    ],
+    ["_js", "checks", "host_memory", "scalars"],
+    [
+        *("compute_backend", "costs", "dtypes", "errors", "grids", "params", "reflect", "shaders"),
+        *("ops", "ops.remembered", "tensors"),
+    ],
 ]
 
 BROWSER = {"js", "pyodide", "pyodide_js", "micropip"}

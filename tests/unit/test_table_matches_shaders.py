@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from browsergpu import BinaryOp, ComputeBackend, ReduceOp, UnaryOp, WasmBackend, shaders
+from browsergpu import (
+    BinaryOp,
+    ComputeBackend,
+    DType,
+    ReduceOp,
+    UnaryOp,
+    WasmBackend,
+    shaders,
+)
 from browsergpu.kernels import KERNELS, READ, RENDER_SHADERS, WRITE, Kernel
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -139,16 +147,37 @@ def test_overrides(kernel: Kernel) -> None:
     assert len(values) == len(set(values)), "two configurations are the same"
 
 
+CASTS = {f"{source}_{target}" for source in DType for target in DType if source is not target}
+
+# Configurations by the first word of the kernel's name; the others have one, without a name.
+CONFIGURATIONS = {
+    "unary": {op.value for op in UnaryOp},
+    "binary": {op.value for op in BinaryOp},
+    "reduce": {op.value for op in ReduceOp} - {"mean"},  # a mean is a sum that is scaled
+    "gemm": {"", "bias"},
+    "conv2d": {"", "bias"},
+    "attention": {"", "float", "bool"},
+    "moments": {"", "merge"},
+    "pool": {"max", "mean", "mean_padded"},
+    "pixel": {"grayscale", "threshold", "brightness", "contrast", "invert"},
+    "stencil": {"sharpen", "sobel"},
+    "blur": {"rows", "columns"},
+    "cast": CASTS,
+    "integer": {"add", "sub", "mul"},
+    "strided": {"3", "5", "8"},  # the most axes
+    "broadcast": {
+        f"{op}_{axes}"
+        for op in ("add", "sub", "mul", "div", "integer_add", "integer_sub", "integer_mul")
+        for axes in (2, 3, 5)
+    },
+}
+PLAIN = {"gemm_f16", "pool_indices"}
+
+
 def test_configurations_are_the_public_ops() -> None:
-    # A mean is a sum that is scaled.
-    public = {
-        "unary": {op.value for op in UnaryOp},
-        "binary": {op.value for op in BinaryOp},
-        "reduce": {op.value for op in ReduceOp} - {"mean"},
-    }
     for kernel in KERNELS.values():
-        family = kernel.name.split("_")[0]
-        assert set(kernel.configurations) == public.get(family, {""}), kernel.name
+        family = "" if kernel.name in PLAIN else kernel.name.split("_")[0]
+        assert set(kernel.configurations) == CONFIGURATIONS.get(family, {""}), kernel.name
 
 
 def test_every_kernel_is_dispatched_by_the_package() -> None:
@@ -246,7 +275,11 @@ def test_methods_are_the_traits(owner: type, name: str) -> None:
     names = [name, f"{name}_async"] if name in TWINS else [name]
     for each in names:
         signature = inspect.signature(getattr(owner, each))
-        assert list(signature.parameters) == ["self", *TRAIT[name]]
+        parameters = list(signature.parameters.values())
+        assert [p.name for p in parameters][: len(TRAIT[name]) + 1] == ["self", *TRAIT[name]]
+        more = parameters[len(TRAIT[name]) + 1 :]  # options of WasmBackend alone
+        assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in more)
+        assert owner is WasmBackend or not more
         assert inspect.iscoroutinefunction(getattr(owner, each)) == each.endswith("_async")
     if "order" in TRAIT[name]:
         order = inspect.signature(getattr(owner, name)).parameters["order"]
