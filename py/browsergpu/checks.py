@@ -79,6 +79,8 @@ def dimensions(
     expected = f"a sequence of {count}integers of at least {minimum}"
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
         raise InvalidArgument(op, name, value, expected)
+    if isinstance(value, np.ndarray) and value.ndim != 1:
+        raise InvalidArgument(op, name, value, expected)
     items = list(value)
     if length is not None and len(items) != length:
         raise InvalidArgument(op, name, value, expected)

@@ -67,9 +67,15 @@ def dispatch(
     resources = _ordered(op, reflection)
     bound, uniform = _bind(device, op, resources, buffers, uniform_data)
     signature = "".join(f"{r.binding}{r.access}" for r in resources)
+    recorder, misses = device.recorder, device.pipeline_misses
     try:
         pipeline = _pipeline(device, source, reflection, entry, signature, len(constants))
-        device.recorder.dispatch(pipeline, *workgroup_count, *(b.id for b in bound), *constants)
+        untried = device.pipeline_misses > misses
+        if untried:  # an invalid command drops its whole batch: let it be a batch of its own
+            recorder.submit()
+        recorder.dispatch(pipeline, *workgroup_count, *(b.id for b in bound), *constants)
+        if untried:
+            recorder.submit()
     finally:
         if uniform is not None:
             device.memory.give(uniform)

@@ -188,16 +188,12 @@
     return layout;
   }
 
-  async function reportShader(module, file, op, fallback) {
+  // The arguments of report for a pipeline that was refused.
+  async function shaderFailure(module, file, op, fallback) {
     const info = await module.getCompilationInfo();
     const message = info.messages.find((m) => m.type === "error");
-    if (message) {
-      report("shader", op, message.message, {
-        file, line: message.lineNum, column: message.linePos,
-      });
-    } else {
-      report("shader", op, fallback, { file, line: 0, column: 0 });
-    }
+    const place = { file, line: message?.lineNum ?? 0, column: message?.linePos ?? 0 };
+    return ["shader", op, message?.message ?? fallback, place];
   }
 
   // spec: {label, file, code, entryPoint, signature, constants, parameterBytes, immediate}
@@ -209,6 +205,7 @@
     const record = {
       label: spec.label, shared, bindings: shared.bindings.length,
       words: spec.parameterBytes / 4, uniform, pipeline: null,
+      refused: false, failure: null, // the arguments of report, once they are known
     };
     let module;
     const started = performance.now();
@@ -219,7 +216,11 @@
         layout: pipelineLayoutFor(shared, immediateBytes, uniform),
         compute: { module, entryPoint: spec.entryPoint, constants: spec.constants },
       });
-    }, (error) => reportShader(module, spec.file, spec.label, error.message));
+    }, async (error) => {
+      record.refused = true;
+      record.failure = await shaderFailure(module, spec.file, spec.label, error.message);
+      report(...record.failure);
+    });
     track(compiled(started));
     counters.pipelines_created += 1;
     return pipelines.push(record) - 1 + FIRST_PIPELINE;
@@ -342,6 +343,10 @@
     const step = pipelines[id - FIRST_PIPELINE];
     const bindingsAt = at + HEADER;
     const parametersAt = bindingsAt + step.bindings;
+    if (step.failure !== null) { // it would take the whole batch with it
+      report(...step.failure);
+      return parametersAt + step.words;
+    }
     for (let i = bindingsAt; i < parametersAt; i++) buffers.get(words[i]).batch = batch;
     if (profile !== null) beginProfiledPass();
     if (pass === null) pass = openEncoder().beginComputePass(passTiming());
@@ -432,7 +437,8 @@
         trial.finish();
         const error = await device.popErrorScope();
         if (error && known) {
-          report("validation", step.label, error.message);
+          // What is wrong with a refused pipeline was reported when it was made.
+          if (!step.refused) report("validation", step.label, error.message);
           return;
         }
         at = parametersAt + step.words;

@@ -1,0 +1,154 @@
+"""The 22 scalar functions, against Python's math and IEEE 754's special cases."""
+
+from __future__ import annotations
+
+import math
+import operator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from browsergpu.errors import InvalidArgument
+from browsergpu.scalars import Scalars
+
+S = Scalars()
+INF, NAN = math.inf, math.nan
+ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+COMPARISONS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+TWO = [*ARITHMETIC, "div", "mod", "pow", *COMPARISONS]
+ONE = ["sqrt", "sin", "cos", "tan", "log", "exp", "floor", "ceil", "round", "abs"]
+
+numbers = st.floats(allow_subnormal=False)
+
+
+def same(a: float, b: float) -> bool:
+    """Equal, NaN equal NaN, zeros told apart by their sign."""
+    return (math.isnan(a) and math.isnan(b)) or (
+        a == b and math.copysign(1, a) == math.copysign(1, b)
+    )
+
+
+def call(name: str, *values: Any) -> Any:
+    return getattr(S, f"scalar_{name}")(*values)
+
+
+def test_there_are_22() -> None:
+    own = {name for name in vars(Scalars) if not name.startswith("_")}
+    assert own == {f"scalar_{name}" for name in TWO + ONE}
+    assert len(own) == 22
+
+
+@given(a=numbers, b=numbers)
+def test_arithmetic(a: float, b: float) -> None:
+    for name, function in ARITHMETIC.items():
+        assert same(call(name, a, b), function(a, b))
+
+
+@given(a=numbers, b=numbers)
+def test_comparisons_are_bools(a: float, b: float) -> None:
+    for name, function in COMPARISONS.items():
+        assert call(name, a, b) is function(a, b)
+
+
+@given(a=numbers, b=st.floats(allow_infinity=False, allow_subnormal=False).filter(bool))
+def test_div_and_mod_of_ordinary_divisors(a: float, b: float) -> None:
+    assert same(call("div", a, b), a / b)
+    if math.isfinite(a) and not math.isnan(b):
+        assert call("mod", a, b) == a % b
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("div", (1, 0), INF), ("div", (-1, 0), -INF), ("div", (1, -0.0), -INF),
+        ("div", (0, 0), NAN),
+        ("div", (INF, INF), NAN), ("div", (1, INF), 0.0), ("div", (-1, INF), -0.0),
+        ("mod", (5, 3), 2.0), ("mod", (-5, 3), 1.0), ("mod", (5, -3), -1.0), ("mod", (5, 0), NAN),
+        ("mod", (INF, 3), NAN), ("mod", (5, INF), 5.0), ("mod", (NAN, 3), NAN),
+        ("add", (INF, -INF), NAN), ("sub", (INF, INF), NAN), ("mul", (0, INF), NAN),
+        ("add", (1e308, 1e308), INF), ("mul", (1e200, -1e200), -INF),
+        ("sqrt", (-1,), NAN), ("sqrt", (-0.0,), -0.0), ("sqrt", (INF,), INF),
+        ("sqrt", (2,), 2**0.5),
+        ("pow", (0, 0), 1.0), ("pow", (NAN, 0), 1.0), ("pow", (1, NAN), 1.0),
+        ("pow", (0, -1), INF),
+        ("pow", (-0.0, -1), -INF), ("pow", (-8, 1 / 3), NAN), ("pow", (-2, 3), -8.0),
+        ("pow", (10, 400), INF), ("pow", (2, -2000), 0.0), ("pow", (-1, INF), 1.0),
+        ("sin", (INF,), NAN), ("cos", (-INF,), NAN), ("tan", (INF,), NAN), ("sin", (-0.0,), -0.0),
+        ("cos", (0,), 1.0), ("log", (0,), -INF), ("log", (-0.0,), -INF), ("log", (-1,), NAN),
+        ("log", (INF,), INF), ("log", (1,), 0.0), ("exp", (1000,), INF), ("exp", (-1000,), 0.0),
+        ("exp", (-INF,), 0.0), ("exp", (0,), 1.0), ("floor", (-1.5,), -2.0), ("floor", (INF,), INF),
+        ("ceil", (-1.5,), -1.0), ("ceil", (-0.5,), -0.0), ("ceil", (1e300,), 1e300),
+        ("round", (0.5,), 0.0), ("round", (1.5,), 2.0), ("round", (2.5,), 2.0),
+        ("round", (-0.5,), -0.0),
+        ("round", (NAN,), NAN), ("abs", (-0.0,), 0.0), ("abs", (-INF,), INF), ("abs", (NAN,), NAN),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_special_cases(name: str, values: tuple[float, ...], expected: float) -> None:
+    result = call(name, *values)
+    assert type(result) is float
+    assert same(result, expected), result
+
+
+@given(x=st.floats(-700, 700))
+def test_functions_agree_with_math(x: float) -> None:
+    for name in ("sin", "cos", "tan", "exp", "floor", "ceil"):
+        expected = float(getattr(math, name)(x))
+        assert math.isclose(call(name, x), expected, rel_tol=1e-14, abs_tol=1e-300)
+    assert call("round", x) == round(x)
+    assert call("abs", x) == abs(x)
+    if x > 0:
+        assert math.isclose(call("log", x), math.log(x), rel_tol=1e-14, abs_tol=1e-15)
+        assert call("sqrt", x) == math.sqrt(x)
+        assert math.isclose(call("pow", x, 1.7), x**1.7, rel_tol=1e-13)
+
+
+def test_nan_compares_as_ieee_says() -> None:
+    assert [call(name, NAN, NAN) for name in COMPARISONS] == [
+        False,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
+    assert call("eq", 0.0, -0.0) is True
+
+
+NUMBERS = [3, 3.0, np.float32(3), np.float64(3), np.int8(3), np.array(3.0), Fraction(3), Decimal(3)]
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: type(number).__name__)
+def test_numbers_of_any_kind(number: Any) -> None:
+    for name in TWO:
+        assert type(call(name, number, 2)) is (bool if name in COMPARISONS else float)
+    for name in ONE:
+        assert type(call(name, number)) is float
+    assert call("add", number, number) == 6.0
+
+
+@pytest.mark.parametrize(
+    "value", [None, "3", b"3", True, np.True_, 1j, [1.0], np.ones(2), 10**400, object()], ids=str
+)
+def test_what_is_no_number_is_refused(value: Any) -> None:
+    for name in TWO:
+        for values, argument in (((value, 1), "a"), ((1, value), "b")):
+            with pytest.raises(InvalidArgument, match=f"scalar_{name}: {argument} is"):
+                call(name, *values)
+    for name in ONE:
+        with pytest.raises(InvalidArgument, match=f"scalar_{name}: x is .*expected a real number"):
+            call(name, value)
+
+
+def test_no_warnings(recwarn: pytest.WarningsRecorder) -> None:
+    call("div", 1, 0)
+    call("log", 0)
+    call("sqrt", -1)
+    call("mod", 1, 0)
+    call("exp", 1e9)
+    assert not recwarn.list
