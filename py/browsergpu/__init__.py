@@ -26,6 +26,7 @@ from browsergpu.dtypes import DType
 from browsergpu.errors import BackendError
 from browsergpu.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.group import BackendGroup, Policy
+from browsergpu.memory import BufferPool
 from browsergpu.profiling import KernelEvent, KernelSummary, Profile, profile
 from browsergpu.tensor_backend import TensorBackend
 from browsergpu.tensor_contract import TensorHandle, TensorMeta
@@ -49,6 +50,7 @@ __all__ = [
     "BatchNormTraining",
     "BinaryOp",
     "Buffer",
+    "BufferPool",
     "BufferUsage",
     "ComputeBackend",
     "DType",

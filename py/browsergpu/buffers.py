@@ -69,11 +69,11 @@ class Buffer:
         self.nbytes = size
         self._offset = 0
         self._parent: Buffer | None = None
-        self._allocation = device.memory.take(op, size, label)
+        self._allocation = device.memory.get_buffer(op, size, label)
         self._finalizer = finalize(self, _give_back, device, self._allocation)
 
     @property
-    def allocation(self) -> memory.Buffer:
+    def allocation(self) -> memory.Allocation:
         """The pool's buffer beneath. Raises NotInitialized after :meth:`free`."""
         root = self if self._parent is None else self._parent
         if not root._finalizer.alive or self.device.recorder.closed:
@@ -193,6 +193,6 @@ class Buffer:
         return f"<Buffer{label} of {self.nbytes} bytes>"
 
 
-def _give_back(device: Device, allocation: memory.Buffer) -> None:
+def _give_back(device: Device, allocation: memory.Allocation) -> None:
     if not device.recorder.closed:
-        device.memory.give(allocation)
+        device.memory.return_buffer(allocation)

@@ -7,7 +7,7 @@ from typing import Any
 from browsergpu import _js, shaders
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument, NoAdapter, Unsupported
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 
 
 def find(op: str, canvas_id: str) -> Any:
@@ -33,7 +33,13 @@ def find(op: str, canvas_id: str) -> Any:
 
 
 def draw(
-    device: Device, op: str, canvas_id: str, buffer: Buffer, height: int, width: int, channels: int
+    device: Device,
+    op: str,
+    canvas_id: str,
+    buffer: Allocation,
+    height: int,
+    width: int,
+    channels: int,
 ) -> None:
     """Paints a float32 image [height, width, channels] on a canvas of that id."""
     target = find(op, canvas_id)

@@ -12,7 +12,7 @@ from browsergpu import checks, host_memory
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument, Unsupported
 from browsergpu.grids import MAX_PER_DIMENSION
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.recorder import Pipeline
 from browsergpu.reflect import Reflection, Resource, reflect, without_comments
 
@@ -49,7 +49,7 @@ def dispatch(
     op: str,
     source: str,
     entry_point: str | None,
-    buffers: Sequence[Buffer],
+    buffers: Sequence[Allocation],
     workgroup_count: tuple[int, int, int],
     *,
     push_constants: Any = None,
@@ -78,7 +78,7 @@ def dispatch(
             recorder.submit()
     finally:
         if uniform is not None:
-            device.memory.give(uniform)
+            device.memory.return_buffer(uniform)
 
 
 def _entry_point(op: str, reflection: Reflection, wanted: str | None) -> str:
@@ -125,9 +125,9 @@ def _bind(
     device: Device,
     op: str,
     resources: list[Resource],
-    buffers: Sequence[Buffer],
+    buffers: Sequence[Allocation],
     uniform_data: Any,
-) -> tuple[list[Buffer], Buffer | None]:
+) -> tuple[list[Allocation], Allocation | None]:
     storage = [r for r in resources if r.access != "u"]
     uniforms = [r for r in resources if r.access == "u"]
     if len(storage) != len(buffers):
@@ -159,7 +159,7 @@ def _bind(
             raise InvalidArgument(
                 op, "uniform_data", f"{view.nbytes} bytes", f"1 to {largest} bytes"
             )
-        uniform = device.memory.take(op, view.nbytes, "uniform_data")
+        uniform = device.memory.get_buffer(op, view.nbytes, "uniform_data")
         device.recorder.write(uniform.id, 0, view, (view.nbytes + 3) & ~3)
     given = iter(buffers)
     bound = [uniform if r.access == "u" else next(given) for r in resources]

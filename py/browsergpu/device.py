@@ -11,7 +11,7 @@ from browsergpu.adapters import AdapterInfo, request_adapter
 from browsergpu.config import BackendConfig, configured
 from browsergpu.errors import InvalidArgument, NoAdapter
 from browsergpu.kernels import KERNELS
-from browsergpu.memory import Memory
+from browsergpu.memory import BufferPool
 from browsergpu.recorder import Pipeline, Recorder
 from browsergpu.workgroup_sizes import WorkgroupSizes
 
@@ -69,7 +69,7 @@ class Device:
             else 0
         )
         self.recorder = Recorder(gpu_device, one_by_one=config.debug_mode)
-        self.memory = Memory(
+        self.memory = BufferPool(
             self.recorder,
             self.largest_buffer,
             config.memory_limit,

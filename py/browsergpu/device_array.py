@@ -11,7 +11,7 @@ from browsergpu import _js, host_tensors
 from browsergpu.device import Device
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.staging import Tensor
 
 
@@ -20,15 +20,15 @@ class _Storage:
 
     __slots__ = ("__weakref__", "buffer", "release")
 
-    def __init__(self, device: Device, buffer: Buffer) -> None:
+    def __init__(self, device: Device, buffer: Allocation) -> None:
         self.buffer = buffer
         self.release = finalize(self, _give_back, device, buffer)
         self.release.atexit = False
 
 
-def _give_back(device: Device, buffer: Buffer) -> None:
+def _give_back(device: Device, buffer: Allocation) -> None:
     if not device.recorder.closed:
-        device.memory.give(buffer)
+        device.memory.return_buffer(buffer)
 
 
 class DeviceArray:
@@ -53,7 +53,7 @@ class DeviceArray:
         size = 1
         for extent in shape:
             size *= extent
-        buffer = device.memory.take(op, dtype.device_bytes(size))
+        buffer = device.memory.get_buffer(op, dtype.device_bytes(size))
         return cls(device, shape, dtype, _Storage(device, buffer))
 
     @property

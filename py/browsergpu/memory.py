@@ -23,7 +23,7 @@ _handles = count(1)  # one sequence for all backends, so that a foreign handle i
 
 
 @dataclass(slots=True)
-class Buffer:
+class Allocation:
     """A GPUBuffer: ``id`` in the recorder's table, ``nbytes`` asked for, ``capacity`` it has.
     ``label`` says whose it is, in statistics and errors."""
 
@@ -45,7 +45,7 @@ def size_class(nbytes: int) -> int:
     return ceil(nbytes / step) * step
 
 
-class Memory:
+class BufferPool:
     """Buffers of one device. All numbers are bytes, but for ``buffers``.
 
     ``largest`` is the most that one buffer may have, ``limit`` the most that all may have
@@ -101,7 +101,7 @@ class Memory:
             "buffers": self.buffers,
         }
 
-    def take(self, op: str, nbytes: int, label: str = "") -> Buffer:
+    def get_buffer(self, op: str, nbytes: int, label: str = "") -> Allocation:
         """A buffer of at least ``nbytes``, contents undefined; ``label`` is ``op`` by default.
 
         Raises OutOfMemory when no buffer of this device can be that large, or when there is no
@@ -127,7 +127,7 @@ class Memory:
         self.buffers += 1
         self.peak = max(self.peak, self.allocated)
         self._labels[name] += capacity
-        return Buffer(next(_handles), identity, nbytes, capacity, name)
+        return Allocation(next(_handles), identity, nbytes, capacity, name)
 
     def _make(self, op: str, capacity: int, label: str) -> int:
         """A new buffer's id. Without room, the pool is trimmed and it is tried once more."""
@@ -159,7 +159,7 @@ class Memory:
             f"{limit}; free buffers that are no longer needed, or work in smaller pieces",
         )
 
-    def give(self, buffer: Buffer) -> None:
+    def return_buffer(self, buffer: Allocation) -> None:
         """Frees a buffer; it must not be used afterwards."""
         self.in_use -= buffer.capacity
         self.buffers -= 1

@@ -62,7 +62,7 @@ class Recorder:
         self._profiler: Observer | None = None
         #: Ids of buffers that were asked for without waiting, and that the GPU had no room for.
         self.failed: set[int] = set()
-        #: Whether the GPU has reported a lack of memory; for Memory to answer and to unset.
+        #: Whether the GPU has reported a lack of memory; for BufferPool to answer and to unset.
         self.is_short_of_memory = False
         #: Called after each dispatch is recorded: debugging and profiling look on by it.
         self.observers: list[Observer] = []

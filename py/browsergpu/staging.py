@@ -13,7 +13,7 @@ from types import TracebackType
 
 from browsergpu.device import Device
 from browsergpu.dtypes import DType
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops.cast import cast
 
 
@@ -25,7 +25,7 @@ class Tensor:
     shape: tuple[int, ...]
     dtype: DType
     size: int
-    buffer: Buffer
+    buffer: Allocation
 
 
 class Staging:
@@ -33,13 +33,13 @@ class Staging:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._temporary: list[Buffer] = []
-        self._outputs: list[tuple[Buffer, DType, Tensor]] = []
+        self._temporary: list[Allocation] = []
+        self._outputs: list[tuple[Allocation, DType, Tensor]] = []
 
     def __enter__(self) -> Staging:
         return self
 
-    def read(self, tensor: Tensor, dtype: DType = DType.F32) -> Buffer:
+    def read(self, tensor: Tensor, dtype: DType = DType.F32) -> Allocation:
         """A buffer of the tensor's elements as ``dtype``."""
         if tensor.dtype is dtype:
             return tensor.buffer
@@ -47,7 +47,7 @@ class Staging:
         cast(self._device, tensor.dtype, dtype, tensor.buffer, buffer, tensor.size)
         return buffer
 
-    def write(self, tensor: Tensor, *read: Tensor, dtype: DType = DType.F32) -> Buffer:
+    def write(self, tensor: Tensor, *read: Tensor, dtype: DType = DType.F32) -> Allocation:
         """A buffer to write the tensor's elements to as ``dtype``, none of those of ``read``."""
         aliased = any(tensor.buffer is other.buffer for other in read)
         if tensor.dtype is dtype and not aliased:
@@ -56,19 +56,19 @@ class Staging:
         self._outputs.append((buffer, dtype, tensor))
         return buffer
 
-    def update(self, tensor: Tensor) -> Buffer:
+    def update(self, tensor: Tensor) -> Allocation:
         """A float32 buffer that is read and written in place of the tensor."""
         buffer = self.read(tensor)
         if buffer is not tensor.buffer:
             self._outputs.append((buffer, DType.F32, tensor))
         return buffer
 
-    def temporary(self, dtype: DType, n: int) -> Buffer:
+    def temporary(self, dtype: DType, n: int) -> Allocation:
         """A buffer for n elements that lives as long as the operation."""
         return self._take(dtype.device_bytes(n))
 
-    def _take(self, nbytes: int) -> Buffer:
-        buffer = self._device.memory.take("temporary", nbytes)
+    def _take(self, nbytes: int) -> Allocation:
+        buffer = self._device.memory.get_buffer("temporary", nbytes)
         self._temporary.append(buffer)
         return buffer
 
@@ -84,9 +84,9 @@ class Staging:
                     self._deliver(*output)
         finally:
             for buffer in self._temporary:
-                self._device.memory.give(buffer)
+                self._device.memory.return_buffer(buffer)
 
-    def _deliver(self, buffer: Buffer, dtype: DType, tensor: Tensor) -> None:
+    def _deliver(self, buffer: Allocation, dtype: DType, tensor: Tensor) -> None:
         if dtype is tensor.dtype:
             nbytes = (buffer.nbytes + 3) & ~3
             self._device.recorder.copy(buffer.id, 0, tensor.buffer.id, 0, nbytes)

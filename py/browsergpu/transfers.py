@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from browsergpu.device import Device
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 
 
-def write(device: Device, buffer: Buffer, offset: int, view: memoryview) -> None:
+def write(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:
     """Copies a C-contiguous view to ``offset`` of a buffer; all other bytes stay.
 
     The caller has checked that it fits.
@@ -28,7 +28,7 @@ def write(device: Device, buffer: Buffer, offset: int, view: memoryview) -> None
         _merge(device, buffer, offset + head + whole, data[head + whole :])
 
 
-def _merge(device: Device, buffer: Buffer, offset: int, data: memoryview) -> None:
+def _merge(device: Device, buffer: Allocation, offset: int, data: memoryview) -> None:
     """Writes 1 to 3 bytes within one word."""
     shift = 8 * (offset % 4)
     mask = ((1 << 8 * len(data)) - 1) << shift
@@ -38,7 +38,7 @@ def _merge(device: Device, buffer: Buffer, offset: int, data: memoryview) -> Non
     )
 
 
-async def read(device: Device, buffer: Buffer, offset: int, view: memoryview) -> None:
+async def read(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:
     """Fills a writable C-contiguous view from ``offset`` of a buffer. The caller has checked that
     the range is inside."""
     nbytes = view.nbytes

@@ -10,7 +10,7 @@ from time import perf_counter
 from browsergpu import _js, checks, workgroup_sizes
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise, reduce
 from browsergpu.workgroup_sizes import FAMILIES, Family, WorkgroupSizes, is_possible
 
@@ -68,7 +68,7 @@ async def benchmark_workgroup_sizes_async(
     n = checks.integer(op, "elements", elements, 1, device.largest_buffer // 4)
 
     before = device.workgroup_sizes
-    x, y = device.memory.take(op, 4 * n), device.memory.take(op, 4 * n)
+    x, y = device.memory.get_buffer(op, 4 * n), device.memory.get_buffer(op, 4 * n)
     clock = _Clock(device)
     seconds: dict[Family, dict[int, float]] = {}
     best = before
@@ -82,8 +82,8 @@ async def benchmark_workgroup_sizes_async(
         device.workgroup_sizes = before
         raise
     finally:
-        device.memory.give(x)
-        device.memory.give(y)
+        device.memory.return_buffer(x)
+        device.memory.return_buffer(y)
     device.workgroup_sizes = best
     stored = await workgroup_sizes.save(device.info, best)
     return WorkgroupTuning(best, seconds, clock.name, stored)
@@ -124,8 +124,8 @@ async def _measure(
     clock: _Clock,
     family: Family,
     sizes: Sequence[int],
-    x: Buffer,
-    y: Buffer,
+    x: Allocation,
+    y: Allocation,
     n: int,
 ) -> dict[int, float]:
     """Seconds of one pass over n elements with each size: the best of some rounds, which go over
@@ -145,7 +145,9 @@ async def _measure(
     return best
 
 
-def _work(device: Device, family: Family, x: Buffer, y: Buffer, n: int, repeats: int) -> None:
+def _work(
+    device: Device, family: Family, x: Allocation, y: Allocation, n: int, repeats: int
+) -> None:
     for _ in range(repeats):
         if family == "elementwise":
             elementwise.unary(device, "relu", x, y, n)

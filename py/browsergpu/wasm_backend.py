@@ -23,7 +23,7 @@ from browsergpu.config import BackendConfig, configured
 from browsergpu.debugging import Debugger
 from browsergpu.device import Device
 from browsergpu.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops import attention, conv2d, elementwise, gemm, reduce
 from browsergpu.ops.gemm import GemmPlan
 from browsergpu.recorder import lost
@@ -57,7 +57,7 @@ class WasmBackend(ComputeBackend):
         self._closed = False
         self._opening = Lock()
         self._canvas_id: str | None = None
-        self._buffers: dict[int, Buffer] = {}
+        self._buffers: dict[int, Allocation] = {}
         self._kept: dict[int, bytes] = {}  # handle -> last known contents
         self._gone: dict[int, str] = {}  # handle lost with its device -> label
 
@@ -146,12 +146,12 @@ class WasmBackend(ComputeBackend):
                 self._gone[handle] = self._buffers[handle].label
             self._buffers = restored
 
-    def _restore(self, device: Device) -> dict[int, Buffer]:
+    def _restore(self, device: Device) -> dict[int, Allocation]:
         """The kept buffers, made anew on another device under their handles."""
         restored = {}
         for handle, contents in self._kept.items():
             old = self._buffers[handle]
-            new = device.memory.take("recover", old.nbytes, old.label)
+            new = device.memory.get_buffer("recover", old.nbytes, old.label)
             restored[handle] = replace(new, handle=handle)
             if contents:
                 device.recorder.write(new.id, 0, contents, (len(contents) + 3) & ~3)
@@ -190,7 +190,7 @@ class WasmBackend(ComputeBackend):
         kept = checks.flag("alloc", "keep", keep)
         if not isinstance(label, str):
             raise InvalidArgument("alloc", "label", label, "a string")
-        buffer = device.memory.take("alloc", nbytes, label)
+        buffer = device.memory.get_buffer("alloc", nbytes, label)
         self._buffers[buffer.handle] = buffer
         if kept:
             self._kept[buffer.handle] = b""
@@ -203,7 +203,7 @@ class WasmBackend(ComputeBackend):
         buffer = self._buffer("free", "ptr", ptr)
         del self._buffers[buffer.handle]
         self._kept.pop(buffer.handle, None)
-        device.memory.give(buffer)
+        device.memory.return_buffer(buffer)
 
     def buffer_bytes(self, ptr: int) -> int:
         """Bytes that a buffer was allocated with."""
@@ -454,7 +454,7 @@ class WasmBackend(ComputeBackend):
             )
         canvas.draw(device, op, target, buffer, height, width, channels)
 
-    def _keep(self, buffer: Buffer, view: memoryview) -> None:
+    def _keep(self, buffer: Allocation, view: memoryview) -> None:
         """Remembers what the host has written to a kept buffer, or read from it."""
         before = self._kept.get(buffer.handle)
         if before is not None:
@@ -478,7 +478,7 @@ class WasmBackend(ComputeBackend):
             raise NotInitialized(op, "call init() first, or await init_async()")
         return self._open
 
-    def _buffer(self, op: str, name: str, ptr: Any) -> Buffer:
+    def _buffer(self, op: str, name: str, ptr: Any) -> Allocation:
         buffer = self._buffers.get(ptr) if type(ptr) is int else self._lookup(ptr)
         if buffer is None:
             if type(ptr) is int and ptr in self._gone:
@@ -492,7 +492,7 @@ class WasmBackend(ComputeBackend):
             )
         return buffer
 
-    def _lookup(self, ptr: Any) -> Buffer | None:
+    def _lookup(self, ptr: Any) -> Allocation | None:
         if isinstance(ptr, bool):
             return None
         try:
@@ -500,7 +500,7 @@ class WasmBackend(ComputeBackend):
         except TypeError:
             return None
 
-    def _elements(self, op: str, name: str, ptr: Any, n: int, itemsize: int = _F32) -> Buffer:
+    def _elements(self, op: str, name: str, ptr: Any, n: int, itemsize: int = _F32) -> Allocation:
         """The buffer of a pointer, which must hold n elements."""
         buffer = self._buffer(op, name, ptr)
         if n * itemsize > buffer.nbytes:
@@ -508,7 +508,7 @@ class WasmBackend(ComputeBackend):
         return buffer
 
     @staticmethod
-    def _check_elements(op: str, name: str, buffer: Buffer, n: int, itemsize: int) -> None:
+    def _check_elements(op: str, name: str, buffer: Allocation, n: int, itemsize: int) -> None:
         if n * itemsize > buffer.nbytes:
             raise InvalidArgument(
                 op,
@@ -519,7 +519,7 @@ class WasmBackend(ComputeBackend):
             )
 
     @staticmethod
-    def _check_room(op: str, host: str, nbytes: int, device: str, buffer: Buffer) -> None:
+    def _check_room(op: str, host: str, nbytes: int, device: str, buffer: Allocation) -> None:
         if nbytes > buffer.nbytes:
             raise InvalidArgument(
                 op, host, f"{nbytes} bytes", f"at most the {buffer.nbytes} bytes of {device}"

@@ -18,7 +18,7 @@ from browsergpu.errors import InvalidArgument
 from browsergpu.executor.arithmetic import Arithmetic
 from browsergpu.executor.networks import BatchNormTraining, Networks
 from browsergpu.executor.reductions import Reductions
-from browsergpu.memory import Buffer as Allocation
+from browsergpu.memory import Allocation
 
 __all__ = ["BatchNormTraining", "KernelExecutor", "PipelineStats"]
 

@@ -10,7 +10,7 @@ from browsergpu.device_array import DeviceArray
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
 from browsergpu.executor.base import FLOATS, WHOLE, ExecutorBase, number
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise, gemm, integers
 from browsergpu.ops.broadcast import broadcast
 from browsergpu.ops.strided import gather
@@ -146,7 +146,7 @@ class Arithmetic(ExecutorBase):
         own: Shape,
         lead: Shape,
         elements: int,
-    ) -> tuple[Buffer, int]:
+    ) -> tuple[Allocation, int]:
         """A buffer of float32 matrices for a batch of ``lead``, and the elements between them."""
         buffer = staging.read(x.tensor)
         if product(own) == 1:

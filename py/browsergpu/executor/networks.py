@@ -10,7 +10,7 @@ from browsergpu.device_array import DeviceArray
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
 from browsergpu.executor.base import ExecutorBase
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops import batch_norm, conv2d, elementwise, pool, rows
 from browsergpu.staging import Staging
 
@@ -266,7 +266,7 @@ class Networks(ExecutorBase):
         staging: Staging,
         factors: tuple[DeviceArray | None, DeviceArray | None],
         length: int,
-    ) -> tuple[Buffer, Buffer]:
+    ) -> tuple[Allocation, Allocation]:
         """gamma and beta, ones and zeros in place of those that are None."""
         buffers = []
         for array, neutral in zip(factors, (1.0, 0.0), strict=True):
@@ -348,7 +348,7 @@ class Networks(ExecutorBase):
         plan: pool.PoolPlan,
         x: DeviceArray,
         result: DeviceArray,
-        indices: Buffer | None = None,
+        indices: Allocation | None = None,
     ) -> None:
         if plan.outputs:
             with Staging(self.device) as staging:

@@ -10,7 +10,7 @@ from browsergpu.device_array import DeviceArray
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
 from browsergpu.executor.base import FLOATS, WHOLE, ExecutorBase
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise, integers, moments, reduce
 from browsergpu.staging import Staging
 
@@ -143,7 +143,12 @@ class Reductions(ExecutorBase):
         return result
 
     def _run(
-        self, op: str, staging: Staging, x: Buffer, y: Buffer, steps: list[tuple[int, int, int]]
+        self,
+        op: str,
+        staging: Staging,
+        x: Allocation,
+        y: Allocation,
+        steps: list[tuple[int, int, int]],
     ) -> None:
         source = x
         for step in steps:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 
 _THREADS = 256
 
 
 def adam(
     device: Device,
-    param: Buffer,
-    grad: Buffer,
-    m: Buffer,
-    v: Buffer,
+    param: Allocation,
+    grad: Allocation,
+    m: Allocation,
+    v: Allocation,
     n: int,
     *,
     lr: float,

@@ -9,7 +9,7 @@ from browsergpu import checks
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
 from browsergpu.grids import blocks, fold, layers
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise
 from browsergpu.ops.remembered import remembered
 
@@ -61,7 +61,7 @@ class Mask:
     """A mask and how it is broadcast to [outer, inner, seq_q, seq_kv]: the extent of inner, and
     a stride for each dimension, 0 where it is broadcast."""
 
-    buffer: Buffer
+    buffer: Allocation
     kind: Literal["float", "bool"]
     inner_count: int
     strides: tuple[int, int, int, int]
@@ -70,10 +70,10 @@ class Mask:
 def attention(
     device: Device,
     plan: AttentionPlan,
-    q: Buffer,
-    k: Buffer,
-    v: Buffer,
-    o: Buffer,
+    q: Allocation,
+    k: Allocation,
+    v: Allocation,
+    o: Allocation,
     mask: Mask | None = None,
 ) -> None:
     """o = softmax(scale q kᵀ, mask) v, zeros where there are no keys; o is none of the others."""

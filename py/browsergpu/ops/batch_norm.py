@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops.moments import moments
 from browsergpu.shapes import reduction_steps
 
 
 def normalise(
     device: Device,
-    x: Buffer,
-    mean: Buffer,
-    variance: Buffer,
-    gamma: Buffer,
-    beta: Buffer,
-    y: Buffer,
+    x: Allocation,
+    mean: Allocation,
+    variance: Allocation,
+    gamma: Allocation,
+    beta: Allocation,
+    y: Allocation,
     shape: tuple[int, int, int],
     eps: float,
 ) -> None:
@@ -32,11 +32,11 @@ def normalise(
 
 def statistics(
     device: Device,
-    x: Buffer,
-    mean: Buffer,
-    variance: Buffer,
-    running_mean: Buffer,
-    running_variance: Buffer,
+    x: Allocation,
+    mean: Allocation,
+    variance: Allocation,
+    running_mean: Allocation,
+    running_variance: Allocation,
     shape: tuple[int, int, int],
     momentum: float,
 ) -> None:
@@ -53,4 +53,4 @@ def statistics(
         found.id, mean.id, variance.id, running_mean.id, running_variance.id,
         0, channels, inner, 0.0, momentum, count / (count - 1),
     )  # fmt: skip
-    device.memory.give(found)
+    device.memory.return_buffer(found)

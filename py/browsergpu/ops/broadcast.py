@@ -5,7 +5,7 @@ from __future__ import annotations
 from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
 from browsergpu.kernels import BROADCAST_RANKS
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops.remembered import remembered
 from browsergpu.ops.strided import gather
 from browsergpu.shapes import Shape, broadcast_strides, merged
@@ -29,11 +29,11 @@ def _plan(a_shape: Shape, b_shape: Shape, shape: Shape) -> tuple[int, tuple[int,
 def broadcast(
     device: Device,
     op: str,
-    a: Buffer,
+    a: Allocation,
     a_shape: Shape,
-    b: Buffer,
+    b: Allocation,
     b_shape: Shape,
-    y: Buffer,
+    y: Allocation,
     shape: Shape,
     n: int,
 ) -> None:
@@ -47,11 +47,11 @@ def broadcast(
         )  # fmt: skip
         return
     # Operands that alternate too often over the axes are first brought to the full shape.
-    whole = device.memory.take(op, 4 * n), device.memory.take(op, 4 * n)
+    whole = device.memory.get_buffer(op, 4 * n), device.memory.get_buffer(op, 4 * n)
     try:
         for buffer, own, target in ((a, a_shape, whole[0]), (b, b_shape, whole[1])):
             gather(device, op, buffer, broadcast_strides(own, shape), target, shape)
         broadcast(device, op, whole[0], (n,), whole[1], (n,), y, (n,), n)
     finally:
         for buffer in whole:
-            device.memory.give(buffer)
+            device.memory.return_buffer(buffer)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from browsergpu.device import Device
 from browsergpu.dtypes import DType
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 
 
-def cast(device: Device, source: DType, target: DType, x: Buffer, y: Buffer, n: int) -> None:
+def cast(
+    device: Device, source: DType, target: DType, x: Allocation, y: Allocation, n: int
+) -> None:
     """y[i] = x[i] in another element type, for i < n; y is not x, source is not target."""
     if n > 0:
         device.recorder.dispatch(

@@ -9,7 +9,7 @@ from browsergpu import checks
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
 from browsergpu.grids import blocks, fold, layers
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops.remembered import remembered
 
 _TILE = 64
@@ -93,7 +93,12 @@ def plan_conv2d(
 
 
 def conv2d(
-    device: Device, plan: Conv2dPlan, x: Buffer, w: Buffer, y: Buffer, bias: Buffer | None = None
+    device: Device,
+    plan: Conv2dPlan,
+    x: Allocation,
+    w: Allocation,
+    y: Allocation,
+    bias: Allocation | None = None,
 ) -> None:
     """y = cross-correlation of x with w, plus a number for each filter; y is none of the others."""
     pipeline = device.pipeline("conv2d", "" if bias is None else "bias")

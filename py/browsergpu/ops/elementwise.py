@@ -6,10 +6,10 @@ from struct import pack, unpack
 
 from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 
 
-def unary(device: Device, op: str, x: Buffer, y: Buffer, n: int) -> None:
+def unary(device: Device, op: str, x: Allocation, y: Allocation, n: int) -> None:
     """y[i] = op(x[i]) for i < n; x and y may be the same buffer."""
     grid = fold(blocks(n, 4 * device.workgroup_sizes.elementwise))  # a vec4 a thread
     dispatch = device.recorder.dispatch
@@ -19,7 +19,7 @@ def unary(device: Device, op: str, x: Buffer, y: Buffer, n: int) -> None:
         dispatch(device.pipeline("unary", op), *grid, x.id, y.id, n)
 
 
-def binary(device: Device, op: str, a: Buffer, b: Buffer, y: Buffer, n: int) -> None:
+def binary(device: Device, op: str, a: Allocation, b: Allocation, y: Allocation, n: int) -> None:
     """y[i] = op(a[i], b[i]) for i < n; any of the three may be the same buffer."""
     grid = fold(blocks(n, 4 * device.workgroup_sizes.elementwise))  # a vec4 a thread
     dispatch = device.recorder.dispatch
@@ -33,13 +33,13 @@ def binary(device: Device, op: str, a: Buffer, b: Buffer, y: Buffer, n: int) -> 
         dispatch(device.pipeline("binary", op), *grid, a.id, b.id, y.id, n)
 
 
-def fill(device: Device, y: Buffer, value: float, n: int) -> None:
+def fill(device: Device, y: Allocation, value: float, n: int) -> None:
     """y[i] = value for i < n, as float32; n may be 0."""
     (bits,) = unpack("<I", pack("<f", value))
     fill_words(device, y, bits, n)
 
 
-def fill_words(device: Device, y: Buffer, bits: int, n: int) -> None:
+def fill_words(device: Device, y: Allocation, bits: int, n: int) -> None:
     """The first n words of y become ``bits``; n may be 0."""
     if n > 0:
         grid = fold(blocks(n, device.workgroup_sizes.elementwise))

@@ -10,7 +10,7 @@ from browsergpu.compute_backend import Transpose
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
 from browsergpu.grids import blocks, fold, layers
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops.remembered import remembered
 
 _TILE = 64
@@ -128,7 +128,12 @@ def _check_apart(op: str, c: _Matrices, m: int, n: int, count: int) -> None:
 
 
 def gemm(
-    device: Device, plan: GemmPlan, a: Buffer, b: Buffer, c: Buffer, bias: Buffer | None = None
+    device: Device,
+    plan: GemmPlan,
+    a: Allocation,
+    b: Allocation,
+    c: Allocation,
+    bias: Allocation | None = None,
 ) -> None:
     """C = alpha op(A) op(B) + beta C, plus a bias of n elements to every row of a row-major C; c
     is none of the others."""
@@ -156,7 +161,7 @@ def plan_gemm_f16(m: Any, n: Any, k: Any, alpha: Any, beta: Any) -> GemmPlan:
     return GemmPlan(m * k, k * n, m * n, False, ((grid, fields),))
 
 
-def gemm_f16(device: Device, plan: GemmPlan, a: Buffer, b: Buffer, c: Buffer) -> None:
+def gemm_f16(device: Device, plan: GemmPlan, a: Allocation, b: Allocation, c: Allocation) -> None:
     """C = alpha A B + beta C, contiguous float16 with float32 sums; c is neither a nor b."""
     for grid, fields in plan.dispatches:
         device.recorder.dispatch(device.pipeline("gemm_f16"), *grid, a.id, b.id, c.id, *fields)

@@ -6,14 +6,14 @@ from math import ceil, exp
 
 from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 
 _THREADS = 256
 _SMALLEST_SIGMA = 1e-15  # even far above, neighbours weigh nothing; its exponent fits float32
 
 
 def point(
-    device: Device, op: str, x: Buffer, y: Buffer, pixels: int, channels: int, amount: float
+    device: Device, op: str, x: Allocation, y: Allocation, pixels: int, channels: int, amount: float
 ) -> None:
     """grayscale, threshold, brightness, contrast or invert."""
     device.recorder.dispatch(
@@ -25,8 +25,8 @@ def point(
 def stencil(
     device: Device,
     op: str,
-    x: Buffer,
-    y: Buffer,
+    x: Allocation,
+    y: Allocation,
     height: int,
     width: int,
     channels: int,
@@ -40,13 +40,19 @@ def stencil(
 
 
 def gaussian_blur(
-    device: Device, x: Buffer, y: Buffer, height: int, width: int, channels: int, sigma: float
+    device: Device,
+    x: Allocation,
+    y: Allocation,
+    height: int,
+    width: int,
+    channels: int,
+    sigma: float,
 ) -> None:
     """A Gaussian of standard deviation sigma pixels, cut at radius ceil(3 sigma)."""
     radius = ceil(3 * sigma)
     exponent = -1.0 / (2.0 * max(sigma, _SMALLEST_SIGMA) ** 2)
     norm = 1.0 / sum(exp(t * t * exponent) for t in range(-radius, radius + 1))
-    between = device.memory.take("gaussian_blur", 4 * height * width * channels)
+    between = device.memory.get_buffer("gaussian_blur", 4 * height * width * channels)
     row = width * channels
     passes = (
         ("rows", x, between, height, width, row, channels),
@@ -61,4 +67,4 @@ def gaussian_blur(
                 lines, length, line_step, step, channels, segments, radius, exponent, norm,
             )  # fmt: skip
     finally:
-        device.memory.give(between)
+        device.memory.return_buffer(between)

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 
 _CHUNK = 256  # elements that one thread adds up
 
 
-def binary(device: Device, op: str, a: Buffer, b: Buffer, y: Buffer, n: int) -> None:
+def binary(device: Device, op: str, a: Allocation, b: Allocation, y: Allocation, n: int) -> None:
     """y[i] = a[i] op b[i] for i < n; y is neither a nor b, n is not 0."""
     grid = fold(blocks(n, device.workgroup_sizes.elementwise))
     device.recorder.dispatch(device.pipeline("integer", op), *grid, a.id, b.id, y.id, n)
 
 
-def total(device: Device, x: Buffer, y: Buffer, outer: int, length: int, inner: int) -> None:
+def total(
+    device: Device, x: Allocation, y: Allocation, outer: int, length: int, inner: int
+) -> None:
     """y[o, i] = sum over j of x[o, j, i]; y is not x, no size is 0."""
     source = x
     while True:
         chunks = blocks(length, _CHUNK)
         outputs = outer * chunks * inner
-        target = y if chunks == 1 else device.memory.take("reduce_sum", 4 * outputs)
+        target = y if chunks == 1 else device.memory.get_buffer("reduce_sum", 4 * outputs)
         threads = device.workgroup_sizes.reduction
         device.recorder.dispatch(
             device.pipeline("sum_integer"), *fold(blocks(outputs, threads)),
             source.id, target.id, outer, length, inner, _CHUNK, chunks,
         )  # fmt: skip
         if source is not x:
-            device.memory.give(source)
+            device.memory.return_buffer(source)
         if chunks == 1:
             return
         source, length = target, chunks

@@ -6,14 +6,16 @@ from math import inf
 
 from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 
 _ROW_CHUNK = 16_384  # elements that one workgroup takes
 _COLUMN_CHUNK = 256  # elements that one thread takes
 _SHORT_ROW = 32  # rows up to here are quicker one a thread than one a workgroup
 
 
-def moments(device: Device, op: str, x: Buffer, steps: list[tuple[int, int, int]]) -> Buffer:
+def moments(
+    device: Device, op: str, x: Allocation, steps: list[tuple[int, int, int]]
+) -> Allocation:
     """A new buffer of (count, mean, sum of squared deviations) for each output of the steps
     [outer, length, inner] -> [outer, inner], of which there is at least one; no size is 0."""
     source = x
@@ -25,7 +27,7 @@ def moments(device: Device, op: str, x: Buffer, steps: list[tuple[int, int, int]
             chunk = _ROW_CHUNK if rows else _COLUMN_CHUNK
             chunks = blocks(length, chunk)
             outputs = outer * chunks * inner
-            target = device.memory.take(op, 12 * outputs, "moments")
+            target = device.memory.get_buffer(op, 12 * outputs, "moments")
             threads = device.workgroup_sizes.reduction
             device.recorder.dispatch(
                 device.pipeline("moments_rows" if rows else "moments_columns", configuration),
@@ -33,7 +35,7 @@ def moments(device: Device, op: str, x: Buffer, steps: list[tuple[int, int, int]
                 outer, length, inner, chunk, chunks,
             )  # fmt: skip
             if source is not x:
-                device.memory.give(source)
+                device.memory.return_buffer(source)
             source, configuration, length = target, "merge", chunks
             if chunks == 1:
                 break
@@ -41,7 +43,12 @@ def moments(device: Device, op: str, x: Buffer, steps: list[tuple[int, int, int]
 
 
 def variance(
-    device: Device, x: Buffer, y: Buffer, steps: list[tuple[int, int, int]], n: int, ddof: float
+    device: Device,
+    x: Allocation,
+    y: Allocation,
+    steps: list[tuple[int, int, int]],
+    n: int,
+    ddof: float,
 ) -> None:
     """y = the variance of x over the steps' axes, n values; y is not x."""
     count = 1
@@ -53,4 +60,4 @@ def variance(
         device.pipeline("variance"), *fold(blocks(n, device.workgroup_sizes.elementwise)),
         found.id, y.id, n, 1 / freedom if freedom else inf,
     )  # fmt: skip
-    device.memory.give(found)
+    device.memory.return_buffer(found)

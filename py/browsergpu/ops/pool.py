@@ -9,7 +9,7 @@ from browsergpu import checks
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops.remembered import remembered
 
 
@@ -69,7 +69,12 @@ def _output_extent(
 
 
 def pool(
-    device: Device, op: str, plan: PoolPlan, x: Buffer, y: Buffer, indices: Buffer | None = None
+    device: Device,
+    op: str,
+    plan: PoolPlan,
+    x: Allocation,
+    y: Allocation,
+    indices: Allocation | None = None,
 ) -> None:
     """y = x pooled by max, mean_padded or mean; with ``indices``, where each maximum is. The
     buffers are different ones."""

@@ -11,7 +11,7 @@ from browsergpu.compute_backend import ReduceOp
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise
 from browsergpu.ops.remembered import remembered
 
@@ -93,7 +93,7 @@ def _passes(op: str, outer: int, length: int, inner: int) -> tuple[_Pass, ...]:
     return tuple(passes)
 
 
-def reduce(device: Device, plan: ReducePlan, x: Buffer, y: Buffer) -> None:
+def reduce(device: Device, plan: ReducePlan, x: Allocation, y: Allocation) -> None:
     """y = the reduction of x; y is not x."""
     if not plan.passes:
         elementwise.fill(device, y, plan.empty, plan.output_elements)
@@ -101,10 +101,10 @@ def reduce(device: Device, plan: ReducePlan, x: Buffer, y: Buffer) -> None:
     source = x
     for step in plan.passes:
         last = step is plan.passes[-1]
-        target = y if last else device.memory.take("reduce", 4 * step.outputs)
+        target = y if last else device.memory.get_buffer("reduce", 4 * step.outputs)
         pipeline = device.pipeline(step.kernel, plan.op)
         grid = step.grid(device.workgroup_sizes.reduction)
         device.recorder.dispatch(pipeline, *grid, source.id, target.id, *step.fields)
         if source is not x:
-            device.memory.give(source)
+            device.memory.return_buffer(source)
         source = target

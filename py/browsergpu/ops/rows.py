@@ -10,14 +10,16 @@ from struct import pack, unpack
 
 from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 
 _THREADS = 256
 _SHORT_ROW = 32  # rows up to here are quicker one a thread than one a workgroup
 _NAN_BITS = unpack("<I", pack("<f", float("nan")))[0]
 
 
-def softmax(device: Device, x: Buffer, y: Buffer, outer: int, length: int, inner: int) -> None:
+def softmax(
+    device: Device, x: Allocation, y: Allocation, outer: int, length: int, inner: int
+) -> None:
     """y[o, j, i] = softmax over j of x[o, j, i]."""
     if inner == 1 and length > _SHORT_ROW:
         pipeline, grid = device.pipeline("softmax_rows"), fold(outer)
@@ -29,10 +31,10 @@ def softmax(device: Device, x: Buffer, y: Buffer, outer: int, length: int, inner
 
 def layer_norm(
     device: Device,
-    x: Buffer,
-    gamma: Buffer,
-    beta: Buffer,
-    y: Buffer,
+    x: Allocation,
+    gamma: Allocation,
+    beta: Allocation,
+    y: Allocation,
     rows: int,
     length: int,
     eps: float,
@@ -45,10 +47,10 @@ def layer_norm(
 
 def cross_entropy(
     device: Device,
-    logits: Buffer,
-    targets: Buffer,
-    loss: Buffer,
-    probs: Buffer,
+    logits: Allocation,
+    targets: Allocation,
+    loss: Allocation,
+    probs: Allocation,
     rows: int,
     classes: int,
 ) -> None:
@@ -61,9 +63,9 @@ def cross_entropy(
 
 def embedding(
     device: Device,
-    indices: Buffer,
-    weight: Buffer,
-    y: Buffer,
+    indices: Allocation,
+    weight: Allocation,
+    y: Allocation,
     rows: int,
     words: int,
     entries: int,

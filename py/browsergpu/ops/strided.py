@@ -8,7 +8,7 @@ from browsergpu.device import Device
 from browsergpu.errors import Unsupported
 from browsergpu.grids import blocks, fold, layers
 from browsergpu.kernels import STRIDED_RANKS
-from browsergpu.memory import Buffer
+from browsergpu.memory import Allocation
 from browsergpu.ops.remembered import remembered
 from browsergpu.shapes import Shape, contiguous_strides, merged
 
@@ -48,7 +48,9 @@ def _plan(op: str, shape: Shape, strides: Shape) -> _Plan:
     return _Plan("strided", n, extents, steps)
 
 
-def gather(device: Device, op: str, x: Buffer, strides: Shape, y: Buffer, shape: Shape) -> None:
+def gather(
+    device: Device, op: str, x: Allocation, strides: Shape, y: Allocation, shape: Shape
+) -> None:
     """y, a row-major array of words of ``shape``, = x read with those strides; y is not x, and no
     extent is 0."""
     plan = _plan(op, shape, strides)
@@ -75,7 +77,7 @@ def gather(device: Device, op: str, x: Buffer, strides: Shape, y: Buffer, shape:
 
 
 def permute(
-    device: Device, op: str, x: Buffer, shape: Shape, order: tuple[int, ...], y: Buffer
+    device: Device, op: str, x: Allocation, shape: Shape, order: tuple[int, ...], y: Allocation
 ) -> None:
     """y = x of ``shape`` with its axes in another order; y is not x, and no extent is 0."""
     strides = contiguous_strides(shape)

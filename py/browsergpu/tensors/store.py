@@ -47,7 +47,7 @@ class TensorStore(TensorContract):
         extents = checks.dimensions(op, "shape", shape)
         kind = checks.choice(op, "dtype", dtype, DType)
         size = checks.product(extents)
-        buffer = device.memory.take(op, kind.device_bytes(size))
+        buffer = device.memory.get_buffer(op, kind.device_bytes(size))
         tensor = Tensor(next(_handles), extents, kind, size, buffer)
         self._tensors[tensor.handle] = tensor
         return TensorHandle(tensor.handle)
@@ -56,7 +56,7 @@ class TensorStore(TensorContract):
         device = self._ready("free_tensor")
         tensor = self._tensor("free_tensor", "handle", handle)
         del self._tensors[tensor.handle]
-        device.memory.give(tensor.buffer)
+        device.memory.return_buffer(tensor.buffer)
 
     def tensor_meta(self, handle: TensorHandle) -> TensorMeta:
         self._ready("tensor_meta")

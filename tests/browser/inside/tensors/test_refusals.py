@@ -292,7 +292,7 @@ def test_a_failure_midway_leaves_no_buffers(
     from browsergpu.errors import OutOfMemory
 
     memory = backend.device.memory
-    take = type(memory).take
+    take = type(memory).get_buffer
     with on_bench(tensors) as bench:
         arguments = prepared(bench, op)
         # float16 takes temporary buffers for everything.
@@ -309,7 +309,7 @@ def test_a_failure_midway_leaves_no_buffers(
                     raise OutOfMemory("take", "none left")
                 return take(self, *args, **kwargs)
 
-            monkeypatch.setattr(type(memory), "take", short)
+            monkeypatch.setattr(type(memory), "get_buffer", short)
             try:
                 getattr(tensors, op)(*arguments.values())
             except OutOfMemory:
