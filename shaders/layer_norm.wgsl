@@ -27,15 +27,17 @@ struct Moments {
 var<workgroup> shared_moments: array<Moments, THREADS>;
 
 fn merge(p: Moments, q: Moments) -> Moments {
-  let count = p.count + q.count;
   if (q.count == 0.0) {
     return p;
   }
+  if (p.count == 0.0) { // else delta² may overflow, and times 0 be NaN
+    return q;
+  }
+  let count = p.count + q.count;
   let delta = q.mean - p.mean;
   let share = q.count / count;
-  // delta² alone could overflow where p.count is 0.
-  let between = delta * (p.count * share) * delta;
-  return Moments(count, p.mean + delta * share, p.deviations + q.deviations + between);
+  return Moments(
+    count, p.mean + delta * share, p.deviations + q.deviations + delta * delta * p.count * share);
 }
 
 @compute @workgroup_size(THREADS)

@@ -34,6 +34,9 @@ fn merge(p: Moments, q: Moments) -> Moments {
   if (q.count == 0.0) {
     return p;
   }
+  if (p.count == 0.0) { // else delta² may overflow, and times 0 be NaN
+    return q;
+  }
   let count = p.count + q.count;
   let delta = q.mean - p.mean;
   let share = q.count / count;

@@ -131,8 +131,9 @@ def _sigmoid(x: np.ndarray) -> tuple[np.ndarray, float, str]:
     return (7 + 2 * np.abs(x)) * ULP, SUBNORMAL, "1 / (1 + exp(-x)): exp, + and /"
 
 
-# exp overflows at 88.7; then v / inf is 0 where the exact value is below 90 × 2^-128.
-_OVERFLOWN_QUOTIENT = 2.0**-121
+# WGSL promises division for divisors up to 2^126: beyond, the divisor's reciprocal is subnormal,
+# and a GPU may take it for 0 (an NVIDIA H200 does). The exact value is then below 90 × 2^-126.
+_OVERFLOWN_QUOTIENT = 90 * 2.0**-126
 
 
 def _silu(x: np.ndarray) -> tuple[np.ndarray, float, str]:
