@@ -12,16 +12,27 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_first_example(site_url: str, new_page: Callable[..., Page]) -> None:
-    section = README.split("## A first example")[1].split("\n## ")[0]
-    (example,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
-    smaller = example.replace("1024", "96")  # SwiftShader and NumPy without BLAS are slow
-    assert smaller != example
+def examples(heading: str) -> list[str]:
+    section = README.split(f"## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+
+
+def test_the_examples(site_url: str, new_page: Callable[..., Page]) -> None:
+    (first,) = examples("A first example")
+    (second,) = examples("More than one way to compute")
+    smaller = first.replace("1024", "96")  # SwiftShader and NumPy without BLAS are slow
+    assert smaller != first
     page = new_page()
     page.goto(f"{site_url}/?notebook=none")
     page.evaluate("browsergpu.ready")
-    difference = page.evaluate("code => browsergpu.run(code)", smaller)
-    assert 0 <= float(re.search(r"[\d.e+-]+", difference.removeprefix("np.float32"))[0]) < 1e-3
+
+    def run(code: str) -> str:
+        return str(page.evaluate("code => browsergpu.run(code)", code))
+
+    difference = run(smaller).removeprefix("np.float32")
+    assert 0 <= float(re.search(r"[\d.e+-]+", difference)[0]) < 1e-3
+    run(second)
+    assert "gemm" in run("p.table()")
 
 
 def test_the_files_it_names_exist() -> None:
