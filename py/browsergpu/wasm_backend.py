@@ -346,8 +346,8 @@ class WasmBackend(ComputeBackend):
     ) -> None:
         op = "conv2d_forward"
         device = self.ready(op)
-        if output_shape is None:  # plan_conv2d would take it for "whatever comes out"
-            checks.dimensions(op, "output_shape", output_shape, 4)
+        if output_shape is None:  # which a plan would work out
+            raise InvalidArgument(op, "output_shape", None, "the four extents of the output")
         plan = conv2d.plan_conv2d(
             op, _hashable(input_shape), _hashable(filter_shape), _hashable(output_shape),
             _hashable(stride), _hashable(padding),

@@ -29,6 +29,9 @@ REPOSITORY = BROWSER_TESTS.parent.parent
 # The longest that one in-page test may take; SwiftShader on two cores is slow.
 TEST_TIMEOUT_S = 240.0
 
+# Environment variables that in-page tests see.
+FORWARDED = ("CI", "BROWSERGPU_FUZZ_CALLS")
+
 _INI = """[pytest]
 addopts = --strict-markers
 markers =
@@ -106,7 +109,7 @@ class Runner:
 
     def _start(self, inside_ids: list[str]) -> None:
         bare = self._ready_page()
-        environment = {name: os.environ[name] for name in ("CI",) if name in os.environ}
+        environment = {name: os.environ[name] for name in FORWARDED if name in os.environ}
         code = _RUN.format(environment=json.dumps(environment), arguments=json.dumps(inside_ids))
         self._heard = time.monotonic()
         self._last = inside_ids[-1]

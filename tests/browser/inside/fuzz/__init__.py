@@ -1,0 +1,1 @@
+"""Random calls, good and bad, and models in NumPy of what they do."""
