@@ -1,7 +1,7 @@
 """What each kernel's work amounts to: floating-point operations, and bytes it must move.
 
 Bytes count every operand once, as if caches were perfect; reads of the output where it is updated
-are counted too. Kernels that are not listed move data only, or are the user's: their work is not
+are counted too. Kernels that are not listed are small helpers, or the user's: their work is not
 known and counts as nothing.
 """
 
