@@ -7,6 +7,7 @@ functions must not be called.
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from functools import cache
 from typing import Any, TypeVar
 
 from browsergpu.errors import Unsupported
@@ -92,8 +93,9 @@ def can_block() -> bool:
     return IN_PYODIDE and can_run_sync()
 
 
+@cache
 def load_function(source: str) -> Any:
-    """The JavaScript function that ``source`` evaluates to."""
+    """What JavaScript ``source`` evaluates to: a function, or an object of them. Evaluated once."""
     return run_js(source)
 
 
@@ -105,7 +107,7 @@ def global_text(name: str) -> str | None:
 
 async def load_naga(url: str) -> Any:
     """A function from SPIR-V bytes to WGSL, from the ES module naga-wasm at ``url``."""
-    load = run_js(
+    load = load_function(
         """async (url) => {
           const naga = await import(new URL(url, globalThis.location?.href).href);
           await naga.init();
@@ -148,9 +150,10 @@ _SETTINGS = """(() => {
       database.close();
     }
   }
-  const inTime = (promise) => Promise.race([
-    promise, new Promise((_, reject) => setTimeout(reject, patience, new Error("no answer"))),
-  ]);
+  const inTime = (promise) => new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error("no answer")), patience);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
   return {
     read: (key) => inTime(use("readonly", (s) => s.get(key))).catch(() => undefined),
     write: (key, text) => inTime(use("readwrite", (s) => s.put(text, key)))
@@ -162,13 +165,13 @@ _SETTINGS = """(() => {
 
 async def read_setting(key: str) -> str | None:
     """A text that the browser keeps for this site, or None where there is none or no storage."""
-    value = await run_js(_SETTINGS).read(key)
+    value = await load_function(_SETTINGS).read(key)
     return value if isinstance(value, str) else None
 
 
 async def write_setting(key: str, text: str | None) -> bool:
     """Lets the browser keep a text for this site, or forget it. False where it has no storage."""
-    settings = run_js(_SETTINGS)
+    settings = load_function(_SETTINGS)
     return bool(await (settings.remove(key) if text is None else settings.write(key, text)))
 
 
@@ -189,7 +192,7 @@ def is_canvas(value: Any) -> bool:
     """Whether a JavaScript object is a canvas that WebGPU can present on."""
     test = """(value) => ["HTMLCanvasElement", "OffscreenCanvas"].some(
         (name) => name in globalThis && value instanceof globalThis[name])"""
-    return bool(run_js(test)(value))
+    return bool(load_function(test)(value))
 
 
 if IN_PYODIDE:
