@@ -22,7 +22,7 @@ class BackendConfig:
         operation that caused it (and at once, where Python can block); slow.
     check_nan: in debug mode, also raise ValidationError for an operation whose written float32
         buffers hold a NaN; reads every result back.
-    max_buffer_size: bytes that one buffer may have, None for the device's own limit.
+    max_buffer_size: bytes that one buffer may have, at least 256, None for the device's own limit.
     memory_limit: bytes that all buffers together may take, None for what the GPU gives.
     enable_pipeline_cache: False compiles a kernel at each call, which is only good for measuring.
     preferred_workgroup_size: threads of the elementwise kernels' workgroups, a power of two up to
@@ -49,7 +49,7 @@ class BackendConfig:
         for name in ("debug_mode", "check_nan", "enable_pipeline_cache", "immediates"):
             checks.flag(op, name, getattr(self, name))
         self._whole(op, "adapter_index", 0)
-        self._whole(op, "max_buffer_size", 4)
+        self._whole(op, "max_buffer_size", 256)
         self._whole(op, "memory_limit", 4)
         self._whole(op, "preferred_workgroup_size", 1)
         size = self.preferred_workgroup_size

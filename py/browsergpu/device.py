@@ -142,9 +142,10 @@ class Device:
     @property
     def largest_buffer(self) -> int:
         """Bytes that one buffer can have: it must fit both an allocation and a binding, and
-        the config's max_buffer_size. A multiple of 16, as many shaders read four words at once."""
+        the config's max_buffer_size. A multiple of 256, as all size classes are: kernels read and
+        write whole vec4s."""
         own = min(self.limits["maxBufferSize"], self.limits["maxStorageBufferBindingSize"])
-        return min(own, self.config.max_buffer_size or own) & ~15
+        return min(own, self.config.max_buffer_size or own) & ~255
 
     @property
     def workgroup_sizes(self) -> WorkgroupSizes:

@@ -25,7 +25,7 @@ BAD = [
     ("debug_mode", "yes"),
     ("check_nan", None),
     ("check_nan", True),  # without debug_mode
-    ("max_buffer_size", 3),
+    ("max_buffer_size", 255),
     ("max_buffer_size", -4),
     ("max_buffer_size", 1e6),
     ("memory_limit", 0),
@@ -290,21 +290,21 @@ def test_check_nan_finds_them_in_every_kind_of_op() -> None:
 def test_max_buffer_size() -> None:
     from browsergpu.errors import OutOfMemory
 
-    with opened(max_buffer_size=1003) as backend:
-        assert backend.device.largest_buffer == 992
-        with pytest.raises(OutOfMemory, match=r"993 bytes were requested.*992 bytes") as caught:
-            backend.alloc(993)
+    with opened(max_buffer_size=1100) as backend:
+        assert backend.device.largest_buffer == 1024
+        with pytest.raises(OutOfMemory, match=r"1025 bytes were requested.*1024 bytes") as caught:
+            backend.alloc(1025)
         assert caught.value.op == "alloc"
         assert backend.device.memory.buffers == 0
         with on_gpu(backend) as gpu:
-            data = random_array(1, 248)
+            data = random_array(1, 256)
             x = gpu.upload(data)
-            backend.unary("neg", x, x, 248)
-            assert_same_bits(gpu.download(x, 248), -data, "in the largest buffer")
+            backend.unary("neg", x, x, 256)
+            assert_same_bits(gpu.download(x, 256), -data, "in the largest buffer")
     with opened(max_buffer_size=2**52) as backend:
         limits = backend.device.limits
         own = min(limits["maxBufferSize"], limits["maxStorageBufferBindingSize"])
-        assert backend.device.largest_buffer == own & ~15
+        assert backend.device.largest_buffer == own & ~255
 
 
 @pytest.mark.parametrize("enabled", [True, False])
