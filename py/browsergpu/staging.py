@@ -31,8 +31,9 @@ class Tensor:
 class Staging:
     """See the module's docstring."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, op: str) -> None:
         self._device = device
+        self._op = op
         self._temporary: list[Allocation] = []
         self._outputs: list[tuple[Allocation, DType, Tensor]] = []
 
@@ -68,7 +69,7 @@ class Staging:
         return self._take(dtype.device_bytes(n))
 
     def _take(self, nbytes: int) -> Allocation:
-        buffer = self._device.memory.get_buffer("temporary", nbytes)
+        buffer = self._device.memory.get_buffer(self._op, nbytes, "temporary")
         self._temporary.append(buffer)
         return buffer
 

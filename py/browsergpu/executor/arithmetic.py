@@ -77,7 +77,7 @@ class Arithmetic(ExecutorBase):
     def _combine(self, op: str, a: DeviceArray, b: DeviceArray, result: DeviceArray) -> None:
         n = result.size
         kind = a.dtype if a.dtype.is_whole else DType.F32
-        with Staging(self.device) as staging:
+        with Staging(self.device, op) as staging:
             x, y = staging.read(a.tensor, kind), staging.read(b.tensor, kind)
             if a.size == n == b.size and not kind.is_whole:  # these kernels work in place
                 elementwise.binary(self.device, op, x, y, staging.write(result.tensor), n)
@@ -123,7 +123,7 @@ class Arithmetic(ExecutorBase):
         result = self._out(op, out, shape, kind)
         if result.size == 0:
             return result
-        with Staging(self.device) as staging:
+        with Staging(self.device, op) as staging:
             c = staging.write(result.tensor, a.tensor, b.tensor)
             left, stride_a = self._batch(op, staging, a, tuple(lead_a), lead, m * k)
             right, stride_b = self._batch(op, staging, b, tuple(lead_b), lead, k * n)

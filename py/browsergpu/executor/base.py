@@ -97,7 +97,7 @@ class ExecutorBase:
         op = "copy"
         self._array(op, "x", x)
         result = self._out(op, out, x.shape, x.dtype, (x.dtype,))
-        self._assign(x, result)
+        self._assign(op, x, result)
         return result
 
     def cast(
@@ -109,15 +109,15 @@ class ExecutorBase:
         self._array(op, "x", x)
         kind = checks.choice(op, "dtype", dtype, DType)
         result = self._out(op, out, x.shape, kind, (kind,))
-        self._assign(x, result)
+        self._assign(op, x, result)
         return result
 
-    def _assign(self, x: DeviceArray, result: DeviceArray) -> None:
+    def _assign(self, op: str, x: DeviceArray, result: DeviceArray) -> None:
         source, target = x.tensor, result.tensor
         if source.size == 0:
             return
         if source.dtype is not target.dtype:
-            with Staging(self.device) as staging:
+            with Staging(self.device, op) as staging:
                 y = staging.write(target, source, dtype=target.dtype)
                 cast(self.device, source.dtype, target.dtype, source.buffer, y, source.size)
         elif source.buffer is not target.buffer:
@@ -168,7 +168,7 @@ class ExecutorBase:
         # The kernels move words: smaller elements travel as float32, which holds them exactly.
         words = x.dtype.device_bytes(1) == 4
         kind = x.dtype if words else DType.F32
-        with Staging(self.device) as staging:
+        with Staging(self.device, op) as staging:
             y = staging.write(result.tensor, x.tensor, dtype=kind)
             permute(self.device, op, staging.read(x.tensor, kind), x.shape, order, y)
 

@@ -55,7 +55,7 @@ class Networks(ExecutorBase):
         result = self._out(op, out, plan.output_shape, kind)
         if result.size:
             reads = [a.tensor for a in (x, w, added) if a is not None]
-            with Staging(self.device) as staging:
+            with Staging(self.device, op) as staging:
                 y = staging.write(result.tensor, *reads)
                 conv2d.conv2d(
                     self.device,
@@ -83,7 +83,7 @@ class Networks(ExecutorBase):
         kind = self._floats(op, x=x)
         result = self._out(op, out, x.shape, kind)
         if x.size:
-            with Staging(self.device) as staging:
+            with Staging(self.device, op) as staging:
                 y = staging.write(result.tensor)
                 elementwise.unary(self.device, op, staging.read(x.tensor), y, x.size)
         return result
@@ -98,7 +98,7 @@ class Networks(ExecutorBase):
         result = self._out(op, out, x.shape, kind)
         if x.size:
             outer, inner = product(x.shape[:at]), product(x.shape[at + 1 :])
-            with Staging(self.device) as staging:
+            with Staging(self.device, op) as staging:
                 y = staging.write(result.tensor, x.tensor)
                 rows.softmax(self.device, staging.read(x.tensor), y, outer, x.shape[at], inner)
         return result
@@ -122,7 +122,7 @@ class Networks(ExecutorBase):
         small = _small(op, eps)
         result = self._out(op, out, x.shape, kind)
         if x.size:
-            with Staging(self.device) as staging:
+            with Staging(self.device, op) as staging:
                 y = staging.write(result.tensor, x.tensor, *_tensors(*factors))
                 scale, shift = self._scale_and_shift(staging, factors, length)
                 rows.layer_norm(
@@ -164,7 +164,7 @@ class Networks(ExecutorBase):
         small = _small(op, eps)
         result = self._out(op, out, x.shape, x.dtype)
         if x.size:
-            self._normalise(x, mean, variance, factors, result, shape, small)
+            self._normalise(op, x, mean, variance, factors, result, shape, small)
         return result
 
     def batch_norm_training(
@@ -215,7 +215,7 @@ class Networks(ExecutorBase):
             for array in (mean, variance):
                 self.fill(array, float("nan"))
             return BatchNormTraining(result, mean, variance)
-        with Staging(self.device) as staging:
+        with Staging(self.device, op) as staging:
             moved = [
                 staging.temporary(DType.F32, channels) if r is None else r.tensor.buffer
                 for r in running
@@ -224,7 +224,7 @@ class Networks(ExecutorBase):
                 self.device, staging.read(x.tensor), mean.tensor.buffer, variance.tensor.buffer,
                 moved[0], moved[1], shape, share,
             )  # fmt: skip
-        self._normalise(x, mean, variance, factors, result, shape, small)
+        self._normalise(op, x, mean, variance, factors, result, shape, small)
         return BatchNormTraining(result, mean, variance)
 
     def _channels(self, op: str, x: DeviceArray) -> tuple[int, int, int]:
@@ -236,6 +236,7 @@ class Networks(ExecutorBase):
 
     def _normalise(
         self,
+        op: str,
         x: DeviceArray,
         mean: DeviceArray,
         variance: DeviceArray,
@@ -244,7 +245,7 @@ class Networks(ExecutorBase):
         shape: tuple[int, int, int],
         eps: float,
     ) -> None:
-        with Staging(self.device) as staging:
+        with Staging(self.device, op) as staging:
             reads = _tensors(x, mean, variance, *factors)
             y = staging.write(result.tensor, *reads)
             scale, shift = self._scale_and_shift(staging, factors, shape[1])
@@ -351,7 +352,7 @@ class Networks(ExecutorBase):
         indices: Allocation | None = None,
     ) -> None:
         if plan.outputs:
-            with Staging(self.device) as staging:
+            with Staging(self.device, op) as staging:
                 y = staging.write(result.tensor, x.tensor)
                 pool.pool(self.device, op, plan, staging.read(x.tensor), y, indices)
 

@@ -39,7 +39,7 @@ class Reductions(ExecutorBase):
         chosen, shape = self._shape(op, x, axis, keepdims)
         kind = DType.I32 if x.dtype is DType.BOOL else x.dtype
         result = self._out(op, out, shape, kind, (kind,))
-        with Staging(self.device) as staging:
+        with Staging(self.device, op) as staging:
             y = staging.write(result.tensor, x.tensor, dtype=kind)
             if x.size == 0:
                 elementwise.fill_words(self.device, y, 0, result.size)
@@ -102,7 +102,7 @@ class Reductions(ExecutorBase):
         result = self._out(op, out, shape, kind)
         if result.size == 0:
             return result
-        with Staging(self.device) as staging:
+        with Staging(self.device, op) as staging:
             y = staging.write(result.tensor, x.tensor)
             if x.size == 0:
                 elementwise.fill(self.device, y, nan, result.size)
@@ -132,9 +132,9 @@ class Reductions(ExecutorBase):
             raise InvalidArgument(op, "x", x, f"a non-empty axis: {op} of nothing is undefined")
         steps = shapes.reduction_steps(x.shape, chosen)
         if x.size and not steps:
-            self._assign(x, result)
+            self._assign(op, x, result)
             return result
-        with Staging(self.device) as staging:
+        with Staging(self.device, op) as staging:
             y = staging.write(result.tensor, x.tensor)
             if x.size == 0:
                 elementwise.fill(self.device, y, nan if op == "mean" else 0.0, result.size)

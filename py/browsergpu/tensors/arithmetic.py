@@ -30,11 +30,11 @@ class Arithmetic(TensorStore):
         if first.size == 0:
             return
         if first.dtype.is_whole:
-            with Staging(device) as staging:
+            with Staging(device, op) as staging:
                 y = staging.write(result, first, second, dtype=first.dtype)
                 integers.binary(device, "add", first.buffer, second.buffer, y, first.size)
             return
-        with Staging(device) as staging:
+        with Staging(device, op) as staging:
             y = staging.write(result)
             elementwise.binary(
                 device, "add", staging.read(first), staging.read(second), y, first.size
@@ -54,7 +54,7 @@ class Arithmetic(TensorStore):
         y = self._tensor(op, "out", out, FLOATS)
         self._same_shape(op, "out", out, y, x)
         if x.size:
-            with Staging(device) as staging:
+            with Staging(device, op) as staging:
                 target = staging.write(y)
                 elementwise.unary(device, function, staging.read(x), target, x.size)
 
@@ -105,7 +105,7 @@ class Arithmetic(TensorStore):
             op, "no_trans", "no_trans", m, n, k, 1.0, max(k, 1), m * k if lead_a else 0,
             max(n, 1), k * n if lead_b else 0, 0.0, max(n, 1), m * n, checks.product(lead), "C",
         )  # fmt: skip
-        with Staging(device) as staging:
+        with Staging(device, op) as staging:
             y = staging.write(result, left, right, *added)
             gemm.gemm(
                 device,
@@ -134,7 +134,7 @@ class Arithmetic(TensorStore):
             raise InvalidArgument(op, "out", out, f"shape {shapes}, not {y.shape}")
         if y.size == 0:
             return
-        with Staging(device) as staging:
+        with Staging(device, op) as staging:
             if x.dtype.is_float:
                 target = staging.write(y, x)
                 plan = reduce.plan_reduce("sum", (outer, length, inner), 1)

@@ -25,7 +25,7 @@ class Images(TensorStore):
             raise InvalidArgument(op, "sigma", sigma, "a number above 0, at most 1000 pixels")
         device, x, y, height, width, channels = self._picture(op, input, out)
         if x.size:
-            with Staging(device) as staging:
+            with Staging(device, op) as staging:
                 target = staging.write(y, x)
                 images.gaussian_blur(
                     device, staging.read(x), target, height, width, channels, width_of_bell
@@ -49,7 +49,7 @@ class Images(TensorStore):
         number = checks.real(op, name, amount)
         device, x, y, height, width, channels = self._picture(op, input, out)
         if x.size:
-            with Staging(device) as staging:
+            with Staging(device, op) as staging:
                 target = staging.write(y, x)
                 images.stencil(
                     device, kernel, staging.read(x), target, height, width, channels, number
@@ -82,7 +82,7 @@ class Images(TensorStore):
         number = checks.real(op, name, amount)
         device, x, y, height, width, channels = self._picture(op, input, out)
         if x.size:
-            with Staging(device) as staging:
+            with Staging(device, op) as staging:
                 target = staging.write(y, x)
                 images.point(
                     device, kernel, staging.read(x), target, height * width, channels, number

@@ -42,7 +42,7 @@ class Networks(TensorStore):
                 raise InvalidArgument(op, name, given, f"shape {(length,)}, not {tensor.shape}")
         self._same_shape(op, "out", out, y, x)
         if x.size:
-            with Staging(device) as staging:
+            with Staging(device, op) as staging:
                 target = staging.write(y, x, scale, shift)
                 rows.layer_norm(
                     device, staging.read(x), staging.read(scale), staging.read(shift), target,
@@ -58,7 +58,7 @@ class Networks(TensorStore):
         axis = self._axis(op, "dim", dim, x)
         if x.size:
             outer, length, inner = around(x.shape, axis)
-            with Staging(device) as staging:
+            with Staging(device, op) as staging:
                 target = staging.write(y, x)
                 rows.softmax(device, staging.read(x), target, outer, length, inner)
 
@@ -95,7 +95,7 @@ class Networks(TensorStore):
             limits = self._tensor(op, "mask", mask, (*FLOATS, DType.BOOL))
             inner, strides = masks.broadcast(op, mask, limits, (*lead, seq_q, seq_kv))
             inputs.append(limits)
-        with Staging(device) as staging:
+        with Staging(device, op) as staging:
             y = staging.write(result, *inputs)
             added = None
             if mask is not None:
@@ -129,7 +129,7 @@ class Networks(TensorStore):
             raise InvalidArgument(op, "loss_out", loss_out, f"shape {lead} or (), not {loss.shape}")
         self._same_shape(op, "probs_out", probs_out, probs, x)
         samples = goals.size
-        with Staging(device) as staging:
+        with Staging(device, op) as staging:
             y = staging.write(loss, x, goals)
             if samples == 0:
                 if loss.size:  # the mean of nothing
@@ -161,7 +161,7 @@ class Networks(TensorStore):
         if y.size == 0:
             return
         dtype = DType.F32 if table.dtype.is_float else table.dtype
-        with Staging(device) as staging:
+        with Staging(device, op) as staging:
             target = staging.write(y, which, table, dtype=dtype)
             rows.embedding(
                 device, which.buffer, staging.read(table, dtype), target,
@@ -201,7 +201,7 @@ class Networks(TensorStore):
         number = checks.integer(op, "step", step, 1)
         if weights.size == 0:
             return
-        with Staging(device) as staging:
+        with Staging(device, op) as staging:
             adam.adam(
                 device,
                 staging.update(weights),

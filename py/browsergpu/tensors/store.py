@@ -123,7 +123,11 @@ class TensorStore(TensorContract):
                 tensor = None
         if tensor is None:
             raise InvalidArgument(
-                op, name, handle, "a handle from this backend's alloc_tensor that was not freed"
+                op,
+                name,
+                handle,
+                "a handle from this backend's alloc_tensor that was not freed, nor lost with its "
+                "device",
             )
         if dtypes is not None and tensor.dtype not in dtypes:
             raise InvalidArgument(
