@@ -40,6 +40,16 @@ class AdapterInfo:
     limits: dict[str, int] = field(repr=False)
 
     @property
+    def names(self) -> dict[str, str]:
+        """vendor, architecture, device and description."""
+        return {
+            "vendor": self.vendor,
+            "architecture": self.architecture,
+            "device": self.device,
+            "description": self.description,
+        }
+
+    @property
     def name(self) -> str:
         """The most telling of its names."""
         return self.description or self.device or f"{self.vendor} {self.architecture}".strip()

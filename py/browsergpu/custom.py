@@ -8,7 +8,7 @@ from hashlib import sha256
 from struct import unpack
 from typing import Any
 
-from browsergpu import checks, host_memory
+from browsergpu import checks, host_memory, transfers
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument, Unsupported
 from browsergpu.grids import MAX_PER_DIMENSION
@@ -160,7 +160,7 @@ def _bind(
                 op, "uniform_data", f"{view.nbytes} bytes", f"1 to {largest} bytes"
             )
         uniform = device.memory.get_buffer(op, view.nbytes, "uniform_data")
-        device.recorder.write(uniform.id, 0, view, (view.nbytes + 3) & ~3)
+        transfers.write(device, uniform, 0, view)
     given = iter(buffers)
     bound = [uniform if r.access == "u" else next(given) for r in resources]
     return [b for b in bound if b is not None], uniform

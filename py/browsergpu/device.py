@@ -53,12 +53,7 @@ class Device:
     ) -> None:
         self.adapter = adapter
         self.config = config
-        self.info = {
-            "vendor": adapter.vendor,
-            "architecture": adapter.architecture,
-            "device": adapter.device,
-            "description": adapter.description,
-        }
+        self.info = adapter.names
         self.features = frozenset(str(feature) for feature in gpu_device.features)
         self.limits = _js.limits(gpu_device.limits)
         #: Bytes of parameters that a kernel can take as immediates; 0: all go through the
@@ -248,12 +243,7 @@ class Device:
 
 async def _workgroup_sizes(info: AdapterInfo, config: BackendConfig) -> WorkgroupSizes:
     """The config's size, else what tuning has saved for this GPU, else the defaults."""
-    names = {
-        "vendor": info.vendor,
-        "architecture": info.architecture,
-        "description": info.description,
-    }
-    sizes = await workgroup_sizes.load(names) or WorkgroupSizes()
+    sizes = await workgroup_sizes.load(info.names) or WorkgroupSizes()
     if config.preferred_workgroup_size is not None:
         sizes = replace(sizes, elementwise=config.preferred_workgroup_size)
         if not sizes.fit(info.limits):

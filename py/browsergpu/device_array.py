@@ -7,7 +7,7 @@ from weakref import finalize
 
 import numpy as np
 
-from browsergpu import _js, host_tensors
+from browsergpu import _js, host_tensors, transfers
 from browsergpu.device import Device
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
@@ -106,7 +106,7 @@ class DeviceArray:
         array = host_tensors.to_device(op, "data", data, self.shape, self.dtype)
         if array.nbytes:
             view = array.data.cast("B")
-            self.device.recorder.write(self._tensor.buffer.id, 0, view, (array.nbytes + 3) & ~3)
+            transfers.write(self.device, self._tensor.buffer, 0, view)
 
     def numpy(self) -> np.ndarray:
         """A copy as a NumPy array. Waits."""
@@ -118,9 +118,7 @@ class DeviceArray:
         array = np.empty(self.shape, self.dtype.device_numpy)
         if array.nbytes:
             view = array.reshape(-1).data.cast("B")
-            await self.device.recorder.read(
-                self._tensor.buffer.id, 0, view, (array.nbytes + 3) & ~3
-            )
+            await transfers.read(self.device, self._tensor.buffer, 0, view)
         return host_tensors.from_device(array, self.dtype)
 
     # Not __await__: JavaScript would take a proxy of an awaitable array for a promise, and wait for

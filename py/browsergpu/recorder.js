@@ -10,7 +10,6 @@
 // WebGPU reports errors asynchronously, so each is kept under the op's name until Python asks.
 (function createRecorder(device, ring, options) {
   "use strict";
-  const COPY = 0;
   const CLEAR = 1;
   const FIRST_PIPELINE = 16;
   const HEADER = 4; // pipeline id and three grid dimensions

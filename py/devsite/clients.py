@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from importlib import util
 from pathlib import Path
@@ -59,7 +60,7 @@ class Clients:
         return failures
 
 
-class _Job:
+class _Job(ABC):
     """One call of a client, and the files that come out of it."""
 
     client = ""
@@ -94,11 +95,13 @@ class _Job:
                 progress.received(file.path, file.size, self.client)
         return failures
 
+    @abstractmethod
     def download(self, folder: Path, progress: Progress, cancelled: threading.Event) -> None:
-        raise NotImplementedError
+        """Has the client put what it fetches into the folder. Raises ClientFailed."""
 
+    @abstractmethod
     def read(self, folder: Path, file: ManifestFile) -> Iterator[bytes]:
-        raise NotImplementedError
+        """The bytes of one file, out of what the client has put into the folder."""
 
 
 class _NpmJob(_Job):

@@ -23,10 +23,11 @@ LAYERS = [
     ["device_array", "tensors.masks", "tuning", "wasm_backend"],
     ["buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "staging"],
     [
-        *("canvas", "custom", "debugging", "profiling", "transfers"),
+        *("canvas", "custom", "debugging", "profiling"),
         *("ops.adam", "ops.cast", "ops.conv2d", "ops.elementwise", "ops.gemm", "ops.images"),
         *("ops.integers", "ops.moments", "ops.pool", "ops.rows", "ops.strided"),
     ],
+    ["transfers"],
     ["device"],
     ["adapters", "kernels", "memory"],
     [

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from browsergpu import checks
 from browsergpu.device import Device
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
+from browsergpu.memory import Allocation
 from browsergpu.ops import images
 from browsergpu.staging import Staging, Tensor
 from browsergpu.tensor_contract import TensorHandle
 from browsergpu.tensors.store import TensorStore
+
+#: Takes the device, input, output, height, width and channels.
+_Run = Callable[[Device, Allocation, Allocation, int, int, int], None]
 
 _PICTURES = (DType.F32, DType.F16, DType.U8)
 
@@ -23,13 +29,13 @@ class Images(TensorStore):
         width_of_bell = checks.real(op, "sigma", sigma)
         if not 0 < width_of_bell <= 1000:
             raise InvalidArgument(op, "sigma", sigma, "a number above 0, at most 1000 pixels")
-        device, x, y, height, width, channels = self._picture(op, input, out)
-        if x.size:
-            with Staging(device, op) as staging:
-                target = staging.write(y, x)
-                images.gaussian_blur(
-                    device, staging.read(x), target, height, width, channels, width_of_bell
-                )
+
+        def run(
+            device: Device, x: Allocation, y: Allocation, height: int, width: int, channels: int
+        ) -> None:
+            images.gaussian_blur(device, x, y, height, width, channels, width_of_bell)
+
+        self._filter(op, input, out, run)
 
     def sobel_edges(self, input: TensorHandle, out: TensorHandle, threshold: float) -> None:
         self._stencil("sobel_edges", "sobel", input, out, "threshold", threshold)
@@ -47,13 +53,13 @@ class Images(TensorStore):
         amount: float,
     ) -> None:
         number = checks.real(op, name, amount)
-        device, x, y, height, width, channels = self._picture(op, input, out)
-        if x.size:
-            with Staging(device, op) as staging:
-                target = staging.write(y, x)
-                images.stencil(
-                    device, kernel, staging.read(x), target, height, width, channels, number
-                )
+
+        def run(
+            device: Device, x: Allocation, y: Allocation, height: int, width: int, channels: int
+        ) -> None:
+            images.stencil(device, kernel, x, y, height, width, channels, number)
+
+        self._filter(op, input, out, run)
 
     def grayscale(self, input: TensorHandle, out: TensorHandle) -> None:
         self._point("grayscale", "grayscale", input, out, "amount", 0.0)
@@ -80,13 +86,21 @@ class Images(TensorStore):
         amount: float,
     ) -> None:
         number = checks.real(op, name, amount)
+
+        def run(
+            device: Device, x: Allocation, y: Allocation, height: int, width: int, channels: int
+        ) -> None:
+            images.point(device, kernel, x, y, height * width, channels, number)
+
+        self._filter(op, input, out, run)
+
+    def _filter(self, op: str, input: TensorHandle, out: TensorHandle, run: _Run) -> None:
+        """Calls ``run(device, x, y, height, width, channels)``, unless the picture is empty."""
         device, x, y, height, width, channels = self._picture(op, input, out)
         if x.size:
             with Staging(device, op) as staging:
                 target = staging.write(y, x)
-                images.point(
-                    device, kernel, staging.read(x), target, height * width, channels, number
-                )
+                run(device, staging.read(x), target, height, width, channels)
 
     def _picture(
         self, op: str, input: TensorHandle, out: TensorHandle

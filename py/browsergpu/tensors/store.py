@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu import _js, checks, host_tensors
+from browsergpu import _js, checks, host_tensors, transfers
 from browsergpu.device import Device
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
@@ -70,7 +70,7 @@ class TensorStore(TensorContract):
         array = host_tensors.to_device(op, "data", data, tensor.shape, tensor.dtype)
         if array.nbytes:
             view = array.data.cast("B")
-            device.recorder.write(tensor.buffer.id, 0, view, (array.nbytes + 3) & ~3)
+            transfers.write(device, tensor.buffer, 0, view)
 
     def read_tensor(self, handle: TensorHandle) -> bytes:
         return _js.block_on(self.read_tensor_async(handle), "read_tensor")
@@ -93,7 +93,7 @@ class TensorStore(TensorContract):
         array = np.empty(tensor.shape, tensor.dtype.device_numpy)
         if array.nbytes:
             view = array.data.cast("B")
-            await device.recorder.read(tensor.buffer.id, 0, view, (array.nbytes + 3) & ~3)
+            await transfers.read(device, tensor.buffer, 0, view)
         return host_tensors.from_device(array, tensor.dtype)
 
     def sync(self) -> None:
