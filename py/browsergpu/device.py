@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakSet
 
-from browsergpu import _js, checks, shaders, workgroup_sizes
+from browsergpu import _js, checks, choices, shaders, workgroup_sizes
 from browsergpu.adapters import AdapterInfo, request_adapter
+from browsergpu.choices import Choices, Picks
 from browsergpu.config import BackendConfig, configured
 from browsergpu.errors import InvalidArgument, NoAdapter
 from browsergpu.kernels import KERNELS
@@ -50,6 +51,7 @@ class Device:
         gpu_device: Any,
         config: BackendConfig,
         sizes: WorkgroupSizes,
+        picks: Picks | None = None,
     ) -> None:
         self.adapter = adapter
         self.config = config
@@ -73,6 +75,8 @@ class Device:
         )
         _open.add(self)
         self._workgroup_sizes = sizes
+        #: Which variant of an operation this device runs.
+        self.variants = Choices(self.info, self.features, self.limits, picks)
         #: Requests of pipelines that were compiled already, and that had to be compiled.
         self.pipeline_hits = 0
         self.pipeline_misses = 0
@@ -90,6 +94,7 @@ class Device:
         chosen = configured("Device.request", config, options)
         adapter, info = await request_adapter("Device.request", chosen)
         sizes = await _workgroup_sizes(info, chosen)
+        picks = await choices.load(info.names)
         features = sorted(WANTED_FEATURES & info.features)
         descriptor = {
             "label": "browsergpu",
@@ -102,7 +107,7 @@ class Device:
             raise NoAdapter(
                 "Device.request", f"the adapter gives no device: {error}; reload the page"
             ) from error
-        return cls(info, gpu_device, chosen, sizes)
+        return cls(info, gpu_device, chosen, sizes, picks)
 
     @classmethod
     async def from_best_adapter(cls, **options: Any) -> Device:

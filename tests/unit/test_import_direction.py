@@ -29,10 +29,10 @@ LAYERS = [
     ],
     ["transfers"],
     ["device"],
-    ["adapters", "kernels", "memory"],
+    ["adapters", "choices", "kernels", "memory"],
     [
         *("config", "host_tensors", "recorder", "shapes", "spirv", "tensor_contract"),
-        "workgroup_sizes",
+        *("variants", "workgroup_sizes"),
     ],
     ["_js", "checks", "host_memory", "scalars"],
     [

@@ -60,6 +60,13 @@ def on_gpu(backend: Any) -> Iterator[Scratch]:
         scratch.free()
 
 
+def each_variant(device: Any, op: str) -> Iterator[str]:
+    """The names of an operation's variants on a device; while one is given, it does the work."""
+    for variant in device.variants.available(op):
+        with device.variants.only(op, variant.name):
+            yield variant.name
+
+
 def random_array(seed: int, *shape: int, dtype: DTypeLike = np.float32) -> np.ndarray:
     """Random numbers, none near zero: magnitudes from 0.25 to 2, either sign."""
     generator = np.random.default_rng(seed)

@@ -1,0 +1,63 @@
+"""The kernels that can do one operation's work, and which of them is picked for which problem.
+
+``VARIANTS`` lists an operation's variants; what they need of a device stands beside them. The last
+one of an operation runs on every device and can do every problem. Operations sort their problems
+into a few size classes; ``PICKS`` says what was quickest for a class when it was measured, for a
+class of devices. ``browsergpu.tune()`` measures on the user's own device instead.
+
+The variants' kernels are in ``kernels.py``, the code that sorts problems in ``ops``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variant:
+    """One way to do an operation: a kernel in a configuration, and what it needs of a device.
+
+    ``traits`` is what the operation must know of it to lay out a grid, such as the extents of a
+    tile. ``workgroup_bytes`` and ``threads`` are of a workgroup.
+    """
+
+    name: str
+    kernel: str
+    configuration: str = ""
+    features: frozenset[str] = frozenset()
+    workgroup_bytes: int = 0
+    threads: int = 1
+    traits: Mapping[str, int] = field(default_factory=dict)
+
+    def runs_on(self, features: Set[str], limits: Mapping[str, int]) -> bool:
+        """Whether a device with such features and limits can run it."""
+        return (
+            self.features <= features
+            and self.workgroup_bytes <= limits["maxComputeWorkgroupStorageSize"]
+            and self.threads <= limits["maxComputeInvocationsPerWorkgroup"]
+        )
+
+
+VARIANTS: Mapping[str, tuple[Variant, ...]] = {
+    "gemm": (
+        Variant(
+            "tile64", "gemm", workgroup_bytes=8_704, threads=256, traits={"rows": 64, "columns": 64}
+        ),
+    ),
+}
+
+#: Device class → operation → size class → variant. The class "" holds for every device that
+#: nothing else says more about.
+PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    "": {"gemm": {}},
+}
+
+
+def device_class(info: Mapping[str, str]) -> str:
+    """The class of devices that a GPU belongs to, by its vendor's and architecture's names: the
+    most exact key of PICKS, "vendor architecture", "vendor" or ""."""
+    for name in (f"{info['vendor']} {info['architecture']}", info["vendor"]):
+        if name in PICKS:
+            return name
+    return ""
