@@ -31,11 +31,16 @@ from browsergpu.profiling import KernelEvent, KernelSummary, Profile, profile
 from browsergpu.tensor_backend import TensorBackend
 from browsergpu.tensor_contract import TensorHandle, TensorMeta
 from browsergpu.tuning import (
+    Tuning,
     WorkgroupTuning,
     benchmark_workgroup_sizes,
     benchmark_workgroup_sizes_async,
+    forget_tuning,
+    forget_tuning_async,
     forget_workgroup_sizes,
     forget_workgroup_sizes_async,
+    tune,
+    tune_async,
 )
 from browsergpu.wasm_backend import WasmBackend
 from browsergpu.workgroup_sizes import WorkgroupSizes
@@ -68,6 +73,7 @@ __all__ = [
     "TensorHandle",
     "TensorMeta",
     "Transpose",
+    "Tuning",
     "UnaryOp",
     "WasmBackend",
     "WorkgroupSizes",
@@ -77,6 +83,8 @@ __all__ = [
     "enumerate_adapters",
     "enumerate_adapters_async",
     "errors",
+    "forget_tuning",
+    "forget_tuning_async",
     "forget_workgroup_sizes",
     "forget_workgroup_sizes_async",
     "get_adapter_info",
@@ -85,4 +93,6 @@ __all__ = [
     "get_best_adapter_async",
     "is_available",
     "profile",
+    "tune",
+    "tune_async",
 ]

@@ -10,6 +10,15 @@ from browsergpu import _js
 from browsergpu.errors import InvalidArgument
 from browsergpu.variants import PICKS, VARIANTS, Variant, device_class
 
+
+class Forced:
+    """A variant that is to do all of an operation's work, and whether it has done any."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.was_used = False
+
+
 #: Operation → size class → name of the variant.
 Picks = dict[str, dict[str, str]]
 
@@ -33,7 +42,7 @@ class Choices:
             for op, variants in VARIANTS.items()
         }
         self._class = device_class(info)
-        self._only: dict[str, Variant] = {}
+        self._only: dict[str, Forced] = {}
         self.tuned = {} if tuned is None else tuned
 
     @property
@@ -74,8 +83,9 @@ class Choices:
         do this problem, else the first in the table's order that can."""
         if self._only:
             forced = self._only.get(op)
-            if forced is not None and able(forced):
-                return forced
+            if forced is not None and able(forced.variant):
+                forced.was_used = True
+                return forced.variant
         picked = self.picked(op, size_class)
         if picked is not None and able(picked):
             return picked
@@ -83,7 +93,7 @@ class Choices:
         return next((v for v in variants if able(v)), variants[-1])
 
     @contextmanager
-    def only(self, op: str, name: str) -> Iterator[Variant]:
+    def only(self, op: str, name: str) -> Iterator[Forced]:
         """Within the block, the named variant does what it is able to do of an operation; for
         measuring and testing it. Raises InvalidArgument where the device does not have it."""
         variant = self._find(op, name)
@@ -91,9 +101,9 @@ class Choices:
             names = ", ".join(v.name for v in self._available.get(op, ()))
             raise InvalidArgument("only", "name", name, f"a variant of {op} here: {names}")
         before = self._only.get(op)
-        self._only[op] = variant
+        forced = self._only[op] = Forced(variant)
         try:
-            yield variant
+            yield forced
         finally:
             if before is None:
                 del self._only[op]

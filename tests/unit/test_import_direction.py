@@ -14,18 +14,20 @@ PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 # line do not know each other.
 LAYERS = [
     ["browsergpu"],
-    ["executor", "tensor_backend"],
+    ["executor", "tensor_backend", "tuning"],
     [
         *("executor.arithmetic", "executor.networks", "executor.reductions"),
         *("tensors.arithmetic", "tensors.images", "tensors.networks"),
     ],
     ["executor.base", "group", "tensors.store"],
-    ["device_array", "tensors.masks", "tuning", "wasm_backend"],
+    ["device_array", "tensors.masks", "tuning.tune", "wasm_backend"],
+    ["tuning.problems", "tuning.workgroups"],
     ["buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "staging"],
     [
         *("canvas", "custom", "debugging", "profiling"),
         *("ops.adam", "ops.cast", "ops.conv2d", "ops.elementwise", "ops.gemm", "ops.images"),
         *("ops.integers", "ops.moments", "ops.pool", "ops.rows", "ops.strided"),
+        "tuning.clock",
     ],
     ["transfers"],
     ["device"],

@@ -89,8 +89,10 @@ def test_tuned_picks_come_first() -> None:
 @pytest.mark.usefixtures("table")
 def test_only() -> None:
     device = Choices(INFO, {"subgroups"}, MORE)
-    with device.only("mul", "general") as variant:
-        assert variant.name == chosen(device, "big") == "general"
+    with device.only("mul", "general") as forced:
+        assert not forced.was_used
+        assert forced.variant.name == chosen(device, "big") == "general"
+        assert forced.was_used
         with device.only("mul", "matrix"):
             assert chosen(device, "big") == "matrix"
             assert device.choose("mul", "big", lambda v: v.name != "matrix").name == "large"

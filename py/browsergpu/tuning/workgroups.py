@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from time import perf_counter
 
 from browsergpu import _js, checks, workgroup_sizes
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
 from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise, reduce
+from browsergpu.tuning.clock import Clock, quickest_times
 from browsergpu.workgroup_sizes import FAMILIES, Family, WorkgroupSizes, is_possible
 
 CANDIDATES = (32, 64, 128, 256, 512, 1024)
 
 _ELEMENTS = 2**22
-# The browser rounds timestamps to 100 µs, so what is measured has to last.
-_WORTH_MEASURING = 0.005  # seconds
-_MOST_REPEATS = 128
-_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -69,7 +64,7 @@ async def benchmark_workgroup_sizes_async(
 
     before = device.workgroup_sizes
     x, y = device.memory.get_buffer(op, 4 * n), device.memory.get_buffer(op, 4 * n)
-    clock = _Clock(device)
+    clock = Clock(device.recorder, device.features)
     seconds: dict[Family, dict[int, float]] = {}
     best = before
     try:
@@ -101,48 +96,22 @@ async def forget_workgroup_sizes_async(device: Device) -> None:
     await workgroup_sizes.save(device.info, None)
 
 
-class _Clock:
-    """Seconds that recorded work takes: on the GPU's clock, or else on the wall's."""
-
-    def __init__(self, device: Device) -> None:
-        self._recorder = device.recorder
-        self.name = "timestamp-query" if "timestamp-query" in device.features else "wall"
-
-    async def time(self, work: Callable[[], None]) -> float:
-        await self._recorder.synchronize()
-        if self._recorder.start_timing():
-            work()
-            return await self._recorder.stop_timing() * 1e-9
-        start = perf_counter()
-        work()
-        await self._recorder.synchronize()
-        return perf_counter() - start
-
-
 async def _measure(
     device: Device,
-    clock: _Clock,
+    clock: Clock,
     family: Family,
     sizes: Sequence[int],
     x: Allocation,
     y: Allocation,
     n: int,
 ) -> dict[int, float]:
-    """Seconds of one pass over n elements with each size: the best of some rounds, which go over
-    all the sizes in turn so that a busy moment does not hit one of them alone."""
-    best = dict.fromkeys(sizes, float("inf"))
-    repeats = 1
-    for attempt in range(1 + _ROUNDS):  # the first, which compiles, does not count
-        for size in sizes:
-            device.workgroup_sizes = replace(device.workgroup_sizes, **{family: size})
-            work = partial(_work, device, family, x, y, n)
-            seconds = await clock.time(partial(work, repeats))
-            while seconds < _WORTH_MEASURING and repeats < _MOST_REPEATS:
-                repeats *= 2
-                seconds = await clock.time(partial(work, repeats))
-            if attempt > 0 and seconds > 0:
-                best[size] = min(best[size], seconds / repeats)
-    return best
+    """Seconds of one pass over n elements with each size."""
+
+    def work(size: int, repeats: int) -> None:
+        device.workgroup_sizes = replace(device.workgroup_sizes, **{family: size})
+        _work(device, family, x, y, n, repeats)
+
+    return await quickest_times(clock, sizes, work)
 
 
 def _work(

@@ -1,0 +1,118 @@
+"""tune(): variants are measured, picked, remembered and forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.kernels("worker", "main")
+
+
+@pytest.fixture
+def device(backend: Any) -> Iterator[Any]:
+    """The device, which afterwards has forgotten what it was tuned to."""
+    from browsergpu import forget_tuning
+
+    yield backend.device
+    forget_tuning(backend)
+
+
+@pytest.fixture
+def small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Problems that a software fallback does in no time: one class with variants to choose
+    from, and one that is too large for every device."""
+    from browsergpu.ops import gemm
+    from browsergpu.tuning import problems
+    from browsergpu.tuning.problems import Problem
+
+    def record(device: Any, buffers: Any) -> None:
+        plan = gemm.plan_gemm(
+            "tune", "no_trans", "no_trans", 64, 64, 64, 1.0, 64, 0, 64, 0, 0.0, 64, 0, 1, "C"
+        )
+        gemm.gemm(device, plan, *buffers)
+
+    small = Problem("gemm", "test", (4096, 4096, 4096), record)
+    huge = Problem("gemm", "huge", (2**50,), record)
+    monkeypatch.setattr(problems, "PROBLEMS", (small, huge))
+
+
+@pytest.mark.usefixtures("small_problems")
+def test_it_measures_every_variant_that_can(device: Any) -> None:
+    from browsergpu import Tuning, tune
+
+    before = device.memory.buffers
+    result = tune(device, ["gemm"])
+    assert isinstance(result, Tuning)
+    assert device.memory.buffers == before
+    times = result.seconds["gemm"]["test"]
+    assert set(times) <= {variant.name for variant in device.variants.available("gemm")}
+    assert len(times) > 1
+    assert all(0 < seconds < 60 for seconds in times.values())
+    quickest = min(times, key=times.__getitem__)
+    assert result.picks == {"gemm": {"test": quickest}}
+    assert device.variants.picked("gemm", "test").name == quickest
+    assert result.stored
+    assert f"gemm test: {quickest} (" in str(result)
+    assert "huge" not in result.seconds["gemm"]
+
+
+@pytest.mark.usefixtures("small_problems")
+def test_picks_are_remembered_until_they_are_forgotten(device: Any) -> None:
+    from browsergpu import WasmBackend, forget_tuning, tune
+
+    def of_a_new_device() -> Any:
+        with WasmBackend() as backend:
+            backend.init()
+            return backend.device.variants.tuned
+
+    assert of_a_new_device() == {}
+    picks = tune(device, ["gemm"]).picks
+    assert of_a_new_device() == picks == device.variants.tuned
+    forget_tuning(device)
+    assert of_a_new_device() == device.variants.tuned == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "no JSON", "[]", "null", '{"gemm": 5}', '{"gemm": {"test": "no such"}}', '{"x": {}}'],
+)
+def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
+    from pyodide.ffi import run_sync
+
+    from browsergpu import WasmBackend, _js, choices
+
+    assert run_sync(_js.write_setting(choices._key(device.info), text))
+    with WasmBackend() as backend:
+        backend.init()
+        assert backend.device.variants.tuned.get("gemm", {}) == {}
+
+
+def test_the_only_open_device_is_the_default(backend: Any, device: Any) -> None:
+    from browsergpu import WasmBackend, tune
+    from browsergpu.errors import InvalidArgument
+
+    assert tune(operations=[]).picks == {}
+    with WasmBackend() as other:
+        other.init()
+        with pytest.raises(InvalidArgument, match="tune: device is None.*2 open devices"):
+            tune(operations=[])
+        assert tune(other, []).picks == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((5,), "device is 5"),
+        ((None, "gemm"), "operations is 'gemm'.*names among"),
+        ((None, ["no such"]), "operations is .*names among"),
+        ((None, 7), "operations is 7"),
+    ],
+)
+def test_what_is_refused(device: Any, arguments: Any, words: str) -> None:
+    from browsergpu import tune
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(InvalidArgument, match=f"tune: {words}"):
+        tune(*arguments)
