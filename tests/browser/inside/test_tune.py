@@ -96,7 +96,7 @@ def test_the_only_open_device_is_the_default(backend: Any, device: Any) -> None:
     assert tune(operations=[]).picks == {}
     with WasmBackend() as other:
         other.init()
-        with pytest.raises(InvalidArgument, match="tune: device is None.*2 open devices"):
+        with pytest.raises(InvalidArgument, match=r"tune: device is None.*2 open devices"):
             tune(operations=[])
         assert tune(other, []).picks == {}
 
