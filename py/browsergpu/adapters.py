@@ -28,7 +28,9 @@ _RELOAD = (
 @dataclass(frozen=True)
 class AdapterInfo:
     """What the browser tells of a GPU. ``device_type`` is "cpu" for a software fallback, else
-    "gpu": browsers tell no more."""
+    "gpu": browsers tell no more. ``abilities`` names what a feature's name leaves open:
+    "subgroups of 32" where all have that size, and "matrices f16 f32 16x16x16" for each shape of
+    subgroup matrices: the operands' type, the result's, and M x N x K."""
 
     index: int
     vendor: str
@@ -38,6 +40,7 @@ class AdapterInfo:
     device_type: str
     features: frozenset[str]
     limits: dict[str, int] = field(repr=False)
+    abilities: frozenset[str] = frozenset()
 
     @property
     def names(self) -> dict[str, str]:
@@ -157,4 +160,13 @@ def _describe(index: int, adapter: Any) -> AdapterInfo:
         device_type="cpu" if fallback else "gpu",
         features=frozenset(str(feature) for feature in adapter.features),
         limits=_js.limits(adapter.limits),
+        abilities=_abilities(info),
     )
+
+
+def _abilities(info: Any) -> frozenset[str]:
+    size = getattr(info, "subgroupMinSize", 0)
+    found = {f"subgroups of {size}"} if 0 < size == getattr(info, "subgroupMaxSize", 0) else set()
+    for c in getattr(info, "subgroupMatrixConfigs", None) or ():
+        found.add(f"matrices {c.componentType} {c.resultComponentType} {c.M}x{c.N}x{c.K}")
+    return frozenset(found)

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 class Variant:
     """One way to do an operation: a kernel in a configuration, and what it needs of a device.
 
-    ``traits`` is what the operation must know of it to lay out a grid, such as the extents of a
-    tile. ``workgroup_bytes`` and ``threads`` are of a workgroup.
+    ``features`` are the device's, or its adapter's abilities. ``traits`` is what the operation
+    must know of it to lay out a grid, such as the extents of a tile. ``workgroup_bytes`` and
+    ``threads`` are of a workgroup.
     """
 
     name: str
