@@ -76,9 +76,7 @@ class Device:
         _open.add(self)
         self._workgroup_sizes = sizes
         #: Which variant of an operation this device runs.
-        self.variants = Choices(
-            self.info, self.features | adapter.abilities, self.limits, picks
-        )
+        self.variants = Choices(self.info, self.features | adapter.abilities, self.limits, picks)
         #: Requests of pipelines that were compiled already, and that had to be compiled.
         self.pipeline_hits = 0
         self.pipeline_misses = 0

@@ -10,7 +10,8 @@ unary…             ``unary``           one per operation
 binary…            ``binary``          one per operation
 reduce_rows, …     ``reduce``          one per operation
 gemm               ``gemm``, batched   one
-gemm_f16           ``gemm_f16``        one
+gemm_f16…          ``gemm_f16``        one per variant
+repitch            ``gemm_f16``        one
 conv2d             ``conv2d_forward``  one
 attention          ``attention``       one
 softmax_rows, …    ``softmax``         one
@@ -204,6 +205,13 @@ _TABLE = (
         "gemm_f16.wgsl",
         _bindings("a", "b", "c"),
         params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32"),
+    ),
+    Kernel(
+        "repitch",
+        "repitch.wgsl",
+        (_X, _Y),
+        params("rows: u32", "x_pitch: u32", "y_pitch: u32"),
+        family="elementwise",
     ),
     Kernel(
         "conv2d",

@@ -46,6 +46,16 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
             "tile64", "gemm", workgroup_bytes=8_704, threads=256, traits={"rows": 64, "columns": 64}
         ),
     ),
+    # Traits: a tile's rows and columns; any_rows where rows need not be of whole vec4u.
+    "gemm_f16": (
+        Variant(
+            "tile32",
+            "gemm_f16",
+            workgroup_bytes=4_224,
+            threads=256,
+            traits={"rows": 32, "columns": 32, "any_rows": 1},
+        ),
+    ),
 }
 
 #: Device class → operation → size class → variant. The class "" holds for every device that

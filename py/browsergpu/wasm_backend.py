@@ -24,7 +24,7 @@ from browsergpu.debugging import Debugger
 from browsergpu.device import Device
 from browsergpu.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
 from browsergpu.memory import Allocation
-from browsergpu.ops import attention, conv2d, elementwise, gemm, reduce
+from browsergpu.ops import attention, conv2d, elementwise, gemm, gemm_f16, reduce
 from browsergpu.ops.gemm import GemmPlan
 from browsergpu.recorder import lost
 
@@ -323,13 +323,13 @@ class WasmBackend(ComputeBackend):
     ) -> None:
         op = "gemm_f16"
         device = self.ready(op)
-        plan = gemm.plan_gemm_f16(m, n, k, alpha, beta)
+        plan = gemm_f16.plan_gemm_f16(m, n, k, alpha, beta)
         a = self._elements(op, "a_ptr", a_ptr, plan.a_elements, _F16)
         b = self._elements(op, "b_ptr", b_ptr, plan.b_elements, _F16)
         c = self._elements(op, "c_ptr", c_ptr, plan.c_elements, _F16)
         if c is a or c is b:
             raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
-        gemm.gemm_f16(device, plan, a, b, c)
+        gemm_f16.gemm_f16(device, plan, a, b, c)
 
     # -- neural networks -------------------------------------------------------------------------
 

@@ -25,7 +25,8 @@ LAYERS = [
     ["buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "staging"],
     [
         *("canvas", "custom", "debugging", "profiling"),
-        *("ops.adam", "ops.cast", "ops.conv2d", "ops.elementwise", "ops.gemm", "ops.images"),
+        *("ops.adam", "ops.cast", "ops.conv2d", "ops.elementwise", "ops.gemm"),
+        *("ops.gemm_f16", "ops.images"),
         *("ops.integers", "ops.moments", "ops.pool", "ops.rows", "ops.strided"),
         "tuning.clock",
     ],

@@ -11,7 +11,7 @@ from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
 from browsergpu.executor.base import FLOATS, WHOLE, ExecutorBase, number
 from browsergpu.memory import Allocation
-from browsergpu.ops import elementwise, gemm, integers
+from browsergpu.ops import elementwise, gemm, gemm_f16, integers
 from browsergpu.ops.broadcast import broadcast
 from browsergpu.ops.strided import gather
 from browsergpu.shapes import Shape
@@ -122,6 +122,13 @@ class Arithmetic(ExecutorBase):
         shape = (*lead, *((m,) if a.ndim > 1 else ()), *((n,) if b.ndim > 1 else ()))
         result = self._out(op, out, shape, kind)
         if result.size == 0:
+            return result
+        flipped = flip_a or flip_b
+        if kind is result.dtype is DType.F16 and not flipped and product(lead_b) == 1:
+            half = gemm_f16.plan_gemm_f16(m * product(lead), n, k, 1.0, 0.0)
+            with Staging(self.device, op) as staging:
+                c = staging.write(result.tensor, a.tensor, b.tensor, dtype=DType.F16)
+                gemm_f16.gemm_f16(self.device, half, a.tensor.buffer, b.tensor.buffer, c)
             return result
         with Staging(self.device, op) as staging:
             c = staging.write(result.tensor, a.tensor, b.tensor)

@@ -14,7 +14,6 @@ from browsergpu.memory import Allocation
 from browsergpu.ops.remembered import remembered
 
 _TILE = 64
-_TILE_F16 = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,25 +142,3 @@ def gemm(
     bias_id = a.id if bias is None else bias.id  # not read then, but something must be bound
     for grid, fields in plan.dispatches:
         device.recorder.dispatch(pipeline, *grid, a.id, b.id, bias_id, c.id, *fields)
-
-
-@remembered
-def plan_gemm_f16(m: Any, n: Any, k: Any, alpha: Any, beta: Any) -> GemmPlan:
-    """Checks the arguments of ``ComputeBackend.gemm_f16`` that are not buffers."""
-    op = "gemm_f16"
-    m = checks.integer(op, "m", m)
-    n = checks.integer(op, "n", n)
-    k = checks.integer(op, "k", k)
-    alpha = checks.real(op, "alpha", alpha)
-    beta = checks.real(op, "beta", beta)
-    if m * n == 0:
-        return GemmPlan(m * k, k * n, 0, False, ())
-    grid = fold(blocks(m, _TILE_F16) * blocks(n, _TILE_F16))
-    fields = (m, n, 0 if alpha == 0 else k, alpha, beta)
-    return GemmPlan(m * k, k * n, m * n, False, ((grid, fields),))
-
-
-def gemm_f16(device: Device, plan: GemmPlan, a: Allocation, b: Allocation, c: Allocation) -> None:
-    """C = alpha A B + beta C, contiguous float16 with float32 sums; c is neither a nor b."""
-    for grid, fields in plan.dispatches:
-        device.recorder.dispatch(device.pipeline("gemm_f16"), *grid, a.id, b.id, c.id, *fields)

@@ -170,6 +170,26 @@ def test_matmul(executor: Any, a: tuple[int, ...], b: tuple[int, ...]) -> None:
     check_product(executor.matmul(executor.from_numpy(x), executor.from_numpy(y)), x, y)
 
 
+@pytest.mark.parametrize(("a", "b"), PRODUCTS, ids=str)
+def test_matmul_of_halves(executor: Any, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    x, y = random_array(1, *a, dtype=np.float16), random_array(2, *b, dtype=np.float16)
+    result = executor.matmul(executor.from_numpy(x), executor.from_numpy(y))
+    wide_x, wide_y = x.astype(np.float64), y.astype(np.float64)
+    tolerance = tolerances.gemm_f16(np.matmul(np.abs(wide_x), np.abs(wide_y)), a[-1])
+    assert_matches(
+        result.numpy(), np.matmul(wide_x, wide_y), dtype=np.float16, **tolerance._asdict()
+    )
+
+
+def test_a_product_of_halves_onto_its_operand(executor: Any) -> None:
+    x = random_array(1, 5, 5, dtype=np.float16)
+    array = executor.from_numpy(x)
+    wide = x.astype(np.float64)
+    tolerance = tolerances.gemm_f16(np.abs(wide) @ np.abs(wide), 5)
+    assert executor.matmul(array, array, array) is array
+    assert_matches(array.numpy(), wide @ wide, dtype=np.float16, **tolerance._asdict())
+
+
 @pytest.mark.parametrize("flip_b", [False, True])
 @pytest.mark.parametrize("flip_a", [False, True])
 @pytest.mark.parametrize(

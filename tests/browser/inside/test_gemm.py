@@ -1,4 +1,4 @@
-"""gemm, batched_gemm and gemm_f16 against float64."""
+"""gemm and batched_gemm against float64."""
 
 from __future__ import annotations
 
@@ -355,70 +355,3 @@ def test_any_batch(backend: Any, data: st.DataObject) -> None:
     )  # fmt: skip
     gaps = (draw(gap), draw(gap), draw(st.integers(0, 5)))
     Batch(product, draw(st.integers(1, 5)), gaps).check(backend)
-
-
-# ---- float16 ------------------------------------------------------------------------------------
-
-
-def run_f16(
-    backend: Any, alpha: float, a: np.ndarray, b: np.ndarray, beta: float, c: np.ndarray
-) -> np.ndarray:
-    with on_gpu(backend) as gpu:
-        pointers = [gpu.upload(x) for x in (a, b, c)]
-        backend.gemm_f16(
-            a.shape[0], b.shape[1], a.shape[1], alpha, *pointers[:2], beta, pointers[2]
-        )
-        return gpu.download(pointers[2], c.shape, np.float16)
-
-
-@pytest.mark.parametrize(
-    ("m", "n", "k"),
-    [(1, 1, 1), (1, 3, 5), (3, 1, 7), (7, 5, 9), (32, 32, 32), (33, 31, 65), (64, 128, 16),
-     (67, 45, 100), (130, 3, 17), (3, 131, 2)],
-)  # fmt: skip
-@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (0.5, -1.5)])
-def test_f16(backend: Any, m: int, n: int, k: int, alpha: float, beta: float) -> None:
-    a = random_array(1, m, k, dtype=np.float16)
-    b = random_array(2, k, n, dtype=np.float16)
-    c = random_array(3, m, n, dtype=np.float16)
-    if beta == 0.0:
-        c = np.full((m, n), np.nan, np.float16)
-    scalars = {"trans_a": False, "trans_b": False, "alpha": alpha, "beta": beta}
-    magnitude = reference.gemm_magnitude(a, b, np.nan_to_num(c), **scalars)
-    assert_matches(
-        run_f16(backend, alpha, a, b, beta, c),
-        reference.gemm(a, b, c, **scalars),
-        dtype=np.float16,
-        **tolerances.gemm_f16(magnitude, k)._asdict(),
-    )
-
-
-def test_f16_accumulates_in_float32(backend: Any) -> None:
-    # 4,096 ones: a float16 sum would stop at 2,048, where adding one no longer changes it.
-    k = 4096
-    a, b = np.ones((1, k), np.float16), np.ones((k, 1), np.float16)
-    result = run_f16(backend, 1.0, a, b, 0.0, np.full((1, 1), np.nan, np.float16))
-    assert_matches(
-        result, [[float(k)]], rtol=0.0, atol=0.0, dtype=np.float16, why="whole numbers are exact"
-    )
-
-
-def test_f16_overflow_and_nan(backend: Any) -> None:
-    a = np.array([[60000.0, 60000.0], [-60000.0, -60000.0], [np.nan, 1.0], [np.inf, 1.0]])
-    a = a.astype(np.float16)
-    b = np.ones((2, 3), np.float16)
-    result = run_f16(backend, 1.0, a, b, 0.0, np.zeros((4, 3), np.float16))
-    expected = reference.gemm(a, b, b, trans_a=False, trans_b=False, alpha=1.0, beta=0.0)
-    assert_matches(
-        result, expected, rtol=0.0, atol=0.0, dtype=np.float16, why="infinities and NaN only"
-    )
-
-
-def test_f16_keeps_what_lies_behind_c(backend: Any) -> None:
-    # 15 halves end in the middle of a word; the other half of the word is not C's.
-    a, b = random_array(1, 3, 2, dtype=np.float16), random_array(2, 2, 5, dtype=np.float16)
-    with on_gpu(backend) as gpu:
-        c = gpu.filled(20, SENTINEL, np.float16)
-        backend.gemm_f16(3, 5, 2, 1.0, gpu.upload(a), gpu.upload(b), 0.0, c)
-        behind = gpu.download(c, 20, np.float16)[15:]
-    assert_same_bits(behind, np.full(5, SENTINEL, np.float16), "elements behind C")

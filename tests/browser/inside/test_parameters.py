@@ -14,7 +14,8 @@ from inside.gpu import on_gpu, random_array
 from inside.test_attention import check as check_attention
 from inside.test_conv2d import check as check_conv2d
 from inside.test_elementwise import binary_data, check_binary, check_unary, unary_data
-from inside.test_gemm import Batch, Product, run_f16
+from inside.test_gemm import Batch, Product
+from inside.test_gemm_f16 import run_f16
 from inside.test_reduce import check as check_reduce
 
 
