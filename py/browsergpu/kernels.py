@@ -200,11 +200,14 @@ _TABLE = (
         ),
         configurations={"": {"BIAS": 0}, "bias": {"BIAS": 1}},
     ),
-    Kernel(
-        "gemm_f16",
-        "gemm_f16.wgsl",
-        _bindings("a", "b", "c"),
-        params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32"),
+    *(
+        Kernel(
+            name,
+            f"{name}.wgsl",
+            _bindings("a", "b", "c"),
+            params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32"),
+        )
+        for name in ("gemm_f16", "gemm_f16_tile", "gemm_f16_matrix")
     ),
     Kernel(
         "repitch",

@@ -40,6 +40,17 @@ class Variant:
         )
 
 
+#: What the kernels of subgroup matrices need of a device.
+_MATRICES = frozenset(
+    {
+        "shader-f16",
+        "subgroups",
+        "chromium-experimental-subgroup-matrix",
+        "subgroups of 32",
+        "matrices f16 f32 16x16x16",
+    }
+)
+
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
     "gemm": (
         Variant(
@@ -48,6 +59,21 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
     ),
     # Traits: a tile's rows and columns; any_rows where rows need not be of whole vec4u.
     "gemm_f16": (
+        Variant(
+            "matrix128",
+            "gemm_f16_matrix",
+            features=_MATRICES,
+            workgroup_bytes=24_576,
+            threads=128,
+            traits={"rows": 128, "columns": 128},
+        ),
+        Variant(
+            "tile128",
+            "gemm_f16_tile",
+            workgroup_bytes=16_640,
+            threads=128,
+            traits={"rows": 128, "columns": 128},
+        ),
         Variant(
             "tile32",
             "gemm_f16",
@@ -61,7 +87,7 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
 #: Device class → operation → size class → variant. The class "" holds for every device that
 #: nothing else says more about.
 PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
-    "": {"gemm": {}},
+    "": {"gemm": {}, "gemm_f16": {"small": "tile32"}},
 }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from browsergpu.device import Device
 from browsergpu.memory import Allocation
+from browsergpu.ops import gemm_f16
 
 
 @dataclass(frozen=True)
@@ -20,4 +21,17 @@ class Problem:
     record: Callable[[Device, Sequence[Allocation]], None]
 
 
-PROBLEMS: tuple[Problem, ...] = ()
+def _gemm_f16(size_class: str, m: int, n: int, k: int) -> Problem:
+    plan = gemm_f16.plan_gemm_f16(m, n, k, 1.0, 0.0)
+
+    def record(device: Device, buffers: Sequence[Allocation]) -> None:
+        gemm_f16.gemm_f16(device, plan, buffers[0], buffers[1], buffers[2])
+
+    return Problem("gemm_f16", size_class, (m * k // 2, k * n // 2, m * n // 2), record)
+
+
+PROBLEMS: tuple[Problem, ...] = (
+    _gemm_f16("small", 64, 64, 64),
+    _gemm_f16("medium", 512, 512, 512),
+    _gemm_f16("large", 1536, 1536, 1024),
+)

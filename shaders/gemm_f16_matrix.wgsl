@@ -1,0 +1,238 @@
+// m128
+
+enable f16;
+enable subgroups;
+enable chromium_experimental_subgroup_matrix;
+
+diagnostic(off, chromium.subgroup_matrix_uniformity);
+
+struct Params {
+  m: u32,
+  n: u32,
+  k: u32,
+  alpha: f32,
+  beta: f32,
+}
+
+// A vec4u is eight halves.
+@group(0) @binding(0) var<storage, read> a: array<vec4u>;
+@group(0) @binding(1) var<storage, read> b: array<vec4u>;
+@group(0) @binding(2) var<storage, read_write> c: array<vec4u>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+alias Left = subgroup_matrix_left<f16, 16, 16>;
+alias Right = subgroup_matrix_right<f16, 16, 16>;
+alias Sum = subgroup_matrix_result<f32, 16, 16>;
+
+const ROWS = 128u; // of a tile of C
+const COLUMNS = 128u;
+const DEPTH = 32u; // of k at a time
+const SUB_ROWS = 64u; // of a subgroup's part of the tile
+const SUB_COLUMNS = 64u;
+const THREADS = 128u;
+const TALL = 8u; // tiles, of a group of tiles that share their columns of B in the cache
+
+// Pitches in vec4u, odd: the rows of a matrix then start in different banks.
+const A_PITCH = 5u;
+const B_PITCH = 9u;
+const C_PITCH = 5u;
+
+var<workgroup> a_tile: array<array<vec4u, 320>, 2>; // by rows of subgroups: SUB_ROWS × DEPTH
+var<workgroup> b_tile: array<array<vec4u, 288>, 2>; // by columns of subgroups: DEPTH × SUB_COLUMNS
+var<workgroup> c_tile: array<array<vec4u, 80>, 4>; // a matrix of sums for each subgroup
+
+fn halves_of(bits: vec2u) -> vec4f {
+  return vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
+}
+
+fn to_halves(x: vec4f) -> vec2u {
+  return vec2u(bitcast<u32>(vec2h(x.xy)), bitcast<u32>(vec2h(x.zw)));
+}
+
+// Scales one matrix of sums and writes it to C, whose tile it is at (row, column).
+fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
+  let tile = &c_tile[subgroup];
+  subgroupMatrixStore<row_major>(tile, 0u, sum, C_PITCH);
+  workgroupBarrier();
+  let i = row + lane / 2u;
+  let j = column / 8u + lane % 2u;
+  let width = (params.n + 7u) / 8u;
+  if (i < params.m && j < width) {
+    let source = lane / 2u * C_PITCH + lane % 2u * 2u;
+    var low = params.alpha * bitcast<vec4f>(tile[source]);
+    var high = params.alpha * bitcast<vec4f>(tile[source + 1u]);
+    if (params.beta != 0.0) {
+      let old = c[i * width + j];
+      low += params.beta * halves_of(old.xy);
+      high += params.beta * halves_of(old.zw);
+    }
+    c[i * width + j] = vec4u(to_halves(low), to_halves(high));
+  }
+  workgroupBarrier();
+}
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+  @builtin(subgroup_id) subgroup: u32,
+  @builtin(subgroup_invocation_id) lane: u32,
+) {
+  let tiles_across = (params.n + COLUMNS - 1u) / COLUMNS;
+  let tiles_down = (params.m + ROWS - 1u) / ROWS;
+  let tile = group.y * groups.x + group.x;
+  if (tile >= tiles_across * tiles_down) {
+    return;
+  }
+  let first = tile / (TALL * tiles_across) * TALL; // row of tiles, of a group
+  let tall = min(tiles_down - first, TALL);
+  let in_group = tile % (TALL * tiles_across);
+  let row0 = (first + in_group % tall) * ROWS;
+  let column0 = in_group / tall * COLUMNS;
+  let sub_row = subgroup / (COLUMNS / SUB_COLUMNS);
+  let sub_column = subgroup % (COLUMNS / SUB_COLUMNS);
+
+  // What this thread brings into workgroup memory: 4 vec4u of A, in every 32th row, and 4 of B,
+  // in every 8th. Rows and columns beyond the edge are replaced by the last ones.
+  let a_width = (params.k + 7u) / 8u;
+  let b_width = (params.n + 7u) / 8u;
+  let a_row = thread / (DEPTH / 8u);
+  let a_column = thread % (DEPTH / 8u);
+  let b_row = thread / (COLUMNS / 8u);
+  let b_column = thread % (COLUMNS / 8u);
+  let last_row = params.m - 1u;
+  let a_at0 = min(row0 + a_row, last_row) * a_width + a_column;
+  let a_at1 = min(row0 + a_row + 32u, last_row) * a_width + a_column;
+  let a_at2 = min(row0 + a_row + 64u, last_row) * a_width + a_column;
+  let a_at3 = min(row0 + a_row + 96u, last_row) * a_width + a_column;
+  let b_at0 = b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
+  let b_at1 = b_at0 + 8u * b_width;
+  let b_at2 = b_at0 + 16u * b_width;
+  let b_at3 = b_at0 + 24u * b_width;
+  let a_to = a_row % SUB_ROWS * A_PITCH + a_column;
+  let b_side = b_column / (SUB_COLUMNS / 8u);
+  let b_to = b_column % (SUB_COLUMNS / 8u);
+
+  var sum00 = Sum(); var sum01 = Sum(); var sum02 = Sum(); var sum03 = Sum();
+  var sum10 = Sum(); var sum11 = Sum(); var sum12 = Sum(); var sum13 = Sum();
+  var sum20 = Sum(); var sum21 = Sum(); var sum22 = Sum(); var sum23 = Sum();
+  var sum30 = Sum(); var sum31 = Sum(); var sum32 = Sum(); var sum33 = Sum();
+  var next_a0 = vec4u();
+  var next_a1 = vec4u();
+  var next_a2 = vec4u();
+  var next_a3 = vec4u();
+  var next_b0 = vec4u();
+  var next_b1 = vec4u();
+  var next_b2 = vec4u();
+  var next_b3 = vec4u();
+
+  {
+    let k1 = 0u;
+    let a_inside = k1 / 8u + a_column < a_width;
+    next_a0 = select(vec4u(), a[a_at0 + k1 / 8u], a_inside);
+    next_a1 = select(vec4u(), a[a_at1 + k1 / 8u], a_inside);
+    next_a2 = select(vec4u(), a[a_at2 + k1 / 8u], a_inside);
+    next_a3 = select(vec4u(), a[a_at3 + k1 / 8u], a_inside);
+    next_b0 = select(vec4u(), b[b_at0 + k1 * b_width], k1 + b_row < params.k);
+    next_b1 = select(vec4u(), b[b_at1 + k1 * b_width], k1 + b_row + 8u < params.k);
+    next_b2 = select(vec4u(), b[b_at2 + k1 * b_width], k1 + b_row + 16u < params.k);
+    next_b3 = select(vec4u(), b[b_at3 + k1 * b_width], k1 + b_row + 24u < params.k);
+  }
+  for (var k0 = 0u; k0 < params.k; k0 += DEPTH) {
+    a_tile[(a_row) / SUB_ROWS][(a_row) % SUB_ROWS * A_PITCH + a_column] = next_a0;
+    a_tile[(a_row + 32u) / SUB_ROWS][(a_row + 32u) % SUB_ROWS * A_PITCH + a_column] = next_a1;
+    a_tile[(a_row + 64u) / SUB_ROWS][(a_row + 64u) % SUB_ROWS * A_PITCH + a_column] = next_a2;
+    a_tile[(a_row + 96u) / SUB_ROWS][(a_row + 96u) % SUB_ROWS * A_PITCH + a_column] = next_a3;
+    b_tile[b_side][(b_row) * B_PITCH + b_to] = next_b0;
+    b_tile[b_side][(b_row + 8u) * B_PITCH + b_to] = next_b1;
+    b_tile[b_side][(b_row + 16u) * B_PITCH + b_to] = next_b2;
+    b_tile[b_side][(b_row + 24u) * B_PITCH + b_to] = next_b3;
+    workgroupBarrier();
+    let k1 = k0 + DEPTH;
+    if (k1 < params.k) { // the next tile, while this one is multiplied
+      let a_inside = k1 / 8u + a_column < a_width;
+      next_a0 = select(vec4u(), a[a_at0 + k1 / 8u], a_inside);
+      next_a1 = select(vec4u(), a[a_at1 + k1 / 8u], a_inside);
+      next_a2 = select(vec4u(), a[a_at2 + k1 / 8u], a_inside);
+      next_a3 = select(vec4u(), a[a_at3 + k1 / 8u], a_inside);
+      next_b0 = select(vec4u(), b[b_at0 + k1 * b_width], k1 + b_row < params.k);
+      next_b1 = select(vec4u(), b[b_at1 + k1 * b_width], k1 + b_row + 8u < params.k);
+      next_b2 = select(vec4u(), b[b_at2 + k1 * b_width], k1 + b_row + 16u < params.k);
+      next_b3 = select(vec4u(), b[b_at3 + k1 * b_width], k1 + b_row + 24u < params.k);
+    }
+    let left = &a_tile[sub_row];
+    let right = &b_tile[sub_column];
+    {
+      let a0 = subgroupMatrixLoad<Left, row_major>(left, 0u * A_PITCH, A_PITCH);
+      let a1 = subgroupMatrixLoad<Left, row_major>(left, 16u * A_PITCH, A_PITCH);
+      let a2 = subgroupMatrixLoad<Left, row_major>(left, 32u * A_PITCH, A_PITCH);
+      let a3 = subgroupMatrixLoad<Left, row_major>(left, 48u * A_PITCH, A_PITCH);
+      let b0 = subgroupMatrixLoad<Right, row_major>(right, 0u, B_PITCH);
+      sum00 = subgroupMatrixMultiplyAccumulate(a0, b0, sum00);
+      sum10 = subgroupMatrixMultiplyAccumulate(a1, b0, sum10);
+      sum20 = subgroupMatrixMultiplyAccumulate(a2, b0, sum20);
+      sum30 = subgroupMatrixMultiplyAccumulate(a3, b0, sum30);
+      let b1 = subgroupMatrixLoad<Right, row_major>(right, 2u, B_PITCH);
+      sum01 = subgroupMatrixMultiplyAccumulate(a0, b1, sum01);
+      sum11 = subgroupMatrixMultiplyAccumulate(a1, b1, sum11);
+      sum21 = subgroupMatrixMultiplyAccumulate(a2, b1, sum21);
+      sum31 = subgroupMatrixMultiplyAccumulate(a3, b1, sum31);
+      let b2 = subgroupMatrixLoad<Right, row_major>(right, 4u, B_PITCH);
+      sum02 = subgroupMatrixMultiplyAccumulate(a0, b2, sum02);
+      sum12 = subgroupMatrixMultiplyAccumulate(a1, b2, sum12);
+      sum22 = subgroupMatrixMultiplyAccumulate(a2, b2, sum22);
+      sum32 = subgroupMatrixMultiplyAccumulate(a3, b2, sum32);
+      let b3 = subgroupMatrixLoad<Right, row_major>(right, 6u, B_PITCH);
+      sum03 = subgroupMatrixMultiplyAccumulate(a0, b3, sum03);
+      sum13 = subgroupMatrixMultiplyAccumulate(a1, b3, sum13);
+      sum23 = subgroupMatrixMultiplyAccumulate(a2, b3, sum23);
+      sum33 = subgroupMatrixMultiplyAccumulate(a3, b3, sum33);
+    }
+    {
+      let a0 = subgroupMatrixLoad<Left, row_major>(left, 0u * A_PITCH + 2u, A_PITCH);
+      let a1 = subgroupMatrixLoad<Left, row_major>(left, 16u * A_PITCH + 2u, A_PITCH);
+      let a2 = subgroupMatrixLoad<Left, row_major>(left, 32u * A_PITCH + 2u, A_PITCH);
+      let a3 = subgroupMatrixLoad<Left, row_major>(left, 48u * A_PITCH + 2u, A_PITCH);
+      let b0 = subgroupMatrixLoad<Right, row_major>(right, 16u * B_PITCH, B_PITCH);
+      sum00 = subgroupMatrixMultiplyAccumulate(a0, b0, sum00);
+      sum10 = subgroupMatrixMultiplyAccumulate(a1, b0, sum10);
+      sum20 = subgroupMatrixMultiplyAccumulate(a2, b0, sum20);
+      sum30 = subgroupMatrixMultiplyAccumulate(a3, b0, sum30);
+      let b1 = subgroupMatrixLoad<Right, row_major>(right, 16u * B_PITCH + 2u, B_PITCH);
+      sum01 = subgroupMatrixMultiplyAccumulate(a0, b1, sum01);
+      sum11 = subgroupMatrixMultiplyAccumulate(a1, b1, sum11);
+      sum21 = subgroupMatrixMultiplyAccumulate(a2, b1, sum21);
+      sum31 = subgroupMatrixMultiplyAccumulate(a3, b1, sum31);
+      let b2 = subgroupMatrixLoad<Right, row_major>(right, 16u * B_PITCH + 4u, B_PITCH);
+      sum02 = subgroupMatrixMultiplyAccumulate(a0, b2, sum02);
+      sum12 = subgroupMatrixMultiplyAccumulate(a1, b2, sum12);
+      sum22 = subgroupMatrixMultiplyAccumulate(a2, b2, sum22);
+      sum32 = subgroupMatrixMultiplyAccumulate(a3, b2, sum32);
+      let b3 = subgroupMatrixLoad<Right, row_major>(right, 16u * B_PITCH + 6u, B_PITCH);
+      sum03 = subgroupMatrixMultiplyAccumulate(a0, b3, sum03);
+      sum13 = subgroupMatrixMultiplyAccumulate(a1, b3, sum13);
+      sum23 = subgroupMatrixMultiplyAccumulate(a2, b3, sum23);
+      sum33 = subgroupMatrixMultiplyAccumulate(a3, b3, sum33);
+    }
+    workgroupBarrier();
+  }
+  let row = row0 + sub_row * SUB_ROWS;
+  let column = column0 + sub_column * SUB_COLUMNS;
+  write(sum00, subgroup, lane, row, column);
+  write(sum01, subgroup, lane, row, column + 16u);
+  write(sum02, subgroup, lane, row, column + 32u);
+  write(sum03, subgroup, lane, row, column + 48u);
+  write(sum10, subgroup, lane, row + 16u, column);
+  write(sum11, subgroup, lane, row + 16u, column + 16u);
+  write(sum12, subgroup, lane, row + 16u, column + 32u);
+  write(sum13, subgroup, lane, row + 16u, column + 48u);
+  write(sum20, subgroup, lane, row + 32u, column);
+  write(sum21, subgroup, lane, row + 32u, column + 16u);
+  write(sum22, subgroup, lane, row + 32u, column + 32u);
+  write(sum23, subgroup, lane, row + 32u, column + 48u);
+  write(sum30, subgroup, lane, row + 48u, column);
+  write(sum31, subgroup, lane, row + 48u, column + 16u);
+  write(sum32, subgroup, lane, row + 48u, column + 32u);
+  write(sum33, subgroup, lane, row + 48u, column + 48u);
+}

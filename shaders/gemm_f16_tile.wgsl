@@ -1,0 +1,197 @@
+// C = alpha A B + beta C, row-major and contiguous, float16 in memory and float32 sums; rows of
+// whole vec4u, that is n and k multiples of 8 or rows padded to such (A's with zeros).
+//
+// Works on devices without shader-f16. A workgroup of 128 threads makes a 128 × 128 tile of C, 16
+// steps of k at a time: the tiles of A, transposed, and of B are unpacked to float32 in workgroup
+// memory, while the next ones are already being read from memory. A thread makes 16 rows by 8
+// columns, as 4 × 4 blocks of sums in registers. 2mnk operations, nearly all of them FMAs; A is read
+// n / 128 times, B m / 128 times.
+
+struct Params {
+  m: u32,
+  n: u32,
+  k: u32,
+  alpha: f32,
+  beta: f32,
+}
+
+@group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
+@group(0) @binding(1) var<storage, read> b: array<vec4u>;
+@group(0) @binding(2) var<storage, read_write> c: array<vec2u>; // four
+@group(1) @binding(0) var<uniform> params: Params;
+
+const TILE = 128u;
+const DEPTH = 16u;
+const THREADS = 128u;
+const A_PITCH = 132u; // padded, so that what threads store together lies in different banks
+const B_PITCH = 32u; // in vec4f
+const TALL = 8u; // tiles, of a group of tiles that share their columns of B in the cache
+
+var<workgroup> a_tile: array<f32, DEPTH * A_PITCH>; // [k][row]
+var<workgroup> b_tile: array<vec4f, DEPTH * B_PITCH>; // [k][column / 4]
+
+// Stores eight steps of a row of A, one below the other.
+fn store_a(bits: vec4u, at: u32) {
+  let x0 = unpack2x16float(bits.x);
+  let x1 = unpack2x16float(bits.y);
+  let x2 = unpack2x16float(bits.z);
+  let x3 = unpack2x16float(bits.w);
+  a_tile[at] = x0.x;
+  a_tile[at + A_PITCH] = x0.y;
+  a_tile[at + 2u * A_PITCH] = x1.x;
+  a_tile[at + 3u * A_PITCH] = x1.y;
+  a_tile[at + 4u * A_PITCH] = x2.x;
+  a_tile[at + 5u * A_PITCH] = x2.y;
+  a_tile[at + 6u * A_PITCH] = x3.x;
+  a_tile[at + 7u * A_PITCH] = x3.y;
+}
+
+// Stores eight columns of a row of B.
+fn store_b(bits: vec4u, at: u32) {
+  b_tile[at] = vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
+  b_tile[at + 1u] = vec4f(unpack2x16float(bits.z), unpack2x16float(bits.w));
+}
+
+fn rows_of_a(at: u32) -> vec4f {
+  return vec4f(a_tile[at], a_tile[at + 1u], a_tile[at + 2u], a_tile[at + 3u]);
+}
+
+// A 4 × 4 block of sums, a row of it in each vector, and one more step.
+fn step(sums: mat4x4f, rows: vec4f, columns: vec4f) -> mat4x4f {
+  return mat4x4f(
+    fma(rows.xxxx, columns, sums[0]),
+    fma(rows.yyyy, columns, sums[1]),
+    fma(rows.zzzz, columns, sums[2]),
+    fma(rows.wwww, columns, sums[3]),
+  );
+}
+
+// One half's bits. pack2x16float leaves the result open for values beyond float16's range.
+fn half_bits(value: f32) -> u32 {
+  if ((bitcast<u32>(value) & 0x7fffffffu) > 0x7f800000u) {
+    return 0x7e00u;
+  }
+  if (abs(value) >= 65520.0) { // from here on, float16 rounds to infinity
+    return select(0x7c00u, 0xfc00u, value < 0.0);
+  }
+  return pack2x16float(vec2f(clamp(value, -65504.0, 65504.0), 0.0)) & 0xffffu;
+}
+
+fn write(sums: vec4f, row: u32, column: u32) {
+  let width = (params.n + 7u) / 8u * 2u;
+  if (row >= params.m || column / 4u >= width) {
+    return;
+  }
+  let i = row * width + column / 4u;
+  var values = params.alpha * sums;
+  if (params.beta != 0.0) {
+    values += params.beta * vec4f(unpack2x16float(c[i].x), unpack2x16float(c[i].y));
+  }
+  c[i] = vec2u(
+    half_bits(values.x) | (half_bits(values.y) << 16u),
+    half_bits(values.z) | (half_bits(values.w) << 16u),
+  );
+}
+
+fn write_block(sums: mat4x4f, row: u32, column: u32) {
+  write(sums[0], row, column);
+  write(sums[1], row + 1u, column);
+  write(sums[2], row + 2u, column);
+  write(sums[3], row + 3u, column);
+}
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let tiles_across = (params.n + TILE - 1u) / TILE;
+  let tiles_down = (params.m + TILE - 1u) / TILE;
+  let tile = group.y * groups.x + group.x;
+  if (tile >= tiles_across * tiles_down) {
+    return;
+  }
+  let first = tile / (TALL * tiles_across) * TALL; // row of tiles, of a group
+  let tall = min(tiles_down - first, TALL);
+  let in_group = tile % (TALL * tiles_across);
+  let row0 = (first + in_group % tall) * TILE;
+  let column0 = in_group / tall * TILE;
+
+  // What this thread brings into workgroup memory: 8 steps of two rows of A, and 8 columns of two
+  // rows of B. Rows and columns beyond the edge are replaced by the last ones.
+  let a_width = (params.k + 7u) / 8u;
+  let b_width = (params.n + 7u) / 8u;
+  let a_row = thread / 2u;
+  let a_column = thread % 2u;
+  let b_row = thread / 16u;
+  let b_column = thread % 16u;
+  let a_at0 = min(row0 + a_row, params.m - 1u) * a_width + a_column;
+  let a_at1 = min(row0 + a_row + 64u, params.m - 1u) * a_width + a_column;
+  let b_at0 = b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
+  let b_at1 = b_at0 + 8u * b_width;
+  let a_to = a_column * 8u * A_PITCH + a_row;
+  let b_to = b_row * B_PITCH + b_column * 2u;
+  var next_a0 = vec4u();
+  var next_a1 = vec4u();
+  var next_b0 = vec4u();
+  var next_b1 = vec4u();
+
+  let x = thread % 16u; // columns 4x to 4x + 3, and those 64 further
+  let y = thread / 16u; // rows 4y to 4y + 3, and those 32, 64 and 96 further
+  var sums00 = mat4x4f();
+  var sums01 = mat4x4f();
+  var sums10 = mat4x4f();
+  var sums11 = mat4x4f();
+  var sums20 = mat4x4f();
+  var sums21 = mat4x4f();
+  var sums30 = mat4x4f();
+  var sums31 = mat4x4f();
+
+  // In step k0, the tiles of k0 are read, and those of the step before multiplied.
+  for (var k0 = 0u; k0 < params.k + DEPTH; k0 += DEPTH) {
+    if (k0 > 0u) {
+      workgroupBarrier();
+      store_a(next_a0, a_to);
+      store_a(next_a1, a_to + 64u);
+      store_b(next_b0, b_to);
+      store_b(next_b1, b_to + 8u * B_PITCH);
+      workgroupBarrier();
+    }
+    if (k0 < params.k) {
+      let a_inside = k0 / 8u + a_column < a_width;
+      next_a0 = select(vec4u(), a[a_at0 + k0 / 8u], a_inside);
+      next_a1 = select(vec4u(), a[a_at1 + k0 / 8u], a_inside);
+      next_b0 = select(vec4u(), b[b_at0 + k0 * b_width], k0 + b_row < params.k);
+      next_b1 = select(vec4u(), b[b_at1 + k0 * b_width], k0 + b_row + 8u < params.k);
+    }
+    if (k0 > 0u) {
+      for (var d = 0u; d < DEPTH; d++) {
+        let b0 = b_tile[d * B_PITCH + x];
+        let b1 = b_tile[d * B_PITCH + x + 16u];
+        let a0 = rows_of_a(d * A_PITCH + 4u * y);
+        let a1 = rows_of_a(d * A_PITCH + 4u * y + 32u);
+        let a2 = rows_of_a(d * A_PITCH + 4u * y + 64u);
+        let a3 = rows_of_a(d * A_PITCH + 4u * y + 96u);
+        sums00 = step(sums00, a0, b0);
+        sums01 = step(sums01, a0, b1);
+        sums10 = step(sums10, a1, b0);
+        sums11 = step(sums11, a1, b1);
+        sums20 = step(sums20, a2, b0);
+        sums21 = step(sums21, a2, b1);
+        sums30 = step(sums30, a3, b0);
+        sums31 = step(sums31, a3, b1);
+      }
+    }
+  }
+  let row = row0 + 4u * y;
+  let column = column0 + 4u * x;
+  write_block(sums00, row, column);
+  write_block(sums01, row, column + 64u);
+  write_block(sums10, row + 32u, column);
+  write_block(sums11, row + 32u, column + 64u);
+  write_block(sums20, row + 64u, column);
+  write_block(sums21, row + 64u, column + 64u);
+  write_block(sums30, row + 96u, column);
+  write_block(sums31, row + 96u, column + 64u);
+}
