@@ -104,6 +104,7 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "moments_columns": _moments,
     "gemm": _gemm,
     "gemm_f16": _gemm_f16,
+    "gemm_f16_rows": _gemm_f16,
     "gemm_f16_tile": _gemm_f16,
     "gemm_f16_matrix": _gemm_f16,
     "repitch": lambda f: (0, 2 * f["rows"] * (f["x_pitch"] + f["y_pitch"])),

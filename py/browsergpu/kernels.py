@@ -207,7 +207,7 @@ _TABLE = (
             _bindings("a", "b", "c"),
             params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32"),
         )
-        for name in ("gemm_f16", "gemm_f16_tile", "gemm_f16_matrix")
+        for name in ("gemm_f16", "gemm_f16_rows", "gemm_f16_tile", "gemm_f16_matrix")
     ),
     Kernel(
         "repitch",

@@ -57,7 +57,8 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
             "tile64", "gemm", workgroup_bytes=8_704, threads=256, traits={"rows": 64, "columns": 64}
         ),
     ),
-    # Traits: a tile's rows and columns; any_rows where rows need not be of whole vec4u.
+    # Traits: a tile's rows and columns, and which rows must be of whole vec4u: those of A and of
+    # B. Matrices of other rows are copied, unless B is to be read in place.
     "gemm_f16": (
         Variant(
             "matrix128",
@@ -65,21 +66,28 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
             features=_MATRICES,
             workgroup_bytes=24_576,
             threads=128,
-            traits={"rows": 128, "columns": 128},
+            traits={"rows": 128, "columns": 128, "whole_a": 1, "whole_b": 1, "in_place": 0},
         ),
         Variant(
             "tile128",
             "gemm_f16_tile",
             workgroup_bytes=16_640,
             threads=128,
-            traits={"rows": 128, "columns": 128},
+            traits={"rows": 128, "columns": 128, "whole_a": 1, "whole_b": 1, "in_place": 0},
+        ),
+        Variant(
+            "rows4",
+            "gemm_f16_rows",
+            workgroup_bytes=8_192,
+            threads=256,
+            traits={"rows": 4, "columns": 32, "whole_a": 0, "whole_b": 1, "in_place": 1},
         ),
         Variant(
             "tile32",
             "gemm_f16",
             workgroup_bytes=4_224,
             threads=256,
-            traits={"rows": 32, "columns": 32, "any_rows": 1},
+            traits={"rows": 32, "columns": 32, "whole_a": 0, "whole_b": 0, "in_place": 1},
         ),
     ),
 }
@@ -87,7 +95,7 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
 #: Device class → operation → size class → variant. The class "" holds for every device that
 #: nothing else says more about.
 PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
-    "": {"gemm": {}, "gemm_f16": {"small": "tile32"}},
+    "": {"gemm": {}, "gemm_f16": {"thin": "rows4", "small": "tile32"}},
 }
 
 

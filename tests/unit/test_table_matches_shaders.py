@@ -171,7 +171,7 @@ CONFIGURATIONS = {
         for axes in (2, 3, 5)
     },
 }
-PLAIN = {"gemm_f16", "gemm_f16_tile", "gemm_f16_matrix", "pool_indices"}
+PLAIN = {"gemm_f16", "gemm_f16_rows", "gemm_f16_tile", "gemm_f16_matrix", "pool_indices"}
 
 
 def test_configurations_are_the_public_ops() -> None:

@@ -13,14 +13,21 @@ from browsergpu.ops.remembered import remembered
 from browsergpu.variants import Variant
 
 _OP = "gemm_f16"
-_VECTOR = 8  # halves in a vec4u: the rows that tiles are loaded from are whole ones
-_WORTH_PADDING = 32  # columns from which padding rows to whole vectors does not cost much memory
+_VECTOR = 8  # halves in a vec4u, of which most kernels want rows to be made
+_WORTH_COPYING = 32  # columns from which filled-up rows are not much longer
 
 
 @dataclass(frozen=True, slots=True)
 class GemmF16Plan:
-    """Elements that each operand must hold, the kernels' parameters, and the size class: "small",
-    "medium" or "large", by the tiles of C."""
+    """Elements that each operand must hold, the kernels' parameters, and the size class:
+
+    - "thin": few rows
+    - "small": a few tiles, or short ones
+    - "medium" or "large", by whether tiles of 128 × 128 keep a large GPU busy
+
+    ``whole_a`` and ``whole_b``: the operand's rows are whole vectors (C's are as B's).
+    ``worth_copying``: otherwise, copies in such rows are not much larger.
+    """
 
     a_elements: int
     b_elements: int
@@ -31,18 +38,20 @@ class GemmF16Plan:
     k: int
     alpha: float
     beta: float
+    whole_a: bool
+    whole_b: bool
+    worth_copying: bool
 
-    @property
-    def has_whole_rows(self) -> bool:
-        """Whether the rows of all operands are whole vectors."""
-        return self.n % _VECTOR == 0 and self.k % _VECTOR == 0
+    def takes_rows_of(self, variant: Variant) -> bool:
+        """Whether a variant can read the operands as they are."""
+        traits = variant.traits
+        return traits["whole_a"] <= self.whole_a and traits["whole_b"] <= self.whole_b
 
     def fits(self, variant: Variant) -> bool:
-        """Whether a variant can do it: those that want whole rows get padded copies, unless the
-        copies would be much larger."""
-        if "any_rows" in variant.traits:
-            return True
-        return all(x % _VECTOR == 0 or x >= _WORTH_PADDING for x in (self.n, self.k))
+        """Whether a variant can do it."""
+        return self.takes_rows_of(variant) or (
+            self.worth_copying and not variant.traits["in_place"]
+        )
 
 
 @remembered
@@ -53,16 +62,19 @@ def plan_gemm_f16(m: Any, n: Any, k: Any, alpha: Any, beta: Any) -> GemmF16Plan:
     k = checks.integer(_OP, "k", k)
     alpha = checks.real(_OP, "alpha", alpha)
     beta = checks.real(_OP, "beta", beta)
-    c_elements = m * n
-    a_elements, b_elements = m * k, k * n
+    elements = (m * k, k * n, m * n)
     if alpha == 0:
         k = 0  # BLAS: A and B are not read, so that their NaN do not count
+    whole_a, whole_b = k % _VECTOR == 0, n % _VECTOR == 0
+    worth_copying = all(x % _VECTOR == 0 or x >= _WORTH_COPYING for x in (n, k))
     return GemmF16Plan(
-        a_elements, b_elements, c_elements, _size_class(m, n, k), m, n, k, alpha, beta
+        *elements, _size_class(m, n, k), m, n, k, alpha, beta, whole_a, whole_b, worth_copying
     )
 
 
 def _size_class(m: int, n: int, k: int) -> str:
+    if m <= 8:
+        return "thin"
     if min(m, n, k) < 32 or m * n * k < 2**21:
         return "small"
     return "large" if blocks(m, 128) * blocks(n, 128) >= 128 else "medium"
@@ -76,17 +88,16 @@ def gemm_f16(
     if plan.c_elements == 0:
         return
     variant = device.variants.choose(_OP, plan.size_class, plan.fits)
-    traits = variant.traits
     pipeline = device.pipeline(variant.kernel, variant.configuration)
-    grid = fold(blocks(m, traits["rows"]) * blocks(n, traits["columns"]))
-    if plan.has_whole_rows or "any_rows" in traits:
+    grid = fold(blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"]))
+    if plan.takes_rows_of(variant):
         device.recorder.dispatch(pipeline, *grid, a.id, b.id, c.id, m, n, k, plan.alpha, plan.beta)
         return
     temporary: list[Allocation] = []
 
-    def padded(rows: int, columns: int, x: Allocation | None) -> Allocation:
+    def copy(rows: int, columns: int, x: Allocation | None) -> Allocation:
         """The matrix x, or room for one, in rows of whole vectors."""
-        pitch = blocks(columns, _VECTOR) * _VECTOR
+        pitch = _whole(columns)
         buffer = device.memory.get_buffer(_OP, 2 * max(rows * pitch, 1), "temporary")
         temporary.append(buffer)
         if x is not None:
@@ -94,18 +105,21 @@ def gemm_f16(
         return buffer
 
     try:
-        wide = n % _VECTOR != 0
-        left = padded(m, k, a) if k % _VECTOR else a
-        right = padded(k, n, b) if wide else b
-        product = padded(m, n, c if plan.beta else None) if wide else c
+        left = a if plan.whole_a else copy(m, k, a)
+        right = b if plan.whole_b else copy(k, n, b)
+        product = c if plan.whole_b else copy(m, n, c if plan.beta else None)
         device.recorder.dispatch(
             pipeline, *grid, left.id, right.id, product.id, m, n, k, plan.alpha, plan.beta
         )
-        if wide:
-            _repitch(device, m, product, blocks(n, _VECTOR) * _VECTOR, c, n)
+        if product is not c:
+            _repitch(device, m, product, _whole(n), c, n)
     finally:
         for buffer in temporary:
             device.memory.return_buffer(buffer)
+
+
+def _whole(columns: int) -> int:
+    return blocks(columns, _VECTOR) * _VECTOR
 
 
 def _repitch(

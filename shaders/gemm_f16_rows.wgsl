@@ -1,0 +1,144 @@
+// C = alpha A B + beta C for few rows, row-major and contiguous, float16 in memory and float32
+// sums; n a multiple of 8.
+//
+// Works on devices without shader-f16. A workgroup makes 4 rows by 32 columns of C: 4 threads side
+// by side read 8 columns each of a row of B, and 64 such teams share the steps of k; their sums
+// are added in workgroup memory at the end. Reads B m / 4 times: bound by memory where m is small.
+
+struct Params {
+  m: u32,
+  n: u32,
+  k: u32,
+  alpha: f32,
+  beta: f32,
+}
+
+@group(0) @binding(0) var<storage, read> a: array<u32>; // two halves each
+@group(0) @binding(1) var<storage, read> b: array<vec4u>; // eight
+@group(0) @binding(2) var<storage, read_write> c: array<u32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+const ROWS = 4u;
+const COLUMNS = 32u;
+const ACROSS = 4u; // threads side by side
+const TEAMS = 64u;
+const THREADS = 256u;
+
+var<workgroup> partial: array<vec4f, 2u * THREADS>; // [team][column / 4], of one row
+
+fn half_at(i: u32) -> f32 {
+  let pair = unpack2x16float(a[i >> 1u]);
+  return select(pair.x, pair.y, (i & 1u) == 1u);
+}
+
+fn column_of_a(rows: vec4u, step: u32) -> vec4f {
+  return vec4f(
+    half_at(rows.x + step),
+    half_at(rows.y + step),
+    half_at(rows.z + step),
+    half_at(rows.w + step),
+  );
+}
+
+// Four rows' sums of four columns, and one more step of k.
+fn add(sums: mat4x4f, rows: vec4f, bits: vec2u) -> mat4x4f {
+  let columns = vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
+  return mat4x4f(
+    fma(rows.xxxx, columns, sums[0]),
+    fma(rows.yyyy, columns, sums[1]),
+    fma(rows.zzzz, columns, sums[2]),
+    fma(rows.wwww, columns, sums[3]),
+  );
+}
+
+// One half's bits. pack2x16float leaves the result open for values beyond float16's range.
+fn half_bits(value: f32) -> u32 {
+  if ((bitcast<u32>(value) & 0x7fffffffu) > 0x7f800000u) {
+    return 0x7e00u;
+  }
+  if (abs(value) >= 65520.0) { // from here on, float16 rounds to infinity
+    return select(0x7c00u, 0xfc00u, value < 0.0);
+  }
+  return pack2x16float(vec2f(clamp(value, -65504.0, 65504.0), 0.0)) & 0xffffu;
+}
+
+// Adds up the teams' sums of a row and writes it: each of 64 threads adds 8 teams' of four
+// columns, then each of 16 threads the eight results of two columns.
+fn write(low: vec4f, high: vec4f, thread: u32, row: u32, column0: u32) {
+  partial[2u * thread] = low;
+  partial[2u * thread + 1u] = high;
+  workgroupBarrier();
+  let quads = COLUMNS / 4u;
+  var sum = vec4f();
+  if (thread < 64u) {
+    let first = thread / quads * (TEAMS / 8u);
+    for (var team = 0u; team < TEAMS / 8u; team++) {
+      sum += partial[(first + team) * quads + thread % quads];
+    }
+  }
+  workgroupBarrier();
+  if (thread < 64u) {
+    partial[thread] = sum;
+  }
+  workgroupBarrier();
+  let column = column0 + 2u * thread;
+  if (thread < COLUMNS / 2u && row < params.m && column < params.n) {
+    var total = vec4f();
+    for (var i = 0u; i < 8u; i++) {
+      total += partial[i * quads + thread / 2u];
+    }
+    var values = params.alpha * select(total.xy, total.zw, (thread & 1u) == 1u);
+    let i = (row * params.n + column) / 2u;
+    if (params.beta != 0.0) {
+      values += params.beta * unpack2x16float(c[i]);
+    }
+    c[i] = half_bits(values.x) | (half_bits(values.y) << 16u);
+  }
+  workgroupBarrier();
+}
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let tiles_across = (params.n + COLUMNS - 1u) / COLUMNS;
+  let tile = group.y * groups.x + group.x;
+  let row0 = tile / tiles_across * ROWS;
+  if (row0 >= params.m) {
+    return;
+  }
+  let column0 = tile % tiles_across * COLUMNS;
+  let width = params.n / 8u;
+  let at = min(column0 / 8u + thread % ACROSS, width - 1u);
+  let last = params.m - 1u; // rows beyond the edge are replaced by the last one
+  let rows = min(vec4u(row0) + vec4u(0u, 1u, 2u, 3u), vec4u(last)) * params.k;
+  var low = mat4x4f();
+  var high = mat4x4f();
+  var step = thread / ACROSS;
+  for (; step + 3u * TEAMS < params.k; step += 4u * TEAMS) { // four reads under way at a time
+    let b0 = b[step * width + at];
+    let b1 = b[(step + TEAMS) * width + at];
+    let b2 = b[(step + 2u * TEAMS) * width + at];
+    let b3 = b[(step + 3u * TEAMS) * width + at];
+    let a0 = column_of_a(rows, step);
+    let a1 = column_of_a(rows, step + TEAMS);
+    let a2 = column_of_a(rows, step + 2u * TEAMS);
+    let a3 = column_of_a(rows, step + 3u * TEAMS);
+    low = add(add(low, a0, b0.xy), a1, b1.xy);
+    high = add(add(high, a0, b0.zw), a1, b1.zw);
+    low = add(add(low, a2, b2.xy), a3, b3.xy);
+    high = add(add(high, a2, b2.zw), a3, b3.zw);
+  }
+  for (; step < params.k; step += TEAMS) {
+    let bits = b[step * width + at];
+    let values = column_of_a(rows, step);
+    low = add(low, values, bits.xy);
+    high = add(high, values, bits.zw);
+  }
+  write(low[0], high[0], thread, row0, column0);
+  write(low[1], high[1], thread, row0 + 1u, column0);
+  write(low[2], high[2], thread, row0 + 2u, column0);
+  write(low[3], high[3], thread, row0 + 3u, column0);
+}
