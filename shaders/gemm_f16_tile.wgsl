@@ -4,8 +4,8 @@
 // Works on devices without shader-f16. A workgroup of 128 threads makes a 128 × 128 tile of C, 16
 // steps of k at a time: the tiles of A, transposed, and of B are unpacked to float32 in workgroup
 // memory, while the next ones are already being read from memory. A thread makes 16 rows by 8
-// columns, as 4 × 4 blocks of sums in registers. 2mnk operations, nearly all of them FMAs; A is read
-// n / 128 times, B m / 128 times.
+// columns, as 4 × 4 blocks of sums in registers. 2mnk operations, nearly all of them FMAs; A is
+// read n / 128 times, B m / 128 times.
 
 struct Params {
   m: u32,
@@ -132,10 +132,10 @@ fn main(
   let b_at1 = b_at0 + 8u * b_width;
   let a_to = a_column * 8u * A_PITCH + a_row;
   let b_to = b_row * B_PITCH + b_column * 2u;
-  var next_a0 = vec4u();
-  var next_a1 = vec4u();
-  var next_b0 = vec4u();
-  var next_b1 = vec4u();
+  var next_a0 = a[a_at0];
+  var next_a1 = a[a_at1];
+  var next_b0 = b[b_at0];
+  var next_b1 = b[b_at1];
 
   let x = thread % 16u; // columns 4x to 4x + 3, and those 64 further
   let y = thread / 16u; // rows 4y to 4y + 3, and those 32, 64 and 96 further
@@ -148,41 +148,44 @@ fn main(
   var sums30 = mat4x4f();
   var sums31 = mat4x4f();
 
-  // In step k0, the tiles of k0 are read, and those of the step before multiplied.
-  for (var k0 = 0u; k0 < params.k + DEPTH; k0 += DEPTH) {
-    if (k0 > 0u) {
-      workgroupBarrier();
-      store_a(next_a0, a_to);
-      store_a(next_a1, a_to + 64u);
-      store_b(next_b0, b_to);
-      store_b(next_b1, b_to + 8u * B_PITCH);
-      workgroupBarrier();
+  for (var k0 = 0u; k0 < params.k; k0 += DEPTH) {
+    // Masked here and not where it is read, for that would wait for the memory.
+    if (k0 + DEPTH > params.k) { // what lies behind k counts as zero
+      let inside = k0 / 8u + a_column < a_width;
+      next_a0 = select(vec4u(), next_a0, inside);
+      next_a1 = select(vec4u(), next_a1, inside);
+      next_b0 = select(vec4u(), next_b0, k0 + b_row < params.k);
+      next_b1 = select(vec4u(), next_b1, k0 + b_row + 8u < params.k);
     }
-    if (k0 < params.k) {
-      let a_inside = k0 / 8u + a_column < a_width;
-      next_a0 = select(vec4u(), a[a_at0 + k0 / 8u], a_inside);
-      next_a1 = select(vec4u(), a[a_at1 + k0 / 8u], a_inside);
-      next_b0 = select(vec4u(), b[b_at0 + k0 * b_width], k0 + b_row < params.k);
-      next_b1 = select(vec4u(), b[b_at1 + k0 * b_width], k0 + b_row + 8u < params.k);
+    store_a(next_a0, a_to);
+    store_a(next_a1, a_to + 64u);
+    store_b(next_b0, b_to);
+    store_b(next_b1, b_to + 8u * B_PITCH);
+    workgroupBarrier();
+    let k1 = k0 + DEPTH;
+    if (k1 < params.k) { // the next tiles come while these are multiplied
+      next_a0 = a[a_at0 + k1 / 8u];
+      next_a1 = a[a_at1 + k1 / 8u];
+      next_b0 = b[b_at0 + k1 * b_width];
+      next_b1 = b[b_at1 + k1 * b_width];
     }
-    if (k0 > 0u) {
-      for (var d = 0u; d < DEPTH; d++) {
-        let b0 = b_tile[d * B_PITCH + x];
-        let b1 = b_tile[d * B_PITCH + x + 16u];
-        let a0 = rows_of_a(d * A_PITCH + 4u * y);
-        let a1 = rows_of_a(d * A_PITCH + 4u * y + 32u);
-        let a2 = rows_of_a(d * A_PITCH + 4u * y + 64u);
-        let a3 = rows_of_a(d * A_PITCH + 4u * y + 96u);
-        sums00 = step(sums00, a0, b0);
-        sums01 = step(sums01, a0, b1);
-        sums10 = step(sums10, a1, b0);
-        sums11 = step(sums11, a1, b1);
-        sums20 = step(sums20, a2, b0);
-        sums21 = step(sums21, a2, b1);
-        sums30 = step(sums30, a3, b0);
-        sums31 = step(sums31, a3, b1);
-      }
+    for (var d = 0u; d < DEPTH; d++) {
+      let b0 = b_tile[d * B_PITCH + x];
+      let b1 = b_tile[d * B_PITCH + x + 16u];
+      let a0 = rows_of_a(d * A_PITCH + 4u * y);
+      let a1 = rows_of_a(d * A_PITCH + 4u * y + 32u);
+      let a2 = rows_of_a(d * A_PITCH + 4u * y + 64u);
+      let a3 = rows_of_a(d * A_PITCH + 4u * y + 96u);
+      sums00 = step(sums00, a0, b0);
+      sums01 = step(sums01, a0, b1);
+      sums10 = step(sums10, a1, b0);
+      sums11 = step(sums11, a1, b1);
+      sums20 = step(sums20, a2, b0);
+      sums21 = step(sums21, a2, b1);
+      sums30 = step(sums30, a3, b0);
+      sums31 = step(sums31, a3, b1);
     }
+    workgroupBarrier();
   }
   let row = row0 + 4u * y;
   let column = column0 + 4u * x;

@@ -10,7 +10,7 @@ unary…             ``unary``           one per operation
 binary…            ``binary``          one per operation
 reduce_rows, …     ``reduce``          one per operation
 gemm               ``gemm``, batched   one
-gemm_f16…          ``gemm_f16``        one per variant
+gemm_f16…          ``gemm_f16``        one each
 repitch            ``gemm_f16``        one
 conv2d             ``conv2d_forward``  one
 attention          ``attention``       one
@@ -207,7 +207,10 @@ _TABLE = (
             _bindings("a", "b", "c"),
             params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32"),
         )
-        for name in ("gemm_f16", "gemm_f16_rows", "gemm_f16_tile", "gemm_f16_matrix")
+        for name in (
+            "gemm_f16", "gemm_f16_rows", "gemm_f16_tile", "gemm_f16_matrix32",
+            "gemm_f16_matrix64", "gemm_f16_matrix128",
+        )
     ),
     Kernel(
         "repitch",

@@ -58,15 +58,32 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
         ),
     ),
     # Traits: a tile's rows and columns, and which rows must be of whole vec4u: those of A and of
-    # B. Matrices of other rows are copied, unless B is to be read in place.
+    # B. Matrices of other rows are copied, unless they are to be read in place. most_rows: of C,
+    # where it is slow on more.
     "gemm_f16": (
         Variant(
             "matrix128",
-            "gemm_f16_matrix",
+            "gemm_f16_matrix128",
             features=_MATRICES,
             workgroup_bytes=24_576,
             threads=128,
             traits={"rows": 128, "columns": 128, "whole_a": 1, "whole_b": 1, "in_place": 0},
+        ),
+        Variant(
+            "matrix64",
+            "gemm_f16_matrix64",
+            features=_MATRICES,
+            workgroup_bytes=20_992,
+            threads=64,
+            traits={"rows": 64, "columns": 64, "whole_a": 1, "whole_b": 1, "in_place": 0},
+        ),
+        Variant(
+            "matrix32",
+            "gemm_f16_matrix32",
+            features=_MATRICES,
+            workgroup_bytes=19_968,
+            threads=128,
+            traits={"rows": 32, "columns": 64, "whole_a": 1, "whole_b": 1, "in_place": 0},
         ),
         Variant(
             "tile128",
@@ -80,7 +97,14 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
             "gemm_f16_rows",
             workgroup_bytes=8_192,
             threads=256,
-            traits={"rows": 4, "columns": 32, "whole_a": 0, "whole_b": 1, "in_place": 1},
+            traits={
+                "rows": 4,
+                "columns": 32,
+                "whole_a": 0,
+                "whole_b": 1,
+                "in_place": 1,
+                "most_rows": 16,
+            },
         ),
         Variant(
             "tile32",
@@ -95,7 +119,14 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
 #: Device class → operation → size class → variant. The class "" holds for every device that
 #: nothing else says more about.
 PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
-    "": {"gemm": {}, "gemm_f16": {"thin": "rows4", "small": "tile32"}},
+    "": {
+        "gemm": {},
+        "gemm_f16": {"thin": "rows4", "small": "tile32", "medium": "tile128", "large": "tile128"},
+    },
+    # Measured on an H200.
+    "nvidia": {
+        "gemm_f16": {"small": "matrix32", "medium": "matrix64", "large": "matrix128"},
+    },
 }
 
 

@@ -171,7 +171,10 @@ CONFIGURATIONS = {
         for axes in (2, 3, 5)
     },
 }
-PLAIN = {"gemm_f16", "gemm_f16_rows", "gemm_f16_tile", "gemm_f16_matrix", "pool_indices"}
+PLAIN = {
+    *("gemm_f16", "gemm_f16_rows", "gemm_f16_tile", "pool_indices"),
+    *(f"gemm_f16_matrix{rows}" for rows in (32, 64, 128)),
+}
 
 
 def test_configurations_are_the_public_ops() -> None:

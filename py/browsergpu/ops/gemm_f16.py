@@ -15,6 +15,9 @@ from browsergpu.variants import Variant
 _OP = "gemm_f16"
 _VECTOR = 8  # halves in a vec4u, of which most kernels want rows to be made
 _WORTH_COPYING = 32  # columns from which filled-up rows are not much longer
+_WORTH_DISPATCHES = 2**22  # products of a matrix that cost as much as three more dispatches
+_FEW_ROWS = 8
+_MANY_TILES = 128  # workgroups that keep a large GPU busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +25,12 @@ class GemmF16Plan:
     """Elements that each operand must hold, the kernels' parameters, and the size class:
 
     - "thin": few rows
-    - "small": a few tiles, or short ones
-    - "medium" or "large", by whether tiles of 128 × 128 keep a large GPU busy
+    - "small": fewer tiles of 64 × 64 than keep a large GPU busy
+    - "medium": fewer tiles of 128 × 128 than that
+    - "large": all others
 
     ``whole_a`` and ``whole_b``: the operand's rows are whole vectors (C's are as B's).
-    ``worth_copying``: otherwise, copies in such rows are not much larger.
+    ``worth_copying``: where they are not, copies in such rows cost little beside the product.
     """
 
     a_elements: int
@@ -48,7 +52,9 @@ class GemmF16Plan:
         return traits["whole_a"] <= self.whole_a and traits["whole_b"] <= self.whole_b
 
     def fits(self, variant: Variant) -> bool:
-        """Whether a variant can do it."""
+        """Whether a variant can do it, and should."""
+        if self.m > variant.traits.get("most_rows", self.m):
+            return False
         return self.takes_rows_of(variant) or (
             self.worth_copying and not variant.traits["in_place"]
         )
@@ -66,18 +72,19 @@ def plan_gemm_f16(m: Any, n: Any, k: Any, alpha: Any, beta: Any) -> GemmF16Plan:
     if alpha == 0:
         k = 0  # BLAS: A and B are not read, so that their NaN do not count
     whole_a, whole_b = k % _VECTOR == 0, n % _VECTOR == 0
-    worth_copying = all(x % _VECTOR == 0 or x >= _WORTH_COPYING for x in (n, k))
+    short_copies = all(x % _VECTOR == 0 or x >= _WORTH_COPYING for x in (n, k))
+    worth_copying = short_copies and m * n * k >= _WORTH_DISPATCHES
     return GemmF16Plan(
-        *elements, _size_class(m, n, k), m, n, k, alpha, beta, whole_a, whole_b, worth_copying
+        *elements, _size_class(m, n), m, n, k, alpha, beta, whole_a, whole_b, worth_copying
     )
 
 
-def _size_class(m: int, n: int, k: int) -> str:
-    if m <= 8:
+def _size_class(m: int, n: int) -> str:
+    if m <= _FEW_ROWS:
         return "thin"
-    if min(m, n, k) < 32 or m * n * k < 2**21:
+    if blocks(m, 64) * blocks(n, 64) < _MANY_TILES:
         return "small"
-    return "large" if blocks(m, 128) * blocks(n, 128) >= 128 else "medium"
+    return "medium" if blocks(m, 128) * blocks(n, 128) < _MANY_TILES else "large"
 
 
 def gemm_f16(

@@ -32,7 +32,7 @@ def _gemm_f16(size_class: str, m: int, n: int, k: int) -> Problem:
 
 PROBLEMS: tuple[Problem, ...] = (
     _gemm_f16("thin", 1, 2048, 2048),
-    _gemm_f16("small", 64, 64, 64),
-    _gemm_f16("medium", 512, 512, 512),
+    _gemm_f16("small", 256, 256, 256),
+    _gemm_f16("medium", 1024, 1024, 512),
     _gemm_f16("large", 1536, 1536, 1024),
 )

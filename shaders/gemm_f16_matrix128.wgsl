@@ -1,4 +1,12 @@
-// m128
+// C = alpha A B + beta C, row-major and contiguous, float16 in memory and float32 sums, by subgroup
+// matrices; rows of whole vec4u, that is n and k multiples of 8 or rows padded to such (A's with
+// zeros).
+//
+// A workgroup of four subgroups makes a 128 × 128 tile of C, each 64 × 64 of it in registers,
+// 32 steps of k at a time through workgroup memory. The next tiles of A and B are read from memory
+// while these are multiplied. Loops are written out, for arrays of matrices make it
+// several times slower.
+// 2mnk operations; A is read n / 128 times, B m / 128 times.
 
 enable f16;
 enable subgroups;
@@ -14,8 +22,7 @@ struct Params {
   beta: f32,
 }
 
-// A vec4u is eight halves.
-@group(0) @binding(0) var<storage, read> a: array<vec4u>;
+@group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
 @group(0) @binding(2) var<storage, read_write> c: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
@@ -24,24 +31,24 @@ alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
 alias Sum = subgroup_matrix_result<f32, 16, 16>;
 
-const ROWS = 128u; // of a tile of C
+const ROWS = 128u; // of the tile of C
 const COLUMNS = 128u;
-const DEPTH = 32u; // of k at a time
-const SUB_ROWS = 64u; // of a subgroup's part of the tile
-const SUB_COLUMNS = 64u;
+const DEPTH = 32u;
 const THREADS = 128u;
 const TALL = 8u; // tiles, of a group of tiles that share their columns of B in the cache
 
-// Pitches in vec4u, odd: the rows of a matrix then start in different banks.
+// Pitches in vec4u. Odd ones, so that a matrix's rows start in different banks.
 const A_PITCH = 5u;
 const B_PITCH = 9u;
 const C_PITCH = 5u;
 
-var<workgroup> a_tile: array<array<vec4u, 320>, 2>; // by rows of subgroups: SUB_ROWS × DEPTH
-var<workgroup> b_tile: array<array<vec4u, 288>, 2>; // by columns of subgroups: DEPTH × SUB_COLUMNS
-var<workgroup> c_tile: array<array<vec4u, 80>, 4>; // a matrix of sums for each subgroup
+// One array for each 64 rows of A and one for each 64 columns of B: the compiler checks no bounds
+// where a matrix's place in an array is a constant.
+var<workgroup> a_tile: array<array<vec4u, 64u * A_PITCH>, 2>;
+var<workgroup> b_tile: array<array<vec4u, DEPTH * B_PITCH>, 2>;
+var<workgroup> c_tile: array<array<vec4u, 16u * C_PITCH>, 4>; // sums of each subgroup
 
-fn halves_of(bits: vec2u) -> vec4f {
+fn from_halves(bits: vec2u) -> vec4f {
   return vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
 }
 
@@ -49,7 +56,7 @@ fn to_halves(x: vec4f) -> vec2u {
   return vec2u(bitcast<u32>(vec2h(x.xy)), bitcast<u32>(vec2h(x.zw)));
 }
 
-// Scales one matrix of sums and writes it to C, whose tile it is at (row, column).
+// Writes one matrix of sums to C's elements from (row, column) on.
 fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
   let tile = &c_tile[subgroup];
   subgroupMatrixStore<row_major>(tile, 0u, sum, C_PITCH);
@@ -58,13 +65,13 @@ fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
   let j = column / 8u + lane % 2u;
   let width = (params.n + 7u) / 8u;
   if (i < params.m && j < width) {
-    let source = lane / 2u * C_PITCH + lane % 2u * 2u;
-    var low = params.alpha * bitcast<vec4f>(tile[source]);
-    var high = params.alpha * bitcast<vec4f>(tile[source + 1u]);
+    let at = lane / 2u * C_PITCH + lane % 2u * 2u;
+    var low = params.alpha * bitcast<vec4f>(tile[at]);
+    var high = params.alpha * bitcast<vec4f>(tile[at + 1u]);
     if (params.beta != 0.0) {
       let old = c[i * width + j];
-      low += params.beta * halves_of(old.xy);
-      high += params.beta * halves_of(old.zw);
+      low += params.beta * from_halves(old.xy);
+      high += params.beta * from_halves(old.zw);
     }
     c[i * width + j] = vec4u(to_halves(low), to_halves(high));
   }
@@ -90,81 +97,91 @@ fn main(
   let in_group = tile % (TALL * tiles_across);
   let row0 = (first + in_group % tall) * ROWS;
   let column0 = in_group / tall * COLUMNS;
-  let sub_row = subgroup / (COLUMNS / SUB_COLUMNS);
-  let sub_column = subgroup % (COLUMNS / SUB_COLUMNS);
+  let sub_row = subgroup / 2u;
+  let sub_column = subgroup % 2u;
 
-  // What this thread brings into workgroup memory: 4 vec4u of A, in every 32th row, and 4 of B,
-  // in every 8th. Rows and columns beyond the edge are replaced by the last ones.
+  // What this thread brings into workgroup memory. Rows and columns beyond the edge are replaced by
+  // the last ones: they only make sums that are not written.
   let a_width = (params.k + 7u) / 8u;
   let b_width = (params.n + 7u) / 8u;
-  let a_row = thread / (DEPTH / 8u);
-  let a_column = thread % (DEPTH / 8u);
-  let b_row = thread / (COLUMNS / 8u);
-  let b_column = thread % (COLUMNS / 8u);
-  let last_row = params.m - 1u;
-  let a_at0 = min(row0 + a_row, last_row) * a_width + a_column;
-  let a_at1 = min(row0 + a_row + 32u, last_row) * a_width + a_column;
-  let a_at2 = min(row0 + a_row + 64u, last_row) * a_width + a_column;
-  let a_at3 = min(row0 + a_row + 96u, last_row) * a_width + a_column;
+  let a_row = thread / 4u;
+  let a_column = thread % 4u;
+  let b_row = thread / 16u;
+  let b_column = thread % 16u;
+  let last = params.m - 1u;
+  let a_at0 = min(row0 + a_row, last) * a_width + a_column;
+  let a_at1 = min(row0 + a_row + 32u, last) * a_width + a_column;
+  let a_at2 = min(row0 + a_row + 64u, last) * a_width + a_column;
+  let a_at3 = min(row0 + a_row + 96u, last) * a_width + a_column;
   let b_at0 = b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
   let b_at1 = b_at0 + 8u * b_width;
   let b_at2 = b_at0 + 16u * b_width;
   let b_at3 = b_at0 + 24u * b_width;
-  let a_to = a_row % SUB_ROWS * A_PITCH + a_column;
-  let b_side = b_column / (SUB_COLUMNS / 8u);
-  let b_to = b_column % (SUB_COLUMNS / 8u);
+  let a_to = a_row * A_PITCH + a_column;
+  let b_side = b_column / 8u;
+  let b_to = b_row * B_PITCH + b_column % 8u;
 
-  var sum00 = Sum(); var sum01 = Sum(); var sum02 = Sum(); var sum03 = Sum();
-  var sum10 = Sum(); var sum11 = Sum(); var sum12 = Sum(); var sum13 = Sum();
-  var sum20 = Sum(); var sum21 = Sum(); var sum22 = Sum(); var sum23 = Sum();
-  var sum30 = Sum(); var sum31 = Sum(); var sum32 = Sum(); var sum33 = Sum();
-  var next_a0 = vec4u();
-  var next_a1 = vec4u();
-  var next_a2 = vec4u();
-  var next_a3 = vec4u();
-  var next_b0 = vec4u();
-  var next_b1 = vec4u();
-  var next_b2 = vec4u();
-  var next_b3 = vec4u();
-
-  {
-    let k1 = 0u;
-    let a_inside = k1 / 8u + a_column < a_width;
-    next_a0 = select(vec4u(), a[a_at0 + k1 / 8u], a_inside);
-    next_a1 = select(vec4u(), a[a_at1 + k1 / 8u], a_inside);
-    next_a2 = select(vec4u(), a[a_at2 + k1 / 8u], a_inside);
-    next_a3 = select(vec4u(), a[a_at3 + k1 / 8u], a_inside);
-    next_b0 = select(vec4u(), b[b_at0 + k1 * b_width], k1 + b_row < params.k);
-    next_b1 = select(vec4u(), b[b_at1 + k1 * b_width], k1 + b_row + 8u < params.k);
-    next_b2 = select(vec4u(), b[b_at2 + k1 * b_width], k1 + b_row + 16u < params.k);
-    next_b3 = select(vec4u(), b[b_at3 + k1 * b_width], k1 + b_row + 24u < params.k);
-  }
+  var next_a0 = a[a_at0];
+  var next_a1 = a[a_at1];
+  var next_a2 = a[a_at2];
+  var next_a3 = a[a_at3];
+  var next_b0 = b[b_at0];
+  var next_b1 = b[b_at1];
+  var next_b2 = b[b_at2];
+  var next_b3 = b[b_at3];
+  var sum00 = Sum();
+  var sum01 = Sum();
+  var sum02 = Sum();
+  var sum03 = Sum();
+  var sum10 = Sum();
+  var sum11 = Sum();
+  var sum12 = Sum();
+  var sum13 = Sum();
+  var sum20 = Sum();
+  var sum21 = Sum();
+  var sum22 = Sum();
+  var sum23 = Sum();
+  var sum30 = Sum();
+  var sum31 = Sum();
+  var sum32 = Sum();
+  var sum33 = Sum();
   for (var k0 = 0u; k0 < params.k; k0 += DEPTH) {
-    a_tile[(a_row) / SUB_ROWS][(a_row) % SUB_ROWS * A_PITCH + a_column] = next_a0;
-    a_tile[(a_row + 32u) / SUB_ROWS][(a_row + 32u) % SUB_ROWS * A_PITCH + a_column] = next_a1;
-    a_tile[(a_row + 64u) / SUB_ROWS][(a_row + 64u) % SUB_ROWS * A_PITCH + a_column] = next_a2;
-    a_tile[(a_row + 96u) / SUB_ROWS][(a_row + 96u) % SUB_ROWS * A_PITCH + a_column] = next_a3;
-    b_tile[b_side][(b_row) * B_PITCH + b_to] = next_b0;
-    b_tile[b_side][(b_row + 8u) * B_PITCH + b_to] = next_b1;
-    b_tile[b_side][(b_row + 16u) * B_PITCH + b_to] = next_b2;
-    b_tile[b_side][(b_row + 24u) * B_PITCH + b_to] = next_b3;
+    // Masked here and not where it is read, for that would wait for the memory.
+    if (k0 + DEPTH > params.k) { // what lies behind k counts as zero
+      let inside = k0 / 8u + a_column < a_width;
+      next_a0 = select(vec4u(), next_a0, inside);
+      next_a1 = select(vec4u(), next_a1, inside);
+      next_a2 = select(vec4u(), next_a2, inside);
+      next_a3 = select(vec4u(), next_a3, inside);
+      next_b0 = select(vec4u(), next_b0, k0 + b_row < params.k);
+      next_b1 = select(vec4u(), next_b1, k0 + b_row + 8u < params.k);
+      next_b2 = select(vec4u(), next_b2, k0 + b_row + 16u < params.k);
+      next_b3 = select(vec4u(), next_b3, k0 + b_row + 24u < params.k);
+    }
+    a_tile[0][a_to] = next_a0;
+    a_tile[0][a_to + 32u * A_PITCH] = next_a1;
+    a_tile[1][a_to] = next_a2;
+    a_tile[1][a_to + 32u * A_PITCH] = next_a3;
+    b_tile[b_side][b_to] = next_b0;
+    b_tile[b_side][b_to + 8u * B_PITCH] = next_b1;
+    b_tile[b_side][b_to + 16u * B_PITCH] = next_b2;
+    b_tile[b_side][b_to + 24u * B_PITCH] = next_b3;
     workgroupBarrier();
     let k1 = k0 + DEPTH;
-    if (k1 < params.k) { // the next tile, while this one is multiplied
-      let a_inside = k1 / 8u + a_column < a_width;
-      next_a0 = select(vec4u(), a[a_at0 + k1 / 8u], a_inside);
-      next_a1 = select(vec4u(), a[a_at1 + k1 / 8u], a_inside);
-      next_a2 = select(vec4u(), a[a_at2 + k1 / 8u], a_inside);
-      next_a3 = select(vec4u(), a[a_at3 + k1 / 8u], a_inside);
-      next_b0 = select(vec4u(), b[b_at0 + k1 * b_width], k1 + b_row < params.k);
-      next_b1 = select(vec4u(), b[b_at1 + k1 * b_width], k1 + b_row + 8u < params.k);
-      next_b2 = select(vec4u(), b[b_at2 + k1 * b_width], k1 + b_row + 16u < params.k);
-      next_b3 = select(vec4u(), b[b_at3 + k1 * b_width], k1 + b_row + 24u < params.k);
+    if (k1 < params.k) { // the next tiles come while these are multiplied
+      next_a0 = a[a_at0 + k1 / 8u];
+      next_a1 = a[a_at1 + k1 / 8u];
+      next_a2 = a[a_at2 + k1 / 8u];
+      next_a3 = a[a_at3 + k1 / 8u];
+      next_b0 = b[b_at0 + k1 * b_width];
+      next_b1 = b[b_at1 + k1 * b_width];
+      next_b2 = b[b_at2 + k1 * b_width];
+      next_b3 = b[b_at3 + k1 * b_width];
     }
     let left = &a_tile[sub_row];
     let right = &b_tile[sub_column];
-    {
-      let a0 = subgroupMatrixLoad<Left, row_major>(left, 0u * A_PITCH, A_PITCH);
+    { // steps 0 to 15
+      let a0 = subgroupMatrixLoad<Left, row_major>(left, 0u, A_PITCH);
       let a1 = subgroupMatrixLoad<Left, row_major>(left, 16u * A_PITCH, A_PITCH);
       let a2 = subgroupMatrixLoad<Left, row_major>(left, 32u * A_PITCH, A_PITCH);
       let a3 = subgroupMatrixLoad<Left, row_major>(left, 48u * A_PITCH, A_PITCH);
@@ -189,8 +206,8 @@ fn main(
       sum23 = subgroupMatrixMultiplyAccumulate(a2, b3, sum23);
       sum33 = subgroupMatrixMultiplyAccumulate(a3, b3, sum33);
     }
-    {
-      let a0 = subgroupMatrixLoad<Left, row_major>(left, 0u * A_PITCH + 2u, A_PITCH);
+    { // steps 16 to 31
+      let a0 = subgroupMatrixLoad<Left, row_major>(left, 2u, A_PITCH);
       let a1 = subgroupMatrixLoad<Left, row_major>(left, 16u * A_PITCH + 2u, A_PITCH);
       let a2 = subgroupMatrixLoad<Left, row_major>(left, 32u * A_PITCH + 2u, A_PITCH);
       let a3 = subgroupMatrixLoad<Left, row_major>(left, 48u * A_PITCH + 2u, A_PITCH);
@@ -217,8 +234,9 @@ fn main(
     }
     workgroupBarrier();
   }
-  let row = row0 + sub_row * SUB_ROWS;
-  let column = column0 + sub_column * SUB_COLUMNS;
+
+  let row = row0 + sub_row * 64u;
+  let column = column0 + sub_column * 64u;
   write(sum00, subgroup, lane, row, column);
   write(sum01, subgroup, lane, row, column + 16u);
   write(sum02, subgroup, lane, row, column + 32u);
