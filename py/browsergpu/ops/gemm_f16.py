@@ -30,7 +30,8 @@ class GemmF16Plan:
     - "large": all others
 
     ``whole_a`` and ``whole_b``: the operand's rows are whole vectors (C's are as B's).
-    ``worth_copying``: where they are not, copies in such rows cost little beside the product.
+    ``worth_copying``: where they are not, copies in such rows cost little beside the product; the
+    largest has ``copy_bytes``.
     """
 
     a_elements: int
@@ -45,6 +46,7 @@ class GemmF16Plan:
     whole_a: bool
     whole_b: bool
     worth_copying: bool
+    copy_bytes: int
 
     def takes_rows_of(self, variant: Variant) -> bool:
         """Whether a variant can read the operands as they are."""
@@ -74,9 +76,14 @@ def plan_gemm_f16(m: Any, n: Any, k: Any, alpha: Any, beta: Any) -> GemmF16Plan:
     whole_a, whole_b = k % _VECTOR == 0, n % _VECTOR == 0
     short_copies = all(x % _VECTOR == 0 or x >= _WORTH_COPYING for x in (n, k))
     worth_copying = short_copies and m * n * k >= _WORTH_DISPATCHES
-    return GemmF16Plan(
-        *elements, _size_class(m, n), m, n, k, alpha, beta, whole_a, whole_b, worth_copying
+    copies = (
+        0 if whole_a else m * _whole(k),
+        0 if whole_b else max(m, k) * _whole(n),
     )
+    return GemmF16Plan(
+        *elements, _size_class(m, n), m, n, k, alpha, beta, whole_a, whole_b, worth_copying,
+        2 * max(copies),
+    )  # fmt: skip
 
 
 def _size_class(m: int, n: int) -> str:
@@ -94,7 +101,9 @@ def gemm_f16(
     m, n, k = plan.m, plan.n, plan.k
     if plan.c_elements == 0:
         return
-    variant = device.variants.choose(_OP, plan.size_class, plan.fits)
+    has_room = not plan.copy_bytes or plan.copy_bytes <= device.largest_buffer
+    able = plan.fits if has_room else plan.takes_rows_of
+    variant = device.variants.choose(_OP, plan.size_class, able)
     pipeline = device.pipeline(variant.kernel, variant.configuration)
     grid = fold(blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"]))
     if plan.takes_rows_of(variant):

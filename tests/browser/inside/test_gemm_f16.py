@@ -121,3 +121,9 @@ def test_f16_without_steps_scales_c(backend: Any, m: int, n: int) -> None:
         assert_same_bits(run_f16(backend, 1.0, a, b, 0.5, c), c * np.float16(0.5), "k = 0")
         zero = run_f16(backend, 0.0, nans, nans[:1].T.repeat(n, 1), 0.5, c)
         assert_same_bits(zero, c * np.float16(0.5), "alpha = 0: A and B are not read")
+
+
+def test_f16_without_room_for_copies(monkeypatch: pytest.MonkeyPatch, backend: Any) -> None:
+    monkeypatch.setattr(type(backend.device), "largest_buffer", 150 * 168)
+    for _name in each_variant(backend.device, "gemm_f16"):
+        check(backend, 150, 165, 171)
