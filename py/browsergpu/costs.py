@@ -18,10 +18,16 @@ def _elements(reads: int, operations: int) -> Callable[[Fields], Work]:
     return lambda f: (operations * f["n"], 4 * (reads + 1) * f["n"])
 
 
+def _inputs(f: Fields) -> float:
+    return f["outer"] * f["length"] * f["inner"]
+
+
+def _outputs(f: Fields) -> float:
+    return f["outer"] * f["chunks"] * f["inner"]
+
+
 def _reduce(f: Fields) -> Work:
-    outputs = f["outer"] * f["chunks"] * f["inner"]
-    inputs = f["outer"] * f["length"] * f["inner"]
-    return inputs, 4 * (inputs + outputs)
+    return _inputs(f), 4 * (_inputs(f) + _outputs(f))
 
 
 def _gemm(f: Fields) -> Work:
@@ -74,8 +80,7 @@ def _broadcast(f: Fields) -> Work:
 
 
 def _moments(f: Fields) -> Work:
-    inputs = f["outer"] * f["length"] * f["inner"]
-    return 8 * inputs, 4 * (inputs + 3 * f["outer"] * f["chunks"] * f["inner"])
+    return 8 * _inputs(f), 4 * (_inputs(f) + 3 * _outputs(f))
 
 
 def _pool(outputs: int) -> Callable[[Fields], Work]:
@@ -102,6 +107,7 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "reduce_columns": _reduce,
     "moments_rows": _moments,
     "moments_columns": _moments,
+    "moments_merge": lambda f: (8 * _inputs(f), 12 * (_inputs(f) + _outputs(f))),
     "gemm": _gemm,
     "gemm_f16": _gemm_f16,
     "conv2d": _conv2d,

@@ -8,7 +8,7 @@ kernel             used by             configurations
 =================  ==================  ==========================================================
 unary…             ``unary``           one per operation
 binary…            ``binary``          one per operation
-reduce_rows, …     ``reduce``          one per operation
+reduce_rows, …     ``reduce``          one per operation; columns as for moments
 gemm               ``gemm``, batched   one
 gemm_f16           ``gemm_f16``        one
 conv2d             ``conv2d_forward``  one
@@ -19,7 +19,7 @@ pixel, stencil     image filters       one per filter
 blur               ``gaussian_blur``   one per direction
 broadcast          ``add`` to ``div``  one per operation and number of axes
 strided, transpose ``transpose``       strided: one per number of axes
-moments…, variance ``variance``        moments: of elements, of moments
+moments…, variance ``variance``        columns: one for a multiple of 4 of them, one for others
 batch_norm, …      ``batch_norm``      one
 pool, pool_indices ``max_pool2d`` …    pool: one per operation
 cast               everything that is not float32; one per pair of types
@@ -89,15 +89,23 @@ _UNARY = _ops(
 )  # fmt: skip
 _BINARY = _ops("add", "sub", "mul", "div", "max", "min", "pow")
 _REDUCE = _ops("sum", "max", "min")
+_UNALIGNED: Configurations = {"": {"ALIGNED": 0}}
+_ALIGNED: Configurations = {**_UNALIGNED, "aligned": {"ALIGNED": 1}}
+_REDUCE_ROWS: Configurations = {op: {**of_op, "ALIGNED": 0} for op, of_op in _REDUCE.items()}
+_REDUCE_COLUMNS: Configurations = {
+    f"{op}_{name}" if name else op: {**of_op, **of_name}
+    for op, of_op in _REDUCE.items()
+    for name, of_name in _ALIGNED.items()
+}
 _X, _Y = Binding(0, "x", READ), Binding(1, "y", WRITE)
 _A, _B, _OUT = _bindings("a", "b", "y")
-_REDUCE_PARAMS = params(
-    "outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32",
-    "identity: f32", "scale: f32",
+_WORDS = Binding(1, "words", READ)
+_CUT_Y = Binding(2, "y", WRITE)
+_CUT = ("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32", "lanes: u32")
+_REDUCE_PARAMS = params(*_CUT, "identity: f32", "scale: f32",
 )  # fmt: skip
 
 _CHUNKS = params("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32")
-_MOMENTS: Configurations = {"": {"MERGE": 0}, "merge": {"MERGE": 1}}
 _BROADCAST = ("add", "sub", "mul", "div", "integer_add", "integer_sub", "integer_mul")
 #: Numbers of indices that broadcast and strided are compiled for; at least the smallest is used.
 BROADCAST_RANKS = (2, 3, 5)
@@ -170,19 +178,20 @@ _TABLE = (
         params("rows: u32", "columns: u32", "first_z: u32"),
     ),
     Kernel(
-        "reduce_rows", "reduce.wgsl", (_X, _Y), _REDUCE_PARAMS, "main_rows", _REDUCE, "reduction"
+        "reduce_rows", "reduce.wgsl", (_X, _CUT_Y), _REDUCE_PARAMS, "main_rows",
+        _REDUCE_ROWS, "reduction",
     ),
     Kernel(
-        "reduce_columns", "reduce.wgsl", (_X, _Y), _REDUCE_PARAMS, "main_columns", _REDUCE,
-        "reduction",
+        "reduce_columns", "reduce.wgsl", (_X, _WORDS, _CUT_Y), _REDUCE_PARAMS, "main_columns",
+        _REDUCE_COLUMNS, "reduction",
+    ),
+    Kernel("moments_rows", "moments.wgsl", (_X, _CUT_Y), params(*_CUT), "main_rows", _UNALIGNED),
+    Kernel(
+        "moments_columns", "moments.wgsl", (_X, _WORDS, _CUT_Y), params(*_CUT), "main_columns",
+        _ALIGNED,
     ),
     Kernel(
-        "moments_rows", "moments.wgsl", (_X, _Y), _CHUNKS, "main_rows", _MOMENTS,
-        "reduction",
-    ),
-    Kernel(
-        "moments_columns", "moments.wgsl", (_X, _Y), _CHUNKS, "main_columns", _MOMENTS,
-        "reduction",
+        "moments_merge", "moments.wgsl", (_WORDS, _CUT_Y), params(*_CUT), "main_merge", _UNALIGNED,
     ),
     Kernel(
         "variance", "variance.wgsl", _bindings("moments", "y"), params("n: u32", "scale: f32"),

@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 
 from browsergpu.device import Device
 from browsergpu.grids import blocks, fold
 from browsergpu.memory import Allocation
+from browsergpu.ops.cuts import Cut, cut, cut_triples
+from browsergpu.ops.remembered import remembered
 
-_ROW_CHUNK = 16_384  # elements that one workgroup takes
-_COLUMN_CHUNK = 256  # elements that one thread takes
-_SHORT_ROW = 32  # rows up to here are quicker one a thread than one a workgroup
+_THREADS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    kernel: str
+    configuration: str
+    views: int  # how often the source is bound
+    grid: tuple[int, int, int]
+    cut: Cut
+
+
+@remembered
+def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, ...]:
+    """One pass, and others that merge its chunks. With ``merges``, the first merges, too."""
+    passes = []
+    while True:
+        if merges:
+            part = cut_triples(outer, length, inner, _THREADS)
+            kernel, configuration, views = "moments_merge", "", 1
+        else:
+            part = cut(outer, length, inner, _THREADS)
+            kernel, configuration, views = "moments_rows", "", 1
+            if not part.rows:
+                kernel, views = "moments_columns", 2
+                configuration = "aligned" if part.aligned else ""
+        passes.append(_Pass(kernel, configuration, views, fold(part.workgroups), part))
+        if part.chunks == 1:
+            return tuple(passes)
+        length, merges = part.chunks, True
 
 
 def moments(
@@ -19,26 +49,16 @@ def moments(
     """A new buffer of (count, mean, sum of squared deviations) for each output of the steps
     [outer, length, inner] -> [outer, inner], of which there is at least one; no size is 0."""
     source = x
-    configuration = ""
-    for outer, whole, inner in steps:
-        length = whole
-        while True:
-            rows = inner == 1 and length > _SHORT_ROW
-            chunk = _ROW_CHUNK if rows else _COLUMN_CHUNK
-            chunks = blocks(length, chunk)
-            outputs = outer * chunks * inner
-            target = device.memory.get_buffer(op, 12 * outputs, "moments")
-            threads = device.workgroup_sizes.reduction
+    for step in steps:
+        for part in _passes(*step, source is not x):
+            target = device.memory.get_buffer(op, 12 * part.cut.outputs, "moments")
             device.recorder.dispatch(
-                device.pipeline("moments_rows" if rows else "moments_columns", configuration),
-                *fold(outputs if rows else blocks(outputs, threads)), source.id, target.id,
-                outer, length, inner, chunk, chunks,
+                device.pipeline(part.kernel, part.configuration), *part.grid,
+                *(source.id,) * part.views, target.id, *part.cut.fields,
             )  # fmt: skip
             if source is not x:
                 device.memory.return_buffer(source)
-            source, configuration, length = target, "merge", chunks
-            if chunks == 1:
-                break
+            source = target
     return source
 
 

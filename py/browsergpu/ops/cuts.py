@@ -1,0 +1,88 @@
+"""How a reduction of [outer, length, inner] over its middle axis is dealt out to threads.
+
+Shared by the kernels that reduce (reduce.wgsl, moments.wgsl). All of them take the same fields:
+outer, length, inner, chunk, chunks, lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from browsergpu.grids import blocks
+
+_ROW_CHUNK = 16_384  # elements of a row that one workgroup takes at most: 64 a thread of 256
+_SMALL_ROW_CHUNK = 4_096  # … and at least, where there are too few rows for the GPU
+_LANE = 16  # elements that each thread of a shorter row takes: four vec4s at once
+_COLUMN_LANES = 32  # groups of four neighbouring columns that a workgroup takes at most
+_FEW_COLUMN_LANES = 8  # … and at least, where there are too few columns for the GPU: 128 bytes
+_WORKGROUP = 16_384  # elements for which a workgroup of its own pays
+_LINE_CHUNK = 256  # rows that one thread takes at most
+_WORKGROUPS = 1_024  # enough to fill a GPU
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The kernel's fields, and the workgroups that they take. ``rows`` says for which entry point:
+    rows (inner is 1), or columns, whose inner is ``aligned`` where it is a multiple of 4."""
+
+    rows: bool
+    aligned: bool
+    fields: tuple[int, int, int, int, int, int]
+    workgroups: int
+
+    @property
+    def chunks(self) -> int:
+        """How many values each output still has; 1: it is done."""
+        return self.fields[4]
+
+    @property
+    def outputs(self) -> int:
+        """Values that the kernel writes."""
+        outer, _length, inner, _chunk, chunks, _lanes = self.fields
+        return outer * chunks * inner
+
+
+def cut(outer: int, length: int, inner: int, threads: int) -> Cut:
+    """Rows are cut into chunks, and a chunk has ``lanes`` threads; columns likewise, and a
+    workgroup has ``lanes`` times four of them."""
+    if inner == 1:
+        return _rows(outer, length, threads)
+    return _columns(outer, length, inner, threads, 4)
+
+
+def cut_triples(outer: int, length: int, inner: int, threads: int) -> Cut:
+    """As for columns, one a lane: moments of an earlier pass."""
+    return _columns(outer, length, inner, threads, 1)
+
+
+def power_of_two(n: int) -> int:
+    """The smallest power of two that is at least n."""
+    return 1 << (n - 1).bit_length()
+
+
+def _rows(outer: int, length: int, threads: int) -> Cut:
+    chunk = _ROW_CHUNK
+    while chunk > _SMALL_ROW_CHUNK and outer * blocks(length, chunk) < _WORKGROUPS:
+        chunk //= 2
+    chunks = blocks(length, chunk)
+    lanes = min(threads, power_of_two(blocks(min(length, chunk), _LANE)))
+    groups = blocks(outer * chunks, threads // lanes)
+    return Cut(True, False, (outer, length, 1, chunk, chunks, lanes), groups)
+
+
+def _columns(outer: int, length: int, inner: int, threads: int, width: int) -> Cut:
+    wide = blocks(inner, width)  # lanes that all columns take
+    lanes = min(threads, power_of_two(wide), _COLUMN_LANES)
+    while lanes > _FEW_COLUMN_LANES and (
+        outer * blocks(wide, lanes) * blocks(length * lanes * width, _WORKGROUP) < _WORKGROUPS // 4
+    ):
+        lanes //= 2
+    groups = outer * blocks(wide, lanes)
+    chunk = max(
+        blocks(length, blocks(_WORKGROUPS, groups)),
+        blocks(_WORKGROUP, lanes * width),
+    )
+    chunk = min(chunk, _LINE_CHUNK * (threads // lanes))
+    chunks = blocks(length, chunk)
+    fields = (outer, length, inner, chunk, chunks, lanes)
+    return Cut(False, inner % 4 == 0, fields, groups * chunks)
