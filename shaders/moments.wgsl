@@ -15,6 +15,7 @@ struct Params {
   chunk: u32, // elements of a chunk along the axis; the last may be shorter
   chunks: u32,
   lanes: u32, // a power of two, at most THREADS
+  scale: f32, // for a variance: 1 / (count - ddof), infinite where that is 1/0
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;
@@ -24,6 +25,8 @@ struct Params {
 
 // 1: inner is a multiple of 4, so that groups of columns are vec4s
 override ALIGNED: u32 = 0u;
+// 1: y is not the triples but the variances, scale × deviations
+override VARIANCE: u32 = 0u;
 const THREADS = 256u; // in a workgroup
 
 struct Moments {
@@ -90,6 +93,10 @@ fn column(p: Columns, k: u32) -> Moments {
 }
 
 fn store(i: u32, moments: Moments) {
+  if (VARIANCE != 0u) {
+    y[i] = moments.deviations * params.scale;
+    return;
+  }
   y[3u * i] = moments.count;
   y[3u * i + 1u] = moments.mean;
   y[3u * i + 2u] = moments.deviations;
@@ -112,7 +119,7 @@ fn main_rows(
     let start = which % params.chunks * params.chunk;
     let begin = row + start;
     let end = row + min(start + params.chunk, params.length);
-    // Words to head and from tail on are in vec4s that are not wholly the chunk's.
+    // Words before head and from tail on are in vec4s that are not wholly the chunk's.
     let head = min((begin + 3u) & ~3u, end);
     let tail = max(end & ~3u, head);
     let stop = tail / 4u;

@@ -54,13 +54,6 @@ fn scaled(value: vec4f) -> vec4f {
   return value * params.scale;
 }
 
-// The vec4 of words 4i to 4i + 3, those outside begin to end replaced by the identity.
-fn load(i: u32, begin: u32, end: u32) -> vec4f {
-  let word = 4u * i + vec4u(0u, 1u, 2u, 3u);
-  let inside = (word >= vec4u(begin)) & (word < vec4u(end));
-  return select(vec4f(params.identity), x[i], inside);
-}
-
 @compute @workgroup_size(THREADS)
 fn main_rows(
   @builtin(workgroup_id) group: vec3u,
@@ -78,23 +71,30 @@ fn main_rows(
     let start = which % params.chunks * params.chunk;
     let begin = row + start;
     let end = row + min(start + params.chunk, params.length);
-    let stop = (end + 3u) / 4u;
+    // Words before head and from tail on are in vec4s that are not wholly the chunk's.
+    let head = min((begin + 3u) & ~3u, end);
+    let tail = max(end & ~3u, head);
+    let stop = tail / 4u;
     var v1 = v0;
     var v2 = v0;
     var v3 = v0;
-    var i = begin / 4u + lane;
+    var i = head / 4u + lane;
     for (; i + 3u * lanes < stop; i += 4u * lanes) {
-      let w0 = load(i, begin, end);
-      let w1 = load(i + lanes, begin, end);
-      let w2 = load(i + 2u * lanes, begin, end);
-      let w3 = load(i + 3u * lanes, begin, end);
+      let w0 = x[i];
+      let w1 = x[i + lanes];
+      let w2 = x[i + 2u * lanes];
+      let w3 = x[i + 3u * lanes];
       v0 = combine(v0, w0);
       v1 = combine(v1, w1);
       v2 = combine(v2, w2);
       v3 = combine(v3, w3);
     }
     for (; i < stop; i += lanes) {
-      v0 = combine(v0, load(i, begin, end));
+      v0 = combine(v0, x[i]);
+    }
+    for (var edge = lane; edge < head - begin + (end - tail); edge += lanes) {
+      let word = select(begin + edge, tail + (edge - (head - begin)), edge >= head - begin);
+      v1.x = combine(v1, vec4f(x[word / 4u][word % 4u])).x;
     }
     v0 = combine(combine(v0, v1), combine(v2, v3));
     v0 = combine(v0, v0.zwxy);

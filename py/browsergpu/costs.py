@@ -69,6 +69,16 @@ def _rows(operations: int, reads: int) -> Callable[[Fields], Work]:
     return work
 
 
+def _layer_norm(f: Fields) -> Work:
+    n = f["rows"] * f["length"]
+    return (8 + f["residual"]) * n, 4 * (2 + f["residual"]) * n
+
+
+def _layer_norm_and_sum(f: Fields) -> Work:
+    operations, nbytes = _layer_norm(f)
+    return operations, nbytes + 4 * f["rows"] * f["length"]
+
+
 def _broadcast(f: Fields) -> Work:
     extents = [f[f"extent{i}"] for i in range(1, 5)]
     extents.insert(0, f["n"] / prod(extents))
@@ -112,13 +122,21 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "gemm_f16": _gemm_f16,
     "conv2d": _conv2d,
     "attention": _attention,
-    "softmax_rows": _rows(5, 2),
-    "softmax_columns": _rows(5, 2),
-    "layer_norm": _rows(8, 2),
+    "softmax_rows": _rows(5, 1),
+    "softmax_rows_aligned": _rows(5, 1),
+    "softmax_columns": _rows(5, 1),
+    "softmax_parts": _rows(3, 0),
+    "softmax_apply": _rows(3, 1),
+    "layer_norm": _layer_norm,
+    "layer_norm_aligned": _layer_norm,
+    "layer_norm_sum": _layer_norm_and_sum,
+    "layer_norm_sum_aligned": _layer_norm_and_sum,
+    "layer_norm_long": _rows(4, 1),
+    "cross_entropy": _rows(5, 1),
+    "cross_entropy_aligned": _rows(5, 1),
     "batch_norm": _elements(1, 4),
     "pool": _pool(1),
     "pool_indices": _pool(2),
-    "cross_entropy": _rows(5, 2),
     "adam": lambda f: (12 * f["n"], 28 * f["n"]),
 }
 

@@ -22,11 +22,14 @@ LAYERS = [
     ["executor.base", "group", "tensors.store"],
     ["device_array", "tensors.masks", "tuning.tune", "wasm_backend"],
     ["tuning.problems", "tuning.workgroups"],
-    ["buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "staging"],
+    [
+        *("buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "ops.rows"),
+        "staging",
+    ],
     [
         *("canvas", "custom", "debugging", "profiling"),
         *("ops.adam", "ops.cast", "ops.conv2d", "ops.elementwise", "ops.gemm", "ops.images"),
-        *("ops.integers", "ops.moments", "ops.pool", "ops.rows", "ops.strided"),
+        *("ops.integers", "ops.moments", "ops.pool", "ops.strided"),
         "tuning.clock",
     ],
     ["transfers"],

@@ -149,6 +149,8 @@ def test_overrides(kernel: Kernel) -> None:
 
 CASTS = {f"{source}_{target}" for source in DType for target in DType if source is not target}
 
+HELD = {"4", "8", "16"}
+
 # Configurations by the kernel's name or its first word; the others have one, without a name.
 CONFIGURATIONS = {
     "unary": {op.value for op in UnaryOp},
@@ -161,7 +163,19 @@ CONFIGURATIONS = {
     "gemm": {"", "bias"},
     "conv2d": {"", "bias"},
     "attention": {"", "float", "bool"},
-    "moments_columns": {"", "aligned"},
+    "moments": {"", "variance"},
+    "moments_columns": {"", "variance", "aligned", "variance_aligned"},
+    "softmax": {"4"},
+    "softmax_rows": HELD,
+    "softmax_rows_aligned": HELD,
+    "layer_norm": HELD,
+    "layer_norm_aligned": HELD,
+    "layer_norm_sum": HELD,
+    "layer_norm_sum_aligned": HELD,
+    "layer_norm_long": {"4"},
+    "cross_entropy": HELD,
+    "cross_entropy_aligned": HELD,
+    "cross_entropy_long": {"4"},
     "pool": {"max", "mean", "mean_padded"},
     "pixel": {"grayscale", "threshold", "brightness", "contrast", "invert"},
     "stencil": {"sharpen", "sobel"},

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 
 from browsergpu.device import Device
-from browsergpu.grids import blocks, fold
+from browsergpu.grids import fold
 from browsergpu.memory import Allocation
 from browsergpu.ops.cuts import Cut, cut, cut_triples
 from browsergpu.ops.remembered import remembered
@@ -48,18 +48,7 @@ def moments(
 ) -> Allocation:
     """A new buffer of (count, mean, sum of squared deviations) for each output of the steps
     [outer, length, inner] -> [outer, inner], of which there is at least one; no size is 0."""
-    source = x
-    for step in steps:
-        for part in _passes(*step, source is not x):
-            target = device.memory.get_buffer(op, 12 * part.cut.outputs, "moments")
-            device.recorder.dispatch(
-                device.pipeline(part.kernel, part.configuration), *part.grid,
-                *(source.id,) * part.views, target.id, *part.cut.fields,
-            )  # fmt: skip
-            if source is not x:
-                device.memory.return_buffer(source)
-            source = target
-    return source
+    return _run(device, op, x, steps, None, 0.0)
 
 
 def variance(
@@ -67,17 +56,51 @@ def variance(
     x: Allocation,
     y: Allocation,
     steps: list[tuple[int, int, int]],
-    n: int,
     ddof: float,
 ) -> None:
-    """y = the variance of x over the steps' axes, n values; y is not x."""
+    """y = the variance of x over the steps' axes; y is not x."""
     count = 1
     for _, length, _ in steps:
         count *= length
     freedom = max(count - ddof, 0)
-    found = moments(device, "variance", x, steps)
+    _run(device, "variance", x, steps, y, 1 / freedom if freedom else inf)
+
+
+def chunk_moments(
+    device: Device, op: str, x: Allocation, rows: int, length: int
+) -> tuple[Allocation, Cut]:
+    """The moments of each chunk of rows, [rows, chunks] triples, and how the rows are cut."""
+    first = _passes(rows, length, 1, False)[0]
+    found = device.memory.get_buffer(op, 12 * first.cut.outputs, "moments")
     device.recorder.dispatch(
-        device.pipeline("variance"), *fold(blocks(n, device.workgroup_sizes.elementwise)),
-        found.id, y.id, n, 1 / freedom if freedom else inf,
-    )  # fmt: skip
-    device.memory.return_buffer(found)
+        device.pipeline("moments_rows"), *first.grid, x.id, found.id, *first.cut.fields, 0.0
+    )
+    return found, first.cut
+
+
+def _run(
+    device: Device,
+    op: str,
+    x: Allocation,
+    steps: list[tuple[int, int, int]],
+    y: Allocation | None,
+    scale: float,
+) -> Allocation:
+    """The moments in a new buffer, or the variances in y."""
+    parts = [part for i, step in enumerate(steps) for part in _passes(*step, i > 0)]
+    source = x
+    for part in parts:
+        configuration = part.configuration
+        if part is parts[-1] and y is not None:
+            target = y
+            configuration = f"variance_{configuration}" if configuration else "variance"
+        else:
+            target = device.memory.get_buffer(op, 12 * part.cut.outputs, "moments")
+        device.recorder.dispatch(
+            device.pipeline(part.kernel, configuration), *part.grid,
+            *(source.id,) * part.views, target.id, *part.cut.fields, scale,
+        )  # fmt: skip
+        if source is not x:
+            device.memory.return_buffer(source)
+        source = target
+    return source
