@@ -17,6 +17,7 @@ struct Params {
 
 const TILE = 32u;
 const LINES = 8u; // of the tile, that the workgroup moves at once
+const STEPS = TILE / LINES;
 const PITCH = TILE + 1u;
 
 var<workgroup> tile: array<u32, TILE * PITCH>;
@@ -36,19 +37,23 @@ fn main(
   let row0 = which / tile_columns * TILE;
   let column0 = which % tile_columns * TILE;
   let base = (params.first_z + workgroup.z) * params.rows * params.columns;
-  for (var line = local.y; line < TILE; line += LINES) {
-    let row = row0 + line;
+  var words: array<u32, STEPS>; // loaded before the first is needed
+  for (var step = 0u; step < STEPS; step++) {
+    let row = row0 + local.y + step * LINES;
     let column = column0 + local.x;
     if (row < params.rows && column < params.columns) {
-      tile[line * PITCH + local.x] = x[base + row * params.columns + column];
+      words[step] = x[base + row * params.columns + column];
     }
   }
+  for (var step = 0u; step < STEPS; step++) {
+    tile[(local.y + step * LINES) * PITCH + local.x] = words[step];
+  }
   workgroupBarrier();
-  for (var line = local.y; line < TILE; line += LINES) {
+  for (var step = 0u; step < STEPS; step++) {
     let row = row0 + local.x;
-    let column = column0 + line;
+    let column = column0 + local.y + step * LINES;
     if (row < params.rows && column < params.columns) {
-      y[base + column * params.rows + row] = tile[local.x * PITCH + line];
+      y[base + column * params.rows + row] = tile[local.x * PITCH + local.y + step * LINES];
     }
   }
 }

@@ -125,7 +125,7 @@ _SOFTMAX_PARAMS = params(*_CUT)
 #: vec4s of a row that each of its threads holds in registers; the smallest that will do is used.
 HELD = (4, 8, 16)
 _HELD: Configurations = {str(held): {"HELD": held} for held in HELD}
-_NOT_HELD: Configurations = {"4": {"HELD": 4}}
+_NOT_HELD: Configurations = {"": {"HELD": 4}}
 _NORM_PARAMS = params(
     "rows: u32", "length: u32", "chunk: u32", "chunks: u32", "lanes: u32", "residual: u32",
     "eps: f32",

@@ -121,7 +121,7 @@ def _long_layer_norm(
         elementwise.binary(device, "add", x, residual, source, n)
     found, cut = chunk_moments(device, "layer_norm", source, rows, length)
     device.recorder.dispatch(
-        device.pipeline("layer_norm_long", "4"), *fold(rows * cut.chunks),
+        device.pipeline("layer_norm_long"), *fold(rows * cut.chunks),
         source.id, found.id, gamma.id, beta.id, y.id,
         rows, length, cut.fields[3], cut.chunks, _THREADS, 0, eps,
     )  # fmt: skip
@@ -153,7 +153,7 @@ def cross_entropy(
         return
     parts, chunks = _softmax_in_parts(device, "cross_entropy", logits, probs, rows, classes, 1)
     device.recorder.dispatch(
-        device.pipeline("cross_entropy_long", "4"), *fold(rows),
+        device.pipeline("cross_entropy_long"), *fold(rows),
         logits.id, targets.id, parts.id, loss.id, rows, classes, chunks, _THREADS,
     )  # fmt: skip
     device.memory.return_buffer(parts)
