@@ -109,10 +109,24 @@ _REDUCE_PARAMS = params(*_CUT, "identity: f32", "scale: f32")
 _MOMENTS_PARAMS = params(*_CUT, "scale: f32")
 
 _CHUNKS = params("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32")
-_BROADCAST = ("add", "sub", "mul", "div", "integer_add", "integer_sub", "integer_mul")
 #: Numbers of indices that broadcast and strided are compiled for; at least the smallest is used.
 BROADCAST_RANKS = (2, 3, 5)
 STRIDED_RANKS = (3, 5, 8)
+_BROADCAST: Configurations = {
+    f"{op}_{rank}": {"OP": i, "RANK": rank}
+    for i, op in enumerate(
+        ("add", "sub", "mul", "div", "integer_add", "integer_sub", "integer_mul")
+    )
+    for rank in BROADCAST_RANKS
+}
+_BROADCAST_PARAMS = params(
+    "n: u32", "extent1: u32", "extent2: u32", "extent3: u32", "extent4: u32", "a0: u32", "a1: u32",
+    "a2: u32", "a3: u32", "a4: u32", "b0: u32", "b1: u32", "b2: u32", "b3: u32", "b4: u32",
+)  # fmt: skip
+_STRIDED: Configurations = {str(rank): {"RANK": rank} for rank in STRIDED_RANKS}
+_STRIDED_PARAMS = params(
+    "n: u32", *(f"extent{i}: u32" for i in range(1, 8)), *(f"stride{i}: u32" for i in range(8))
+)
 _BATCH_NORM_PARAMS = params(
     "n: u32", "channels: u32", "inner: u32", "eps: f32", "momentum: f32", "unbiased: f32"
 )
@@ -130,6 +144,7 @@ _NORM_PARAMS = params(
     "rows: u32", "length: u32", "chunk: u32", "chunks: u32", "lanes: u32", "residual: u32",
     "eps: f32",
 )  # fmt: skip
+_EMBEDDING_PARAMS = params("rows: u32", "elements: u32", "entries: u32", "missing: u32")
 _LOSS_PARAMS = params("rows: u32", "classes: u32", "chunks: u32", "lanes: u32")
 _CASTS = {
     f"{source}_{target}": {"FROM": i, "TO": j}
@@ -157,31 +172,19 @@ _TABLE = (
         "elementwise",
     ),
     Kernel(
-        "broadcast",
-        "broadcast.wgsl",
-        (_A, _B, _OUT),
-        params(
-            "n: u32", "extent1: u32", "extent2: u32", "extent3: u32", "extent4: u32", "a0: u32",
-            "a1: u32", "a2: u32", "a3: u32", "a4: u32", "b0: u32", "b1: u32", "b2: u32", "b3: u32",
-            "b4: u32",
-        ),
-        configurations={
-            f"{op}_{rank}": {"OP": i, "RANK": rank}
-            for i, op in enumerate(_BROADCAST)
-            for rank in BROADCAST_RANKS
-        },
-        family="elementwise",
+        "broadcast", "broadcast.wgsl", (_A, _B, _OUT), _BROADCAST_PARAMS, "main",
+        _BROADCAST, "elementwise",
     ),
     Kernel(
-        "strided",
-        "strided.wgsl",
-        (_X, _Y),
-        params(
-            "n: u32", *(f"extent{i}: u32" for i in range(1, 8)),
-            *(f"stride{i}: u32" for i in range(8)),
-        ),
-        configurations={str(rank): {"RANK": rank} for rank in STRIDED_RANKS},
-        family="elementwise",
+        "broadcast_vectors", "broadcast.wgsl", _bindings("a_vectors", "b_vectors", "y_vectors"),
+        _BROADCAST_PARAMS, "main_vectors", _BROADCAST, "elementwise",
+    ),
+    Kernel(
+        "strided", "strided.wgsl", (_X, _Y), _STRIDED_PARAMS, "main", _STRIDED, "elementwise"
+    ),
+    Kernel(
+        "strided_vectors", "strided.wgsl", _bindings("x_vectors", "y_vectors"), _STRIDED_PARAMS,
+        "main_vectors", _STRIDED, "elementwise",
     ),
     Kernel(
         "transpose",
@@ -369,10 +372,12 @@ _TABLE = (
         _LOSS_PARAMS, "main_long", _NOT_HELD,
     ),
     Kernel(
-        "embedding",
-        "embedding.wgsl",
-        _bindings("indices", "weight", "y"),
-        params("rows: u32", "words: u32", "entries: u32", "missing: u32"),
+        "embedding", "embedding.wgsl", _bindings("indices", "weight", "y"), _EMBEDDING_PARAMS,
+        "main",
+    ),
+    Kernel(
+        "embedding_vectors", "embedding.wgsl",
+        _bindings("indices", "weight_vectors", "y_vectors"), _EMBEDDING_PARAMS, "main_vectors",
     ),
     Kernel(
         "adam",

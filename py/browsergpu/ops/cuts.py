@@ -15,6 +15,7 @@ _SMALL_ROW_CHUNK = 4_096  # … and at least, where there are too few rows for t
 _LANE = 16  # elements that each thread of a shorter row takes: four vec4s at once
 _COLUMN_LANES = 32  # groups of four neighbouring columns that a workgroup takes at most
 _FEW_COLUMN_LANES = 8  # … and at least, where there are too few columns for the GPU: 128 bytes
+_LINE = 4  # rows that a thread takes at once
 _WORKGROUP = 16_384  # elements for which a workgroup of its own pays
 _LINE_CHUNK = 256  # rows that one thread takes at most
 _WORKGROUPS = 1_024  # enough to fill a GPU
@@ -72,7 +73,9 @@ def _rows(outer: int, length: int, threads: int) -> Cut:
 
 def _columns(outer: int, length: int, inner: int, threads: int, width: int) -> Cut:
     wide = blocks(inner, width)  # lanes that all columns take
-    lanes = min(threads, power_of_two(wide), _COLUMN_LANES)
+    # Few rows leave no work for several lines of threads.
+    most = max(_COLUMN_LANES, threads // power_of_two(blocks(length, _LINE)))
+    lanes = min(threads, power_of_two(wide), most)
     while lanes > _FEW_COLUMN_LANES and (
         outer * blocks(wide, lanes) * blocks(length * lanes * width, _WORKGROUP) < _WORKGROUPS // 4
     ):

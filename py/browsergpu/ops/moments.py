@@ -19,7 +19,6 @@ class _Pass:
     kernel: str
     configuration: str
     views: int  # how often the source is bound
-    grid: tuple[int, int, int]
     cut: Cut
 
 
@@ -37,7 +36,7 @@ def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, .
             if not part.rows:
                 kernel, views = "moments_columns", 2
                 configuration = "aligned" if part.aligned else ""
-        passes.append(_Pass(kernel, configuration, views, fold(part.workgroups), part))
+        passes.append(_Pass(kernel, configuration, views, part))
         if part.chunks == 1:
             return tuple(passes)
         length, merges = part.chunks, True
@@ -73,7 +72,12 @@ def chunk_moments(
     first = _passes(rows, length, 1, False)[0]
     found = device.memory.get_buffer(op, 12 * first.cut.outputs, "moments")
     device.recorder.dispatch(
-        device.pipeline("moments_rows"), *first.grid, x.id, found.id, *first.cut.fields, 0.0
+        device.pipeline("moments_rows"),
+        *fold(first.cut.workgroups),
+        x.id,
+        found.id,
+        *first.cut.fields,
+        0.0,
     )
     return found, first.cut
 
@@ -97,7 +101,7 @@ def _run(
         else:
             target = device.memory.get_buffer(op, 12 * part.cut.outputs, "moments")
         device.recorder.dispatch(
-            device.pipeline(part.kernel, configuration), *part.grid,
+            device.pipeline(part.kernel, configuration), *fold(part.cut.workgroups),
             *(source.id,) * part.views, target.id, *part.cut.fields, scale,
         )  # fmt: skip
         if source is not x:

@@ -23,14 +23,14 @@ _NAN_BITS = unpack("<I", pack("<f", float("nan")))[0]
 
 
 @remembered
-def _held(rows: int, length: int) -> tuple[tuple[int, int, int], int, str, bool] | None:
-    """How rows are held in registers: the grid, the threads of a row, the configuration, and
+def _held(rows: int, length: int) -> tuple[int, int, str, bool] | None:
+    """How rows are held in registers: the workgroups, the threads of a row, the configuration, and
     whether rows are whole vec4s. None for rows that are too long."""
     if length > 4 * HELD[-1] * _THREADS:
         return None
     lanes = min(_THREADS, power_of_two(blocks(length, 4 * HELD[0])))
     held = next(h for h in HELD if length <= 4 * h * lanes)
-    return fold(blocks(rows, _THREADS // lanes)), lanes, str(held), length % 4 == 0
+    return blocks(rows, _THREADS // lanes), lanes, str(held), length % 4 == 0
 
 
 def softmax(
@@ -39,10 +39,10 @@ def softmax(
     """y[o, j, i] = softmax over j of x[o, j, i]."""
     held = _held(outer, length) if inner == 1 else None
     if held is not None:
-        grid, lanes, configuration, aligned = held
+        groups, lanes, configuration, aligned = held
         device.recorder.dispatch(
             device.pipeline("softmax_rows_aligned" if aligned else "softmax_rows", configuration),
-            *grid, x.id, y.id, outer, length, 1, 0, 0, lanes,
+            *fold(groups), x.id, y.id, outer, length, 1, 0, 0, lanes,
         )  # fmt: skip
         return
     cut = _cut(outer, length, inner, _THREADS)
@@ -87,18 +87,18 @@ def layer_norm(
     if held is None:
         _long_layer_norm(device, x, gamma, beta, y, rows, length, eps, residual, summed)
         return
-    grid, lanes, configuration, aligned = held
+    groups, lanes, configuration, aligned = held
     other = x if residual is None else residual
     fields = rows, length, 0, 0, lanes, int(residual is not None), eps
     if summed is None:
         device.recorder.dispatch(
             device.pipeline("layer_norm_aligned" if aligned else "layer_norm", configuration),
-            *grid, x.id, other.id, gamma.id, beta.id, y.id, *fields,
+            *fold(groups), x.id, other.id, gamma.id, beta.id, y.id, *fields,
         )  # fmt: skip
         return
     device.recorder.dispatch(
         device.pipeline("layer_norm_sum_aligned" if aligned else "layer_norm_sum", configuration),
-        *grid, x.id, other.id, gamma.id, beta.id, y.id, summed.id, *fields,
+        *fold(groups), x.id, other.id, gamma.id, beta.id, y.id, summed.id, *fields,
     )  # fmt: skip
 
 
@@ -142,12 +142,12 @@ def cross_entropy(
     """loss[r] = -log softmax(logits[r])[targets[r]] and probs = softmax(logits)."""
     held = _held(rows, classes)
     if held is not None:
-        grid, lanes, configuration, aligned = held
+        groups, lanes, configuration, aligned = held
         # Where logits are read as vec4s, the one of a row's target is still read by itself.
         again = (logits.id,) if aligned else ()
         device.recorder.dispatch(
             device.pipeline("cross_entropy_aligned" if aligned else "cross_entropy", configuration),
-            *grid, logits.id, targets.id, loss.id, probs.id, *again,
+            *fold(groups), logits.id, targets.id, loss.id, probs.id, *again,
             rows, classes, 0, lanes,
         )  # fmt: skip
         return
@@ -171,8 +171,10 @@ def embedding(
     floats: bool,
 ) -> None:
     """y[r] = weight[indices[r]], rows of whole words."""
-    grid = fold(blocks(rows * words, _THREADS))
+    vectors = words % 4 == 0
+    elements = words // 4 if vectors else words
     device.recorder.dispatch(
-        device.pipeline("embedding"), *grid, indices.id, weight.id, y.id,
-        rows, words, entries, _NAN_BITS if floats else 0,
+        device.pipeline("embedding_vectors" if vectors else "embedding"),
+        *fold(blocks(rows * elements, _THREADS)), indices.id, weight.id, y.id,
+        rows, elements, entries, _NAN_BITS if floats else 0,
     )  # fmt: skip
