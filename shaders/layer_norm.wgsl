@@ -45,19 +45,26 @@ fn sum_of(v: vec4f) -> f32 {
   return (v.x + v.y) + (v.z + v.w);
 }
 
+// The sum of `lanes` threads' values, for all of them. Each step leaves a quarter.
 fn sum_of_lanes(value: f32, thread: u32) -> f32 {
   let first = thread & ~(params.lanes - 1u);
+  var sum = value;
   partial[thread] = value;
-  for (var half = params.lanes / 2u; half > 0u; half >>= 1u) {
+  for (var rest = params.lanes; rest > 1u;) {
+    let step = (rest + 3u) / 4u;
     workgroupBarrier();
-    if (thread - first < half) {
-      partial[thread] += partial[thread + half];
+    if (thread - first < step) {
+      for (var other = step; other < rest; other += step) {
+        sum += partial[thread + other];
+      }
+      partial[thread] = sum;
     }
+    rest = step;
   }
   workgroupBarrier();
-  let result = partial[first];
+  sum = partial[first];
   workgroupBarrier();
-  return result;
+  return sum;
 }
 
 struct Place {
@@ -71,31 +78,35 @@ fn place(group: vec3u, groups: vec3u, thread: u32) -> Place {
   return Place(row, thread & (params.lanes - 1u));
 }
 
-// Which elements of a row the k-th vec4 of a lane stands for.
-fn elements(lane: u32, k: u32, aligned: bool) -> vec4u {
-  if (aligned) {
-    return 4u * (lane + k * params.lanes) + vec4u(0u, 1u, 2u, 3u);
-  }
-  return lane + (4u * k + vec4u(0u, 1u, 2u, 3u)) * params.lanes;
+// The first element of a row that the k-th vec4 of a lane stands for; word by word, the other
+// three follow `lanes` apart.
+fn element(lane: u32, k: u32, aligned: bool) -> u32 {
+  return select(lane + 4u * k * params.lanes, 4u * (lane + k * params.lanes), aligned);
 }
 
-// Replaces a row's values, less `first`, by those less the mean, 0 for what is not there; returns
+fn is_inside(lane: u32, k: u32, aligned: bool) -> vec4<bool> {
+  let first = element(lane, k, aligned);
+  if (aligned) {
+    return vec4<bool>(first < params.length);
+  }
+  return first + vec4u(0u, 1u, 2u, 3u) * params.lanes < vec4u(params.length);
+}
+
+// Replaces a row's values by those less the mean, 0 for what is not there; returns
 // 1 / sqrt(variance + eps).
 fn centre(
   held: ptr<function, array<vec4f, MOST>>, first: f32, lane: u32, thread: u32, aligned: bool,
 ) -> f32 {
   var sum = vec4f();
   for (var k = 0u; k < HELD; k++) {
-    let inside = elements(lane, k, aligned) < vec4u(params.length);
-    let value = select(vec4f(), (*held)[k] - first, inside);
+    let value = select(vec4f(), (*held)[k] - first, is_inside(lane, k, aligned));
     (*held)[k] = value;
     sum += value;
   }
   let mean = sum_of_lanes(sum_of(sum), thread) / f32(params.length);
   var deviations = vec4f();
   for (var k = 0u; k < HELD; k++) {
-    let inside = elements(lane, k, aligned) < vec4u(params.length);
-    let value = select(vec4f(), (*held)[k] - mean, inside);
+    let value = select(vec4f(), (*held)[k] - mean, is_inside(lane, k, aligned));
     (*held)[k] = value;
     deviations += value * value;
   }
@@ -103,26 +114,58 @@ fn centre(
   return 1.0 / sqrt(variance + params.eps);
 }
 
-fn value_at(i: u32) -> f32 {
-  if (params.residual != 0u) {
-    return x[i] + residual[i];
+// The four words of the k-th vec4 that are inside the row.
+fn load(start: u32, inside: vec4<bool>) -> vec4f {
+  var v = vec4f();
+  if (inside.x) {
+    v.x = x[start];
   }
-  return x[i];
+  if (inside.y) {
+    v.y = x[start + params.lanes];
+  }
+  if (inside.z) {
+    v.z = x[start + 2u * params.lanes];
+  }
+  if (inside.w) {
+    v.w = x[start + 3u * params.lanes];
+  }
+  return v;
 }
 
-fn load(row: u32, j: u32) -> f32 {
-  if (row < params.rows && j < params.length) {
-    return value_at(row * params.length + j);
+fn load_residual(start: u32, inside: vec4<bool>) -> vec4f {
+  var v = vec4f();
+  if (inside.x) {
+    v.x = residual[start];
   }
-  return 0.0;
+  if (inside.y) {
+    v.y = residual[start + params.lanes];
+  }
+  if (inside.z) {
+    v.z = residual[start + 2u * params.lanes];
+  }
+  if (inside.w) {
+    v.w = residual[start + 3u * params.lanes];
+  }
+  return v;
 }
 
-fn load_row(held: ptr<function, array<vec4f, MOST>>, own: Place) {
+// Fills `held`; returns the row's first value.
+fn load_row(held: ptr<function, array<vec4f, MOST>>, own: Place) -> f32 {
+  if (own.row >= params.rows) {
+    return 0.0;
+  }
+  let base = own.row * params.length;
+  var first = x[base];
   for (var k = 0u; k < HELD; k++) {
-    let j = elements(own.lane, k, false);
-    (*held)[k] = vec4f(
-      load(own.row, j.x), load(own.row, j.y), load(own.row, j.z), load(own.row, j.w));
+    (*held)[k] = load(base + element(own.lane, k, false), is_inside(own.lane, k, false));
   }
+  if (params.residual != 0u) {
+    first += residual[base];
+    for (var k = 0u; k < HELD; k++) {
+      (*held)[k] += load_residual(base + element(own.lane, k, false), is_inside(own.lane, k, false));
+    }
+  }
+  return first;
 }
 
 fn store_row(held: ptr<function, array<vec4f, MOST>>, own: Place, factor: f32) {
@@ -132,8 +175,9 @@ fn store_row(held: ptr<function, array<vec4f, MOST>>, own: Place, factor: f32) {
   let base = own.row * params.length;
   for (var k = 0u; k < HELD; k++) {
     let v = (*held)[k] * factor;
+    let start = element(own.lane, k, false);
     for (var part = 0u; part < 4u; part++) {
-      let j = elements(own.lane, k, false)[part];
+      let j = start + part * params.lanes;
       if (j < params.length) {
         y[base + j] = v[part] * gamma[j] + beta[j];
       }
@@ -149,8 +193,8 @@ fn main(
 ) {
   let own = place(group, groups, thread);
   var held: array<vec4f, MOST>;
-  load_row(&held, own);
-  let factor = centre(&held, load(own.row, 0u), own.lane, thread, false);
+  let first = load_row(&held, own);
+  let factor = centre(&held, first, own.lane, thread, false);
   store_row(&held, own, factor);
 }
 
@@ -162,26 +206,19 @@ fn main_sum(
 ) {
   let own = place(group, groups, thread);
   var held: array<vec4f, MOST>;
-  load_row(&held, own);
+  let first = load_row(&held, own);
   if (own.row < params.rows) {
     for (var k = 0u; k < HELD; k++) {
       for (var part = 0u; part < 4u; part++) {
-        let j = elements(own.lane, k, false)[part];
+        let j = element(own.lane, k, false) + part * params.lanes;
         if (j < params.length) {
           summed[own.row * params.length + j] = held[k][part];
         }
       }
     }
   }
-  let factor = centre(&held, load(own.row, 0u), own.lane, thread, false);
+  let factor = centre(&held, first, own.lane, thread, false);
   store_row(&held, own, factor);
-}
-
-fn vector_at(i: u32) -> vec4f {
-  if (params.residual != 0u) {
-    return x_vectors[i] + residual_vectors[i];
-  }
-  return x_vectors[i];
 }
 
 // vec4s of a row, none of a row that is not there.
@@ -189,21 +226,29 @@ fn vectors(own: Place) -> u32 {
   return select(0u, params.length / 4u, own.row < params.rows);
 }
 
-fn load_vectors(held: ptr<function, array<vec4f, MOST>>, own: Place) {
-  let base = own.row * vectors(own);
+fn load_vectors(held: ptr<function, array<vec4f, MOST>>, own: Place) -> f32 {
+  if (own.row >= params.rows) {
+    return 0.0;
+  }
+  let length = params.length / 4u;
+  let base = own.row * length;
+  var first = x_vectors[base].x;
   for (var k = 0u; k < HELD; k++) {
     let j = own.lane + k * params.lanes;
-    if (j < vectors(own)) {
-      (*held)[k] = vector_at(base + j);
+    if (j < length) {
+      (*held)[k] = x_vectors[base + j];
     }
   }
-}
-
-fn first_of(own: Place) -> f32 {
-  if (own.row < params.rows) {
-    return vector_at(own.row * vectors(own)).x;
+  if (params.residual != 0u) {
+    first += residual_vectors[base].x;
+    for (var k = 0u; k < HELD; k++) {
+      let j = own.lane + k * params.lanes;
+      if (j < length) {
+        (*held)[k] += residual_vectors[base + j];
+      }
+    }
   }
-  return 0.0;
+  return first;
 }
 
 fn store_vectors(held: ptr<function, array<vec4f, MOST>>, own: Place, factor: f32) {
@@ -224,8 +269,8 @@ fn main_aligned(
 ) {
   let own = place(group, groups, thread);
   var held: array<vec4f, MOST>;
-  load_vectors(&held, own);
-  let factor = centre(&held, first_of(own), own.lane, thread, true);
+  let first = load_vectors(&held, own);
+  let factor = centre(&held, first, own.lane, thread, true);
   store_vectors(&held, own, factor);
 }
 
@@ -237,14 +282,14 @@ fn main_sum_aligned(
 ) {
   let own = place(group, groups, thread);
   var held: array<vec4f, MOST>;
-  load_vectors(&held, own);
+  let first = load_vectors(&held, own);
   for (var k = 0u; k < HELD; k++) {
     let j = own.lane + k * params.lanes;
     if (j < vectors(own)) {
       summed_vectors[own.row * vectors(own) + j] = held[k];
     }
   }
-  let factor = centre(&held, first_of(own), own.lane, thread, true);
+  let factor = centre(&held, first, own.lane, thread, true);
   store_vectors(&held, own, factor);
 }
 

@@ -115,10 +115,14 @@ fn main_rows(
   let live = which < params.outer * params.chunks;
   var found = Moments();
   if (live) {
-    let row = which / params.chunks * params.length;
-    let start = which % params.chunks * params.chunk;
-    let begin = row + start;
-    let end = row + min(start + params.chunk, params.length);
+    var begin = which * params.length;
+    var end = begin + params.length;
+    if (params.chunks > 1u) {
+      let row = which / params.chunks * params.length;
+      let start = which % params.chunks * params.chunk;
+      begin = row + start;
+      end = row + min(start + params.chunk, params.length);
+    }
     // Words before head and from tail on are in vec4s that are not wholly the chunk's.
     let head = min((begin + 3u) & ~3u, end);
     let tail = max(end & ~3u, head);
@@ -181,6 +185,19 @@ fn main_columns(
   if (first < params.inner) {
     var j = start + thread / lanes;
     var at = (output / params.chunks * params.length + j) * params.inner + first;
+    for (; j + 7u * lines < end; j += 8u * lines) {
+      let w0 = load_columns(at);
+      let w1 = load_columns(at + step);
+      let w2 = load_columns(at + 2u * step);
+      let w3 = load_columns(at + 3u * step);
+      let w4 = load_columns(at + 4u * step);
+      let w5 = load_columns(at + 5u * step);
+      let w6 = load_columns(at + 6u * step);
+      let w7 = load_columns(at + 7u * step);
+      found = merge_columns(
+        found, merge_columns(of_four(w0, w1, w2, w3), of_four(w4, w5, w6, w7)));
+      at += 8u * step;
+    }
     for (; j + 3u * lines < end; j += 4u * lines) {
       found = merge_columns(
         found,

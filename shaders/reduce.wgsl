@@ -1,7 +1,7 @@
 // y[o, c, i] = reduction of x[o, j, i] over the j of chunk c: x is [outer, length, inner].
 //
-// One pass reads x once, as vec4s of which each thread has four on their way at once; the caller
-// runs further passes over the chunks until one is left. main_rows (inner = 1) gives a chunk to
+// One pass reads x once, as vec4s of which each thread has four or eight on their way at once; the
+// caller runs further passes over the chunks until one is left. main_rows (inner = 1) gives a chunk to
 // `lanes` neighbouring threads of a workgroup. main_columns gives a workgroup `lanes` groups of
 // four neighbouring columns of one chunk, so that its threads stand in lines of `lanes`, each
 // line on another row. What the threads of a chunk have found is combined in a tree. Sums are
@@ -67,10 +67,14 @@ fn main_rows(
   let live = which < params.outer * params.chunks;
   var v0 = vec4f(params.identity);
   if (live) {
-    let row = which / params.chunks * params.length;
-    let start = which % params.chunks * params.chunk;
-    let begin = row + start;
-    let end = row + min(start + params.chunk, params.length);
+    var begin = which * params.length;
+    var end = begin + params.length;
+    if (params.chunks > 1u) {
+      let row = which / params.chunks * params.length;
+      let start = which % params.chunks * params.chunk;
+      begin = row + start;
+      end = row + min(start + params.chunk, params.length);
+    }
     // Words before head and from tail on are in vec4s that are not wholly the chunk's.
     let head = min((begin + 3u) & ~3u, end);
     let tail = max(end & ~3u, head);
@@ -100,15 +104,21 @@ fn main_rows(
     v0 = combine(v0, v0.zwxy);
     v0 = combine(v0, v0.yxwz);
   }
-  partial[thread] = v0.x;
-  for (var half = lanes / 2u; half > 0u; half >>= 1u) {
+  var value = v0.x;
+  partial[thread] = value;
+  for (var rest = lanes; rest > 1u;) { // each step leaves a quarter
+    let step = (rest + 3u) / 4u;
     workgroupBarrier();
-    if (lane < half) {
-      partial[thread] = combine(vec4f(partial[thread]), vec4f(partial[thread + half])).x;
+    if (lane < step) {
+      for (var other = step; other < rest; other += step) {
+        value = combine(vec4f(value), vec4f(partial[thread + other])).x;
+      }
+      partial[thread] = value;
     }
+    rest = step;
   }
   if (live && lane == 0u) {
-    y[which] = scaled(vec4f(partial[thread])).x;
+    y[which] = scaled(vec4f(value)).x;
   }
 }
 
@@ -145,6 +155,21 @@ fn main_columns(
     var v3 = v0;
     var j = start + thread / lanes;
     var at = (output / params.chunks * params.length + j) * params.inner + column;
+    for (; j + 7u * lines < end; j += 8u * lines) {
+      let w0 = load_columns(at);
+      let w1 = load_columns(at + step);
+      let w2 = load_columns(at + 2u * step);
+      let w3 = load_columns(at + 3u * step);
+      let w4 = load_columns(at + 4u * step);
+      let w5 = load_columns(at + 5u * step);
+      let w6 = load_columns(at + 6u * step);
+      let w7 = load_columns(at + 7u * step);
+      v0 = combine(v0, combine(w0, w4));
+      v1 = combine(v1, combine(w1, w5));
+      v2 = combine(v2, combine(w2, w6));
+      v3 = combine(v3, combine(w3, w7));
+      at += 8u * step;
+    }
     for (; j + 3u * lines < end; j += 4u * lines) {
       let w0 = load_columns(at);
       let w1 = load_columns(at + step);

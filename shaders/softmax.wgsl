@@ -80,30 +80,42 @@ fn sum_of(v: vec4f) -> f32 {
   return (v.x + v.y) + (v.z + v.w);
 }
 
-// The largest of `lanes` threads' values, for all of them.
+// The largest of `lanes` threads' values, for all of them. Each step leaves a quarter.
 fn largest_of_lanes(value: f32, thread: u32) -> f32 {
   let first = thread & ~(params.lanes - 1u);
+  var largest = value;
   partial[thread] = value;
-  for (var half = params.lanes / 2u; half > 0u; half >>= 1u) {
+  for (var rest = params.lanes; rest > 1u;) {
+    let step = (rest + 3u) / 4u;
     workgroupBarrier();
-    if (thread - first < half) {
-      partial[thread] = max(partial[thread], partial[thread + half]);
+    if (thread - first < step) {
+      for (var other = step; other < rest; other += step) {
+        largest = max(largest, partial[thread + other]);
+      }
+      partial[thread] = largest;
     }
+    rest = step;
   }
   workgroupBarrier();
-  let result = partial[first];
+  largest = partial[first];
   workgroupBarrier();
-  return result;
+  return largest;
 }
 
 fn sum_of_lanes(value: f32, thread: u32) -> f32 {
   let first = thread & ~(params.lanes - 1u);
+  var sum = value;
   partial[thread] = value;
-  for (var half = params.lanes / 2u; half > 0u; half >>= 1u) {
+  for (var rest = params.lanes; rest > 1u;) {
+    let step = (rest + 3u) / 4u;
     workgroupBarrier();
-    if (thread - first < half) {
-      partial[thread] += partial[thread + half];
+    if (thread - first < step) {
+      for (var other = step; other < rest; other += step) {
+        sum += partial[thread + other];
+      }
+      partial[thread] = sum;
     }
+    rest = step;
   }
   workgroupBarrier();
   return partial[first];

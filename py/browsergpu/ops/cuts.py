@@ -12,9 +12,14 @@ from browsergpu.grids import blocks
 
 _ROW_CHUNK = 16_384  # elements of a row that one workgroup takes at most: 64 a thread of 256
 _SMALL_ROW_CHUNK = 4_096  # … and at least, where there are too few rows for the GPU
-_LANE = 16  # elements that each thread of a shorter row takes: four vec4s at once
-_COLUMN_LANES = 32  # groups of four neighbouring columns that a workgroup takes at most
-_FEW_COLUMN_LANES = 8  # … and at least, where there are too few columns for the GPU: 128 bytes
+_LANE = 64  # elements that each thread of a row takes where there are many rows: four times …
+_SHORT_LANE = 16  # … and at least: four vec4s at once
+_NEIGHBOURS = 16  # threads of a row that read 256 bytes in one go: as many, or a whole row
+_THREADS = 262_144  # enough to fill a GPU
+_COLUMN_LANES = 32  # groups of neighbouring columns that a workgroup takes at most
+_FEW_COLUMNS = 16  # columns that it takes at least: 64 bytes
+_ONE_PASS = 20_000_000  # elements up to which …
+_FEW_WORKGROUPS = 192  # … so many workgroups are enough
 _LINE = 4  # rows that a thread takes at once
 _WORKGROUP = 16_384  # elements for which a workgroup of its own pays
 _LINE_CHUNK = 256  # rows that one thread takes at most
@@ -66,7 +71,11 @@ def _rows(outer: int, length: int, threads: int) -> Cut:
     while chunk > _SMALL_ROW_CHUNK and outer * blocks(length, chunk) < _WORKGROUPS:
         chunk //= 2
     chunks = blocks(length, chunk)
-    lanes = min(threads, power_of_two(blocks(min(length, chunk), _LANE)))
+    part = min(length, chunk)
+    most = min(threads, power_of_two(blocks(part, _SHORT_LANE)))
+    lanes = min(most, max(_NEIGHBOURS, power_of_two(blocks(part, _LANE))))
+    while lanes < most and outer * chunks * lanes < _THREADS:
+        lanes *= 2
     groups = blocks(outer * chunks, threads // lanes)
     return Cut(True, False, (outer, length, 1, chunk, chunks, lanes), groups)
 
@@ -76,10 +85,18 @@ def _columns(outer: int, length: int, inner: int, threads: int, width: int) -> C
     # Few rows leave no work for several lines of threads.
     most = max(_COLUMN_LANES, threads // power_of_two(blocks(length, _LINE)))
     lanes = min(threads, power_of_two(wide), most)
-    while lanes > _FEW_COLUMN_LANES and (
-        outer * blocks(wide, lanes) * blocks(length * lanes * width, _WORKGROUP) < _WORKGROUPS // 4
-    ):
-        lanes //= 2
+    if outer * length * inner <= _ONE_PASS:
+        # One pass by few workgroups is quicker than two by many.
+        one = lanes
+        while (
+            one * width > _FEW_COLUMNS
+            and outer * blocks(wide, one) < _FEW_WORKGROUPS
+            and threads // one * _LINE < length
+        ):
+            one //= 2
+        groups = outer * blocks(wide, one)
+        if groups >= _FEW_WORKGROUPS or length * one * width <= _WORKGROUP:
+            return Cut(False, inner % 4 == 0, (outer, length, inner, length, 1, one), groups)
     groups = outer * blocks(wide, lanes)
     chunk = max(
         blocks(length, blocks(_WORKGROUPS, groups)),

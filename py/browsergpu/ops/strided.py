@@ -12,7 +12,7 @@ from browsergpu.memory import Allocation
 from browsergpu.ops.remembered import remembered
 from browsergpu.shapes import Shape, contiguous_strides, merged
 
-_TILE = 32
+_TILE = (64, 32)  # rows and columns that a workgroup moves
 _LARGEST = STRIDED_RANKS[-1]
 
 
@@ -63,7 +63,7 @@ def gather(
         return
     if plan.kind == "matrices":
         batch, rows, columns = plan.extents
-        grid_x, grid_y, _ = fold(blocks(rows, _TILE) * blocks(columns, _TILE))
+        grid_x, grid_y, _ = fold(blocks(rows, _TILE[0]) * blocks(columns, _TILE[1]))
         for first, count in layers(batch):
             device.recorder.dispatch(
                 device.pipeline("transpose"), grid_x, grid_y, count, x.id, y.id,
