@@ -114,20 +114,23 @@ def _long_layer_norm(
     residual: Allocation | None,
     summed: Allocation | None,
 ) -> None:
-    n = rows * length
-    source, added = x, None
     if residual is not None:
-        source = added = device.memory.get_buffer("layer_norm", 4 * n) if summed is None else summed
-        elementwise.binary(device, "add", x, residual, source, n)
-    found, cut = chunk_moments(device, "layer_norm", source, rows, length)
+        n = rows * length
+        total = device.memory.get_buffer("layer_norm", 4 * n) if summed is None else summed
+        try:
+            elementwise.binary(device, "add", x, residual, total, n)
+            _long_layer_norm(device, total, gamma, beta, y, rows, length, eps, None, None)
+        finally:
+            if summed is None:
+                device.memory.return_buffer(total)
+        return
+    found, cut = chunk_moments(device, "layer_norm", x, rows, length)
     device.recorder.dispatch(
         device.pipeline("layer_norm_long"), *fold(rows * cut.chunks),
-        source.id, found.id, gamma.id, beta.id, y.id,
+        x.id, found.id, gamma.id, beta.id, y.id,
         rows, length, cut.fields[3], cut.chunks, _THREADS, 0, eps,
     )  # fmt: skip
     device.memory.return_buffer(found)
-    if added is not None and summed is None:
-        device.memory.return_buffer(added)
 
 
 def cross_entropy(
