@@ -1,6 +1,7 @@
 // y[i] = f(a[i], b[i]) for i < n; f is chosen by OP when the pipeline is made.
 //
-// One vec4 a thread: reads 8n and writes 4n bytes. The last vec4 keeps what lies past n.
+// One vec4 a thread: reads 8n and writes 4n bytes. A last vec4 that reaches past n keeps what lies
+// there; only it reads y for that.
 // NaN, infinities and the special cases of pow are NumPy's.
 //
 // Entry points by what y stands for, since WebGPU does not let one buffer be bound both for
@@ -103,9 +104,9 @@ fn apply(p: vec4f, q: vec4f) -> vec4f {
   }
 }
 
-fn result(p: vec4f, q: vec4f, previous: vec4f, i: u32) -> vec4f {
-  let lane = 4u * i + vec4u(0u, 1u, 2u, 3u);
-  return select(previous, apply(p, q), lane < vec4u(params.n));
+// What becomes of the vec4 that n ends in: `previous` past n.
+fn edge(p: vec4f, q: vec4f, previous: vec4f) -> vec4f {
+  return select(previous, apply(p, q), vec4u(0u, 1u, 2u, 3u) < vec4u(params.n % 4u));
 }
 
 fn index(id: vec3u, groups: vec3u) -> u32 {
@@ -115,31 +116,39 @@ fn index(id: vec3u, groups: vec3u) -> u32 {
 @compute @workgroup_size(THREADS)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
-  if (4u * i < params.n) {
-    y[i] = result(a[i], b[i], y[i], i);
+  if (i < params.n / 4u) {
+    y[i] = apply(a[i], b[i]);
+  } else if (4u * i < params.n) {
+    y[i] = edge(a[i], b[i], y[i]);
   }
 }
 
 @compute @workgroup_size(THREADS)
 fn main_in_place_a(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
-  if (4u * i < params.n) {
-    y[i] = result(y[i], b[i], y[i], i);
+  if (i < params.n / 4u) {
+    y[i] = apply(y[i], b[i]);
+  } else if (4u * i < params.n) {
+    y[i] = edge(y[i], b[i], y[i]);
   }
 }
 
 @compute @workgroup_size(THREADS)
 fn main_in_place_b(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
-  if (4u * i < params.n) {
-    y[i] = result(a[i], y[i], y[i], i);
+  if (i < params.n / 4u) {
+    y[i] = apply(a[i], y[i]);
+  } else if (4u * i < params.n) {
+    y[i] = edge(a[i], y[i], y[i]);
   }
 }
 
 @compute @workgroup_size(THREADS)
 fn main_in_place_both(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
-  if (4u * i < params.n) {
-    y[i] = result(y[i], y[i], y[i], i);
+  if (i < params.n / 4u) {
+    y[i] = apply(y[i], y[i]);
+  } else if (4u * i < params.n) {
+    y[i] = edge(y[i], y[i], y[i]);
   }
 }

@@ -1,9 +1,10 @@
 // y[i] = a[j] op b[k] for i < n, where a and b are broadcast: i is taken apart into up to five
 // indices, outermost first, and j and k are their sums with strides of 0 along broadcast axes.
 //
-// One element a thread: writes 4n bytes and reads each operand through the cache. The caller
-// merges neighbouring axes, so that RANK, the number of indices, is as small as it can be. Whole
-// numbers are computed modulo 2^32, which has the same bits for i32 and u32.
+// One element a thread: writes 4n bytes and reads each operand through the cache. main_vectors
+// takes four at once, where the innermost extent is a multiple of 4. The caller merges neighbouring
+// axes, so that RANK, the number of indices, is as small as it can be. Whole numbers are computed
+// modulo 2^32, which has the same bits for i32 and u32.
 
 struct Params {
   n: u32,
@@ -24,8 +25,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
+@group(0) @binding(0) var<storage, read> a_vectors: array<vec4u>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;
+@group(0) @binding(1) var<storage, read> b_vectors: array<vec4u>;
 @group(0) @binding(2) var<storage, read_write> y: array<u32>;
+@group(0) @binding(2) var<storage, read_write> y_vectors: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 // 0 add, 1 sub, 2 mul, 3 div of float32; 4 add, 5 sub, 6 mul of whole numbers
@@ -33,16 +37,37 @@ override OP: u32 = 0u;
 override RANK: u32 = 5u; // indices in use
 override THREADS: u32 = 256u; // in a workgroup
 
-fn apply(p: u32, q: u32) -> u32 {
+fn apply(p: vec4u, q: vec4u) -> vec4u {
   switch (OP) {
-    case 0u: { return bitcast<u32>(bitcast<f32>(p) + bitcast<f32>(q)); }
-    case 1u: { return bitcast<u32>(bitcast<f32>(p) - bitcast<f32>(q)); }
-    case 2u: { return bitcast<u32>(bitcast<f32>(p) * bitcast<f32>(q)); }
-    case 3u: { return bitcast<u32>(bitcast<f32>(p) / bitcast<f32>(q)); }
+    case 0u: { return bitcast<vec4u>(bitcast<vec4f>(p) + bitcast<vec4f>(q)); }
+    case 1u: { return bitcast<vec4u>(bitcast<vec4f>(p) - bitcast<vec4f>(q)); }
+    case 2u: { return bitcast<vec4u>(bitcast<vec4f>(p) * bitcast<vec4f>(q)); }
+    case 3u: { return bitcast<vec4u>(bitcast<vec4f>(p) / bitcast<vec4f>(q)); }
     case 4u: { return p + q; }
     case 5u: { return p - q; }
     default: { return p * q; }
   }
+}
+
+// Where the elements of a and b are that the i-th one comes from.
+fn sources(i: u32) -> vec2u {
+  var rest = i;
+  var at = vec2u();
+  if (RANK > 4u) {
+    at += rest % params.extent4 * vec2u(params.a4, params.b4);
+    rest /= params.extent4;
+  }
+  if (RANK > 3u) {
+    at += rest % params.extent3 * vec2u(params.a3, params.b3);
+    rest /= params.extent3;
+  }
+  if (RANK > 2u) {
+    at += rest % params.extent2 * vec2u(params.a2, params.b2);
+    rest /= params.extent2;
+  }
+  at += rest % params.extent1 * vec2u(params.a1, params.b1);
+  rest /= params.extent1;
+  return at + rest * vec2u(params.a0, params.b0);
 }
 
 @compute @workgroup_size(THREADS)
@@ -51,26 +76,34 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   if (i >= params.n) {
     return;
   }
-  var rest = i;
-  var at_a = 0u;
-  var at_b = 0u;
-  if (RANK > 4u) {
-    at_a += rest % params.extent4 * params.a4;
-    at_b += rest % params.extent4 * params.b4;
-    rest /= params.extent4;
+  let at = sources(i);
+  y[i] = apply(vec4u(a[at.x]), vec4u(b[at.y])).x;
+}
+
+// From one innermost index to the next, in a and b.
+fn innermost() -> vec2u {
+  switch (RANK) {
+    case 5u: { return vec2u(params.a4, params.b4); }
+    case 4u: { return vec2u(params.a3, params.b3); }
+    case 3u: { return vec2u(params.a2, params.b2); }
+    default: { return vec2u(params.a1, params.b1); }
   }
-  if (RANK > 3u) {
-    at_a += rest % params.extent3 * params.a3;
-    at_b += rest % params.extent3 * params.b3;
-    rest /= params.extent3;
+}
+
+// The vec4 at a word: the next four, or the same one four times where it is broadcast.
+fn spread(v: vec4u, at: u32, is_whole: bool) -> vec4u {
+  return select(vec4u(v[at % 4u]), v, is_whole);
+}
+
+@compute @workgroup_size(THREADS)
+fn main_vectors(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = id.y * groups.x * THREADS + id.x;
+  if (i >= params.n / 4u) {
+    return;
   }
-  if (RANK > 2u) {
-    at_a += rest % params.extent2 * params.a2;
-    at_b += rest % params.extent2 * params.b2;
-    rest /= params.extent2;
-  }
-  at_a += rest % params.extent1 * params.a1;
-  at_b += rest % params.extent1 * params.b1;
-  rest /= params.extent1;
-  y[i] = apply(a[at_a + rest * params.a0], b[at_b + rest * params.b0]);
+  let at = sources(4u * i);
+  let steps = innermost();
+  y_vectors[i] = apply(
+    spread(a_vectors[at.x / 4u], at.x, steps.x != 0u),
+    spread(b_vectors[at.y / 4u], at.y, steps.y != 0u));
 }

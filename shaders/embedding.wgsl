@@ -1,28 +1,57 @@
 // y[r, j] = weight[indices[r], j], word by word: a gather of rows. An index outside the table
-// gives a row of NaN (0 for integers). One word a thread.
+// gives a row of NaN (0 for integers). One element a thread: a word, or a vec4
+// for main_vectors, where rows are whole vec4s.
 
 struct Params {
-  rows: u32,    // of y
-  words: u32,   // of a row
-  entries: u32, // rows of weight
-  missing: u32, // the bits that stand for a row that is not there
+  rows: u32,     // of y
+  elements: u32, // of a row
+  entries: u32,  // rows of weight
+  missing: u32,  // the bits that stand for a row that is not there
 }
 
 @group(0) @binding(0) var<storage, read> indices: array<i32>;
 @group(0) @binding(1) var<storage, read> weight: array<u32>;
+@group(0) @binding(1) var<storage, read> weight_vectors: array<vec4u>;
 @group(0) @binding(2) var<storage, read_write> y: array<u32>;
+@group(0) @binding(2) var<storage, read_write> y_vectors: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-@compute @workgroup_size(256)
+const THREADS = 256u;
+const NONE = 0xffffffffu;
+
+// Where the i-th element comes from, or NONE.
+fn source(i: u32) -> u32 {
+  let index = indices[i / params.elements];
+  if (index < 0 || u32(index) >= params.entries) {
+    return NONE;
+  }
+  return u32(index) * params.elements + i % params.elements;
+}
+
+@compute @workgroup_size(THREADS)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-  let i = id.y * groups.x * 256u + id.x;
-  if (i >= params.rows * params.words) {
+  let i = id.y * groups.x * THREADS + id.x;
+  if (i >= params.rows * params.elements) {
     return;
   }
-  let index = indices[i / params.words];
+  let at = source(i);
   var value = params.missing;
-  if (index >= 0 && u32(index) < params.entries) {
-    value = weight[u32(index) * params.words + i % params.words];
+  if (at != NONE) {
+    value = weight[at];
   }
   y[i] = value;
+}
+
+@compute @workgroup_size(THREADS)
+fn main_vectors(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = id.y * groups.x * THREADS + id.x;
+  if (i >= params.rows * params.elements) {
+    return;
+  }
+  let at = source(i);
+  var value = vec4u(params.missing);
+  if (at != NONE) {
+    value = weight_vectors[at];
+  }
+  y_vectors[i] = value;
 }

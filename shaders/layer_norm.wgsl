@@ -1,22 +1,297 @@
-// y[r, j] = (x[r, j] - mean of row r) / sqrt(variance of row r + eps) * gamma[j] + beta[j].
+// y[r, j] = (v[r, j] - mean of row r) / sqrt(variance of row r + eps) * gamma[j] + beta[j], where
+// v is x, or x + residual.
 //
-// The variance is the biased one. One read gathers count, mean and squared deviations by Chan's
-// parallel form of Welford's method (https://doi.org/10.1080/00031305.1983.10483115), which does
-// not cancel for large means; a second read writes the result. A row is a workgroup's.
+// The variance is the biased one. Reads x once: `lanes` neighbouring threads of a workgroup hold a
+// row in registers, four values HELD times each, as differences from its first value, so that
+// equal values have no deviation and large ones no sum that could overflow; the mean comes first,
+// then the deviations from it, which does not cancel for large means. main_aligned does so where
+// length is a multiple of 4, by vec4s. main_sum and main_sum_aligned write x + residual, too.
+// main_long takes rows of any length, whose moments were found by moments.wgsl: a workgroup merges
+// them, and writes a chunk of a row.
 
 struct Params {
   rows: u32,
   length: u32,
+  chunk: u32, // elements of a chunk; the last may be shorter
+  chunks: u32,
+  lanes: u32,    // a power of two, at most THREADS
+  residual: u32, // 1: v is x + residual
   eps: f32,
 }
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> gamma: array<f32>;
-@group(0) @binding(2) var<storage, read> beta: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(0) var<storage, read> x_vectors: array<vec4f>;
+@group(0) @binding(1) var<storage, read> residual: array<f32>;
+@group(0) @binding(1) var<storage, read> residual_vectors: array<vec4f>;
+@group(0) @binding(1) var<storage, read> moments: array<f32>; // count, mean, deviations
+@group(0) @binding(2) var<storage, read> gamma: array<f32>;
+@group(0) @binding(2) var<storage, read> gamma_vectors: array<vec4f>;
+@group(0) @binding(3) var<storage, read> beta: array<f32>;
+@group(0) @binding(3) var<storage, read> beta_vectors: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<storage, read_write> y_vectors: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> summed: array<f32>;
+@group(0) @binding(5) var<storage, read_write> summed_vectors: array<vec4f>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 const THREADS = 256u;
+const MOST = 16u;
+override HELD: u32 = 4u; // at most MOST
+
+var<workgroup> partial: array<f32, THREADS>;
+var<workgroup> partial_moments: array<Moments, THREADS>;
+
+fn sum_of(v: vec4f) -> f32 {
+  return (v.x + v.y) + (v.z + v.w);
+}
+
+// The sum of `lanes` threads' values, for all of them. Each step leaves a quarter.
+fn sum_of_lanes(value: f32, thread: u32) -> f32 {
+  let first = thread & ~(params.lanes - 1u);
+  var sum = value;
+  partial[thread] = value;
+  for (var rest = params.lanes; rest > 1u;) {
+    let step = (rest + 3u) / 4u;
+    workgroupBarrier();
+    if (thread - first < step) {
+      for (var other = step; other < rest; other += step) {
+        sum += partial[thread + other];
+      }
+      partial[thread] = sum;
+    }
+    rest = step;
+  }
+  workgroupBarrier();
+  sum = partial[first];
+  workgroupBarrier();
+  return sum;
+}
+
+struct Place {
+  row: u32,
+  lane: u32, // of the row's threads
+}
+
+fn place(group: vec3u, groups: vec3u, thread: u32) -> Place {
+  let rows = THREADS / params.lanes;
+  let row = (group.y * groups.x + group.x) * rows + thread / params.lanes;
+  return Place(row, thread & (params.lanes - 1u));
+}
+
+// The first element of a row that the k-th vec4 of a lane stands for; word by word, the other
+// three follow `lanes` apart.
+fn element(lane: u32, k: u32, aligned: bool) -> u32 {
+  return select(lane + 4u * k * params.lanes, 4u * (lane + k * params.lanes), aligned);
+}
+
+fn is_inside(lane: u32, k: u32, aligned: bool) -> vec4<bool> {
+  let first = element(lane, k, aligned);
+  if (aligned) {
+    return vec4<bool>(first < params.length);
+  }
+  return first + vec4u(0u, 1u, 2u, 3u) * params.lanes < vec4u(params.length);
+}
+
+// Replaces a row's values by those less the mean, 0 for what is not there; returns
+// 1 / sqrt(variance + eps).
+fn centre(
+  held: ptr<function, array<vec4f, MOST>>, first: f32, lane: u32, thread: u32, aligned: bool,
+) -> f32 {
+  var sum = vec4f();
+  for (var k = 0u; k < HELD; k++) {
+    let value = select(vec4f(), (*held)[k] - first, is_inside(lane, k, aligned));
+    (*held)[k] = value;
+    sum += value;
+  }
+  let mean = sum_of_lanes(sum_of(sum), thread) / f32(params.length);
+  var deviations = vec4f();
+  for (var k = 0u; k < HELD; k++) {
+    let value = select(vec4f(), (*held)[k] - mean, is_inside(lane, k, aligned));
+    (*held)[k] = value;
+    deviations += value * value;
+  }
+  let variance = sum_of_lanes(sum_of(deviations), thread) / f32(params.length);
+  return 1.0 / sqrt(variance + params.eps);
+}
+
+// The four words of the k-th vec4 that are inside the row.
+fn load(start: u32, inside: vec4<bool>) -> vec4f {
+  var v = vec4f();
+  if (inside.x) {
+    v.x = x[start];
+  }
+  if (inside.y) {
+    v.y = x[start + params.lanes];
+  }
+  if (inside.z) {
+    v.z = x[start + 2u * params.lanes];
+  }
+  if (inside.w) {
+    v.w = x[start + 3u * params.lanes];
+  }
+  return v;
+}
+
+fn load_residual(start: u32, inside: vec4<bool>) -> vec4f {
+  var v = vec4f();
+  if (inside.x) {
+    v.x = residual[start];
+  }
+  if (inside.y) {
+    v.y = residual[start + params.lanes];
+  }
+  if (inside.z) {
+    v.z = residual[start + 2u * params.lanes];
+  }
+  if (inside.w) {
+    v.w = residual[start + 3u * params.lanes];
+  }
+  return v;
+}
+
+// Fills `held`; returns the row's first value.
+fn load_row(held: ptr<function, array<vec4f, MOST>>, own: Place) -> f32 {
+  if (own.row >= params.rows) {
+    return 0.0;
+  }
+  let base = own.row * params.length;
+  var first = x[base];
+  for (var k = 0u; k < HELD; k++) {
+    (*held)[k] = load(base + element(own.lane, k, false), is_inside(own.lane, k, false));
+  }
+  if (params.residual != 0u) {
+    first += residual[base];
+    for (var k = 0u; k < HELD; k++) {
+      (*held)[k] += load_residual(base + element(own.lane, k, false), is_inside(own.lane, k, false));
+    }
+  }
+  return first;
+}
+
+fn store_row(held: ptr<function, array<vec4f, MOST>>, own: Place, factor: f32) {
+  if (own.row >= params.rows) {
+    return;
+  }
+  let base = own.row * params.length;
+  for (var k = 0u; k < HELD; k++) {
+    let v = (*held)[k] * factor;
+    let start = element(own.lane, k, false);
+    for (var part = 0u; part < 4u; part++) {
+      let j = start + part * params.lanes;
+      if (j < params.length) {
+        y[base + j] = v[part] * gamma[j] + beta[j];
+      }
+    }
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = place(group, groups, thread);
+  var held: array<vec4f, MOST>;
+  let first = load_row(&held, own);
+  let factor = centre(&held, first, own.lane, thread, false);
+  store_row(&held, own, factor);
+}
+
+@compute @workgroup_size(THREADS)
+fn main_sum(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = place(group, groups, thread);
+  var held: array<vec4f, MOST>;
+  let first = load_row(&held, own);
+  if (own.row < params.rows) {
+    for (var k = 0u; k < HELD; k++) {
+      for (var part = 0u; part < 4u; part++) {
+        let j = element(own.lane, k, false) + part * params.lanes;
+        if (j < params.length) {
+          summed[own.row * params.length + j] = held[k][part];
+        }
+      }
+    }
+  }
+  let factor = centre(&held, first, own.lane, thread, false);
+  store_row(&held, own, factor);
+}
+
+// vec4s of a row, none of a row that is not there.
+fn vectors(own: Place) -> u32 {
+  return select(0u, params.length / 4u, own.row < params.rows);
+}
+
+fn load_vectors(held: ptr<function, array<vec4f, MOST>>, own: Place) -> f32 {
+  if (own.row >= params.rows) {
+    return 0.0;
+  }
+  let length = params.length / 4u;
+  let base = own.row * length;
+  var first = x_vectors[base].x;
+  for (var k = 0u; k < HELD; k++) {
+    let j = own.lane + k * params.lanes;
+    if (j < length) {
+      (*held)[k] = x_vectors[base + j];
+    }
+  }
+  if (params.residual != 0u) {
+    first += residual_vectors[base].x;
+    for (var k = 0u; k < HELD; k++) {
+      let j = own.lane + k * params.lanes;
+      if (j < length) {
+        (*held)[k] += residual_vectors[base + j];
+      }
+    }
+  }
+  return first;
+}
+
+fn store_vectors(held: ptr<function, array<vec4f, MOST>>, own: Place, factor: f32) {
+  let base = own.row * vectors(own);
+  for (var k = 0u; k < HELD; k++) {
+    let j = own.lane + k * params.lanes;
+    if (j < vectors(own)) {
+      y_vectors[base + j] = (*held)[k] * factor * gamma_vectors[j] + beta_vectors[j];
+    }
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main_aligned(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = place(group, groups, thread);
+  var held: array<vec4f, MOST>;
+  let first = load_vectors(&held, own);
+  let factor = centre(&held, first, own.lane, thread, true);
+  store_vectors(&held, own, factor);
+}
+
+@compute @workgroup_size(THREADS)
+fn main_sum_aligned(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = place(group, groups, thread);
+  var held: array<vec4f, MOST>;
+  let first = load_vectors(&held, own);
+  for (var k = 0u; k < HELD; k++) {
+    let j = own.lane + k * params.lanes;
+    if (j < vectors(own)) {
+      summed_vectors[own.row * vectors(own) + j] = held[k];
+    }
+  }
+  let factor = centre(&held, first, own.lane, thread, true);
+  store_vectors(&held, own, factor);
+}
 
 struct Moments {
   count: f32,
@@ -24,8 +299,7 @@ struct Moments {
   deviations: f32, // sum of squared differences from the mean
 }
 
-var<workgroup> shared_moments: array<Moments, THREADS>;
-
+// Chan's parallel form of Welford's method (https://doi.org/10.1080/00031305.1983.10483115).
 fn merge(p: Moments, q: Moments) -> Moments {
   if (q.count == 0.0) {
     return p;
@@ -41,32 +315,46 @@ fn merge(p: Moments, q: Moments) -> Moments {
 }
 
 @compute @workgroup_size(THREADS)
-fn main(
+fn main_long(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let row = group.y * groups.x + group.x;
-  if (row >= params.rows) {
+  let which = group.y * groups.x + group.x; // row × chunks + chunk
+  if (which >= params.rows * params.chunks) {
     return;
   }
-  let base = row * params.length;
-  var moments = Moments();
-  for (var j = thread; j < params.length; j += THREADS) {
-    moments = merge(moments, Moments(1.0, x[base + j], 0.0));
+  let row = which / params.chunks;
+  var found = Moments();
+  for (var chunk = thread; chunk < params.chunks; chunk += THREADS) {
+    let at = 3u * (row * params.chunks + chunk);
+    found = merge(found, Moments(moments[at], moments[at + 1u], moments[at + 2u]));
   }
-  shared_moments[thread] = moments;
+  partial_moments[thread] = found;
   for (var half = THREADS / 2u; half > 0u; half >>= 1u) {
     workgroupBarrier();
     if (thread < half) {
-      shared_moments[thread] = merge(shared_moments[thread], shared_moments[thread + half]);
+      partial_moments[thread] = merge(partial_moments[thread], partial_moments[thread + half]);
     }
   }
   workgroupBarrier();
-  let mean = shared_moments[0].mean;
-  let variance = shared_moments[0].deviations / f32(params.length);
+  let mean = partial_moments[0].mean;
+  let variance = partial_moments[0].deviations / f32(params.length);
   let factor = 1.0 / sqrt(variance + params.eps);
-  for (var j = thread; j < params.length; j += THREADS) {
+  let start = which % params.chunks * params.chunk;
+  let end = min(start + params.chunk, params.length);
+  let base = row * params.length;
+  var j = start + thread;
+  for (; j + 3u * THREADS < end; j += 4u * THREADS) {
+    let at = vec4u(j, j + THREADS, j + 2u * THREADS, j + 3u * THREADS);
+    let i = base + at;
+    let v = (vec4f(x[i.x], x[i.y], x[i.z], x[i.w]) - mean) * factor;
+    y[i.x] = v.x * gamma[at.x] + beta[at.x];
+    y[i.y] = v.y * gamma[at.y] + beta[at.y];
+    y[i.z] = v.z * gamma[at.z] + beta[at.z];
+    y[i.w] = v.w * gamma[at.w] + beta[at.w];
+  }
+  for (; j < end; j += THREADS) {
     y[base + j] = (x[base + j] - mean) * factor * gamma[j] + beta[j];
   }
 }

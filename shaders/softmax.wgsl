@@ -1,34 +1,37 @@
 // y[o, j, i] = exp(x[o, j, i]) / sum over j of exp(x[o, j, i]): x is [outer, length, inner].
 //
-// Online (https://arxiv.org/abs/1805.02867): one read keeps a running maximum and the sum scaled
-// to it, a second read writes the result, so x is read twice and large values do not overflow.
-// main_rows (inner = 1) gives a row to a workgroup, whose threads read neighbouring words and
-// combine in a tree; main_columns gives a column to each thread. Rows of any length.
+// main_rows (inner = 1) reads x once: `lanes` neighbouring threads of a workgroup hold a row in
+// registers, four values HELD times each, and combine in trees; main_rows_aligned does so where
+// length is a multiple of 4, by vec4s. The others take rows of any length, and columns, and are
+// online (https://arxiv.org/abs/1805.02867): one read keeps a running maximum and the sum scaled
+// to it, a second read writes the result. `lanes` neighbouring threads take neighbouring columns,
+// the others of the workgroup are on other rows. main_columns does a column in one workgroup;
+// main_parts and main_apply share it between `chunks`: the first leaves each chunk's maximum and
+// sum in parts, the second merges them. Large values do not overflow.
 
 struct Params {
   outer: u32,
   length: u32,
   inner: u32,
+  chunk: u32, // rows of a chunk; the last may be shorter
+  chunks: u32,
+  lanes: u32, // a power of two, at most THREADS
 }
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@group(0) @binding(0) var<storage, read> x_vectors: array<vec4f>;
+@group(0) @binding(1) var<storage, read> parts: array<vec2f>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y_vectors: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> new_parts: array<vec2f>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 const THREADS = 256u;
+const MOST = 16u;
+override HELD: u32 = 4u; // at most MOST
 
-var<workgroup> maxima: array<f32, THREADS>;
-var<workgroup> sums: array<f32, THREADS>;
-
-// A running softmax denominator: the largest value so far, and the sum of exp(value - largest).
-// The sum is SPOILED once NaN or +infinity came, which make the whole row NaN: what max and exp
-// make of those is left open by WGSL.
-struct Running {
-  largest: f32,
-  sum: f32,
-}
-
-const SPOILED = -1.0;
+var<workgroup> partial: array<f32, THREADS>;
+var<workgroup> partial_runs: array<vec2f, THREADS>;
 
 // From bits that are not constant, since WGSL refuses infinities and NaN in constant expressions.
 fn from_bits(bits: u32) -> f32 {
@@ -36,8 +39,179 @@ fn from_bits(bits: u32) -> f32 {
   return bitcast<f32>(word);
 }
 
-fn empty() -> Running {
-  return Running(from_bits(0xff800000u), 0.0);
+fn minus_infinity() -> f32 {
+  return from_bits(0xff800000u);
+}
+
+fn is_minus_infinity(v: f32) -> bool {
+  return bitcast<u32>(v) == 0xff800000u;
+}
+
+// Finite or -infinity. NaN and +infinity make the whole row NaN: what max and exp make of those is
+// left open by WGSL.
+fn is_good(v: vec4f) -> vec4<bool> {
+  let bits = bitcast<vec4u>(v);
+  return ((bits & vec4u(0x7fffffffu)) < vec4u(0x7f800000u)) | (bits == vec4u(0xff800000u));
+}
+
+// A softmax denominator: the largest value, and the sum of exp(value - largest). The sum is
+// negative once NaN or +infinity came.
+struct Running {
+  largest: f32,
+  sum: f32,
+}
+
+const SPOILED = -1e30; // less than any sum of others makes up for
+
+// A row of nothing but -infinity has no softmax either.
+fn is_undefined(running: Running) -> bool {
+  return running.sum < 0.0 || is_minus_infinity(running.largest);
+}
+
+fn factor(running: Running) -> f32 {
+  return select(1.0 / running.sum, from_bits(0x7fc00000u), is_undefined(running));
+}
+
+fn largest_of(v: vec4f) -> f32 {
+  return max(max(v.x, v.y), max(v.z, v.w));
+}
+
+fn sum_of(v: vec4f) -> f32 {
+  return (v.x + v.y) + (v.z + v.w);
+}
+
+// The largest of `lanes` threads' values, for all of them. Each step leaves a quarter.
+fn largest_of_lanes(value: f32, thread: u32) -> f32 {
+  let first = thread & ~(params.lanes - 1u);
+  var largest = value;
+  partial[thread] = value;
+  for (var rest = params.lanes; rest > 1u;) {
+    let step = (rest + 3u) / 4u;
+    workgroupBarrier();
+    if (thread - first < step) {
+      for (var other = step; other < rest; other += step) {
+        largest = max(largest, partial[thread + other]);
+      }
+      partial[thread] = largest;
+    }
+    rest = step;
+  }
+  workgroupBarrier();
+  largest = partial[first];
+  workgroupBarrier();
+  return largest;
+}
+
+fn sum_of_lanes(value: f32, thread: u32) -> f32 {
+  let first = thread & ~(params.lanes - 1u);
+  var sum = value;
+  partial[thread] = value;
+  for (var rest = params.lanes; rest > 1u;) {
+    let step = (rest + 3u) / 4u;
+    workgroupBarrier();
+    if (thread - first < step) {
+      for (var other = step; other < rest; other += step) {
+        sum += partial[thread + other];
+      }
+      partial[thread] = sum;
+    }
+    rest = step;
+  }
+  workgroupBarrier();
+  return partial[first];
+}
+
+// Replaces a row's values by exp(value - largest). -infinity stands for what is not there.
+fn weigh(held: ptr<function, array<vec4f, MOST>>, thread: u32) -> Running {
+  var good = vec4<bool>(true);
+  var top = vec4f(minus_infinity());
+  for (var k = 0u; k < HELD; k++) {
+    let value = (*held)[k];
+    let is_value_good = is_good(value);
+    good = good & is_value_good;
+    top = max(top, select(vec4f(minus_infinity()), value, is_value_good));
+  }
+  let largest = largest_of_lanes(largest_of(top), thread);
+  var sum = vec4f();
+  for (var k = 0u; k < HELD; k++) {
+    let weight = exp((*held)[k] - largest);
+    (*held)[k] = weight;
+    sum += weight;
+  }
+  return Running(largest, sum_of_lanes(select(SPOILED, sum_of(sum), all(good)), thread));
+}
+
+struct Place {
+  row: u32,
+  lane: u32, // of the row's threads
+}
+
+fn place(group: vec3u, groups: vec3u, thread: u32) -> Place {
+  let rows = THREADS / params.lanes;
+  let row = (group.y * groups.x + group.x) * rows + thread / params.lanes;
+  return Place(row, thread & (params.lanes - 1u));
+}
+
+fn load(row: u32, j: u32) -> f32 {
+  if (row < params.outer && j < params.length) {
+    return x[row * params.length + j];
+  }
+  return minus_infinity();
+}
+
+@compute @workgroup_size(THREADS)
+fn main_rows(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = place(group, groups, thread);
+  let step = params.lanes;
+  var held: array<vec4f, MOST>;
+  for (var k = 0u; k < HELD; k++) {
+    let j = own.lane + 4u * k * step;
+    held[k] = vec4f(
+      load(own.row, j), load(own.row, j + step), load(own.row, j + 2u * step),
+      load(own.row, j + 3u * step));
+  }
+  let scale = factor(weigh(&held, thread));
+  if (own.row < params.outer) {
+    let base = own.row * params.length;
+    for (var k = 0u; k < HELD; k++) {
+      for (var part = 0u; part < 4u; part++) {
+        let j = own.lane + (4u * k + part) * step;
+        if (j < params.length) {
+          y[base + j] = held[k][part] * scale;
+        }
+      }
+    }
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main_rows_aligned(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = place(group, groups, thread);
+  let length = select(0u, params.length / 4u, own.row < params.outer);
+  let base = own.row * length;
+  var held: array<vec4f, MOST>;
+  for (var k = 0u; k < HELD; k++) {
+    let j = own.lane + k * params.lanes;
+    held[k] = vec4f(minus_infinity());
+    if (j < length) {
+      held[k] = x_vectors[base + j];
+    }
+  }
+  let scale = factor(weigh(&held, thread));
+  for (var k = 0u; k < HELD; k++) {
+    let j = own.lane + k * params.lanes;
+    if (j < length) {
+      y_vectors[base + j] = held[k] * scale;
+    }
+  }
 }
 
 // Each sum is brought to the larger maximum. Equal maxima (both -infinity, too) need no factor.
@@ -51,69 +225,132 @@ fn merge(p: Running, q: Running) -> Running {
   return Running(largest, p_sum + q_sum);
 }
 
-fn include(running: Running, value: f32) -> Running {
-  let bits = bitcast<u32>(value);
-  let good = (bits & 0x7fffffffu) < 0x7f800000u || bits == 0xff800000u;
-  return merge(running, Running(value, select(SPOILED, 1.0, good)));
+// Four more values; -infinity stands for what is not there.
+fn include(running: Running, v: vec4f) -> Running {
+  let good = is_good(v);
+  let largest = max(running.largest, largest_of(select(vec4f(minus_infinity()), v, good)));
+  if (running.sum < 0.0 || !all(good)) {
+    return Running(0.0, SPOILED);
+  }
+  if (is_minus_infinity(largest)) {
+    return running;
+  }
+  return Running(
+    largest, running.sum * exp(running.largest - largest) + sum_of(exp(v - largest)));
 }
 
-// A row of nothing but -infinity has no softmax either.
-fn is_undefined(running: Running) -> bool {
-  return running.sum < 0.0 || bitcast<u32>(running.largest) == 0xff800000u;
+struct Share {
+  o: u32,
+  chunk: u32,
+  column: u32,
+  line: u32, // the first of its rows; the others follow `lines` apart
+  lines: u32,
+  end: u32,
 }
 
-fn probability(running: Running, value: f32) -> f32 {
-  return select(
-    exp(value - running.largest) / running.sum, from_bits(0x7fc00000u), is_undefined(running));
+fn share(group: vec3u, groups: vec3u, thread: u32) -> Share {
+  let blocks = (params.inner + params.lanes - 1u) / params.lanes;
+  let which = group.y * groups.x + group.x; // (outer × chunks + chunk) × blocks + block
+  let chunk = which / blocks % params.chunks;
+  let o = which / blocks / params.chunks;
+  let column = which % blocks * params.lanes + (thread & (params.lanes - 1u));
+  let start = chunk * params.chunk;
+  // Where there is nothing to do, there are no rows.
+  let end = select(
+    0u, min(start + params.chunk, params.length), column < params.inner && o < params.outer);
+  return Share(o, chunk, column, start + thread / params.lanes, THREADS / params.lanes, end);
+}
+
+// What is known of a column's rows in this workgroup, for all its threads.
+fn combine_lines(own: Running, thread: u32) -> Running {
+  var running = own;
+  partial_runs[thread] = vec2f(running.largest, running.sum);
+  for (var half = THREADS / 2u; half >= params.lanes; half >>= 1u) {
+    workgroupBarrier();
+    if (thread < half) {
+      let other = partial_runs[thread + half];
+      running = merge(running, Running(other.x, other.y));
+      partial_runs[thread] = vec2f(running.largest, running.sum);
+    }
+  }
+  workgroupBarrier();
+  let all = partial_runs[thread & (params.lanes - 1u)];
+  return Running(all.x, all.y);
+}
+
+fn run_of(own: Share) -> Running {
+  var running = Running(minus_infinity(), 0.0);
+  let step = own.lines * params.inner;
+  var at = (own.o * params.length + own.line) * params.inner + own.column;
+  var j = own.line;
+  for (; j + 3u * own.lines < own.end; j += 4u * own.lines) {
+    running = include(running, vec4f(x[at], x[at + step], x[at + 2u * step], x[at + 3u * step]));
+    at += 4u * step;
+  }
+  for (; j < own.end; j += own.lines) {
+    running = include(running, vec4f(x[at], vec3f(minus_infinity())));
+    at += step;
+  }
+  return running;
+}
+
+fn apply(own: Share, running: Running) {
+  let scale = factor(running);
+  let step = own.lines * params.inner;
+  var at = (own.o * params.length + own.line) * params.inner + own.column;
+  var j = own.line;
+  for (; j + 3u * own.lines < own.end; j += 4u * own.lines) {
+    let v = vec4f(x[at], x[at + step], x[at + 2u * step], x[at + 3u * step]);
+    let result = exp(v - running.largest) * scale;
+    y[at] = result.x;
+    y[at + step] = result.y;
+    y[at + 2u * step] = result.z;
+    y[at + 3u * step] = result.w;
+    at += 4u * step;
+  }
+  for (; j < own.end; j += own.lines) {
+    y[at] = exp(x[at] - running.largest) * scale;
+    at += step;
+  }
 }
 
 @compute @workgroup_size(THREADS)
-fn main_rows(
+fn main_columns(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let row = group.y * groups.x + group.x;
-  if (row >= params.outer) {
-    return;
-  }
-  let base = row * params.length;
-  var running = empty();
-  for (var j = thread; j < params.length; j += THREADS) {
-    running = include(running, x[base + j]);
-  }
-  maxima[thread] = running.largest;
-  sums[thread] = running.sum;
-  for (var half = THREADS / 2u; half > 0u; half >>= 1u) {
-    workgroupBarrier();
-    if (thread < half) {
-      let merged = merge(
-        Running(maxima[thread], sums[thread]),
-        Running(maxima[thread + half], sums[thread + half]));
-      maxima[thread] = merged.largest;
-      sums[thread] = merged.sum;
-    }
-  }
-  workgroupBarrier();
-  running = Running(maxima[0], sums[0]);
-  for (var j = thread; j < params.length; j += THREADS) {
-    y[base + j] = probability(running, x[base + j]);
+  let own = share(group, groups, thread);
+  apply(own, combine_lines(run_of(own), thread));
+}
+
+@compute @workgroup_size(THREADS)
+fn main_parts(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = share(group, groups, thread);
+  let running = combine_lines(run_of(own), thread);
+  if (thread < params.lanes && own.end > 0u) {
+    let at = (own.o * params.chunks + own.chunk) * params.inner + own.column;
+    new_parts[at] = vec2f(running.largest, running.sum);
   }
 }
 
 @compute @workgroup_size(THREADS)
-fn main_columns(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-  let which = id.y * groups.x * THREADS + id.x; // outer × inner + column
-  if (which >= params.outer * params.inner) {
-    return;
+fn main_apply(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = share(group, groups, thread);
+  var running = Running(minus_infinity(), 0.0);
+  if (own.end > 0u) {
+    for (var chunk = thread / params.lanes; chunk < params.chunks; chunk += own.lines) {
+      let part = parts[(own.o * params.chunks + chunk) * params.inner + own.column];
+      running = merge(running, Running(part.x, part.y));
+    }
   }
-  let base = which / params.inner * params.length * params.inner + which % params.inner;
-  var running = empty();
-  for (var j = 0u; j < params.length; j++) {
-    running = include(running, x[base + j * params.inner]);
-  }
-  for (var j = 0u; j < params.length; j++) {
-    let at = base + j * params.inner;
-    y[at] = probability(running, x[at]);
-  }
+  apply(own, combine_lines(running, thread));
 }

@@ -1,7 +1,8 @@
 // y[i] = x[j] for i < n: i is taken apart into up to eight indices, outermost first, and j is
 // their sum with strides. Permutes axes (strides in another order) and broadcasts (strides of 0).
 //
-// One word a thread: writes 4n bytes, reads through the cache. The caller merges neighbouring
+// One element a thread: reads through the cache. Elements are words, or vec4s for main_vectors,
+// where innermost indices are neighbours in multiples of 4. The caller merges neighbouring
 // axes, so that RANK, the number of indices, is as small as it can be; transpose.wgsl is quicker
 // where the last two axes change places.
 
@@ -14,7 +15,7 @@ struct Params {
   extent5: u32,
   extent6: u32,
   extent7: u32,
-  stride0: u32, // words of x from one first index to the next
+  stride0: u32, // elements of x from one first index to the next
   stride1: u32,
   stride2: u32,
   stride3: u32,
@@ -25,18 +26,15 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(0) var<storage, read> x_vectors: array<vec4u>;
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y_vectors: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 override RANK: u32 = 8u; // indices in use
 override THREADS: u32 = 256u; // in a workgroup
 
-@compute @workgroup_size(THREADS)
-fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-  let i = id.y * groups.x * THREADS + id.x;
-  if (i >= params.n) {
-    return;
-  }
+fn source(i: u32) -> u32 {
   var rest = i;
   var at = 0u;
   if (RANK > 5u) {
@@ -57,5 +55,21 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   rest /= params.extent2;
   at += rest % params.extent1 * params.stride1;
   rest /= params.extent1;
-  y[i] = x[at + rest * params.stride0];
+  return at + rest * params.stride0;
+}
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = id.y * groups.x * THREADS + id.x;
+  if (i < params.n) {
+    y[i] = x[source(i)];
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main_vectors(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = id.y * groups.x * THREADS + id.x;
+  if (i < params.n) {
+    y_vectors[i] = x_vectors[source(i)];
+  }
 }

@@ -1,8 +1,9 @@
 // y[z, j, i] = x[z, i, j] for a batch of row-major matrices of rows × columns words.
 //
-// A workgroup of 32 × 8 threads moves a tile of 32 × 32 through workgroup memory, so that both the
-// reads and the writes of neighbouring threads are neighbours: reads 4 and writes 4 bytes a word.
-// The tile's rows are padded by a word, which spreads the column reads over the banks. Tiles are
+// A workgroup moves a tile of 64 rows × 32 columns through workgroup memory, so that both the reads
+// and the writes of neighbouring threads are neighbours: reads 4 and writes 4 bytes a word. It
+// writes the longer side, since a write that is not aligned leaves parts of memory's sectors. The
+// tile's rows are padded by a word, which spreads the column reads over the banks. Tiles are
 // numbered along one index over a folded grid; z is the batch.
 
 struct Params {
@@ -15,40 +16,48 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-const TILE = 32u;
-const LINES = 8u; // of the tile, that the workgroup moves at once
-const PITCH = TILE + 1u;
+const THREADS = 256u;
+const ROWS = 64u; // of the tile
+const COLUMNS = 32u;
+const STEPS = ROWS * COLUMNS / THREADS;
+const PITCH = COLUMNS + 1u;
 
-var<workgroup> tile: array<u32, TILE * PITCH>;
+var<workgroup> tile: array<u32, ROWS * PITCH>;
 
-@compute @workgroup_size(TILE, LINES)
+@compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_id) local: vec3u,
+  @builtin(local_invocation_index) thread: u32,
 ) {
-  let tile_columns = (params.columns + TILE - 1u) / TILE;
-  let tile_rows = (params.rows + TILE - 1u) / TILE;
+  let tile_columns = (params.columns + COLUMNS - 1u) / COLUMNS;
+  let tile_rows = (params.rows + ROWS - 1u) / ROWS;
   let which = workgroup.y * workgroups.x + workgroup.x;
   if (which >= tile_rows * tile_columns) {
     return;
   }
-  let row0 = which / tile_columns * TILE;
-  let column0 = which % tile_columns * TILE;
+  let row0 = which / tile_columns * ROWS;
+  let column0 = which % tile_columns * COLUMNS;
   let base = (params.first_z + workgroup.z) * params.rows * params.columns;
-  for (var line = local.y; line < TILE; line += LINES) {
-    let row = row0 + line;
-    let column = column0 + local.x;
+  var words: array<u32, STEPS>; // loaded before the first is needed
+  for (var step = 0u; step < STEPS; step++) {
+    let row = row0 + thread / COLUMNS + step * (THREADS / COLUMNS);
+    let column = column0 + thread % COLUMNS;
     if (row < params.rows && column < params.columns) {
-      tile[line * PITCH + local.x] = x[base + row * params.columns + column];
+      words[step] = x[base + row * params.columns + column];
     }
   }
+  for (var step = 0u; step < STEPS; step++) {
+    let row = thread / COLUMNS + step * (THREADS / COLUMNS);
+    tile[row * PITCH + thread % COLUMNS] = words[step];
+  }
   workgroupBarrier();
-  for (var line = local.y; line < TILE; line += LINES) {
-    let row = row0 + local.x;
+  for (var step = 0u; step < STEPS; step++) {
+    let line = thread / ROWS + step * (THREADS / ROWS);
+    let row = row0 + thread % ROWS;
     let column = column0 + line;
     if (row < params.rows && column < params.columns) {
-      y[base + column * params.rows + row] = tile[local.x * PITCH + line];
+      y[base + column * params.rows + row] = tile[thread % ROWS * PITCH + line];
     }
   }
 }

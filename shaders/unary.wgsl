@@ -1,6 +1,7 @@
 // y[i] = f(x[i]) for i < n; f is chosen by OP when the pipeline is made.
 //
-// One vec4 a thread: reads 4n and writes 4n bytes. The last vec4 keeps what lies past n.
+// One vec4 a thread: reads 4n and writes 4n bytes. A last vec4 that reaches past n keeps what lies
+// there; only it reads y.
 // NaN in gives NaN out, infinities behave as in NumPy; NaN is told by its bits, since WGSL lets
 // an implementation assume that it does not occur.
 //
@@ -94,10 +95,13 @@ fn apply(v: vec4f) -> vec4f {
   }
 }
 
-fn result(v: vec4f, previous: vec4f, i: u32) -> vec4f {
-  let value = select(apply(v), v, is_nan(v));
-  let lane = 4u * i + vec4u(0u, 1u, 2u, 3u);
-  return select(previous, value, lane < vec4u(params.n));
+fn result(v: vec4f) -> vec4f {
+  return select(apply(v), v, is_nan(v));
+}
+
+// What becomes of the vec4 that n ends in: `previous` past n.
+fn edge(v: vec4f, previous: vec4f) -> vec4f {
+  return select(previous, result(v), vec4u(0u, 1u, 2u, 3u) < vec4u(params.n % 4u));
 }
 
 fn index(id: vec3u, groups: vec3u) -> u32 {
@@ -107,15 +111,19 @@ fn index(id: vec3u, groups: vec3u) -> u32 {
 @compute @workgroup_size(THREADS)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
-  if (4u * i < params.n) {
-    y[i] = result(x[i], y[i], i);
+  if (i < params.n / 4u) {
+    y[i] = result(x[i]);
+  } else if (4u * i < params.n) {
+    y[i] = edge(x[i], y[i]);
   }
 }
 
 @compute @workgroup_size(THREADS)
 fn main_in_place(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);
-  if (4u * i < params.n) {
-    y[i] = result(y[i], y[i], i);
+  if (i < params.n / 4u) {
+    y[i] = result(y[i]);
+  } else if (4u * i < params.n) {
+    y[i] = edge(y[i], y[i]);
   }
 }

@@ -18,10 +18,16 @@ def _elements(reads: int, operations: int) -> Callable[[Fields], Work]:
     return lambda f: (operations * f["n"], 4 * (reads + 1) * f["n"])
 
 
+def _inputs(f: Fields) -> float:
+    return f["outer"] * f["length"] * f["inner"]
+
+
+def _outputs(f: Fields) -> float:
+    return f["outer"] * f["chunks"] * f["inner"]
+
+
 def _reduce(f: Fields) -> Work:
-    outputs = f["outer"] * f["chunks"] * f["inner"]
-    inputs = f["outer"] * f["length"] * f["inner"]
-    return inputs, 4 * (inputs + outputs)
+    return _inputs(f), 4 * (_inputs(f) + _outputs(f))
 
 
 def _gemm(f: Fields) -> Work:
@@ -63,6 +69,16 @@ def _rows(operations: int, reads: int) -> Callable[[Fields], Work]:
     return work
 
 
+def _layer_norm(f: Fields) -> Work:
+    n = f["rows"] * f["length"]
+    return (8 + f["residual"]) * n, 4 * (2 + f["residual"]) * n
+
+
+def _layer_norm_and_sum(f: Fields) -> Work:
+    operations, nbytes = _layer_norm(f)
+    return operations, nbytes + 4 * f["rows"] * f["length"]
+
+
 def _broadcast(f: Fields) -> Work:
     extents = [f[f"extent{i}"] for i in range(1, 5)]
     extents.insert(0, f["n"] / prod(extents))
@@ -74,8 +90,7 @@ def _broadcast(f: Fields) -> Work:
 
 
 def _moments(f: Fields) -> Work:
-    inputs = f["outer"] * f["length"] * f["inner"]
-    return 8 * inputs, 4 * (inputs + 3 * f["outer"] * f["chunks"] * f["inner"])
+    return 8 * _inputs(f), 4 * (_inputs(f) + 3 * _outputs(f))
 
 
 def _pool(outputs: int) -> Callable[[Fields], Work]:
@@ -96,12 +111,15 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "binary_in_place_b": _elements(2, 1),
     "binary_in_place_both": _elements(1, 1),
     "broadcast": _broadcast,
+    "broadcast_vectors": _broadcast,
     "strided": _elements(1, 0),
+    "strided_vectors": lambda f: (0, 32 * f["n"]),
     "transpose": lambda f: (0, 8 * f["rows"] * f["columns"]),
     "reduce_rows": _reduce,
     "reduce_columns": _reduce,
     "moments_rows": _moments,
     "moments_columns": _moments,
+    "moments_merge": lambda f: (8 * _inputs(f), 12 * (_inputs(f) + _outputs(f))),
     "gemm": _gemm,
     "gemm_f16": _gemm_f16,
     "gemm_f16_rows": _gemm_f16,
@@ -112,13 +130,21 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "repitch": lambda f: (0, 2 * f["rows"] * (f["x_pitch"] + f["y_pitch"])),
     "conv2d": _conv2d,
     "attention": _attention,
-    "softmax_rows": _rows(5, 2),
-    "softmax_columns": _rows(5, 2),
-    "layer_norm": _rows(8, 2),
+    "softmax_rows": _rows(5, 1),
+    "softmax_rows_aligned": _rows(5, 1),
+    "softmax_columns": _rows(5, 1),
+    "softmax_parts": _rows(3, 0),
+    "softmax_apply": _rows(3, 1),
+    "layer_norm": _layer_norm,
+    "layer_norm_aligned": _layer_norm,
+    "layer_norm_sum": _layer_norm_and_sum,
+    "layer_norm_sum_aligned": _layer_norm_and_sum,
+    "layer_norm_long": _rows(4, 1),
+    "cross_entropy": _rows(5, 1),
+    "cross_entropy_aligned": _rows(5, 1),
     "batch_norm": _elements(1, 4),
     "pool": _pool(1),
     "pool_indices": _pool(2),
-    "cross_entropy": _rows(5, 2),
     "adam": lambda f: (12 * f["n"], 28 * f["n"]),
 }
 

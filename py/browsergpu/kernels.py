@@ -8,19 +8,21 @@ kernel             used by             configurations
 =================  ==================  ==========================================================
 unary…             ``unary``           one per operation
 binary…            ``binary``          one per operation
-reduce_rows, …     ``reduce``          one per operation
+reduce_rows, …     ``reduce``          one per operation; columns: for a multiple of 4, too
 gemm               ``gemm``, batched   one
 gemm_f16…          ``gemm_f16``        one each
 repitch            ``gemm_f16``        one
 conv2d             ``conv2d_forward``  one
 attention          ``attention``       one
-softmax_rows, …    ``softmax``         one
-layer_norm, cross_entropy, embedding, adam: by name
+softmax_rows, …    ``softmax``         rows: one per length that fits
+layer_norm, …      ``layer_norm``      one per length of rows that fits
+cross_entropy, …   ``cross_entropy``   one per length of rows that fits
+embedding, adam: by name
 pixel, stencil     image filters       one per filter
 blur               ``gaussian_blur``   one per direction
 broadcast          ``add`` to ``div``  one per operation and number of axes
 strided, transpose ``transpose``       strided: one per number of axes
-moments…, variance ``variance``        moments: of elements, of moments
+moments_rows, …    ``variance``        moments, or the variance; columns as for reduce
 batch_norm, …      ``batch_norm``      one
 pool, pool_indices ``max_pool2d`` …    pool: one per operation
 cast               everything that is not float32; one per pair of types
@@ -90,19 +92,42 @@ _UNARY = _ops(
 )  # fmt: skip
 _BINARY = _ops("add", "sub", "mul", "div", "max", "min", "pow")
 _REDUCE = _ops("sum", "max", "min")
+_REDUCE_ROWS: Configurations = {op: {**of_op, "ALIGNED": 0} for op, of_op in _REDUCE.items()}
+_REDUCE_COLUMNS: Configurations = {
+    **_REDUCE_ROWS,
+    **{f"{op}_aligned": {**of_op, "ALIGNED": 1} for op, of_op in _REDUCE.items()},
+}
+_MOMENTS: Configurations = {
+    "": {"ALIGNED": 0, "VARIANCE": 0},
+    "variance": {"ALIGNED": 0, "VARIANCE": 1},
+}
 _X, _Y = Binding(0, "x", READ), Binding(1, "y", WRITE)
 _A, _B, _OUT = _bindings("a", "b", "y")
-_REDUCE_PARAMS = params(
-    "outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32",
-    "identity: f32", "scale: f32",
-)  # fmt: skip
+_WORDS = Binding(1, "words", READ)
+_CUT_Y = Binding(2, "y", WRITE)
+_CUT = ("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32", "lanes: u32")
+_REDUCE_PARAMS = params(*_CUT, "identity: f32", "scale: f32")
+_MOMENTS_PARAMS = params(*_CUT, "scale: f32")
 
 _CHUNKS = params("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32")
-_MOMENTS: Configurations = {"": {"MERGE": 0}, "merge": {"MERGE": 1}}
-_BROADCAST = ("add", "sub", "mul", "div", "integer_add", "integer_sub", "integer_mul")
 #: Numbers of indices that broadcast and strided are compiled for; at least the smallest is used.
 BROADCAST_RANKS = (2, 3, 5)
 STRIDED_RANKS = (3, 5, 8)
+_BROADCAST: Configurations = {
+    f"{op}_{rank}": {"OP": i, "RANK": rank}
+    for i, op in enumerate(
+        ("add", "sub", "mul", "div", "integer_add", "integer_sub", "integer_mul")
+    )
+    for rank in BROADCAST_RANKS
+}
+_BROADCAST_PARAMS = params(
+    "n: u32", "extent1: u32", "extent2: u32", "extent3: u32", "extent4: u32", "a0: u32", "a1: u32",
+    "a2: u32", "a3: u32", "a4: u32", "b0: u32", "b1: u32", "b2: u32", "b3: u32", "b4: u32",
+)  # fmt: skip
+_STRIDED: Configurations = {str(rank): {"RANK": rank} for rank in STRIDED_RANKS}
+_STRIDED_PARAMS = params(
+    "n: u32", *(f"extent{i}: u32" for i in range(1, 8)), *(f"stride{i}: u32" for i in range(8))
+)
 _BATCH_NORM_PARAMS = params(
     "n: u32", "channels: u32", "inner: u32", "eps: f32", "momentum: f32", "unbiased: f32"
 )
@@ -111,7 +136,17 @@ _POOL_PARAMS = params(
     "kernel_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32", "pad_w: u32",
     "dilation_h: u32", "dilation_w: u32",
 )  # fmt: skip
-_SOFTMAX_PARAMS = params("outer: u32", "length: u32", "inner: u32")
+_SOFTMAX_PARAMS = params(*_CUT)
+#: vec4s of a row that each of its threads holds in registers; the smallest that will do is used.
+HELD = (4, 8, 16)
+_HELD: Configurations = {str(held): {"HELD": held} for held in HELD}
+_NOT_HELD: Configurations = {"": {"HELD": 4}}
+_NORM_PARAMS = params(
+    "rows: u32", "length: u32", "chunk: u32", "chunks: u32", "lanes: u32", "residual: u32",
+    "eps: f32",
+)  # fmt: skip
+_EMBEDDING_PARAMS = params("rows: u32", "elements: u32", "entries: u32", "missing: u32")
+_LOSS_PARAMS = params("rows: u32", "classes: u32", "chunks: u32", "lanes: u32")
 _CASTS = {
     f"{source}_{target}": {"FROM": i, "TO": j}
     for i, source in enumerate(DType)
@@ -138,31 +173,19 @@ _TABLE = (
         "elementwise",
     ),
     Kernel(
-        "broadcast",
-        "broadcast.wgsl",
-        (_A, _B, _OUT),
-        params(
-            "n: u32", "extent1: u32", "extent2: u32", "extent3: u32", "extent4: u32", "a0: u32",
-            "a1: u32", "a2: u32", "a3: u32", "a4: u32", "b0: u32", "b1: u32", "b2: u32", "b3: u32",
-            "b4: u32",
-        ),
-        configurations={
-            f"{op}_{rank}": {"OP": i, "RANK": rank}
-            for i, op in enumerate(_BROADCAST)
-            for rank in BROADCAST_RANKS
-        },
-        family="elementwise",
+        "broadcast", "broadcast.wgsl", (_A, _B, _OUT), _BROADCAST_PARAMS, "main",
+        _BROADCAST, "elementwise",
     ),
     Kernel(
-        "strided",
-        "strided.wgsl",
-        (_X, _Y),
-        params(
-            "n: u32", *(f"extent{i}: u32" for i in range(1, 8)),
-            *(f"stride{i}: u32" for i in range(8)),
-        ),
-        configurations={str(rank): {"RANK": rank} for rank in STRIDED_RANKS},
-        family="elementwise",
+        "broadcast_vectors", "broadcast.wgsl", _bindings("a_vectors", "b_vectors", "y_vectors"),
+        _BROADCAST_PARAMS, "main_vectors", _BROADCAST, "elementwise",
+    ),
+    Kernel(
+        "strided", "strided.wgsl", (_X, _Y), _STRIDED_PARAMS, "main", _STRIDED, "elementwise"
+    ),
+    Kernel(
+        "strided_vectors", "strided.wgsl", _bindings("x_vectors", "y_vectors"), _STRIDED_PARAMS,
+        "main_vectors", _STRIDED, "elementwise",
     ),
     Kernel(
         "transpose",
@@ -171,23 +194,26 @@ _TABLE = (
         params("rows: u32", "columns: u32", "first_z: u32"),
     ),
     Kernel(
-        "reduce_rows", "reduce.wgsl", (_X, _Y), _REDUCE_PARAMS, "main_rows", _REDUCE, "reduction"
+        "reduce_rows", "reduce.wgsl", (_X, _CUT_Y), _REDUCE_PARAMS, "main_rows",
+        _REDUCE_ROWS, "reduction",
     ),
     Kernel(
-        "reduce_columns", "reduce.wgsl", (_X, _Y), _REDUCE_PARAMS, "main_columns", _REDUCE,
-        "reduction",
+        "reduce_columns", "reduce.wgsl", (_X, _WORDS, _CUT_Y), _REDUCE_PARAMS, "main_columns",
+        _REDUCE_COLUMNS, "reduction",
     ),
     Kernel(
-        "moments_rows", "moments.wgsl", (_X, _Y), _CHUNKS, "main_rows", _MOMENTS,
-        "reduction",
+        "moments_rows", "moments.wgsl", (_X, _CUT_Y), _MOMENTS_PARAMS, "main_rows", _MOMENTS,
     ),
     Kernel(
-        "moments_columns", "moments.wgsl", (_X, _Y), _CHUNKS, "main_columns", _MOMENTS,
-        "reduction",
+        "moments_columns", "moments.wgsl", (_X, _WORDS, _CUT_Y), _MOMENTS_PARAMS, "main_columns",
+        {
+            **_MOMENTS,
+            "aligned": {"ALIGNED": 1, "VARIANCE": 0},
+            "variance_aligned": {"ALIGNED": 1, "VARIANCE": 1},
+        },
     ),
     Kernel(
-        "variance", "variance.wgsl", _bindings("moments", "y"), params("n: u32", "scale: f32"),
-        family="elementwise",
+        "moments_merge", "moments.wgsl", (_WORDS, _CUT_Y), _MOMENTS_PARAMS, "main_merge", _MOMENTS,
     ),
     Kernel(
         "gemm",
@@ -242,13 +268,63 @@ _TABLE = (
         ),
         configurations={"": {"MASK": 0}, "float": {"MASK": 1}, "bool": {"MASK": 2}},
     ),
-    Kernel("softmax_rows", "softmax.wgsl", (_X, _Y), _SOFTMAX_PARAMS, "main_rows"),
-    Kernel("softmax_columns", "softmax.wgsl", (_X, _Y), _SOFTMAX_PARAMS, "main_columns"),
     Kernel(
-        "layer_norm",
+        "softmax_rows", "softmax.wgsl", (_X, Binding(2, "y", WRITE)), _SOFTMAX_PARAMS, "main_rows",
+        _HELD,
+    ),
+    Kernel(
+        "softmax_rows_aligned", "softmax.wgsl",
+        (Binding(0, "x_vectors", READ), Binding(2, "y_vectors", WRITE)), _SOFTMAX_PARAMS,
+        "main_rows_aligned", _HELD,
+    ),
+    Kernel(
+        "softmax_columns", "softmax.wgsl", (_X, Binding(2, "y", WRITE)), _SOFTMAX_PARAMS,
+        "main_columns", _NOT_HELD,
+    ),
+    Kernel(
+        "softmax_parts", "softmax.wgsl", (_X, Binding(2, "new_parts", WRITE)), _SOFTMAX_PARAMS,
+        "main_parts", _NOT_HELD,
+    ),
+    Kernel(
+        "softmax_apply", "softmax.wgsl", _bindings("x", "parts", "y"), _SOFTMAX_PARAMS,
+        "main_apply", _NOT_HELD,
+    ),
+    Kernel(
+        "layer_norm", "layer_norm.wgsl", _bindings("x", "residual", "gamma", "beta", "y"),
+        _NORM_PARAMS, "main", _HELD,
+    ),
+    Kernel(
+        "layer_norm_aligned",
         "layer_norm.wgsl",
-        _bindings("x", "gamma", "beta", "y"),
-        params("rows: u32", "length: u32", "eps: f32"),
+        _bindings(
+            "x_vectors", "residual_vectors", "gamma_vectors", "beta_vectors", "y_vectors"
+        ),
+        _NORM_PARAMS,
+        "main_aligned",
+        _HELD,
+    ),
+    Kernel(
+        "layer_norm_sum",
+        "layer_norm.wgsl",
+        _bindings("x", "residual", "gamma", "beta", "y", "summed", written=2),
+        _NORM_PARAMS,
+        "main_sum",
+        _HELD,
+    ),
+    Kernel(
+        "layer_norm_sum_aligned",
+        "layer_norm.wgsl",
+        _bindings(
+            "x_vectors", "residual_vectors", "gamma_vectors", "beta_vectors", "y_vectors",
+            "summed_vectors", written=2,
+        ),
+        _NORM_PARAMS,
+        "main_sum_aligned",
+        _HELD,
+    ),
+    Kernel(
+        "layer_norm_long", "layer_norm.wgsl", _bindings("x", "moments", "gamma", "beta", "y"),
+        _NORM_PARAMS, "main_long", _NOT_HELD,
     ),
     Kernel(
         "batch_norm",
@@ -288,14 +364,34 @@ _TABLE = (
     Kernel(
         "cross_entropy",
         "cross_entropy.wgsl",
-        _bindings("x", "targets", "loss", "probs", written=2),
-        params("rows: u32", "classes: u32"),
+        (*_bindings("x", "targets", written=0), *_bindings("loss", "probs", written=2, first=3)),
+        _LOSS_PARAMS,
+        "main",
+        _HELD,
     ),
     Kernel(
-        "embedding",
-        "embedding.wgsl",
-        _bindings("indices", "weight", "y"),
-        params("rows: u32", "words: u32", "entries: u32", "missing: u32"),
+        "cross_entropy_aligned",
+        "cross_entropy.wgsl",
+        (
+            *_bindings("x", "targets", written=0),
+            *_bindings("loss", "probs_vectors", written=2, first=3),
+            Binding(5, "x_vectors", READ),
+        ),
+        _LOSS_PARAMS,
+        "main_aligned",
+        _HELD,
+    ),
+    Kernel(
+        "cross_entropy_long", "cross_entropy.wgsl", _bindings("x", "targets", "parts", "loss"),
+        _LOSS_PARAMS, "main_long", _NOT_HELD,
+    ),
+    Kernel(
+        "embedding", "embedding.wgsl", _bindings("indices", "weight", "y"), _EMBEDDING_PARAMS,
+        "main",
+    ),
+    Kernel(
+        "embedding_vectors", "embedding.wgsl",
+        _bindings("indices", "weight_vectors", "y_vectors"), _EMBEDDING_PARAMS, "main_vectors",
     ),
     Kernel(
         "adam",

@@ -22,12 +22,14 @@ LAYERS = [
     ["executor.base", "group", "tensors.store"],
     ["device_array", "tensors.masks", "tuning.tune", "wasm_backend"],
     ["tuning.problems", "tuning.workgroups"],
-    ["buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "staging"],
+    [
+        *("buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "ops.rows"),
+        "staging",
+    ],
     [
         *("canvas", "custom", "debugging", "profiling"),
         *("ops.adam", "ops.cast", "ops.conv2d", "ops.elementwise", "ops.gemm"),
-        *("ops.gemm_f16", "ops.images"),
-        *("ops.integers", "ops.moments", "ops.pool", "ops.rows", "ops.strided"),
+        *("ops.gemm_f16", "ops.images", "ops.integers", "ops.moments", "ops.pool", "ops.strided"),
         "tuning.clock",
     ],
     ["transfers"],
@@ -37,7 +39,7 @@ LAYERS = [
         *("config", "host_tensors", "recorder", "shapes", "spirv", "tensor_contract"),
         *("variants", "workgroup_sizes"),
     ],
-    ["_js", "checks", "host_memory", "scalars"],
+    ["_js", "checks", "host_memory", "ops.cuts", "scalars"],
     [
         *("compute_backend", "costs", "dtypes", "errors", "grids", "params", "reflect", "shaders"),
         *("ops", "ops.remembered", "tensors"),

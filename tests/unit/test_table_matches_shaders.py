@@ -149,15 +149,30 @@ def test_overrides(kernel: Kernel) -> None:
 
 CASTS = {f"{source}_{target}" for source in DType for target in DType if source is not target}
 
-# Configurations by the first word of the kernel's name; the others have one, without a name.
+HELD = {"4", "8", "16"}
+
+# Configurations by the kernel's name or its first word; the others have one, without a name.
 CONFIGURATIONS = {
     "unary": {op.value for op in UnaryOp},
     "binary": {op.value for op in BinaryOp},
-    "reduce": {op.value for op in ReduceOp} - {"mean"},  # a mean is a sum that is scaled
+    # A mean is a sum that is scaled.
+    "reduce": {op.value for op in ReduceOp} - {"mean"},
+    "reduce_columns": {
+        f"{op}{suffix}" for op in ("sum", "max", "min") for suffix in ("", "_aligned")
+    },
     "gemm": {"", "bias"},
     "conv2d": {"", "bias"},
     "attention": {"", "float", "bool"},
-    "moments": {"", "merge"},
+    "moments": {"", "variance"},
+    "moments_columns": {"", "variance", "aligned", "variance_aligned"},
+    "softmax_rows": HELD,
+    "softmax_rows_aligned": HELD,
+    "layer_norm": HELD,
+    "layer_norm_aligned": HELD,
+    "layer_norm_sum": HELD,
+    "layer_norm_sum_aligned": HELD,
+    "cross_entropy": HELD,
+    "cross_entropy_aligned": HELD,
     "pool": {"max", "mean", "mean_padded"},
     "pixel": {"grayscale", "threshold", "brightness", "contrast", "invert"},
     "stencil": {"sharpen", "sobel"},
@@ -180,7 +195,8 @@ PLAIN = {
 def test_configurations_are_the_public_ops() -> None:
     for kernel in KERNELS.values():
         family = "" if kernel.name in PLAIN else kernel.name.split("_")[0]
-        assert set(kernel.configurations) == CONFIGURATIONS.get(family, {""}), kernel.name
+        expected = CONFIGURATIONS.get(kernel.name, CONFIGURATIONS.get(family, {""}))
+        assert set(kernel.configurations) == expected, kernel.name
 
 
 def test_every_kernel_is_dispatched_by_the_package() -> None:

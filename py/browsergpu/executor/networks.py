@@ -9,7 +9,7 @@ from browsergpu.checks import product
 from browsergpu.device_array import DeviceArray
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
-from browsergpu.executor.base import ExecutorBase
+from browsergpu.executor.base import FLOATS, ExecutorBase
 from browsergpu.memory import Allocation
 from browsergpu.ops import batch_norm, conv2d, elementwise, pool, rows
 from browsergpu.staging import Staging
@@ -114,20 +114,62 @@ class Networks(ExecutorBase):
     ) -> DeviceArray:
         """(x - mean) / sqrt(variance + eps) * gamma + beta along the last axis, biased variance."""
         op = "layer_norm"
-        kind = self._floats(op, x=x)
+        self._floats(op, x=x)
+        return self._layer_norm(op, x, None, gamma, beta, eps, out, None)
+
+    def add_layer_norm(
+        self,
+        x: DeviceArray,
+        residual: DeviceArray,
+        gamma: DeviceArray | None = None,
+        beta: DeviceArray | None = None,
+        *,
+        eps: float = 1e-5,
+        out: DeviceArray | None = None,
+        summed: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """:meth:`layer_norm` of x + residual, which have one shape; ``summed``, where it is given,
+        becomes x + residual. Quicker than :meth:`add` before :meth:`layer_norm`."""
+        op = "add_layer_norm"
+        self._floats(op, x=x, residual=residual)
+        if residual.shape != x.shape:
+            raise InvalidArgument(op, "residual", residual, f"shape {x.shape}")
+        return self._layer_norm(op, x, residual, gamma, beta, eps, out, summed)
+
+    def _layer_norm(
+        self,
+        op: str,
+        x: DeviceArray,
+        residual: DeviceArray | None,
+        gamma: DeviceArray | None,
+        beta: DeviceArray | None,
+        eps: float,
+        out: DeviceArray | None,
+        summed: DeviceArray | None,
+    ) -> DeviceArray:
         if x.ndim == 0:
             raise InvalidArgument(op, "x", x, "at least 1 axis")
         length = x.shape[-1]
         factors = self._factors(op, gamma, beta, length)
         small = _small(op, eps)
+        halves = x.dtype is DType.F16 and (residual is None or residual.dtype is DType.F16)
+        kind = DType.F16 if halves else DType.F32
+        if summed is not None:
+            self._array(op, "summed", summed, FLOATS)
+            if summed.shape != x.shape:
+                raise InvalidArgument(op, "summed", summed, f"shape {x.shape}")
         result = self._out(op, out, x.shape, kind)
+        if summed is not None and summed.tensor.buffer is result.tensor.buffer:
+            raise InvalidArgument(op, "summed", summed, "memory other than that of out")
         if x.size:
             with Staging(self.device, op) as staging:
-                y = staging.write(result.tensor, x.tensor, *_tensors(*factors))
+                reads = _tensors(x, residual, *factors)
+                y = staging.write(result.tensor, *reads)
+                total = None if summed is None else staging.write(summed.tensor, *reads)
                 scale, shift = self._scale_and_shift(staging, factors, length)
                 rows.layer_norm(
                     self.device, staging.read(x.tensor), scale, shift, y, x.size // length, length,
-                    small,
+                    small, None if residual is None else staging.read(residual.tensor), total,
                 )  # fmt: skip
         return result
 

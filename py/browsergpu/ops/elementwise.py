@@ -42,5 +42,5 @@ def fill(device: Device, y: Allocation, value: float, n: int) -> None:
 def fill_words(device: Device, y: Allocation, bits: int, n: int) -> None:
     """The first n words of y become ``bits``; n may be 0."""
     if n > 0:
-        grid = fold(blocks(n, device.workgroup_sizes.elementwise))
+        grid = fold(blocks(n, 4 * device.workgroup_sizes.elementwise))
         device.recorder.dispatch(device.pipeline("fill"), *grid, y.id, n, bits)

@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 
 from browsergpu.device import Device
-from browsergpu.grids import blocks, fold
+from browsergpu.grids import fold
 from browsergpu.memory import Allocation
+from browsergpu.ops.cuts import Cut, cut, cut_triples
+from browsergpu.ops.remembered import remembered
 
-_ROW_CHUNK = 16_384  # elements that one workgroup takes
-_COLUMN_CHUNK = 256  # elements that one thread takes
-_SHORT_ROW = 32  # rows up to here are quicker one a thread than one a workgroup
+_THREADS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    kernel: str
+    configuration: str
+    views: int  # how often the source is bound
+    cut: Cut
+
+
+@remembered
+def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, ...]:
+    """One pass, and others that merge its chunks. With ``merges``, the first merges, too."""
+    passes = []
+    while True:
+        if merges:
+            part = cut_triples(outer, length, inner, _THREADS)
+            kernel, configuration, views = "moments_merge", "", 1
+        else:
+            part = cut(outer, length, inner, _THREADS)
+            kernel, configuration, views = "moments_rows", "", 1
+            if not part.rows:
+                kernel, views = "moments_columns", 2
+                configuration = "aligned" if part.aligned else ""
+        passes.append(_Pass(kernel, configuration, views, part))
+        if part.chunks == 1:
+            return tuple(passes)
+        length, merges = part.chunks, True
 
 
 def moments(
@@ -18,28 +47,7 @@ def moments(
 ) -> Allocation:
     """A new buffer of (count, mean, sum of squared deviations) for each output of the steps
     [outer, length, inner] -> [outer, inner], of which there is at least one; no size is 0."""
-    source = x
-    configuration = ""
-    for outer, whole, inner in steps:
-        length = whole
-        while True:
-            rows = inner == 1 and length > _SHORT_ROW
-            chunk = _ROW_CHUNK if rows else _COLUMN_CHUNK
-            chunks = blocks(length, chunk)
-            outputs = outer * chunks * inner
-            target = device.memory.get_buffer(op, 12 * outputs, "moments")
-            threads = device.workgroup_sizes.reduction
-            device.recorder.dispatch(
-                device.pipeline("moments_rows" if rows else "moments_columns", configuration),
-                *fold(outputs if rows else blocks(outputs, threads)), source.id, target.id,
-                outer, length, inner, chunk, chunks,
-            )  # fmt: skip
-            if source is not x:
-                device.memory.return_buffer(source)
-            source, configuration, length = target, "merge", chunks
-            if chunks == 1:
-                break
-    return source
+    return _run(device, op, x, steps, None, 0.0)
 
 
 def variance(
@@ -47,17 +55,56 @@ def variance(
     x: Allocation,
     y: Allocation,
     steps: list[tuple[int, int, int]],
-    n: int,
     ddof: float,
 ) -> None:
-    """y = the variance of x over the steps' axes, n values; y is not x."""
+    """y = the variance of x over the steps' axes; y is not x."""
     count = 1
     for _, length, _ in steps:
         count *= length
     freedom = max(count - ddof, 0)
-    found = moments(device, "variance", x, steps)
+    _run(device, "variance", x, steps, y, 1 / freedom if freedom else inf)
+
+
+def chunk_moments(
+    device: Device, op: str, x: Allocation, rows: int, length: int
+) -> tuple[Allocation, Cut]:
+    """The moments of each chunk of rows, [rows, chunks] triples, and how the rows are cut."""
+    first = _passes(rows, length, 1, False)[0]
+    found = device.memory.get_buffer(op, 12 * first.cut.outputs, "moments")
     device.recorder.dispatch(
-        device.pipeline("variance"), *fold(blocks(n, device.workgroup_sizes.elementwise)),
-        found.id, y.id, n, 1 / freedom if freedom else inf,
-    )  # fmt: skip
-    device.memory.return_buffer(found)
+        device.pipeline("moments_rows"),
+        *fold(first.cut.workgroups),
+        x.id,
+        found.id,
+        *first.cut.fields,
+        0.0,
+    )
+    return found, first.cut
+
+
+def _run(
+    device: Device,
+    op: str,
+    x: Allocation,
+    steps: list[tuple[int, int, int]],
+    y: Allocation | None,
+    scale: float,
+) -> Allocation:
+    """The moments in a new buffer, or the variances in y."""
+    parts = [part for i, step in enumerate(steps) for part in _passes(*step, i > 0)]
+    source = x
+    for part in parts:
+        configuration = part.configuration
+        if part is parts[-1] and y is not None:
+            target = y
+            configuration = f"variance_{configuration}" if configuration else "variance"
+        else:
+            target = device.memory.get_buffer(op, 12 * part.cut.outputs, "moments")
+        device.recorder.dispatch(
+            device.pipeline(part.kernel, configuration), *fold(part.cut.workgroups),
+            *(source.id,) * part.views, target.id, *part.cut.fields, scale,
+        )  # fmt: skip
+        if source is not x:
+            device.memory.return_buffer(source)
+        source = target
+    return source

@@ -10,42 +10,24 @@ from browsergpu import checks
 from browsergpu.compute_backend import ReduceOp
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
-from browsergpu.grids import blocks, fold
+from browsergpu.grids import fold
 from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise
+from browsergpu.ops.cuts import cut
 from browsergpu.ops.remembered import remembered
-
-_ROW_CHUNK = 16_384  # elements that one workgroup reduces: 64 a thread of 256, then a tree
-_COLUMN_CHUNK = 256  # elements that one thread reduces
-_SHORT_ROW = 32  # rows up to here are quicker one a thread than one a workgroup
 
 _IDENTITIES = {"sum": 0.0, "mean": 0.0, "max": -inf, "min": inf}
 
 
 @dataclass(frozen=True, slots=True)
-class _Pass:
-    rows: bool
-    fields: tuple[float, ...]
-    outputs: int
-
-    @property
-    def kernel(self) -> str:
-        return "reduce_rows" if self.rows else "reduce_columns"
-
-    def grid(self, threads: int) -> tuple[int, int, int]:
-        """A workgroup for each output of a row, a thread for each of a column."""
-        return fold(self.outputs if self.rows else blocks(self.outputs, threads))
-
-
-@dataclass(frozen=True, slots=True)
 class ReducePlan:
-    """Elements of input and output, and the passes: one, and another for each time that the axis
-    is longer than a chunk. Without passes, the output is filled with ``empty``."""
+    """Elements of input and output, and the [outer, length, inner] of the input. Where it has no
+    element, the output is filled with ``empty``."""
 
     op: str
     input_elements: int
     output_elements: int
-    passes: tuple[_Pass, ...]
+    extents: tuple[int, int, int]
     empty: float
 
 
@@ -67,44 +49,60 @@ def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
         raise InvalidArgument(
             "reduce", "shape", shape, f"a non-empty axis {axis}: {kind} of nothing is undefined"
         )
-    passes = _passes(kind.value, outer, length, inner) if outer * length * inner else ()
-    kernel_op = "sum" if kind is ReduceOp.MEAN else kind.value
     empty = nan if kind is ReduceOp.MEAN else 0.0
-    return ReducePlan(kernel_op, outer * length * inner, outer * inner, passes, empty)
+    return ReducePlan(
+        kind.value, outer * length * inner, outer * inner, (outer, length, inner), empty
+    )
 
 
-def _passes(op: str, outer: int, length: int, inner: int) -> tuple[_Pass, ...]:
-    mean_scale = 1.0 / length
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    kernel: str
+    configuration: str
+    workgroups: int
+    fields: tuple[float, ...]
+    outputs: int
+
+
+@remembered
+def _passes(op: str, extents: tuple[int, int, int], threads: int) -> tuple[_Pass, ...]:
+    """One pass, and another for each time that the axis is longer than a chunk."""
+    outer, length, inner = extents
+    kernel_op = "sum" if op == "mean" else op
     passes: list[_Pass] = []
-    while not passes or length > 1:
-        rows = inner == 1 and length > _SHORT_ROW
-        chunk = _ROW_CHUNK if rows else _COLUMN_CHUNK
-        chunks = blocks(length, chunk)
-        outputs = outer * chunks * inner
-        scale = mean_scale if chunks == 1 and op == "mean" else 1.0
+    while True:
+        part = cut(outer, length, inner, threads)
+        scale = 1.0 / extents[1] if part.chunks == 1 and op == "mean" else 1.0
         passes.append(
             _Pass(
-                rows,
-                (outer, length, inner, chunk, chunks, _IDENTITIES[op], scale),
-                outputs,
+                "reduce_rows" if part.rows else "reduce_columns",
+                f"{kernel_op}_aligned" if part.aligned else kernel_op,
+                part.workgroups,
+                (*part.fields, _IDENTITIES[op], scale),
+                part.outputs,
             )
         )
-        length = chunks
-    return tuple(passes)
+        if part.chunks == 1:
+            return tuple(passes)
+        length = part.chunks
 
 
 def reduce(device: Device, plan: ReducePlan, x: Allocation, y: Allocation) -> None:
     """y = the reduction of x; y is not x."""
-    if not plan.passes:
+    if not plan.input_elements:
         elementwise.fill(device, y, plan.empty, plan.output_elements)
         return
+    passes = _passes(plan.op, plan.extents, device.workgroup_sizes.reduction)
     source = x
-    for step in plan.passes:
-        last = step is plan.passes[-1]
+    for step in passes:
+        last = step is passes[-1]
         target = y if last else device.memory.get_buffer("reduce", 4 * step.outputs)
-        pipeline = device.pipeline(step.kernel, plan.op)
-        grid = step.grid(device.workgroup_sizes.reduction)
-        device.recorder.dispatch(pipeline, *grid, source.id, target.id, *step.fields)
+        # Rows are read as vec4s alone, columns also word by word.
+        views = (source.id,) if step.kernel == "reduce_rows" else (source.id, source.id)
+        device.recorder.dispatch(
+            device.pipeline(step.kernel, step.configuration), *fold(step.workgroups), *views,
+            target.id, *step.fields,
+        )  # fmt: skip
         if source is not x:
             device.memory.return_buffer(source)
         source = target

@@ -12,14 +12,14 @@ from browsergpu.memory import Allocation
 from browsergpu.ops.remembered import remembered
 from browsergpu.shapes import Shape, contiguous_strides, merged
 
-_TILE = 32
+_TILE = (64, 32)  # rows and columns that a workgroup moves
 _LARGEST = STRIDED_RANKS[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """``kind`` is copy, matrices ([batch, rows, columns] with the last two to be exchanged) or
-    strided."""
+    """``kind`` is copy, matrices ([batch, rows, columns] with the last two to be exchanged),
+    strided, or strided_vectors, where n, extents and strides count vec4s."""
 
     kind: str
     n: int
@@ -45,6 +45,10 @@ def _plan(op: str, shape: Shape, strides: Shape) -> _Plan:
             f"{len(extents)} axes would have to be rearranged one by one; at most {_LARGEST} can. "
             "Rearrange them in several calls",
         )
+    if steps[-1] == 1 and extents[-1] % 4 == 0 and all(step % 4 == 0 for step in steps[:-1]):
+        extents = (*extents[:-1], extents[-1] // 4)
+        steps = (*(step // 4 for step in steps[:-1]), 1)
+        return _Plan("strided_vectors", n // 4, extents, steps)
     return _Plan("strided", n, extents, steps)
 
 
@@ -59,7 +63,7 @@ def gather(
         return
     if plan.kind == "matrices":
         batch, rows, columns = plan.extents
-        grid_x, grid_y, _ = fold(blocks(rows, _TILE) * blocks(columns, _TILE))
+        grid_x, grid_y, _ = fold(blocks(rows, _TILE[0]) * blocks(columns, _TILE[1]))
         for first, count in layers(batch):
             device.recorder.dispatch(
                 device.pipeline("transpose"), grid_x, grid_y, count, x.id, y.id,
@@ -70,7 +74,7 @@ def gather(
     unused = _LARGEST - used
     rank = min(rank for rank in STRIDED_RANKS if rank >= used)
     device.recorder.dispatch(
-        device.pipeline("strided", str(rank)),
+        device.pipeline(plan.kind, str(rank)),
         *fold(blocks(plan.n, device.workgroup_sizes.elementwise)), x.id, y.id, plan.n,
         *plan.extents[1:], *(1,) * unused, *plan.strides, *(0,) * unused,
     )  # fmt: skip

@@ -250,6 +250,7 @@ def calls(executor: Any) -> dict[str, Callable[[], Any]]:
         "batch_norm": lambda: executor.batch_norm(x, channels, channels),
         "batch_norm training": lambda: executor.batch_norm(x, training=True),
         "layer_norm": lambda: executor.layer_norm(x),
+        "add_layer_norm": lambda: executor.add_layer_norm(x, x),
         "max_pool2d": lambda: executor.max_pool2d(x, 2),
         "max_pool2d_with_indices": lambda: executor.max_pool2d_with_indices(x, 2),
         "avg_pool2d": lambda: executor.avg_pool2d(x, 2),

@@ -154,6 +154,82 @@ def test_layer_norm(executor: Any, shape: tuple[int, ...]) -> None:
     )
 
 
+@pytest.mark.parametrize("keeps", [False, True], ids=["", "sum"])
+@pytest.mark.parametrize(
+    "shape", [(1, 5), (3, 300), (2, 3, 17), (0, 4), (7,), (3, 4096), (2, 5001), (2, 17_000)],
+    ids=str,
+)  # fmt: skip
+def test_add_layer_norm(executor: Any, shape: tuple[int, ...], keeps: bool) -> None:
+    x, residual = random_array(1, *shape), random_array(4, *shape)
+    gamma, beta = random_array(2, shape[-1]), random_array(3, shape[-1])
+    total = executor.empty(shape) if keeps else None
+    result = executor.add_layer_norm(
+        executor.from_numpy(x), executor.from_numpy(residual), executor.from_numpy(gamma),
+        executor.from_numpy(beta), eps=0.01, summed=total,
+    )  # fmt: skip
+    assert_matches(
+        result.numpy(),
+        expected.layer_norm(x + residual, gamma, beta, 0.01),
+        **norm_allowed(x + residual, gamma, 0.01),
+    )
+    if total is not None:
+        assert_same_bits(total.numpy(), x + residual, "the sum")
+
+
+@pytest.mark.parametrize("out", ["x", "residual", "gamma", "new"])
+@pytest.mark.parametrize("summed", ["x", "residual", "none"])
+def test_add_layer_norm_in_place(executor: Any, out: str, summed: str) -> None:
+    x, residual, gamma = (random_array(seed, 300) for seed in (1, 2, 3))
+    arrays = {"x": executor.from_numpy(x), "residual": executor.from_numpy(residual)}
+    arrays["gamma"] = executor.from_numpy(gamma)
+    if out == summed:
+        return
+    total = arrays.get(summed)
+    result = executor.add_layer_norm(
+        arrays["x"], arrays["residual"], arrays["gamma"], eps=0.01, out=arrays.get(out),
+        summed=total,
+    )  # fmt: skip
+    wide = x + residual
+    assert_matches(
+        result.numpy(), expected.layer_norm(wide, gamma, np.zeros(300), 0.01),
+        **norm_allowed(wide, gamma, 0.01),
+    )  # fmt: skip
+    if total is not None:
+        assert_same_bits(total.numpy(), wide, "the sum")
+
+
+@pytest.mark.parametrize("kinds", ["f16 f16 f16", "f16 f32 f32", "f32 f16 f32"])
+def test_add_layer_norm_in_half_precision(executor: Any, kinds: str) -> None:
+    kind, other, result_kind = kinds.split()
+    x = executor.cast(executor.from_numpy(random_array(1, 5, 77)), kind)
+    residual = executor.cast(executor.from_numpy(random_array(2, 5, 77)), other)
+    result = executor.add_layer_norm(x, residual)
+    assert result.dtype == result_kind
+    wide = x.numpy().astype(np.float32) + residual.numpy().astype(np.float32)
+    assert_matches(
+        result.numpy().astype(np.float32),
+        expected.layer_norm(wide, np.ones(77), np.zeros(77), 1e-5),
+        rtol=1.1 * tolerances.F16_U, atol=1e-4, why="one rounding to float16",
+    )  # fmt: skip
+
+
+def test_add_layer_norm_that_is_refused(executor: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    x, other = executor.empty((2, 3)), executor.empty((3,))
+    whole = executor.empty((2, 3), "i32")
+    cases: list[Any] = [
+        (lambda: executor.add_layer_norm(x, other), r"residual is .*\(2, 3\)"),
+        (lambda: executor.add_layer_norm(x, whole), "residual is "),
+        (lambda: executor.add_layer_norm(x, x, summed=other), r"summed is .*\(2, 3\)"),
+        (lambda: executor.add_layer_norm(x, x, summed=whole), "summed is "),
+        (lambda: executor.add_layer_norm(x, x, out=x, summed=x), "summed is .*out"),
+    ]
+    for call, words in cases:
+        with pytest.raises(InvalidArgument, match=f"add_layer_norm: {words}"):
+            call()
+
+
 BATCHES = [(5, 3), (2, 1, 7), (3, 4, 9, 8), (1, 5, 40), (300, 2), (2, 3, 2, 3, 4), (1, 2, 20_000),
            (64, 3, 3, 3), (0, 3, 4)]  # fmt: skip
 

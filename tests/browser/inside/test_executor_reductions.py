@@ -148,8 +148,11 @@ def variance_allowed(x: np.ndarray, axis: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+LARGER = [(5, 20_003), (3, 16_390), (1000, 132), (3001, 13), (2, 5000, 8), (3, 700, 6)]
+
+
 @pytest.mark.parametrize("ddof", [0, 1, 2.5])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape", [*SHAPES, *LARGER], ids=str)
 def test_variance(executor: Any, shape: tuple[int, ...], ddof: float) -> None:
     x = random_array(1, *shape)
     for axis in subsets(len(shape)):

@@ -28,17 +28,25 @@ def narrow_grids(monkeypatch: pytest.MonkeyPatch) -> None:
     assert grids.fold(ROWS) == (5, 5, 1)
 
 
-@pytest.mark.parametrize("shape", [(ROWS, 40), (ROWS * 256 - 3, 2)], ids=str)
-def test_softmax(tensors: Any, shape: tuple[int, int]) -> None:
+# Rows of 4 threads and of one, word by word and as vec4s; then columns, in one workgroup each and
+# shared by several.
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((ROWS * 64 - 3, 40), 1), ((ROWS * 256 - 3, 2), 1), ((3, ROWS * 256 - 3), 0),
+     ((ROWS * 250, 33), 0)],
+    ids=str,
+)  # fmt: skip
+def test_softmax(tensors: Any, shape: tuple[int, int], axis: int) -> None:
     x = floats(1, *shape)
     with on_bench(tensors) as bench:
         out = bench.new(shape)
-        tensors.softmax(bench.up(x), out, 1)
-        assert_close(bench.get(out), reference.softmax(x, 1), tolerances.softmax(x, 1))
+        tensors.softmax(bench.up(x), out, axis)
+        assert_close(bench.get(out), reference.softmax(x, axis), tolerances.softmax(x, axis))
 
 
-def test_layer_norm(tensors: Any) -> None:
-    x, gamma, beta = floats(1, ROWS, 7), floats(2, 7), floats(3, 7)
+@pytest.mark.parametrize("shape", [(ROWS * 256 - 3, 7), (ROWS * 64 - 3, 40), (4, 90_001)], ids=str)
+def test_layer_norm(tensors: Any, shape: tuple[int, int]) -> None:
+    x, gamma, beta = floats(1, *shape), floats(2, shape[1]), floats(3, shape[1])
     with on_bench(tensors) as bench:
         out = bench.new(x.shape)
         tensors.layer_norm(bench.up(x), bench.up(gamma), bench.up(beta), out, 1e-5)
@@ -46,21 +54,23 @@ def test_layer_norm(tensors: Any) -> None:
         assert_close(bench.get(out), expected, tolerances.layer_norm(x, gamma, beta, 1e-5))
 
 
-def test_cross_entropy(tensors: Any) -> None:
-    x, targets = floats(1, ROWS, 7), np.arange(ROWS, dtype=np.int32) % 7
+@pytest.mark.parametrize("shape", [(ROWS * 256 - 3, 7), (ROWS * 64 - 3, 40)], ids=str)
+def test_cross_entropy(tensors: Any, shape: tuple[int, int]) -> None:
+    x, targets = floats(1, *shape), np.arange(shape[0], dtype=np.int32) % 7
     with on_bench(tensors) as bench:
-        loss, probs = bench.new((ROWS,)), bench.new(x.shape)
+        loss, probs = bench.new(shape[:1]), bench.new(x.shape)
         tensors.cross_entropy(bench.up(x), bench.up(targets), loss, probs)
         expected = reference.cross_entropy(x, targets)
         assert_close(bench.get(loss), expected, tolerances.cross_entropy(x, expected))
         assert_close(bench.get(probs), reference.softmax(x, -1), tolerances.softmax(x, -1))
 
 
-def test_embedding(tensors: Any) -> None:
-    weight = floats(1, 5, 256)
+@pytest.mark.parametrize("length", [255, 1024])
+def test_embedding(tensors: Any, length: int) -> None:
+    weight = floats(1, 5, length)
     indices = np.arange(ROWS, dtype=np.int32) % 5
     with on_bench(tensors) as bench:
-        out = bench.new((ROWS, 256))
+        out = bench.new((ROWS, length))
         tensors.embedding(bench.up(indices), bench.up(weight), out)
         assert_same_bits(bench.get(out), weight[indices], "rows")
 

@@ -14,6 +14,9 @@ from inside.tensors import reference, tolerances
 from inside.tensors.lab import DTYPES, FLOATS, LENGTHS, assert_close, floats, on_bench
 from inside.tolerances import Tolerance
 
+# Rows that fill the registers of their threads to the last, those one longer, and vec4s or not.
+FULL = [16, 17, 4096, 4097, 4100, 8192, 8193, 16_384, 16_385, 16_388]
+
 # ---- softmax ------------------------------------------------------------------------------------
 
 
@@ -36,6 +39,18 @@ def test_softmax_over_every_axis(tensors: Any, shape: tuple[int, ...], scale: fl
     x = floats(1, *shape) * np.float32(scale)
     for axis in range(-len(shape), len(shape)):
         check_softmax(tensors, x, axis)
+
+
+@pytest.mark.parametrize("length", FULL)
+def test_softmax_of_full_registers(tensors: Any, length: int) -> None:
+    check_softmax(tensors, floats(1, 3, length), 1)
+
+
+@pytest.mark.parametrize(
+    "shape", [(600, 40), (5000, 3), (2, 3000, 4), (3, 700, 33), (2, 2, 513)], ids=str
+)
+def test_softmax_of_columns(tensors: Any, shape: tuple[int, ...]) -> None:
+    check_softmax(tensors, floats(1, *shape), -2)
 
 
 @pytest.mark.parametrize("shape", [(66_000, 3), (3, 70_000)], ids=str)
@@ -104,7 +119,7 @@ SPECIAL_ROWS = {
 }
 
 
-@pytest.mark.parametrize("length", [3, 301])
+@pytest.mark.parametrize("length", [3, 300, 301, 16_501])
 @pytest.mark.parametrize("row", SPECIAL_ROWS.values(), ids=SPECIAL_ROWS.keys())
 def test_softmax_of_specials(tensors: Any, row: list[float], length: int) -> None:
     x = np.stack([np.resize(np.array(row, np.float32), length), np.ones(length, np.float32)])
@@ -137,6 +152,11 @@ def check_layer_norm(
 def test_layer_norm(tensors: Any, shape: tuple[int, ...]) -> None:
     gamma, beta = floats(2, shape[-1]), floats(3, shape[-1])
     check_layer_norm(tensors, floats(1, *shape), gamma, beta, 1e-5)
+
+
+@pytest.mark.parametrize("length", FULL)
+def test_layer_norm_of_full_registers(tensors: Any, length: int) -> None:
+    check_layer_norm(tensors, floats(1, 3, length), floats(2, length), floats(3, length), 1e-5)
 
 
 @pytest.mark.parametrize("mean", [1e3, -1e4])
@@ -227,7 +247,20 @@ def check_cross_entropy(
 @pytest.mark.parametrize("scale", [1.0, 20.0])
 @pytest.mark.parametrize(
     "shape",
-    [(1, 1), (1, 2), (7, 3), (5, 257), (2, 66_000), (2, 3, 11), (13,), (4, 1)],
+    [
+        (1, 1),
+        (1, 2),
+        (7, 3),
+        (5, 257),
+        (2, 66_000),
+        (2, 3, 11),
+        (13,),
+        (4, 1),
+        (3, 4096),
+        (3, 4097),
+        (2, 16_384),
+        (2, 16_385),
+    ],
     ids=str,
 )
 def test_cross_entropy(tensors: Any, shape: tuple[int, ...], scale: float) -> None:
