@@ -171,7 +171,7 @@ class Device:
     def pipeline(self, kernel: str, configuration: str = "") -> Pipeline:
         """The kernel compiled in one of its configurations, from the cache after the first time."""
         pipeline = self._pipelines.get((kernel, configuration))
-        if pipeline is None or not self.config.enable_pipeline_cache:
+        if pipeline is None:
             return self._find_or_compile(kernel, configuration)
         self.pipeline_hits += 1
         return pipeline
@@ -186,7 +186,8 @@ class Device:
             pipeline = self._compiled[key] = self._compile(name, configuration, threads)
         else:
             self.pipeline_hits += 1
-        self._pipelines[name, configuration] = pipeline
+        if self.config.enable_pipeline_cache:
+            self._pipelines[name, configuration] = pipeline
         return pipeline
 
     def _compile(self, name: str, configuration: str, threads: int | None) -> Pipeline:

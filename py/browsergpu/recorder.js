@@ -137,7 +137,7 @@
     if (entry.batch === batch) submit();
     for (const cached of entry.groups) {
       cached.shared.groups.delete(cached.key);
-      for (const other of cached.ids) if (other !== id) buffers.get(other).groups.delete(cached);
+      for (const other of cached.entries) if (other !== entry) other.groups.delete(cached);
       liveGroups -= 1;
     }
     entry.buffer.destroy();
@@ -203,6 +203,7 @@
     const immediateBytes = spec.immediate ? spec.parameterBytes : 0;
     const record = {
       label: spec.label, shared, bindings: shared.bindings.length,
+      keyWidth: 2 ** Math.floor(53 / shared.bindings.length),
       words: spec.parameterBytes / 4, uniform, pipeline: null,
       refused: false, failure: null, // the arguments of report, once they are known
     };
@@ -250,34 +251,38 @@
     liveGroups = 0;
   }
 
-  function groupKey(words, at, count) {
-    if (count === 1) return words[at];
-    if (count === 2) return words[at] * 2 ** 26 + words[at + 1];
-    let key = "";
-    for (let i = at; i < at + count; i++) key += words[i] + ",";
+  // The buffers' ids as one number, or as a text where one of them is too large for that.
+  function groupKey({ bindings, keyWidth }, words, at) {
+    let key = 0;
+    for (let i = at; i < at + bindings; i++) {
+      if (words[i] >= keyWidth) return words.subarray(at, at + bindings).join();
+      key = key * keyWidth + words[i];
+    }
     return key;
   }
 
-  function bindGroupFor({ shared, bindings }, words, at) {
-    const key = groupKey(words, at, bindings);
-    let group = shared.groups.get(key);
-    if (group === undefined) {
+  // {group, entries: its buffers, batch: the last one that it was used in, shared, key}
+  function bindGroupFor(step, words, at) {
+    const { shared } = step;
+    const key = groupKey(step, words, at);
+    let cached = shared.groups.get(key);
+    if (cached === undefined) {
       if (liveGroups >= MOST_GROUPS) forgetGroups();
-      const ids = Array.from(words.subarray(at, at + bindings));
-      group = device.createBindGroup({
+      const entries = shared.bindings.map((_, i) => buffers.get(words[at + i]));
+      const group = device.createBindGroup({
         layout: shared.layout,
         label: shared.layout.label,
         entries: shared.bindings.map(({ binding }, i) => ({
-          binding, resource: { buffer: buffers.get(ids[i]).buffer },
+          binding, resource: { buffer: entries[i].buffer },
         })),
       });
-      shared.groups.set(key, group);
+      cached = { group, entries, batch: -1, shared, key };
+      shared.groups.set(key, cached);
+      for (const entry of entries) entry.groups.add(cached);
       liveGroups += 1;
       counters.bind_groups_created += 1;
-      const cached = { shared, key, ids };
-      for (const id of ids) buffers.get(id).groups.add(cached);
     }
-    return group;
+    return cached;
   }
 
   // ---- the uniform ring: parameters where the browser has no immediates -----------------------
@@ -346,17 +351,20 @@
       report(...step.failure);
       return parametersAt + step.words;
     }
-    for (let i = bindingsAt; i < parametersAt; i++) buffers.get(words[i]).batch = batch;
+    const cached = bindGroupFor(step, words, bindingsAt);
+    if (cached.batch !== batch) {
+      cached.batch = batch;
+      for (const entry of cached.entries) entry.batch = batch;
+    }
     if (profile !== null) beginProfiledPass();
     if (pass === null) pass = openEncoder().beginComputePass(passTiming());
     if (step !== lastPipeline) {
       pass.setPipeline(step.pipeline);
       lastPipeline = step;
     }
-    const group = bindGroupFor(step, words, bindingsAt);
-    if (group !== lastGroup) {
-      pass.setBindGroup(0, group);
-      lastGroup = group;
+    if (cached !== lastGroup) {
+      pass.setBindGroup(0, cached.group);
+      lastGroup = cached;
     }
     if (step.uniform) {
       const offset = uniformOffset(words, parametersAt, step.words);
@@ -428,7 +436,7 @@
         trialPass.setPipeline(step.pipeline);
         let known = true;
         for (let i = bindingsAt; i < parametersAt; i++) known &&= buffers.has(words[i]);
-        if (known) trialPass.setBindGroup(0, bindGroupFor(step, words, bindingsAt));
+        if (known) trialPass.setBindGroup(0, bindGroupFor(step, words, bindingsAt).group);
         if (step.uniform) trialPass.setBindGroup(1, uniformGroup, [0]);
         else if (step.words > 0) trialPass.setImmediates(0, words, parametersAt, step.words);
         trialPass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);

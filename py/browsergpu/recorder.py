@@ -24,6 +24,7 @@ from browsergpu.errors import (
 )
 
 _RING_WORDS = 2048
+_RING_BYTES = 4 * _RING_WORDS
 _DISPATCHES_PER_SUBMIT = 256
 _COPY = Struct("<6I")
 _CLEAR = Struct("<4I")
@@ -50,6 +51,8 @@ class Recorder:
     def __init__(self, gpu_device: Any, *, one_by_one: bool = False) -> None:
         self._ring = array("I", bytes(4 * (_RING_WORDS + 1)))  # and a word that tells of a loss
         self._end = 0
+        #: One word: not 0 when the device is known to be gone. JavaScript sets it.
+        self.loss = memoryview(self._ring)[_RING_WORDS:]
         self._pinned = _js.pin(self._ring)
         create = _js.load_function(files("browsergpu").joinpath("recorder.js").read_text("utf-8"))
         per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
@@ -101,11 +104,12 @@ class Recorder:
 
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
         """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
-        end = self._end + pipeline.nbytes
-        if end > 4 * _RING_WORDS:
+        at = self._end
+        end = at + pipeline.nbytes
+        if end > _RING_BYTES:
             self.flush()
-            end = pipeline.nbytes
-        pipeline.pack_into(self._ring, self._end, pipeline.id, *fields)
+            at, end = 0, pipeline.nbytes
+        pipeline.pack_into(self._ring, at, pipeline.id, *fields)
         self._end = end
         for observer in self.observers:
             observer(pipeline, fields)
@@ -119,7 +123,7 @@ class Recorder:
         self._transfer(_CLEAR, 1, buffer, at, nbytes)
 
     def _transfer(self, form: Struct, *words: int) -> None:
-        if self._end + form.size > 4 * _RING_WORDS:
+        if self._end + form.size > _RING_BYTES:
             self.flush()
         form.pack_into(self._ring, self._end, *words)
         self._end += form.size
@@ -276,7 +280,7 @@ class Recorder:
     @property
     def is_lost(self) -> bool:
         """Whether the device is known to be gone."""
-        return self._ring[_RING_WORDS] != 0
+        return self.loss[0] != 0
 
     @property
     def closed(self) -> bool:

@@ -467,8 +467,9 @@ class WasmBackend(ComputeBackend):
     def ready(self, op: str) -> Device:
         """The open device. Raises NotInitialized in the name of ``op`` where there is none, and
         DeviceLost where it is lost."""
-        device = self._opened(op)
-        if device.is_lost:
+        device = self._open
+        if device is None or device.recorder.loss[0]:
+            self._opened(op)
             raise lost(op)
         return device
 
@@ -504,13 +505,9 @@ class WasmBackend(ComputeBackend):
 
     def _elements(self, op: str, name: str, ptr: Any, n: int, itemsize: int = _F32) -> Allocation:
         """The buffer of a pointer, which must hold n elements."""
-        buffer = self._buffer(op, name, ptr)
-        if n * itemsize > buffer.nbytes:
-            self._check_elements(op, name, buffer, n, itemsize)
-        return buffer
-
-    @staticmethod
-    def _check_elements(op: str, name: str, buffer: Allocation, n: int, itemsize: int) -> None:
+        buffer = self._buffers.get(ptr) if type(ptr) is int else None
+        if buffer is None:
+            buffer = self._buffer(op, name, ptr)
         if n * itemsize > buffer.nbytes:
             raise InvalidArgument(
                 op,
@@ -519,6 +516,7 @@ class WasmBackend(ComputeBackend):
                 f"a buffer of at least {n * itemsize} bytes ({n} elements of {itemsize}); "
                 f"this one has {buffer.nbytes}",
             )
+        return buffer
 
     @staticmethod
     def _check_room(op: str, host: str, nbytes: int, device: str, buffer: Allocation) -> None:
