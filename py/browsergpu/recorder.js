@@ -14,6 +14,7 @@
   const FIRST_PIPELINE = 16;
   const HEADER = 4; // pipeline id and three grid dimensions
   const UNIFORM_SLOTS = 1024; // more dispatches than dispatchesPerSubmit and a full ring make
+  const MOST_WAITING = 16; // batches that wait for a pipeline; then it is compiled at once
   const MAP_READ_CLASSES = 8; // idle staging buffers kept for reading back
 
   const queue = device.queue;
@@ -33,6 +34,7 @@
   device.lost.then((info) => {
     lost = { kind: "lost", op: "device", message: info.message || info.reason || "unknown" };
     if (!closed) ringWords().fill(1, -1);
+    waiting.length = 0;
     for (const wake of wakers) wake();
     wakers.clear();
   });
@@ -134,7 +136,7 @@
 
   function destroyBuffer(id) {
     const entry = buffers.get(id);
-    if (entry.batch === batch) submit();
+    if (entry.batch === batch || isAwaited(id)) sendNow();
     for (const cached of entry.groups) {
       cached.shared.groups.delete(cached.key);
       for (const other of cached.entries) if (other !== entry) other.groups.delete(cached);
@@ -187,56 +189,73 @@
     return layout;
   }
 
-  // The arguments of report for a pipeline that was refused.
-  async function shaderFailure(module, file, op, fallback) {
-    const info = await module.getCompilationInfo();
-    const message = info.messages.find((m) => m.type === "error");
-    const place = { file, line: message?.lineNum ?? 0, column: message?.linePos ?? 0 };
-    return ["shader", op, message?.message ?? fallback, place];
+  async function refuse(step, message) {
+    const { module, file, label } = step;
+    step.refused = true;
+    const info = await module.getCompilationInfo().catch(() => null);
+    if (info === null) return; // the device is lost
+    const first = info.messages.find((m) => m.type === "error");
+    const place = { file, line: first?.lineNum ?? 0, column: first?.linePos ?? 0 };
+    step.failure = ["shader", label, first?.message ?? message, place];
+    if (step.wanted) report(...step.failure);
   }
 
   // spec: {label, file, code, entryPoint, signature, constants, parameterBytes, immediate}
-  function createPipeline(specJson) {
+  // Compiles without blocking: commands that need the pipeline wait for it in `waiting`. One that
+  // is made ahead, in case it is needed, reports its failure only once it is.
+  function createPipeline(specJson, ahead) {
     const spec = JSON.parse(specJson);
     const shared = layoutFor(spec.signature);
     const uniform = spec.parameterBytes > 0 && !spec.immediate;
     const immediateBytes = spec.immediate ? spec.parameterBytes : 0;
+    device.pushErrorScope("validation"); // what is wrong with the code, the pipeline's error tells
+    const module = device.createShaderModule({ code: spec.code, label: spec.file });
+    device.popErrorScope().catch(() => {});
     const record = {
-      label: spec.label, shared, bindings: shared.bindings.length,
+      label: spec.label, file: spec.file, module, shared, bindings: shared.bindings.length,
       keyWidth: 2 ** Math.floor(53 / shared.bindings.length),
-      words: spec.parameterBytes / 4, uniform, pipeline: null,
+      words: spec.parameterBytes / 4, uniform, pipeline: null, wanted: !ahead,
       refused: false, failure: null, // the arguments of report, once they are known
-    };
-    let module;
-    const started = performance.now();
-    record.pipeline = scoped(spec.label, () => {
-      module = device.createShaderModule({ code: spec.code, label: spec.file });
-      return device.createComputePipeline({
+      compiling: null,
+      descriptor: {
         label: spec.label,
         layout: pipelineLayoutFor(shared, immediateBytes, uniform),
         compute: { module, entryPoint: spec.entryPoint, constants: spec.constants },
-      });
-    }, async (error) => {
-      record.refused = true;
-      record.failure = await shaderFailure(module, spec.file, spec.label, error.message);
-      report(...record.failure);
-    });
-    track(compiled(started));
+      },
+    };
+    record.compiling = compile(record);
+    if (record.wanted) track(record.compiling);
     counters.pipelines_created += 1;
     return pipelines.push(record) - 1 + FIRST_PIPELINE;
   }
 
-  // Milliseconds from asking for a pipeline until the GPU process has answered, without counting
-  // a moment twice when several are made at once. The browser tells no compile time of its own.
+  let compiling = 0; // pipelines
+  async function compile(step) {
+    const started = performance.now();
+    compiling += 1;
+    try {
+      const pipeline = await device.createComputePipelineAsync(step.descriptor);
+      step.pipeline ??= pipeline;
+      step.descriptor = step.module = null;
+    } catch (error) {
+      if (step.pipeline === null) await refuse(step, error.message);
+    }
+    compiling -= 1;
+    compiled(started);
+    encodeWaiting();
+  }
+
+  // For who cannot wait. What is compiled already in the background is then compiled twice.
+  function compileNow(step) {
+    step.pipeline = scoped(step.label, () => device.createComputePipeline(step.descriptor),
+      (error) => refuse(step, error.message));
+  }
+
+  // Milliseconds from asking for a pipeline until it was there, without counting a moment twice
+  // when several are made at once. The browser tells no compile time of its own.
   let compileMs = 0;
   let compileEnd = 0;
-  async function compiled(started) {
-    device.pushErrorScope("validation");
-    try {
-      await device.popErrorScope();
-    } catch {
-      return; // the device is lost
-    }
+  function compiled(started) {
     const now = performance.now();
     compileMs += now - Math.max(started, compileEnd);
     compileEnd = now;
@@ -330,25 +349,123 @@
     }
   }
 
-  // Decodes the first `end` words of the ring. Returns 1 when the device is lost, else 0.
+  // Takes the first `end` words of the ring. Returns 1 when the device is lost, else 0.
   function record(end) {
     if (lost !== null) return 1;
-    const words = ringWords();
-    batchWords.push(words.slice(0, end));
-    let at = 0;
-    while (at < end) at = encodeOne(words, at);
-    if (batchDispatches >= options.dispatchesPerSubmit) submit();
+    const words = ringWords().slice(0, end);
+    if (waiting.length > 0 || (compiling > 0 && !isReady(words))) wait(words);
+    else encode(words);
     return 0;
   }
 
-  function encodeOne(words, at) {
+  function encode(words, haveWaited = false) {
+    batchWords.push(words);
+    const { length } = words;
+    for (let at = 0; at < length;) at = encodeOne(words, at, haveWaited);
+    if (batchDispatches >= options.dispatchesPerSubmit) submit();
+  }
+
+  // ---- commands whose pipelines are being compiled ---------------------------------------------
+  const waiting = []; // in order: {words: commands} or {run: function, id: the buffer it uses}
+
+  // Each command's place, its pipeline (null: a transfer) and the ids of its buffers.
+  function* commands(words) {
+    for (let at = 0; at < words.length;) {
+      const id = words[at];
+      if (id >= FIRST_PIPELINE) {
+        const step = pipelines[id - FIRST_PIPELINE];
+        const parametersAt = at + HEADER + step.bindings;
+        yield { at, step, ids: words.subarray(at + HEADER, parametersAt) };
+        at = parametersAt + step.words;
+      } else if (id === CLEAR) {
+        yield { at, step: null, ids: words.subarray(at + 1, at + 2) };
+        at += 4;
+      } else {
+        yield { at, step: null, ids: [words[at + 1], words[at + 3]] };
+        at += 6;
+      }
+    }
+  }
+
+  function isCompiling(step) {
+    return step !== null && step.pipeline === null && step.failure === null;
+  }
+
+  function isReady(words) {
+    for (const { step } of commands(words)) if (isCompiling(step)) return false;
+    return true;
+  }
+
+  function wait(words) {
+    for (const { step } of commands(words)) {
+      if (step === null) continue;
+      if (step.failure !== null) report(...step.failure);
+      else if (!step.wanted) track(step.compiling);
+      step.wanted = true;
+    }
+    waiting.push({ words });
+    if (waiting.length > MOST_WAITING) compileAwaited();
+  }
+
+  // Whether a command that waits uses a buffer.
+  function isAwaited(id) {
+    return waiting.some((item) => {
+      if (item.words === undefined) return item.id === id;
+      for (const { ids } of commands(item.words)) if (ids.includes(id)) return true;
+      return false;
+    });
+  }
+
+  function encodeWaiting() {
+    while (waiting.length > 0 && lost === null) {
+      const { words, run } = waiting[0];
+      if (words !== undefined && !isReady(words)) return;
+      waiting.shift();
+      if (words === undefined) run();
+      else encode(words, true);
+    }
+  }
+
+  function compileAwaited() {
+    for (const { words } of waiting) {
+      if (words === undefined) continue;
+      for (const { step } of commands(words)) if (isCompiling(step)) compileNow(step);
+    }
+    encodeWaiting();
+  }
+
+  // Everything recorded so far goes to the GPU, now.
+  function sendNow() {
+    compileAwaited();
+    submit();
+  }
+
+  // Everything recorded so far goes to the GPU, when it can.
+  function send() {
+    if (waiting.length > 0) waiting.push({ run: submit });
+    else submit();
+  }
+
+  // Runs work, which uses a buffer, once everything recorded so far has been encoded.
+  async function inOrder(id, work) {
+    if (waiting.length === 0) work();
+    else await unlessLost(new Promise((done) => waiting.push({ id, run: () => done(work()) })));
+  }
+
+  // Resolves when everything recorded so far has been encoded.
+  function encoded() {
+    return inOrder(undefined, () => {});
+  }
+
+  function encodeOne(words, at, haveWaited) {
     const id = words[at];
     if (id < FIRST_PIPELINE) return encodeTransfer(words, at, id);
     const step = pipelines[id - FIRST_PIPELINE];
     const bindingsAt = at + HEADER;
     const parametersAt = bindingsAt + step.bindings;
     if (step.failure !== null) { // it would take the whole batch with it
-      report(...step.failure);
+      if (!haveWaited) report(...step.failure);
+      step.wanted = true;
       return parametersAt + step.words;
     }
     const cached = bindGroupFor(step, words, bindingsAt);
@@ -419,26 +536,21 @@
 
   // An invalid command drops its whole batch, and WebGPU does not say which one it was: encode
   // each dispatch alone, without submitting it, to name the op.
-  async function diagnose(commands, batchOp, batchError) {
-    for (const words of commands) {
-      for (let at = 0; at < words.length;) {
-        const id = words[at];
-        if (id < FIRST_PIPELINE) {
-          at += id === CLEAR ? 4 : 6;
-          continue;
-        }
-        const step = pipelines[id - FIRST_PIPELINE];
+  async function diagnose(batches, batchOp, batchError) {
+    for (const words of batches) {
+      for (const { at, step, ids } of commands(words)) {
+        if (step === null || step.pipeline === null) continue;
         const bindingsAt = at + HEADER;
-        const parametersAt = bindingsAt + step.bindings;
         device.pushErrorScope("validation");
         const trial = device.createCommandEncoder();
         const trialPass = trial.beginComputePass();
         trialPass.setPipeline(step.pipeline);
-        let known = true;
-        for (let i = bindingsAt; i < parametersAt; i++) known &&= buffers.has(words[i]);
+        const known = ids.every((id) => buffers.has(id));
         if (known) trialPass.setBindGroup(0, bindGroupFor(step, words, bindingsAt).group);
         if (step.uniform) trialPass.setBindGroup(1, uniformGroup, [0]);
-        else if (step.words > 0) trialPass.setImmediates(0, words, parametersAt, step.words);
+        else if (step.words > 0) {
+          trialPass.setImmediates(0, words, bindingsAt + step.bindings, step.words);
+        }
         trialPass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);
         trialPass.end();
         trial.finish();
@@ -448,7 +560,6 @@
           if (!step.refused) report("validation", step.label, error.message);
           return;
         }
-        at = parametersAt + step.words;
       }
     }
     report("validation", batchOp, batchError.message);
@@ -458,7 +569,7 @@
   // Copies `size` bytes, a multiple of 4, of a Python buffer; the rest of a last word comes as 0.
   function write(id, offset, source, size) {
     const entry = buffers.get(id);
-    if (entry.batch === batch) submit(); // the queue must see the commands before the new data
+    if (entry.batch === batch || isAwaited(id)) sendNow(); // the queue must see the commands before the new data
     const bytes = source.getBuffer("u8");
     try {
       const whole = Math.min(bytes.data.length, size) & ~3;
@@ -499,9 +610,12 @@
   async function map(id, offset, size) {
     if (lost !== null) return 0;
     const staging = takeStaging(size);
-    endPass();
-    openEncoder().copyBufferToBuffer(buffers.get(id).buffer, offset, staging, 0, size);
-    submit();
+    const source = buffers.get(id).buffer;
+    await inOrder(id, () => {
+      endPass();
+      openEncoder().copyBufferToBuffer(source, offset, staging, 0, size);
+      submit();
+    });
     counters.readbacks += 1;
     try {
       await unlessLost(staging.mapAsync(GPUMapMode.READ, 0, size));
@@ -557,6 +671,7 @@
   }
 
   async function synchronize() {
+    await encoded();
     submit();
     if (lost === null) {
       try {
@@ -584,7 +699,7 @@
 
   let timing = null; // {queries, begun}
   function startTiming() {
-    submit();
+    sendNow();
     if (lost !== null || !device.features.has("timestamp-query")) return false;
     timing = { queries: newQueries(2), begun: false };
     return true;
@@ -599,6 +714,7 @@
 
   // Resolves to nanoseconds, or -1 where nothing was timed.
   async function stopTiming() {
+    await encoded();
     endPass();
     const { queries, begun } = timing;
     timing = null;
@@ -616,7 +732,7 @@
   let profile = null; // {timestamps, sets: [{queries, used}], spans: [[start, end] in ns]}
 
   function startProfile(timestamps) {
-    submit();
+    sendNow();
     profile = { timestamps, sets: [], spans: [], lastEnd: 0 };
   }
 
@@ -652,6 +768,7 @@
 
   // Resolves to the spans as JSON.
   async function stopProfile() {
+    await encoded();
     const { timestamps, sets, spans } = profile;
     profile = null;
     if (timestamps) for (const set of sets) spans.push(...await readQueries(set));
@@ -715,7 +832,7 @@
     if (context === null) return "it already has a context of another kind (2d or webgl)";
     canvas.width = width;
     canvas.height = height;
-    submit(); // so that an error of the commands before is not taken for one of drawing
+    sendNow(); // so that an error of the commands before is not taken for one of drawing
     scoped("draw", () => {
       const pipeline = painterFor(format, code);
       const size = device.createBuffer({
@@ -749,6 +866,7 @@
   // ---- the end -------------------------------------------------------------------------------
   function close() {
     if (lost === null) submit();
+    waiting.length = 0;
     closed = true;
     for (const entry of buffers.values()) entry.buffer.destroy();
     for (const staging of idleStaging) staging.destroy();
@@ -768,10 +886,10 @@
   }
 
   return {
-    createBuffer, destroyBuffer, createPipeline, record, submit, write, map, takeMapped,
+    createBuffer, destroyBuffer, createPipeline, record, submit: send, write, map, takeMapped,
     dropMapped, synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
     startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
     compileMs: () => compileMs,
-    unfinished: () => batchDispatches + submitted,
+    unfinished: () => batchDispatches + submitted + waiting.length,
   };
 })

@@ -97,7 +97,7 @@ class Recorder:
             "parameterBytes": 4 * len(parameter_format),
             "immediate": immediate,
         }
-        identity = self._recorder.createPipeline(json.dumps(spec))
+        identity = self._recorder.createPipeline(json.dumps(spec), False)
         return Pipeline(identity, label, record.size, record.pack_into, kernel)
 
     # -- recording -------------------------------------------------------------------------------
