@@ -15,7 +15,9 @@
   const HEADER = 4; // pipeline id and three grid dimensions
   const UNIFORM_SLOTS = 1024; // more dispatches than dispatchesPerSubmit and a full ring make
   const MOST_WAITING = 16; // batches that wait for a pipeline; then it is compiled at once
-  const MAP_READ_CLASSES = 8; // idle staging buffers kept for reading back
+  const READ_CHUNK = 2 ** 23; // bytes; at most this large are the buffers for reading back
+  const READS_AHEAD = 4; // chunks on their way at a time
+  const MOST_IDLE_BYTES = 2 ** 26; // of idle staging buffers
 
   const queue = device.queue;
   const buffers = new Map(); // id -> {buffer, groups: Set of cache entries, batch}
@@ -136,6 +138,7 @@
 
   function destroyBuffer(id) {
     const entry = buffers.get(id);
+    if (partial.size > 0) sendPartialReads();
     if (entry.batch === batch || isAwaited(id)) sendNow();
     for (const cached of entry.groups) {
       cached.shared.groups.delete(cached.key);
@@ -359,6 +362,7 @@
   }
 
   function encode(words, haveWaited = false) {
+    if (partial.size > 0) sendPartialReads();
     batchWords.push(words);
     const { length } = words;
     for (let at = 0; at < length;) at = encodeOne(words, at, haveWaited);
@@ -569,6 +573,7 @@
   // Copies `size` bytes, a multiple of 4, of a Python buffer; the rest of a last word comes as 0.
   function write(id, offset, source, size) {
     const entry = buffers.get(id);
+    if (partial.size > 0) sendPartialReads();
     if (entry.batch === batch || isAwaited(id)) sendNow(); // the queue must see the commands before the new data
     const bytes = source.getBuffer("u8");
     try {
@@ -586,76 +591,109 @@
   }
 
   // ---- device to host ------------------------------------------------------------------------
+  // In chunks, so that the GPU's copy, the browser's and the one into Python's memory overlap.
   const idleStaging = []; // mappable buffers waiting for the next read, smallest first
-  const mapped = new Map(); // ticket -> {staging, size}
-  let nextTicket = 1;
+  let idleBytes = 0;
+  let reading = 0; // mappable buffers in use
+  const partial = new Set(); // reads of which some chunks have not been sent
 
   function takeStaging(size) {
+    reading += 1;
     const found = idleStaging.findIndex((buffer) => buffer.size >= size);
-    if (found >= 0) return idleStaging.splice(found, 1)[0];
-    const bytes = Math.max(4096, 2 ** Math.ceil(Math.log2(size)));
+    if (found >= 0) {
+      const [buffer] = idleStaging.splice(found, 1);
+      idleBytes -= buffer.size;
+      return buffer;
+    }
     const usage = GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST;
     return scoped("read", () => device.createBuffer({
-      size: Math.min(bytes, device.limits.maxBufferSize), usage, label: "staging",
+      size: Math.max(4096, 2 ** Math.ceil(Math.log2(size))), usage, label: "staging",
     }));
   }
 
   function returnStaging(buffer) {
-    idleStaging.push(buffer);
-    idleStaging.sort((a, b) => a.size - b.size);
-    if (idleStaging.length > MAP_READ_CLASSES) idleStaging.shift().destroy();
+    reading -= 1;
+    if (buffer.mapState === "mapped") {
+      buffer.unmap();
+      idleStaging.push(buffer);
+      idleStaging.sort((a, b) => a.size - b.size);
+      idleBytes += buffer.size;
+      while (idleBytes > MOST_IDLE_BYTES) dropStaging();
+    } else {
+      buffer.destroy();
+    }
   }
 
-  // Copies a range to the host's side. Resolves to a ticket for takeMapped, or 0 after an error.
-  async function map(id, offset, size) {
-    if (lost !== null) return 0;
-    const staging = takeStaging(size);
-    const source = buffers.get(id).buffer;
-    await inOrder(id, () => {
-      endPass();
-      openEncoder().copyBufferToBuffer(source, offset, staging, 0, size);
-      submit();
-    });
-    counters.readbacks += 1;
-    try {
-      await unlessLost(staging.mapAsync(GPUMapMode.READ, 0, size));
-    } catch (error) {
-      await lostSoon();
-      if (lost === null) report("validation", "read", String(error));
-    }
-    await settle();
-    if (lost !== null || staging.mapState !== "mapped") {
-      staging.destroy();
-      return 0;
-    }
-    const ticket = nextTicket++;
-    mapped.set(ticket, { staging, size });
-    return ticket;
-  }
-
-  // Copies the first bytes of a mapped range into a Python buffer and gives the mapping back.
-  function takeMapped(ticket, target) {
-    const { staging, size } = mapped.get(ticket);
-    const bytes = target.getBuffer("u8");
-    try {
-      const count = Math.min(bytes.data.length, size);
-      bytes.data.set(new Uint8Array(staging.getMappedRange(0, size), 0, count));
-    } finally {
-      bytes.release();
-      dropMapped(ticket);
-    }
+  function dropStaging() {
+    const buffer = idleStaging.shift();
+    idleBytes -= buffer.size;
+    buffer.destroy();
   }
 
   // Destroys the idle staging buffers.
   function trimStaging() {
-    for (const buffer of idleStaging.splice(0)) buffer.destroy();
+    while (idleStaging.length > 0) dropStaging();
   }
 
-  function dropMapped(ticket) {
-    const { staging } = mapped.get(ticket);
-    mapped.delete(ticket);
-    staging.unmap();
-    returnStaging(staging);
+  function sendChunk(read) {
+    const { source, offset, sent } = read;
+    const size = Math.min(READ_CHUNK, read.size - sent);
+    const staging = takeStaging(size);
+    endPass();
+    openEncoder().copyBufferToBuffer(source, offset + sent, staging, 0, size);
+    submit();
+    const mapped = staging.mapAsync(GPUMapMode.READ, 0, size).then(() => null, (error) => error);
+    read.chunks.push({ staging, at: sent, size, mapped });
+    read.sent += size;
+    if (read.sent === read.size) partial.delete(read);
+  }
+
+  // What is recorded now must not change what is still to be read.
+  function sendPartialReads() {
+    for (const read of partial) while (read.sent < read.size) sendChunk(read);
+  }
+
+  const reads = new Map(); // ticket -> read
+  // Copies a range of a buffer into a Python buffer, unless there are errors to be told.
+  async function read(ticket, id, offset, size, target) {
+    const source = buffers.get(id).buffer;
+    const read = { source, offset, size, sent: 0, chunks: [], stopped: false };
+    reads.set(ticket, read);
+    await inOrder(id, () => {
+      partial.add(read);
+      while (read.sent < size && read.chunks.length < READS_AHEAD) sendChunk(read);
+    });
+    counters.readbacks += 1;
+    for (let taken = 0; taken < size && lost === null && !read.stopped;) {
+      const { staging, at, size: count, mapped } = read.chunks[0];
+      const error = await unlessLost(mapped);
+      if (error) {
+        await lostSoon();
+        if (lost === null) report("validation", "read", String(error));
+      }
+      if (taken === 0) await settle();
+      if (lost !== null || read.stopped || errors.length > 0) break;
+      read.chunks.shift();
+      const bytes = target.getBuffer("u8"); // not kept: memory growth detaches it
+      try {
+        const fits = Math.min(bytes.data.length - at, count);
+        bytes.data.set(new Uint8Array(staging.getMappedRange(0, count), 0, fits), at);
+      } finally {
+        bytes.release();
+        returnStaging(staging);
+      }
+      taken += count;
+      if (read.sent < size) sendChunk(read);
+    }
+    for (const { staging } of read.chunks) returnStaging(staging);
+    partial.delete(read);
+    reads.delete(ticket);
+  }
+
+  // Leaves the Python buffer of a read alone from now on.
+  function stopRead(ticket) {
+    const read = reads.get(ticket);
+    if (read !== undefined) read.stopped = true;
   }
 
   // ---- waiting -------------------------------------------------------------------------------
@@ -869,11 +907,10 @@
     waiting.length = 0;
     closed = true;
     for (const entry of buffers.values()) entry.buffer.destroy();
-    for (const staging of idleStaging) staging.destroy();
+    trimStaging();
     uniformBuffer?.destroy();
     buffers.clear();
     layouts.clear();
-    idleStaging.length = 0;
     view.release();
     device.destroy();
   }
@@ -881,13 +918,13 @@
   function statistics() {
     return JSON.stringify({
       ...counters, buffers: buffers.size, bind_groups: liveGroups, pipelines: pipelines.length,
-      staging: idleStaging.length + mapped.size, waiting: pending.size,
+      staging: idleStaging.length + reading, waiting: pending.size,
     });
   }
 
   return {
-    createBuffer, destroyBuffer, createPipeline, record, submit: send, write, map, takeMapped,
-    dropMapped, synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
+    createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopRead,
+    synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
     startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
     compileMs: () => compileMs,
     unfinished: () => batchDispatches + submitted + waiting.length,

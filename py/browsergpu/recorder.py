@@ -11,12 +11,12 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import count
 from struct import Struct
 from typing import Any, NoReturn
 
 from browsergpu import _js
 from browsergpu.errors import (
-    BackendError,
     DeviceLost,
     OutOfMemory,
     ShaderCompilation,
@@ -60,6 +60,7 @@ class Recorder:
         self._recorder = create(gpu_device, self._pinned, options)
         self._record = self._recorder.record
         self._write = self._recorder.write
+        self._tickets = count(1)  # of reads
         self._doomed: list[int] = []  # buffers to be destroyed
         self._closed = False
         self._profiler: Observer | None = None
@@ -181,14 +182,16 @@ class Recorder:
     async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
         """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
         self.flush()
-        ticket = await self._recorder.map(buffer, at, nbytes)
+        ticket = next(self._tickets)
+        pinned = _js.pin(target)
         try:
-            self.raise_errors()
-        except BackendError:
-            if ticket:
-                self._recorder.dropMapped(ticket)
+            await self._recorder.read(ticket, buffer, at, nbytes, pinned)
+        except BaseException:
+            self._recorder.stopRead(ticket)
             raise
-        self._recorder.takeMapped(ticket, target)
+        finally:
+            pinned.destroy()
+        self.raise_errors()
 
     # -- waiting and errors ----------------------------------------------------------------------
 

@@ -208,7 +208,7 @@ def test_debug_mode_submits_each_op_alone() -> None:
 
 MAKERS = (
     "createBuffer", "createBindGroup", "createBindGroupLayout", "createPipelineLayout",
-    "createShaderModule", "createComputePipeline", "createRenderPipeline", "createQuerySet",
+    "createShaderModule", "createComputePipelineAsync", "createRenderPipeline", "createQuerySet",
     "createCommandEncoder",
 )  # fmt: skip
 
