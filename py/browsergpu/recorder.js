@@ -13,11 +13,14 @@
   const CLEAR = 1;
   const FIRST_PIPELINE = 16;
   const HEADER = 4; // pipeline id and three grid dimensions
-  const UNIFORM_SLOTS = 1024; // more dispatches than dispatchesPerSubmit and a full ring make
+  const UNIFORM_SLOTS = 256; // more dispatches than dispatchesPerSubmit and a full ring make
   const MOST_WAITING = 16; // batches that wait for a pipeline; then it is compiled at once
-  const READ_CHUNK = 2 ** 23; // bytes; at most this large are the buffers for reading back
+  const READ_CHUNK = 2 ** 22; // bytes; the buffers for reading back are at most this large
   const READS_AHEAD = 4; // chunks on their way at a time
-  const MOST_IDLE_BYTES = 2 ** 26; // of idle staging buffers
+  const MOST_IDLE_BYTES = 2 ** 25; // of idle buffers for reading back
+  const LARGE_UPLOAD = 2 ** 20; // bytes; what is smaller goes through the queue
+  const UPLOAD_CHUNK = 2 ** 22; // bytes
+  const MOST_UPLOAD_BYTES = 2 ** 26; // of the mapped buffers for uploads
 
   const queue = device.queue;
   const buffers = new Map(); // id -> {buffer, groups: Set of cache entries, batch}
@@ -336,7 +339,8 @@
   let pass = null;
   let batch = 0; // number of the open batch: a buffer marked with it is used by unsubmitted work
   let batchDispatches = 0;
-  let submitted = 0; // dispatches sent to the GPU that have not ended
+  let submitted = 0; // dispatches sent to the GPU
+  let finished = 0; // of them, those known to have ended
   let batchWords = []; // copies of the open batch's commands, to find the culprit of an error
   let lastPipeline = null;
   let lastGroup = null;
@@ -535,7 +539,19 @@
     counters.submits += 1;
     scoped(op, () => queue.submit([open.finish()]), (error) => diagnose(commands, op, error));
     submitted += dispatches;
-    queue.onSubmittedWorkDone().then(() => { submitted -= dispatches; }, () => {});
+    if (!isWatching) watch();
+  }
+
+  // Asks for one submit's end at a time: a promise for each would cost more than the dispatches.
+  let isWatching = false;
+  async function watch() {
+    isWatching = true;
+    while (finished < submitted && lost === null) {
+      const until = submitted;
+      await queue.onSubmittedWorkDone().catch(() => {});
+      finished = until;
+    }
+    isWatching = false;
   }
 
   // An invalid command drops its whole batch, and WebGPU does not say which one it was: encode
@@ -570,24 +586,71 @@
   }
 
   // ---- host to device ------------------------------------------------------------------------
+  // A large array goes through mapped buffers as long as there are any: their memory is shared
+  // with the GPU's process and has no pages to be zeroed. They become mapped again only when Python
+  // lets go of the thread, so the rest goes through the queue, in pieces sent at once, which the
+  // GPU's process takes on while the next one is copied.
+  const uploads = new Set(); // all buffers for it
+  const mappedUploads = []; // those that are mapped
+
   // Copies `size` bytes, a multiple of 4, of a Python buffer; the rest of a last word comes as 0.
   function write(id, offset, source, size) {
     const entry = buffers.get(id);
     if (partial.size > 0) sendPartialReads();
-    if (entry.batch === batch || isAwaited(id)) sendNow(); // the queue must see the commands before the new data
+    if (isAwaited(id)) compileAwaited(); // the commands recorded before come before the new data
     const bytes = source.getBuffer("u8");
     try {
-      const whole = Math.min(bytes.data.length, size) & ~3;
-      if (whole > 0) queue.writeBuffer(entry.buffer, offset, bytes.data, 0, whole);
+      const { data } = bytes;
+      const whole = Math.min(data.length, size) & ~3;
+      let at = whole < LARGE_UPLOAD ? 0 : writeMapped(entry.buffer, offset, data, whole);
+      if (entry.batch === batch) submit();
+      for (; at < whole; at += UPLOAD_CHUNK) {
+        const count = Math.min(UPLOAD_CHUNK, whole - at);
+        queue.writeBuffer(entry.buffer, offset + at, data, at, count);
+        if (count < whole - at) queue.submit([]);
+      }
       if (whole < size) {
         const tail = new Uint8Array(4);
-        tail.set(bytes.data.subarray(whole, size));
+        tail.set(data.subarray(whole, size));
         queue.writeBuffer(entry.buffer, offset + whole, tail);
       }
     } finally {
       bytes.release();
     }
     counters.uploads += 1;
+  }
+
+  // Copies the first bytes, as many as there is mapped memory for; returns how many.
+  function writeMapped(target, offset, data, size) {
+    let at = 0;
+    while (at < size && mappedUploads.length > 0) {
+      const staging = mappedUploads.pop();
+      const count = Math.min(UPLOAD_CHUNK, size - at);
+      new Uint8Array(staging.getMappedRange(0, count)).set(data.subarray(at, at + count));
+      staging.unmap();
+      endPass();
+      openEncoder().copyBufferToBuffer(staging, 0, target, offset + at, count);
+      submit();
+      mapUpload(staging);
+      at += count;
+    }
+    for (let have = uploads.size * UPLOAD_CHUNK; have < Math.min(size, MOST_UPLOAD_BYTES);) {
+      const usage = GPUBufferUsage.MAP_WRITE | GPUBufferUsage.COPY_SRC;
+      device.pushErrorScope("out-of-memory"); // it is only for speed
+      const staging = device.createBuffer({ size: UPLOAD_CHUNK, usage, label: "upload" });
+      device.popErrorScope().catch(() => {});
+      uploads.add(staging);
+      mapUpload(staging);
+      have += UPLOAD_CHUNK;
+    }
+    return at;
+  }
+
+  function mapUpload(staging) {
+    staging.mapAsync(GPUMapMode.WRITE).then(
+      () => { if (uploads.has(staging)) mappedUploads.push(staging); },
+      () => { if (uploads.delete(staging)) staging.destroy(); },
+    );
   }
 
   // ---- device to host ------------------------------------------------------------------------
@@ -630,9 +693,12 @@
     buffer.destroy();
   }
 
-  // Destroys the idle staging buffers.
+  // Destroys the idle staging buffers, and those for uploads once they have been used.
   function trimStaging() {
     while (idleStaging.length > 0) dropStaging();
+    for (const staging of uploads) staging.destroy();
+    uploads.clear();
+    mappedUploads.length = 0;
   }
 
   function sendChunk(read) {
@@ -918,7 +984,7 @@
   function statistics() {
     return JSON.stringify({
       ...counters, buffers: buffers.size, bind_groups: liveGroups, pipelines: pipelines.length,
-      staging: idleStaging.length + reading, waiting: pending.size,
+      staging: idleStaging.length + reading + uploads.size, waiting: pending.size,
     });
   }
 
@@ -927,6 +993,6 @@
     synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
     startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
     compileMs: () => compileMs,
-    unfinished: () => batchDispatches + submitted + waiting.length,
+    unfinished: () => batchDispatches + submitted - finished + waiting.length,
   };
 })
