@@ -981,6 +981,13 @@
     device.destroy();
   }
 
+  // Commands that the GPU is not known to have done.
+  function unfinished() {
+    let count = batchDispatches + submitted - finished;
+    for (const { words } of waiting) if (words !== undefined) count += [...commands(words)].length;
+    return count;
+  }
+
   function statistics() {
     return JSON.stringify({
       ...counters, buffers: buffers.size, bind_groups: liveGroups, pipelines: pipelines.length,
@@ -993,6 +1000,6 @@
     synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
     startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
     compileMs: () => compileMs,
-    unfinished: () => batchDispatches + submitted - finished + waiting.length,
+    unfinished,
   };
 })
