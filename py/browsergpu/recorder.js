@@ -247,7 +247,7 @@
       if (step.pipeline === null) await refuse(step, error.message);
     }
     compiling -= 1;
-    compiled(started);
+    noteCompiled(started);
     encodeWaiting();
   }
 
@@ -261,7 +261,7 @@
   // when several are made at once. The browser tells no compile time of its own.
   let compileMs = 0;
   let compileEnd = 0;
-  function compiled(started) {
+  function noteCompiled(started) {
     const now = performance.now();
     compileMs += now - Math.max(started, compileEnd);
     compileEnd = now;
@@ -999,6 +999,7 @@
     createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopRead,
     synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
     startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
+    compiled: (id) => unlessLost(pipelines[id - FIRST_PIPELINE].compiling),
     compileMs: () => compileMs,
     unfinished,
   };

@@ -87,8 +87,10 @@ class Recorder:
         parameter_format: str,
         immediate: bool,
         kernel: str = "",
+        ahead: bool = False,
     ) -> Pipeline:
-        """Makes a pipeline. A shader that does not compile is reported by the next wait."""
+        """Makes a pipeline, which is compiled in the background. A shader that does not compile is
+        reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch."""
         record = Struct("<IIII" + "I" * sum(map(str.isalpha, signature)) + parameter_format)
         spec = {
             "label": label,
@@ -100,8 +102,12 @@ class Recorder:
             "parameterBytes": 4 * len(parameter_format),
             "immediate": immediate,
         }
-        identity = self._recorder.createPipeline(json.dumps(spec), False)
+        identity = self._recorder.createPipeline(json.dumps(spec), ahead)
         return Pipeline(identity, label, record.size, record.pack_into, kernel)
+
+    async def compiled(self, pipeline: Pipeline) -> None:
+        """Waits until a pipeline is compiled or refused, or the device is gone."""
+        await self._recorder.compiled(pipeline.id)
 
     # -- recording -------------------------------------------------------------------------------
 
