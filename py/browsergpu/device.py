@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import Future, ensure_future
+from asyncio import Future, ensure_future, gather
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -211,12 +211,17 @@ class Device:
         return self._compiled[key]
 
     async def _warm_up_slowly(self) -> None:
-        """One after the other: the GPU's process parses shaders one at a time, and what the user
-        needs must not queue behind many."""
-        for kernel in warm_up.kernels("warm_up", warm_up.MOST_USED, self.variants):
-            if self.recorder.closed or self.is_lost:
-                return
-            await self.recorder.compiled(self._ahead(*kernel))
+        """A few at a time: they compile side by side, but the GPU's process parses shaders one
+        after the other, and what the user needs meanwhile must not queue behind all of them."""
+        kernels = iter(warm_up.kernels("warm_up", warm_up.MOST_USED, self.variants))
+
+        async def compile_some() -> None:
+            for kernel in kernels:
+                if self.recorder.closed or self.is_lost:
+                    return
+                await self.recorder.compiled(self._ahead(*kernel))
+
+        await gather(*(compile_some() for _ in range(3)))
 
     def _find_or_compile(self, name: str, configuration: str) -> Pipeline:
         family = KERNELS[name].family

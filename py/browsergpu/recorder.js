@@ -18,8 +18,8 @@
   const READ_CHUNK = 2 ** 22; // bytes; the buffers for reading back are at most this large
   const READS_AHEAD = 4; // chunks on their way at a time
   const MOST_IDLE_BYTES = 2 ** 25; // of idle buffers for reading back
-  const LARGE_UPLOAD = 2 ** 20; // bytes; what is smaller goes through the queue
-  const UPLOAD_CHUNK = 2 ** 22; // bytes
+  const UPLOAD_CHUNK = 2 ** 22; // bytes; what is smaller goes through the queue
+  const UPLOADS_GROWN = 2; // mapped buffers that are made after a large upload
   const MOST_UPLOAD_BYTES = 2 ** 26; // of the mapped buffers for uploads
 
   const queue = device.queue;
@@ -602,7 +602,7 @@
     try {
       const { data } = bytes;
       const whole = Math.min(data.length, size) & ~3;
-      let at = whole < LARGE_UPLOAD ? 0 : writeMapped(entry.buffer, offset, data, whole);
+      let at = whole < UPLOAD_CHUNK ? 0 : writeMapped(entry.buffer, offset, data, whole);
       if (entry.batch === batch) submit();
       for (; at < whole; at += UPLOAD_CHUNK) {
         const count = Math.min(UPLOAD_CHUNK, whole - at);
@@ -618,6 +618,7 @@
       bytes.release();
     }
     counters.uploads += 1;
+    if (size >= UPLOAD_CHUNK) growUploads(size);
   }
 
   // Copies the first bytes, as many as there is mapped memory for; returns how many.
@@ -634,16 +635,29 @@
       mapUpload(staging);
       at += count;
     }
-    for (let have = uploads.size * UPLOAD_CHUNK; have < Math.min(size, MOST_UPLOAD_BYTES);) {
-      const usage = GPUBufferUsage.MAP_WRITE | GPUBufferUsage.COPY_SRC;
-      device.pushErrorScope("out-of-memory"); // it is only for speed
-      const staging = device.createBuffer({ size: UPLOAD_CHUNK, usage, label: "upload" });
-      device.popErrorScope().catch(() => {});
-      uploads.add(staging);
-      mapUpload(staging);
-      have += UPLOAD_CHUNK;
-    }
     return at;
+  }
+
+  // Makes some more mapped buffers once the GPU has nothing to do: it takes milliseconds.
+  let growth = null;
+  function growUploads(size) {
+    if (growth !== null || uploads.size * UPLOAD_CHUNK >= Math.min(size, MOST_UPLOAD_BYTES)) return;
+    const mine = growth = {};
+    const grow = () => {
+      if (growth !== mine) return; // trimmed meanwhile
+      growth = null;
+      if (lost === null) for (let i = 0; i < UPLOADS_GROWN; i++) addUpload();
+    };
+    queue.onSubmittedWorkDone().then(grow, () => {});
+  }
+
+  function addUpload() {
+    const usage = GPUBufferUsage.MAP_WRITE | GPUBufferUsage.COPY_SRC;
+    device.pushErrorScope("out-of-memory"); // it is only for speed
+    const staging = device.createBuffer({ size: UPLOAD_CHUNK, usage, label: "upload" });
+    device.popErrorScope().catch(() => {});
+    uploads.add(staging);
+    mapUpload(staging);
   }
 
   function mapUpload(staging) {
@@ -698,6 +712,7 @@
     while (idleStaging.length > 0) dropStaging();
     for (const staging of uploads) staging.destroy();
     uploads.clear();
+    growth = null;
     mappedUploads.length = 0;
   }
 

@@ -411,7 +411,8 @@ class WasmBackend(ComputeBackend):
         name = _UNARY.get(op) if isinstance(op, str) else None
         if name is None:
             name = checks.choice("unary", "op", op, UnaryOp).value
-        n = checks.integer("unary", "n", n)
+        if type(n) is not int or not 0 <= n <= checks.LARGEST:
+            n = checks.integer("unary", "n", n)
         x = self._elements("unary", "input_ptr", input_ptr, n)
         y = self._elements("unary", "output_ptr", output_ptr, n)
         if n > 0:
@@ -422,7 +423,8 @@ class WasmBackend(ComputeBackend):
         name = _BINARY.get(op) if isinstance(op, str) else None
         if name is None:
             name = checks.choice("binary", "op", op, BinaryOp).value
-        n = checks.integer("binary", "n", n)
+        if type(n) is not int or not 0 <= n <= checks.LARGEST:
+            n = checks.integer("binary", "n", n)
         a = self._elements("binary", "a_ptr", a_ptr, n)
         b = self._elements("binary", "b_ptr", b_ptr, n)
         y = self._elements("binary", "output_ptr", output_ptr, n)
