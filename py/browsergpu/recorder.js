@@ -14,7 +14,7 @@
   const FIRST_PIPELINE = 16;
   const HEADER = 4; // pipeline id and three grid dimensions
   const UNIFORM_SLOTS = 256; // more dispatches than dispatchesPerSubmit and a full ring make
-  const MOST_WAITING = 16; // batches that wait for a pipeline; then it is compiled at once
+  const MOST_WAITING = 64; // batches that wait for a pipeline; then it is compiled at once
   const READ_CHUNK = 2 ** 22; // bytes; the buffers for reading back are at most this large
   const READS_AHEAD = 4; // chunks on their way at a time
   const MOST_IDLE_BYTES = 2 ** 25; // of idle buffers for reading back
