@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import Future, ensure_future, gather
+from asyncio import Future, ensure_future, gather, sleep
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -113,6 +113,7 @@ class Device:
         device = cls(info, gpu_device, chosen, sizes, picks)
         if chosen.warm_up and device.device_type != "cpu":
             device._warming = ensure_future(device._warm_up_slowly())
+            await sleep(0)  # it sends the first ones, which compile while the caller goes on
         return device
 
     @classmethod
@@ -221,7 +222,7 @@ class Device:
                     return
                 await self.recorder.compiled(self._ahead(*kernel))
 
-        await gather(*(compile_some() for _ in range(3)))
+        await gather(*(compile_some() for _ in range(4)))
 
     def _find_or_compile(self, name: str, configuration: str) -> Pipeline:
         family = KERNELS[name].family
