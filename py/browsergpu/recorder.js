@@ -17,7 +17,8 @@
   const MOST_WAITING = 64; // batches that wait for a pipeline; then it is compiled at once
   const READ_CHUNK = 2 ** 22; // bytes; the buffers for reading back are at most this large
   const READS_AHEAD = 4; // chunks on their way at a time
-  const MOST_IDLE_BYTES = 2 ** 25; // of idle buffers for reading back
+  const MOST_IDLE = 16; // idle buffers for reading back
+  const MOST_IDLE_BYTES = 2 ** 25; // of them
   const UPLOAD_CHUNK = 2 ** 22; // bytes; what is smaller goes through the queue
   const UPLOADS_GROWN = 2; // mapped buffers that are made after a large upload
   const MOST_UPLOAD_BYTES = 2 ** 26; // of the mapped buffers for uploads
@@ -623,6 +624,7 @@
 
   // Copies the first bytes, as many as there is mapped memory for; returns how many.
   function writeMapped(target, offset, data, size) {
+    if (mappedUploads.length > 0) submit(); // an invalid command before would drop the copy too
     let at = 0;
     while (at < size && mappedUploads.length > 0) {
       const staging = mappedUploads.pop();
@@ -695,14 +697,14 @@
       idleStaging.push(buffer);
       idleStaging.sort((a, b) => a.size - b.size);
       idleBytes += buffer.size;
-      while (idleBytes > MOST_IDLE_BYTES) dropStaging();
+      while (idleBytes > MOST_IDLE_BYTES || idleStaging.length > MOST_IDLE) dropStaging();
     } else {
       buffer.destroy();
     }
   }
 
   function dropStaging() {
-    const buffer = idleStaging.shift();
+    const buffer = idleStaging.pop();
     idleBytes -= buffer.size;
     buffer.destroy();
   }
@@ -716,45 +718,46 @@
     mappedUploads.length = 0;
   }
 
-  function sendChunk(read) {
-    const { source, offset, sent } = read;
-    const size = Math.min(READ_CHUNK, read.size - sent);
+  function sendChunk(job) {
+    const { source, offset, sent } = job;
+    const size = Math.min(READ_CHUNK, job.size - sent);
     const staging = takeStaging(size);
     endPass();
     openEncoder().copyBufferToBuffer(source, offset + sent, staging, 0, size);
     submit();
     const mapped = staging.mapAsync(GPUMapMode.READ, 0, size).then(() => null, (error) => error);
-    read.chunks.push({ staging, at: sent, size, mapped });
-    read.sent += size;
-    if (read.sent === read.size) partial.delete(read);
+    job.chunks.push({ staging, at: sent, size, mapped });
+    job.sent += size;
+    if (job.sent === job.size) partial.delete(job);
   }
 
   // What is recorded now must not change what is still to be read.
   function sendPartialReads() {
-    for (const read of partial) while (read.sent < read.size) sendChunk(read);
+    for (const job of partial) while (job.sent < job.size) sendChunk(job);
   }
 
-  const reads = new Map(); // ticket -> read
   // Copies a range of a buffer into a Python buffer, unless there are errors to be told.
+  const reads = new Map(); // ticket -> {sent: bytes, chunks: on their way, …}
   async function read(ticket, id, offset, size, target) {
+    if (lost !== null) return;
     const source = buffers.get(id).buffer;
-    const read = { source, offset, size, sent: 0, chunks: [], stopped: false };
-    reads.set(ticket, read);
+    const job = { source, offset, size, sent: 0, chunks: [], stopped: false };
+    reads.set(ticket, job);
     await inOrder(id, () => {
-      partial.add(read);
-      while (read.sent < size && read.chunks.length < READS_AHEAD) sendChunk(read);
+      partial.add(job);
+      while (job.sent < size && job.chunks.length < READS_AHEAD) sendChunk(job);
     });
     counters.readbacks += 1;
-    for (let taken = 0; taken < size && lost === null && !read.stopped;) {
-      const { staging, at, size: count, mapped } = read.chunks[0];
+    for (let taken = 0; taken < size && lost === null && !job.stopped;) {
+      const { staging, at, size: count, mapped } = job.chunks[0];
       const error = await unlessLost(mapped);
       if (error) {
         await lostSoon();
         if (lost === null) report("validation", "read", String(error));
       }
       if (taken === 0) await settle();
-      if (lost !== null || read.stopped || errors.length > 0) break;
-      read.chunks.shift();
+      if (lost !== null || job.stopped || errors.length > 0) break;
+      job.chunks.shift();
       const bytes = target.getBuffer("u8"); // not kept: memory growth detaches it
       try {
         const fits = Math.min(bytes.data.length - at, count);
@@ -764,17 +767,17 @@
         returnStaging(staging);
       }
       taken += count;
-      if (read.sent < size) sendChunk(read);
+      if (job.sent < size) sendChunk(job);
     }
-    for (const { staging } of read.chunks) returnStaging(staging);
-    partial.delete(read);
+    for (const { staging } of job.chunks) returnStaging(staging);
+    partial.delete(job);
     reads.delete(ticket);
   }
 
   // Leaves the Python buffer of a read alone from now on.
   function stopRead(ticket) {
-    const read = reads.get(ticket);
-    if (read !== undefined) read.stopped = true;
+    const job = reads.get(ticket);
+    if (job !== undefined) job.stopped = true;
   }
 
   // ---- waiting -------------------------------------------------------------------------------

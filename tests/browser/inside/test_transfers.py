@@ -204,3 +204,20 @@ def test_a_lost_device_ends_a_long_read() -> None:
     with pytest.raises(DeviceLost):
         wait_for(read_and_lose())
     backend.close()
+
+
+@pytest.mark.provokes_errors
+def test_an_upload_survives_an_invalid_command_before_it(backend: Any) -> None:
+    from browsergpu.errors import ValidationError
+
+    device = backend.device
+    with on_gpu(backend) as gpu:
+        data = some_bytes(9 * MIB)
+        x, y = gpu.upload(data[::-1].copy()), gpu.alloc(64)
+        let_go()  # there are mapped buffers now
+        pipeline = device.pipeline("unary_in_place", "neg")
+        device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[y].id, 4)
+        backend.copy_htod(x, data)
+        with pytest.raises(ValidationError):
+            backend.synchronize()
+        assert_same_bits(gpu.download(x, data.size, np.uint8), data, "the upload")
