@@ -60,6 +60,20 @@ class Choices:
         }
         self._picked: dict[tuple[str, str], Variant | None] = {}
 
+    @property
+    def operations(self) -> Set[str]:
+        """The operations that have variants."""
+        return self._available.keys()
+
+    def preferred(self, op: str) -> tuple[Variant, ...]:
+        """What was picked for any class of problems, in the table's order; the first variant where
+        nothing was."""
+        sources = (self._tuned, PICKS.get(self._class, {}), PICKS.get("", {}))
+        classes = {c for source in sources for c in source.get(op, {})}
+        picked = {self.picked(op, c) for c in classes}
+        variants = self._available[op]
+        return tuple(v for v in variants if v in picked) or variants[:1]
+
     def available(self, op: str) -> tuple[Variant, ...]:
         """The operation's variants that the device can run; the last one can do every problem."""
         return self._available[op]

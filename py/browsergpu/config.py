@@ -27,6 +27,9 @@ class BackendConfig:
     enable_pipeline_cache: False compiles a kernel at each call, which is only good for measuring.
     preferred_workgroup_size: threads of the elementwise kernels' workgroups, a power of two up to
         the device's limit; None takes what tuning found, or the default.
+    warm_up: compile the most used kernels in the background once the device is open, so that
+        their first use need not wait; on a software adapter they are not, as it would take the
+        CPU from the page.
     immediates: False sends parameters through the uniform ring even where the browser has WGSL
         immediates.
     """
@@ -39,6 +42,7 @@ class BackendConfig:
     memory_limit: int | None = None
     enable_pipeline_cache: bool = True
     preferred_workgroup_size: int | None = None
+    warm_up: bool = True
     immediates: bool = True
 
     def __post_init__(self) -> None:
@@ -46,7 +50,7 @@ class BackendConfig:
         if self.power_preference not in get_args(PowerPreference):
             names = " or ".join(map(repr, get_args(PowerPreference)))
             raise InvalidArgument(op, "power_preference", self.power_preference, names)
-        for name in ("debug_mode", "check_nan", "enable_pipeline_cache", "immediates"):
+        for name in ("debug_mode", "check_nan", "enable_pipeline_cache", "warm_up", "immediates"):
             checks.flag(op, name, getattr(self, name))
         self._whole(op, "adapter_index", 0)
         self._whole(op, "max_buffer_size", 256)

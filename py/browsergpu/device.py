@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from asyncio import Future, ensure_future, gather, sleep
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 from weakref import WeakSet
 
-from browsergpu import _js, checks, choices, shaders, workgroup_sizes
+from browsergpu import _js, checks, choices, shaders, warm_up, workgroup_sizes
 from browsergpu.adapters import AdapterInfo, request_adapter
 from browsergpu.choices import Choices, Picks
 from browsergpu.config import BackendConfig, configured
@@ -81,6 +83,7 @@ class Device:
         self.pipeline_hits = 0
         self.pipeline_misses = 0
         self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
+        self._warming: Future[None] | None = None  # kept, as the event loop does not
         # The pipelines that the current workgroup sizes choose.
         self._pipelines: dict[tuple[str, str], Pipeline] = {}
 
@@ -107,7 +110,11 @@ class Device:
             raise NoAdapter(
                 "Device.request", f"the adapter gives no device: {error}; reload the page"
             ) from error
-        return cls(info, gpu_device, chosen, sizes, picks)
+        device = cls(info, gpu_device, chosen, sizes, picks)
+        if chosen.warm_up and device.device_type != "cpu":
+            device._warming = ensure_future(device._warm_up_slowly())
+            await sleep(0)  # it sends the first ones, which compile while the caller goes on
+        return device
 
     @classmethod
     async def from_best_adapter(cls, **options: Any) -> Device:
@@ -171,10 +178,51 @@ class Device:
     def pipeline(self, kernel: str, configuration: str = "") -> Pipeline:
         """The kernel compiled in one of its configurations, from the cache after the first time."""
         pipeline = self._pipelines.get((kernel, configuration))
-        if pipeline is None or not self.config.enable_pipeline_cache:
+        if pipeline is None:
             return self._find_or_compile(kernel, configuration)
         self.pipeline_hits += 1
         return pipeline
+
+    def warm_up(self, ops: Iterable[str] | None = None) -> None:
+        """Starts to compile kernels in the background, so that their first use need not wait.
+
+        ``ops`` names operations ("gemm"), kernels of the table ("softmax_rows") or kernels in one
+        configuration ("unary.relu"); None stands for the most used ones. What does not compile is
+        told by its first use.
+        """
+        self._compile_ahead("warm_up", ops)
+
+    async def warm_up_async(self, ops: Iterable[str] | None = None) -> None:
+        """:meth:`warm_up`, and waits until they are compiled."""
+        for pipeline in self._compile_ahead("warm_up_async", ops):
+            await self.recorder.compiled(pipeline)
+
+    def _compile_ahead(self, op: str, ops: Iterable[str] | None) -> list[Pipeline]:
+        names = warm_up.MOST_USED if ops is None else ops
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise InvalidArgument(op, "ops", names, "a sequence of names")
+        return [self._ahead(*kernel) for kernel in warm_up.kernels(op, names, self.variants)]
+
+    def _ahead(self, name: str, configuration: str) -> Pipeline:
+        family = KERNELS[name].family
+        threads = None if family is None else self._workgroup_sizes[family]
+        key = (name, configuration, threads)
+        if key not in self._compiled:
+            self._compiled[key] = self._compile(*key, ahead=True)
+        return self._compiled[key]
+
+    async def _warm_up_slowly(self) -> None:
+        """A few at a time: they compile side by side, but the GPU's process parses shaders one
+        after the other, and what the user needs meanwhile must not queue behind all of them."""
+        kernels = iter(warm_up.kernels("warm_up", warm_up.MOST_USED, self.variants))
+
+        async def compile_some() -> None:
+            for kernel in kernels:
+                if self.recorder.closed or self.is_lost:
+                    return
+                await self.recorder.compiled(self._ahead(*kernel))
+
+        await gather(*(compile_some() for _ in range(4)))
 
     def _find_or_compile(self, name: str, configuration: str) -> Pipeline:
         family = KERNELS[name].family
@@ -186,10 +234,13 @@ class Device:
             pipeline = self._compiled[key] = self._compile(name, configuration, threads)
         else:
             self.pipeline_hits += 1
-        self._pipelines[name, configuration] = pipeline
+        if self.config.enable_pipeline_cache:
+            self._pipelines[name, configuration] = pipeline
         return pipeline
 
-    def _compile(self, name: str, configuration: str, threads: int | None) -> Pipeline:
+    def _compile(
+        self, name: str, configuration: str, threads: int | None, *, ahead: bool = False
+    ) -> Pipeline:
         kernel = KERNELS[name]
         immediate = 0 < kernel.params.nbytes <= self.immediate_bytes
         source = shaders.load(kernel.shader)
@@ -204,6 +255,7 @@ class Device:
             parameter_format=kernel.params.format,
             immediate=immediate,
             kernel=name,
+            ahead=ahead,
         )
 
     def compile_source(

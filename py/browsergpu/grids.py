@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 MAX_PER_DIMENSION = 65_535
 
@@ -21,6 +22,12 @@ def fold(count: int) -> tuple[int, int, int]:
         return count, 1, 1
     rows = blocks(count, MAX_PER_DIMENSION)
     return blocks(count, rows), rows, 1
+
+
+@lru_cache(maxsize=1024)
+def cover(n: int, size: int) -> tuple[int, int, int]:
+    """A grid of workgroups that cover ``n``, ``size`` each."""
+    return fold(blocks(n, size))
 
 
 def layers(count: int) -> Iterator[tuple[int, int]]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
-from math import ceil
 
 from browsergpu import _js
 from browsergpu.errors import OutOfMemory
@@ -34,6 +34,7 @@ class Allocation:
     label: str
 
 
+@lru_cache(maxsize=1024)
 def size_class(nbytes: int) -> int:
     """The capacity that serves a request: a multiple of 256 bytes, at most 1/8 too large.
 
@@ -42,7 +43,7 @@ def size_class(nbytes: int) -> int:
     if nbytes <= _SMALLEST:
         return _SMALLEST
     step = max(_SMALLEST, 1 << (nbytes - 1).bit_length() - 4)
-    return ceil(nbytes / step) * step
+    return -(-nbytes // step) * step
 
 
 class BufferPool:
@@ -108,9 +109,11 @@ class BufferPool:
         room even after the pool was trimmed. Where Python cannot block, the GPU's word comes from
         the next call that waits.
         """
-        if nbytes > self._largest:
-            raise self._out_of_memory(op, nbytes, f"{self._largest} bytes, the largest buffer")
-        capacity = min(size_class(nbytes), self._largest)
+        capacity = size_class(nbytes)
+        if capacity > self._largest:
+            if nbytes > self._largest:
+                raise self._out_of_memory(op, nbytes, f"{self._largest} bytes, the largest buffer")
+            capacity = self._largest
         name = label or op
         idle = self._idle.get(capacity)
         if idle:
@@ -121,11 +124,11 @@ class BufferPool:
         else:
             identity = self._make(op, capacity, name)
             self._capacities[identity] = capacity
+            self.peak = max(self.peak, self.allocated + capacity)
         if self._clear:
             self._recorder.clear(identity, 0, capacity)
         self.in_use += capacity
         self.buffers += 1
-        self.peak = max(self.peak, self.allocated)
         self._labels[name] += capacity
         return Allocation(next(_handles), identity, nbytes, capacity, name)
 
@@ -163,8 +166,10 @@ class BufferPool:
         """Frees a buffer; it must not be used afterwards."""
         self.in_use -= buffer.capacity
         self.buffers -= 1
-        self._labels[buffer.label] -= buffer.capacity
-        if not self._labels[buffer.label]:
+        rest = self._labels[buffer.label] - buffer.capacity
+        if rest:
+            self._labels[buffer.label] = rest
+        else:
             del self._labels[buffer.label]
         failed = buffer.id in self._recorder.failed
         if failed or self.pooled + buffer.capacity > _POOL_CEILING:

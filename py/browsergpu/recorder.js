@@ -13,8 +13,15 @@
   const CLEAR = 1;
   const FIRST_PIPELINE = 16;
   const HEADER = 4; // pipeline id and three grid dimensions
-  const UNIFORM_SLOTS = 1024; // more dispatches than dispatchesPerSubmit and a full ring make
-  const MAP_READ_CLASSES = 8; // idle staging buffers kept for reading back
+  const UNIFORM_SLOTS = 256; // more dispatches than dispatchesPerSubmit and a full ring make
+  const MOST_WAITING = 64; // batches that wait for a pipeline; then it is compiled at once
+  const READ_CHUNK = 2 ** 22; // bytes; the buffers for reading back are at most this large
+  const READS_AHEAD = 4; // chunks on their way at a time
+  const MOST_IDLE = 16; // idle buffers for reading back
+  const MOST_IDLE_BYTES = 2 ** 25; // of them
+  const UPLOAD_CHUNK = 2 ** 22; // bytes; what is smaller goes through the queue
+  const UPLOADS_GROWN = 2; // mapped buffers that are made after a large upload
+  const MOST_UPLOAD_BYTES = 2 ** 26; // of the mapped buffers for uploads
 
   const queue = device.queue;
   const buffers = new Map(); // id -> {buffer, groups: Set of cache entries, batch}
@@ -33,6 +40,7 @@
   device.lost.then((info) => {
     lost = { kind: "lost", op: "device", message: info.message || info.reason || "unknown" };
     if (!closed) ringWords().fill(1, -1);
+    waiting.length = 0;
     for (const wake of wakers) wake();
     wakers.clear();
   });
@@ -134,10 +142,11 @@
 
   function destroyBuffer(id) {
     const entry = buffers.get(id);
-    if (entry.batch === batch) submit();
+    if (partial.size > 0) sendPartialReads();
+    if (entry.batch === batch || isAwaited(id)) sendNow();
     for (const cached of entry.groups) {
       cached.shared.groups.delete(cached.key);
-      for (const other of cached.ids) if (other !== id) buffers.get(other).groups.delete(cached);
+      for (const other of cached.entries) if (other !== entry) other.groups.delete(cached);
       liveGroups -= 1;
     }
     entry.buffer.destroy();
@@ -187,55 +196,73 @@
     return layout;
   }
 
-  // The arguments of report for a pipeline that was refused.
-  async function shaderFailure(module, file, op, fallback) {
-    const info = await module.getCompilationInfo();
-    const message = info.messages.find((m) => m.type === "error");
-    const place = { file, line: message?.lineNum ?? 0, column: message?.linePos ?? 0 };
-    return ["shader", op, message?.message ?? fallback, place];
+  async function refuse(step, message) {
+    const { module, file, label } = step;
+    step.refused = true;
+    const info = await module.getCompilationInfo().catch(() => null);
+    if (info === null) return; // the device is lost
+    const first = info.messages.find((m) => m.type === "error");
+    const place = { file, line: first?.lineNum ?? 0, column: first?.linePos ?? 0 };
+    step.failure = ["shader", label, first?.message ?? message, place];
+    if (step.wanted) report(...step.failure);
   }
 
   // spec: {label, file, code, entryPoint, signature, constants, parameterBytes, immediate}
-  function createPipeline(specJson) {
+  // Compiles without blocking: commands that need the pipeline wait for it in `waiting`. One that
+  // is made ahead, in case it is needed, reports its failure only once it is.
+  function createPipeline(specJson, ahead) {
     const spec = JSON.parse(specJson);
     const shared = layoutFor(spec.signature);
     const uniform = spec.parameterBytes > 0 && !spec.immediate;
     const immediateBytes = spec.immediate ? spec.parameterBytes : 0;
+    device.pushErrorScope("validation"); // what is wrong with the code, the pipeline's error tells
+    const module = device.createShaderModule({ code: spec.code, label: spec.file });
+    device.popErrorScope().catch(() => {});
     const record = {
-      label: spec.label, shared, bindings: shared.bindings.length,
-      words: spec.parameterBytes / 4, uniform, pipeline: null,
+      label: spec.label, file: spec.file, module, shared, bindings: shared.bindings.length,
+      keyWidth: 2 ** Math.floor(53 / shared.bindings.length),
+      words: spec.parameterBytes / 4, uniform, pipeline: null, wanted: !ahead,
       refused: false, failure: null, // the arguments of report, once they are known
-    };
-    let module;
-    const started = performance.now();
-    record.pipeline = scoped(spec.label, () => {
-      module = device.createShaderModule({ code: spec.code, label: spec.file });
-      return device.createComputePipeline({
+      compiling: null,
+      descriptor: {
         label: spec.label,
         layout: pipelineLayoutFor(shared, immediateBytes, uniform),
         compute: { module, entryPoint: spec.entryPoint, constants: spec.constants },
-      });
-    }, async (error) => {
-      record.refused = true;
-      record.failure = await shaderFailure(module, spec.file, spec.label, error.message);
-      report(...record.failure);
-    });
-    track(compiled(started));
+      },
+    };
+    record.compiling = compile(record);
+    if (record.wanted) track(record.compiling);
     counters.pipelines_created += 1;
     return pipelines.push(record) - 1 + FIRST_PIPELINE;
   }
 
-  // Milliseconds from asking for a pipeline until the GPU process has answered, without counting
-  // a moment twice when several are made at once. The browser tells no compile time of its own.
+  let compiling = 0; // pipelines
+  async function compile(step) {
+    const started = performance.now();
+    compiling += 1;
+    try {
+      const pipeline = await device.createComputePipelineAsync(step.descriptor);
+      step.pipeline ??= pipeline;
+      step.descriptor = step.module = null;
+    } catch (error) {
+      if (step.pipeline === null) await refuse(step, error.message);
+    }
+    compiling -= 1;
+    noteCompiled(started);
+    encodeWaiting();
+  }
+
+  // For who cannot wait. What is compiled already in the background is then compiled twice.
+  function compileNow(step) {
+    step.pipeline = scoped(step.label, () => device.createComputePipeline(step.descriptor),
+      (error) => refuse(step, error.message));
+  }
+
+  // Milliseconds from asking for a pipeline until it was there, without counting a moment twice
+  // when several are made at once. The browser tells no compile time of its own.
   let compileMs = 0;
   let compileEnd = 0;
-  async function compiled(started) {
-    device.pushErrorScope("validation");
-    try {
-      await device.popErrorScope();
-    } catch {
-      return; // the device is lost
-    }
+  function noteCompiled(started) {
     const now = performance.now();
     compileMs += now - Math.max(started, compileEnd);
     compileEnd = now;
@@ -250,34 +277,38 @@
     liveGroups = 0;
   }
 
-  function groupKey(words, at, count) {
-    if (count === 1) return words[at];
-    if (count === 2) return words[at] * 2 ** 26 + words[at + 1];
-    let key = "";
-    for (let i = at; i < at + count; i++) key += words[i] + ",";
+  // The buffers' ids as one number, or as a text where one of them is too large for that.
+  function groupKey({ bindings, keyWidth }, words, at) {
+    let key = 0;
+    for (let i = at; i < at + bindings; i++) {
+      if (words[i] >= keyWidth) return words.subarray(at, at + bindings).join();
+      key = key * keyWidth + words[i];
+    }
     return key;
   }
 
-  function bindGroupFor({ shared, bindings }, words, at) {
-    const key = groupKey(words, at, bindings);
-    let group = shared.groups.get(key);
-    if (group === undefined) {
+  // {group, entries: its buffers, batch: the last one that it was used in, shared, key}
+  function bindGroupFor(step, words, at) {
+    const { shared } = step;
+    const key = groupKey(step, words, at);
+    let cached = shared.groups.get(key);
+    if (cached === undefined) {
       if (liveGroups >= MOST_GROUPS) forgetGroups();
-      const ids = Array.from(words.subarray(at, at + bindings));
-      group = device.createBindGroup({
+      const entries = shared.bindings.map((_, i) => buffers.get(words[at + i]));
+      const group = device.createBindGroup({
         layout: shared.layout,
         label: shared.layout.label,
         entries: shared.bindings.map(({ binding }, i) => ({
-          binding, resource: { buffer: buffers.get(ids[i]).buffer },
+          binding, resource: { buffer: entries[i].buffer },
         })),
       });
-      shared.groups.set(key, group);
+      cached = { group, entries, batch: -1, shared, key };
+      shared.groups.set(key, cached);
+      for (const entry of entries) entry.groups.add(cached);
       liveGroups += 1;
       counters.bind_groups_created += 1;
-      const cached = { shared, key, ids };
-      for (const id of ids) buffers.get(id).groups.add(cached);
     }
-    return group;
+    return cached;
   }
 
   // ---- the uniform ring: parameters where the browser has no immediates -----------------------
@@ -309,7 +340,8 @@
   let pass = null;
   let batch = 0; // number of the open batch: a buffer marked with it is used by unsubmitted work
   let batchDispatches = 0;
-  let submitted = 0; // dispatches sent to the GPU that have not ended
+  let submitted = 0; // dispatches sent to the GPU
+  let finished = 0; // of them, those known to have ended
   let batchWords = []; // copies of the open batch's commands, to find the culprit of an error
   let lastPipeline = null;
   let lastGroup = null;
@@ -325,38 +357,140 @@
     }
   }
 
-  // Decodes the first `end` words of the ring. Returns 1 when the device is lost, else 0.
+  // Takes the first `end` words of the ring. Returns 1 when the device is lost, else 0.
   function record(end) {
     if (lost !== null) return 1;
-    const words = ringWords();
-    batchWords.push(words.slice(0, end));
-    let at = 0;
-    while (at < end) at = encodeOne(words, at);
-    if (batchDispatches >= options.dispatchesPerSubmit) submit();
+    const words = ringWords().slice(0, end);
+    if (waiting.length > 0 || (compiling > 0 && !isReady(words))) wait(words);
+    else encode(words);
     return 0;
   }
 
-  function encodeOne(words, at) {
+  function encode(words, haveWaited = false) {
+    if (partial.size > 0) sendPartialReads();
+    batchWords.push(words);
+    const { length } = words;
+    for (let at = 0; at < length;) at = encodeOne(words, at, haveWaited);
+    if (batchDispatches >= options.dispatchesPerSubmit) submit();
+  }
+
+  // ---- commands whose pipelines are being compiled ---------------------------------------------
+  const waiting = []; // in order: {words: commands} or {run: function, id: the buffer it uses}
+
+  // Each command's place, its pipeline (null: a transfer) and the ids of its buffers.
+  function* commands(words) {
+    for (let at = 0; at < words.length;) {
+      const id = words[at];
+      if (id >= FIRST_PIPELINE) {
+        const step = pipelines[id - FIRST_PIPELINE];
+        const parametersAt = at + HEADER + step.bindings;
+        yield { at, step, ids: words.subarray(at + HEADER, parametersAt) };
+        at = parametersAt + step.words;
+      } else if (id === CLEAR) {
+        yield { at, step: null, ids: words.subarray(at + 1, at + 2) };
+        at += 4;
+      } else {
+        yield { at, step: null, ids: [words[at + 1], words[at + 3]] };
+        at += 6;
+      }
+    }
+  }
+
+  function isCompiling(step) {
+    return step !== null && step.pipeline === null && step.failure === null;
+  }
+
+  function isReady(words) {
+    for (const { step } of commands(words)) if (isCompiling(step)) return false;
+    return true;
+  }
+
+  function wait(words) {
+    for (const { step } of commands(words)) {
+      if (step === null) continue;
+      if (step.failure !== null) report(...step.failure);
+      else if (!step.wanted) track(step.compiling);
+      step.wanted = true;
+    }
+    waiting.push({ words });
+    if (waiting.length > MOST_WAITING) compileAwaited();
+  }
+
+  // Whether a command that waits uses a buffer.
+  function isAwaited(id) {
+    return waiting.some((item) => {
+      if (item.words === undefined) return item.id === id;
+      for (const { ids } of commands(item.words)) if (ids.includes(id)) return true;
+      return false;
+    });
+  }
+
+  function encodeWaiting() {
+    while (waiting.length > 0 && lost === null) {
+      const { words, run } = waiting[0];
+      if (words !== undefined && !isReady(words)) return;
+      waiting.shift();
+      if (words === undefined) run();
+      else encode(words, true);
+    }
+  }
+
+  function compileAwaited() {
+    for (const { words } of waiting) {
+      if (words === undefined) continue;
+      for (const { step } of commands(words)) if (isCompiling(step)) compileNow(step);
+    }
+    encodeWaiting();
+  }
+
+  // Everything recorded so far goes to the GPU, now.
+  function sendNow() {
+    compileAwaited();
+    submit();
+  }
+
+  // Everything recorded so far goes to the GPU, when it can.
+  function send() {
+    if (waiting.length > 0) waiting.push({ run: submit });
+    else submit();
+  }
+
+  // Runs work, which uses a buffer, once everything recorded so far has been encoded.
+  async function inOrder(id, work) {
+    if (waiting.length === 0) work();
+    else await unlessLost(new Promise((done) => waiting.push({ id, run: () => done(work()) })));
+  }
+
+  // Resolves when everything recorded so far has been encoded.
+  function encoded() {
+    return inOrder(undefined, () => {});
+  }
+
+  function encodeOne(words, at, haveWaited) {
     const id = words[at];
     if (id < FIRST_PIPELINE) return encodeTransfer(words, at, id);
     const step = pipelines[id - FIRST_PIPELINE];
     const bindingsAt = at + HEADER;
     const parametersAt = bindingsAt + step.bindings;
     if (step.failure !== null) { // it would take the whole batch with it
-      report(...step.failure);
+      if (!haveWaited) report(...step.failure);
+      step.wanted = true;
       return parametersAt + step.words;
     }
-    for (let i = bindingsAt; i < parametersAt; i++) buffers.get(words[i]).batch = batch;
+    const cached = bindGroupFor(step, words, bindingsAt);
+    if (cached.batch !== batch) {
+      cached.batch = batch;
+      for (const entry of cached.entries) entry.batch = batch;
+    }
     if (profile !== null) beginProfiledPass();
     if (pass === null) pass = openEncoder().beginComputePass(passTiming());
     if (step !== lastPipeline) {
       pass.setPipeline(step.pipeline);
       lastPipeline = step;
     }
-    const group = bindGroupFor(step, words, bindingsAt);
-    if (group !== lastGroup) {
-      pass.setBindGroup(0, group);
-      lastGroup = group;
+    if (cached !== lastGroup) {
+      pass.setBindGroup(0, cached.group);
+      lastGroup = cached;
     }
     if (step.uniform) {
       const offset = uniformOffset(words, parametersAt, step.words);
@@ -406,31 +540,38 @@
     counters.submits += 1;
     scoped(op, () => queue.submit([open.finish()]), (error) => diagnose(commands, op, error));
     submitted += dispatches;
-    queue.onSubmittedWorkDone().then(() => { submitted -= dispatches; }, () => {});
+    if (!isWatching) watch();
+  }
+
+  // Asks for one submit's end at a time: a promise for each would cost more than the dispatches.
+  let isWatching = false;
+  async function watch() {
+    isWatching = true;
+    while (finished < submitted && lost === null) {
+      const until = submitted;
+      await queue.onSubmittedWorkDone().catch(() => {});
+      finished = until;
+    }
+    isWatching = false;
   }
 
   // An invalid command drops its whole batch, and WebGPU does not say which one it was: encode
   // each dispatch alone, without submitting it, to name the op.
-  async function diagnose(commands, batchOp, batchError) {
-    for (const words of commands) {
-      for (let at = 0; at < words.length;) {
-        const id = words[at];
-        if (id < FIRST_PIPELINE) {
-          at += id === CLEAR ? 4 : 6;
-          continue;
-        }
-        const step = pipelines[id - FIRST_PIPELINE];
+  async function diagnose(batches, batchOp, batchError) {
+    for (const words of batches) {
+      for (const { at, step, ids } of commands(words)) {
+        if (step === null || step.pipeline === null) continue;
         const bindingsAt = at + HEADER;
-        const parametersAt = bindingsAt + step.bindings;
         device.pushErrorScope("validation");
         const trial = device.createCommandEncoder();
         const trialPass = trial.beginComputePass();
         trialPass.setPipeline(step.pipeline);
-        let known = true;
-        for (let i = bindingsAt; i < parametersAt; i++) known &&= buffers.has(words[i]);
-        if (known) trialPass.setBindGroup(0, bindGroupFor(step, words, bindingsAt));
+        const known = ids.every((id) => buffers.has(id));
+        if (known) trialPass.setBindGroup(0, bindGroupFor(step, words, bindingsAt).group);
         if (step.uniform) trialPass.setBindGroup(1, uniformGroup, [0]);
-        else if (step.words > 0) trialPass.setImmediates(0, words, parametersAt, step.words);
+        else if (step.words > 0) {
+          trialPass.setImmediates(0, words, bindingsAt + step.bindings, step.words);
+        }
         trialPass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);
         trialPass.end();
         trial.finish();
@@ -440,100 +581,203 @@
           if (!step.refused) report("validation", step.label, error.message);
           return;
         }
-        at = parametersAt + step.words;
       }
     }
     report("validation", batchOp, batchError.message);
   }
 
   // ---- host to device ------------------------------------------------------------------------
+  // A large array goes through mapped buffers as long as there are any: their memory is shared
+  // with the GPU's process and has no pages to be zeroed. They become mapped again only when Python
+  // lets go of the thread, so the rest goes through the queue, in pieces sent at once, which the
+  // GPU's process takes on while the next one is copied.
+  const uploads = new Set(); // all buffers for it
+  const mappedUploads = []; // those that are mapped
+
   // Copies `size` bytes, a multiple of 4, of a Python buffer; the rest of a last word comes as 0.
   function write(id, offset, source, size) {
     const entry = buffers.get(id);
-    if (entry.batch === batch) submit(); // the queue must see the commands before the new data
+    if (partial.size > 0) sendPartialReads();
+    if (isAwaited(id)) compileAwaited(); // the commands recorded before come before the new data
     const bytes = source.getBuffer("u8");
     try {
-      const whole = Math.min(bytes.data.length, size) & ~3;
-      if (whole > 0) queue.writeBuffer(entry.buffer, offset, bytes.data, 0, whole);
+      const { data } = bytes;
+      const whole = Math.min(data.length, size) & ~3;
+      let at = whole < UPLOAD_CHUNK ? 0 : writeMapped(entry.buffer, offset, data, whole);
+      if (entry.batch === batch) submit();
+      for (; at < whole; at += UPLOAD_CHUNK) {
+        const count = Math.min(UPLOAD_CHUNK, whole - at);
+        queue.writeBuffer(entry.buffer, offset + at, data, at, count);
+        if (count < whole - at) queue.submit([]);
+      }
       if (whole < size) {
         const tail = new Uint8Array(4);
-        tail.set(bytes.data.subarray(whole, size));
+        tail.set(data.subarray(whole, size));
         queue.writeBuffer(entry.buffer, offset + whole, tail);
       }
     } finally {
       bytes.release();
     }
     counters.uploads += 1;
+    if (size >= UPLOAD_CHUNK) growUploads(size);
+  }
+
+  // Copies the first bytes, as many as there is mapped memory for; returns how many.
+  function writeMapped(target, offset, data, size) {
+    if (mappedUploads.length > 0) submit(); // an invalid command before would drop the copy too
+    let at = 0;
+    while (at < size && mappedUploads.length > 0) {
+      const staging = mappedUploads.pop();
+      const count = Math.min(UPLOAD_CHUNK, size - at);
+      new Uint8Array(staging.getMappedRange(0, count)).set(data.subarray(at, at + count));
+      staging.unmap();
+      endPass();
+      openEncoder().copyBufferToBuffer(staging, 0, target, offset + at, count);
+      submit();
+      mapUpload(staging);
+      at += count;
+    }
+    return at;
+  }
+
+  // Makes some more mapped buffers once the GPU has nothing to do: it takes milliseconds.
+  let growth = null;
+  function growUploads(size) {
+    if (growth !== null || uploads.size * UPLOAD_CHUNK >= Math.min(size, MOST_UPLOAD_BYTES)) return;
+    const mine = growth = {};
+    const grow = () => {
+      if (growth !== mine) return; // trimmed meanwhile
+      growth = null;
+      if (lost === null) for (let i = 0; i < UPLOADS_GROWN; i++) addUpload();
+    };
+    queue.onSubmittedWorkDone().then(grow, () => {});
+  }
+
+  function addUpload() {
+    const usage = GPUBufferUsage.MAP_WRITE | GPUBufferUsage.COPY_SRC;
+    device.pushErrorScope("out-of-memory"); // it is only for speed
+    const staging = device.createBuffer({ size: UPLOAD_CHUNK, usage, label: "upload" });
+    device.popErrorScope().catch(() => {});
+    uploads.add(staging);
+    mapUpload(staging);
+  }
+
+  function mapUpload(staging) {
+    staging.mapAsync(GPUMapMode.WRITE).then(
+      () => { if (uploads.has(staging)) mappedUploads.push(staging); },
+      () => { if (uploads.delete(staging)) staging.destroy(); },
+    );
   }
 
   // ---- device to host ------------------------------------------------------------------------
+  // In chunks, so that the GPU's copy, the browser's and the one into Python's memory overlap.
   const idleStaging = []; // mappable buffers waiting for the next read, smallest first
-  const mapped = new Map(); // ticket -> {staging, size}
-  let nextTicket = 1;
+  let idleBytes = 0;
+  let reading = 0; // mappable buffers in use
+  const partial = new Set(); // reads of which some chunks have not been sent
 
   function takeStaging(size) {
+    reading += 1;
     const found = idleStaging.findIndex((buffer) => buffer.size >= size);
-    if (found >= 0) return idleStaging.splice(found, 1)[0];
-    const bytes = Math.max(4096, 2 ** Math.ceil(Math.log2(size)));
+    if (found >= 0) {
+      const [buffer] = idleStaging.splice(found, 1);
+      idleBytes -= buffer.size;
+      return buffer;
+    }
     const usage = GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST;
     return scoped("read", () => device.createBuffer({
-      size: Math.min(bytes, device.limits.maxBufferSize), usage, label: "staging",
+      size: Math.max(4096, 2 ** Math.ceil(Math.log2(size))), usage, label: "staging",
     }));
   }
 
   function returnStaging(buffer) {
-    idleStaging.push(buffer);
-    idleStaging.sort((a, b) => a.size - b.size);
-    if (idleStaging.length > MAP_READ_CLASSES) idleStaging.shift().destroy();
+    reading -= 1;
+    if (buffer.mapState === "mapped") {
+      buffer.unmap();
+      idleStaging.push(buffer);
+      idleStaging.sort((a, b) => a.size - b.size);
+      idleBytes += buffer.size;
+      while (idleBytes > MOST_IDLE_BYTES || idleStaging.length > MOST_IDLE) dropStaging();
+    } else {
+      buffer.destroy();
+    }
   }
 
-  // Copies a range to the host's side. Resolves to a ticket for takeMapped, or 0 after an error.
-  async function map(id, offset, size) {
-    if (lost !== null) return 0;
+  function dropStaging() {
+    const buffer = idleStaging.pop();
+    idleBytes -= buffer.size;
+    buffer.destroy();
+  }
+
+  // Destroys the idle staging buffers, and those for uploads once they have been used.
+  function trimStaging() {
+    while (idleStaging.length > 0) dropStaging();
+    for (const staging of uploads) staging.destroy();
+    uploads.clear();
+    growth = null;
+    mappedUploads.length = 0;
+  }
+
+  function sendChunk(job) {
+    const { source, offset, sent } = job;
+    const size = Math.min(READ_CHUNK, job.size - sent);
     const staging = takeStaging(size);
     endPass();
-    openEncoder().copyBufferToBuffer(buffers.get(id).buffer, offset, staging, 0, size);
+    openEncoder().copyBufferToBuffer(source, offset + sent, staging, 0, size);
     submit();
+    const mapped = staging.mapAsync(GPUMapMode.READ, 0, size).then(() => null, (error) => error);
+    job.chunks.push({ staging, at: sent, size, mapped });
+    job.sent += size;
+    if (job.sent === job.size) partial.delete(job);
+  }
+
+  // What is recorded now must not change what is still to be read.
+  function sendPartialReads() {
+    for (const job of partial) while (job.sent < job.size) sendChunk(job);
+  }
+
+  // Copies a range of a buffer into a Python buffer, unless there are errors to be told.
+  const reads = new Map(); // ticket -> {sent: bytes, chunks: on their way, …}
+  async function read(ticket, id, offset, size, target) {
+    if (lost !== null) return;
+    const source = buffers.get(id).buffer;
+    const job = { source, offset, size, sent: 0, chunks: [], stopped: false };
+    reads.set(ticket, job);
+    await inOrder(id, () => {
+      partial.add(job);
+      while (job.sent < size && job.chunks.length < READS_AHEAD) sendChunk(job);
+    });
     counters.readbacks += 1;
-    try {
-      await unlessLost(staging.mapAsync(GPUMapMode.READ, 0, size));
-    } catch (error) {
-      await lostSoon();
-      if (lost === null) report("validation", "read", String(error));
+    for (let taken = 0; taken < size && lost === null && !job.stopped;) {
+      const { staging, at, size: count, mapped } = job.chunks[0];
+      const error = await unlessLost(mapped);
+      if (error) {
+        await lostSoon();
+        if (lost === null) report("validation", "read", String(error));
+      }
+      if (taken === 0) await settle();
+      if (lost !== null || job.stopped || errors.length > 0) break;
+      job.chunks.shift();
+      const bytes = target.getBuffer("u8"); // not kept: memory growth detaches it
+      try {
+        const fits = Math.min(bytes.data.length - at, count);
+        bytes.data.set(new Uint8Array(staging.getMappedRange(0, count), 0, fits), at);
+      } finally {
+        bytes.release();
+        returnStaging(staging);
+      }
+      taken += count;
+      if (job.sent < size) sendChunk(job);
     }
-    await settle();
-    if (lost !== null || staging.mapState !== "mapped") {
-      staging.destroy();
-      return 0;
-    }
-    const ticket = nextTicket++;
-    mapped.set(ticket, { staging, size });
-    return ticket;
+    for (const { staging } of job.chunks) returnStaging(staging);
+    partial.delete(job);
+    reads.delete(ticket);
   }
 
-  // Copies the first bytes of a mapped range into a Python buffer and gives the mapping back.
-  function takeMapped(ticket, target) {
-    const { staging, size } = mapped.get(ticket);
-    const bytes = target.getBuffer("u8");
-    try {
-      const count = Math.min(bytes.data.length, size);
-      bytes.data.set(new Uint8Array(staging.getMappedRange(0, size), 0, count));
-    } finally {
-      bytes.release();
-      dropMapped(ticket);
-    }
-  }
-
-  // Destroys the idle staging buffers.
-  function trimStaging() {
-    for (const buffer of idleStaging.splice(0)) buffer.destroy();
-  }
-
-  function dropMapped(ticket) {
-    const { staging } = mapped.get(ticket);
-    mapped.delete(ticket);
-    staging.unmap();
-    returnStaging(staging);
+  // Leaves the Python buffer of a read alone from now on.
+  function stopRead(ticket) {
+    const job = reads.get(ticket);
+    if (job !== undefined) job.stopped = true;
   }
 
   // ---- waiting -------------------------------------------------------------------------------
@@ -549,6 +793,7 @@
   }
 
   async function synchronize() {
+    await encoded();
     submit();
     if (lost === null) {
       try {
@@ -576,7 +821,7 @@
 
   let timing = null; // {queries, begun}
   function startTiming() {
-    submit();
+    sendNow();
     if (lost !== null || !device.features.has("timestamp-query")) return false;
     timing = { queries: newQueries(2), begun: false };
     return true;
@@ -591,6 +836,7 @@
 
   // Resolves to nanoseconds, or -1 where nothing was timed.
   async function stopTiming() {
+    await encoded();
     endPass();
     const { queries, begun } = timing;
     timing = null;
@@ -608,7 +854,7 @@
   let profile = null; // {timestamps, sets: [{queries, used}], spans: [[start, end] in ns]}
 
   function startProfile(timestamps) {
-    submit();
+    sendNow();
     profile = { timestamps, sets: [], spans: [], lastEnd: 0 };
   }
 
@@ -644,6 +890,7 @@
 
   // Resolves to the spans as JSON.
   async function stopProfile() {
+    await encoded();
     const { timestamps, sets, spans } = profile;
     profile = null;
     if (timestamps) for (const set of sets) spans.push(...await readQueries(set));
@@ -707,7 +954,7 @@
     if (context === null) return "it already has a context of another kind (2d or webgl)";
     canvas.width = width;
     canvas.height = height;
-    submit(); // so that an error of the commands before is not taken for one of drawing
+    sendNow(); // so that an error of the commands before is not taken for one of drawing
     scoped("draw", () => {
       const pipeline = painterFor(format, code);
       const size = device.createBuffer({
@@ -741,29 +988,37 @@
   // ---- the end -------------------------------------------------------------------------------
   function close() {
     if (lost === null) submit();
+    waiting.length = 0;
     closed = true;
     for (const entry of buffers.values()) entry.buffer.destroy();
-    for (const staging of idleStaging) staging.destroy();
+    trimStaging();
     uniformBuffer?.destroy();
     buffers.clear();
     layouts.clear();
-    idleStaging.length = 0;
     view.release();
     device.destroy();
+  }
+
+  // Commands that the GPU is not known to have done.
+  function unfinished() {
+    let count = batchDispatches + submitted - finished;
+    for (const { words } of waiting) if (words !== undefined) count += [...commands(words)].length;
+    return count;
   }
 
   function statistics() {
     return JSON.stringify({
       ...counters, buffers: buffers.size, bind_groups: liveGroups, pipelines: pipelines.length,
-      staging: idleStaging.length + mapped.size, waiting: pending.size,
+      staging: idleStaging.length + reading + uploads.size, waiting: pending.size,
     });
   }
 
   return {
-    createBuffer, destroyBuffer, createPipeline, record, submit, write, map, takeMapped,
-    dropMapped, synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
+    createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopRead,
+    synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
     startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
+    compiled: (id) => unlessLost(pipelines[id - FIRST_PIPELINE].compiling),
     compileMs: () => compileMs,
-    unfinished: () => batchDispatches + submitted,
+    unfinished,
   };
 })

@@ -11,20 +11,23 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import count
 from struct import Struct
 from typing import Any, NoReturn
 
 from browsergpu import _js
 from browsergpu.errors import (
-    BackendError,
     DeviceLost,
     OutOfMemory,
     ShaderCompilation,
     ValidationError,
 )
 
-_RING_WORDS = 2048
-_DISPATCHES_PER_SUBMIT = 256
+# Few, so that the GPU starts early and little is left to do at the end: a submit costs 20 µs, a
+# small dispatch takes 4 to 7 µs.
+_RING_WORDS = 256
+_RING_BYTES = 4 * _RING_WORDS
+_DISPATCHES_PER_SUBMIT = 32
 _COPY = Struct("<6I")
 _CLEAR = Struct("<4I")
 
@@ -50,6 +53,8 @@ class Recorder:
     def __init__(self, gpu_device: Any, *, one_by_one: bool = False) -> None:
         self._ring = array("I", bytes(4 * (_RING_WORDS + 1)))  # and a word that tells of a loss
         self._end = 0
+        #: One word: not 0 when the device is known to be gone. JavaScript sets it.
+        self.loss = memoryview(self._ring)[_RING_WORDS:]
         self._pinned = _js.pin(self._ring)
         create = _js.load_function(files("browsergpu").joinpath("recorder.js").read_text("utf-8"))
         per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
@@ -57,6 +62,7 @@ class Recorder:
         self._recorder = create(gpu_device, self._pinned, options)
         self._record = self._recorder.record
         self._write = self._recorder.write
+        self._tickets = count(1)  # of reads
         self._doomed: list[int] = []  # buffers to be destroyed
         self._closed = False
         self._profiler: Observer | None = None
@@ -81,8 +87,10 @@ class Recorder:
         parameter_format: str,
         immediate: bool,
         kernel: str = "",
+        ahead: bool = False,
     ) -> Pipeline:
-        """Makes a pipeline. A shader that does not compile is reported by the next wait."""
+        """Makes a pipeline, which is compiled in the background. A shader that does not compile is
+        reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch."""
         record = Struct("<IIII" + "I" * sum(map(str.isalpha, signature)) + parameter_format)
         spec = {
             "label": label,
@@ -94,18 +102,23 @@ class Recorder:
             "parameterBytes": 4 * len(parameter_format),
             "immediate": immediate,
         }
-        identity = self._recorder.createPipeline(json.dumps(spec))
+        identity = self._recorder.createPipeline(json.dumps(spec), ahead)
         return Pipeline(identity, label, record.size, record.pack_into, kernel)
+
+    async def compiled(self, pipeline: Pipeline) -> None:
+        """Waits until a pipeline is compiled or refused, or the device is gone."""
+        await self._recorder.compiled(pipeline.id)
 
     # -- recording -------------------------------------------------------------------------------
 
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
         """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
-        end = self._end + pipeline.nbytes
-        if end > 4 * _RING_WORDS:
+        at = self._end
+        end = at + pipeline.nbytes
+        if end > _RING_BYTES:
             self.flush()
-            end = pipeline.nbytes
-        pipeline.pack_into(self._ring, self._end, pipeline.id, *fields)
+            at, end = 0, pipeline.nbytes
+        pipeline.pack_into(self._ring, at, pipeline.id, *fields)
         self._end = end
         for observer in self.observers:
             observer(pipeline, fields)
@@ -119,7 +132,7 @@ class Recorder:
         self._transfer(_CLEAR, 1, buffer, at, nbytes)
 
     def _transfer(self, form: Struct, *words: int) -> None:
-        if self._end + form.size > 4 * _RING_WORDS:
+        if self._end + form.size > _RING_BYTES:
             self.flush()
         form.pack_into(self._ring, self._end, *words)
         self._end += form.size
@@ -177,14 +190,16 @@ class Recorder:
     async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
         """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
         self.flush()
-        ticket = await self._recorder.map(buffer, at, nbytes)
+        ticket = next(self._tickets)
+        pinned = _js.pin(target)
         try:
-            self.raise_errors()
-        except BackendError:
-            if ticket:
-                self._recorder.dropMapped(ticket)
+            await self._recorder.read(ticket, buffer, at, nbytes, pinned)
+        except BaseException:
+            self._recorder.stopRead(ticket)
             raise
-        self._recorder.takeMapped(ticket, target)
+        finally:
+            pinned.destroy()
+        self.raise_errors()
 
     # -- waiting and errors ----------------------------------------------------------------------
 
@@ -276,7 +291,7 @@ class Recorder:
     @property
     def is_lost(self) -> bool:
         """Whether the device is known to be gone."""
-        return self._ring[_RING_WORDS] != 0
+        return self.loss[0] != 0
 
     @property
     def closed(self) -> bool:

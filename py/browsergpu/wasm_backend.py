@@ -411,7 +411,8 @@ class WasmBackend(ComputeBackend):
         name = _UNARY.get(op) if isinstance(op, str) else None
         if name is None:
             name = checks.choice("unary", "op", op, UnaryOp).value
-        n = checks.integer("unary", "n", n)
+        if type(n) is not int or not 0 <= n <= checks.LARGEST:
+            n = checks.integer("unary", "n", n)
         x = self._elements("unary", "input_ptr", input_ptr, n)
         y = self._elements("unary", "output_ptr", output_ptr, n)
         if n > 0:
@@ -422,7 +423,8 @@ class WasmBackend(ComputeBackend):
         name = _BINARY.get(op) if isinstance(op, str) else None
         if name is None:
             name = checks.choice("binary", "op", op, BinaryOp).value
-        n = checks.integer("binary", "n", n)
+        if type(n) is not int or not 0 <= n <= checks.LARGEST:
+            n = checks.integer("binary", "n", n)
         a = self._elements("binary", "a_ptr", a_ptr, n)
         b = self._elements("binary", "b_ptr", b_ptr, n)
         y = self._elements("binary", "output_ptr", output_ptr, n)
@@ -467,8 +469,9 @@ class WasmBackend(ComputeBackend):
     def ready(self, op: str) -> Device:
         """The open device. Raises NotInitialized in the name of ``op`` where there is none, and
         DeviceLost where it is lost."""
-        device = self._opened(op)
-        if device.is_lost:
+        device = self._open
+        if device is None or device.recorder.loss[0]:
+            self._opened(op)
             raise lost(op)
         return device
 
@@ -504,13 +507,9 @@ class WasmBackend(ComputeBackend):
 
     def _elements(self, op: str, name: str, ptr: Any, n: int, itemsize: int = _F32) -> Allocation:
         """The buffer of a pointer, which must hold n elements."""
-        buffer = self._buffer(op, name, ptr)
-        if n * itemsize > buffer.nbytes:
-            self._check_elements(op, name, buffer, n, itemsize)
-        return buffer
-
-    @staticmethod
-    def _check_elements(op: str, name: str, buffer: Allocation, n: int, itemsize: int) -> None:
+        buffer = self._buffers.get(ptr) if type(ptr) is int else None
+        if buffer is None:
+            buffer = self._buffer(op, name, ptr)
         if n * itemsize > buffer.nbytes:
             raise InvalidArgument(
                 op,
@@ -519,6 +518,7 @@ class WasmBackend(ComputeBackend):
                 f"a buffer of at least {n * itemsize} bytes ({n} elements of {itemsize}); "
                 f"this one has {buffer.nbytes}",
             )
+        return buffer
 
     @staticmethod
     def _check_room(op: str, host: str, nbytes: int, device: str, buffer: Allocation) -> None:

@@ -34,6 +34,7 @@ LAYERS = [
     ],
     ["transfers"],
     ["device"],
+    ["warm_up"],
     ["adapters", "choices", "kernels", "memory"],
     [
         *("config", "host_tensors", "recorder", "shapes", "spirv", "tensor_contract"),

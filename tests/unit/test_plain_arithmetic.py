@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from browsergpu.errors import InvalidArgument
-from browsergpu.grids import MAX_PER_DIMENSION, blocks, fold, layers
+from browsergpu.grids import MAX_PER_DIMENSION, blocks, cover, fold, layers
 from browsergpu.memory import size_class
 from browsergpu.ops.conv2d import plan_conv2d
 from browsergpu.ops.gemm import plan_gemm
@@ -25,6 +25,13 @@ def test_a_folded_grid_covers_its_count(count: int) -> None:
     assert x * y - count < y, "a whole column of workgroups too many"
     # Up to 65,535² workgroups fit two dimensions; u32 counts of elements give far fewer.
     assert y <= MAX_PER_DIMENSION or count > MAX_PER_DIMENSION**2
+
+
+@given(st.integers(1, 2**32 - 1), st.integers(1, 4096))
+def test_a_grid_covers_all_elements(n: int, size: int) -> None:
+    x, y, z = cover(n, size)
+    assert x * y * z * size >= n
+    assert (x, y, z) == fold(blocks(n, size))
 
 
 @given(st.integers(0, 500_000))

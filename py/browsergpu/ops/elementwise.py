@@ -5,13 +5,13 @@ from __future__ import annotations
 from struct import pack, unpack
 
 from browsergpu.device import Device
-from browsergpu.grids import blocks, fold
+from browsergpu.grids import blocks, cover, fold
 from browsergpu.memory import Allocation
 
 
 def unary(device: Device, op: str, x: Allocation, y: Allocation, n: int) -> None:
     """y[i] = op(x[i]) for i < n; x and y may be the same buffer."""
-    grid = fold(blocks(n, 4 * device.workgroup_sizes.elementwise))  # a vec4 a thread
+    grid = cover(n, 4 * device.workgroup_sizes.elementwise)  # a vec4 a thread
     dispatch = device.recorder.dispatch
     if x is y:
         dispatch(device.pipeline("unary_in_place", op), *grid, y.id, n)
@@ -21,7 +21,7 @@ def unary(device: Device, op: str, x: Allocation, y: Allocation, n: int) -> None
 
 def binary(device: Device, op: str, a: Allocation, b: Allocation, y: Allocation, n: int) -> None:
     """y[i] = op(a[i], b[i]) for i < n; any of the three may be the same buffer."""
-    grid = fold(blocks(n, 4 * device.workgroup_sizes.elementwise))  # a vec4 a thread
+    grid = cover(n, 4 * device.workgroup_sizes.elementwise)  # a vec4 a thread
     dispatch = device.recorder.dispatch
     if y is a and y is b:
         dispatch(device.pipeline("binary_in_place_both", op), *grid, y.id, n)

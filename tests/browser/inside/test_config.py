@@ -208,7 +208,7 @@ def test_debug_mode_submits_each_op_alone() -> None:
 
 MAKERS = (
     "createBuffer", "createBindGroup", "createBindGroupLayout", "createPipelineLayout",
-    "createShaderModule", "createComputePipeline", "createRenderPipeline", "createQuerySet",
+    "createShaderModule", "createComputePipelineAsync", "createRenderPipeline", "createQuerySet",
     "createCommandEncoder",
 )  # fmt: skip
 
@@ -229,7 +229,7 @@ def test_every_gpu_object_has_a_label(immediates: bool) -> None:
     unnamed = [name for name, (descriptor, *_) in calls.all if not descriptor.get("label")]
     assert unnamed == []
     assert "pixels" in [descriptor["label"] for descriptor in calls.of("createBuffer")]
-    assert "unary_in_place.sqrt" in [d["label"] for d in calls.of("createComputePipeline")]
+    assert "unary_in_place.sqrt" in [d["label"] for d in calls.of("createComputePipelineAsync")]
 
 
 def test_debug_mode_names_buffers_from_the_pool_anew() -> None:
@@ -310,7 +310,7 @@ def test_max_buffer_size() -> None:
 @pytest.mark.parametrize("enabled", [True, False])
 def test_enable_pipeline_cache(enabled: bool) -> None:
     with (
-        watched("GPUDevice", "createComputePipeline") as calls,
+        watched("GPUDevice", "createComputePipelineAsync") as calls,
         opened(enable_pipeline_cache=enabled) as backend,
         on_gpu(backend) as gpu,
     ):
@@ -322,14 +322,14 @@ def test_enable_pipeline_cache(enabled: bool) -> None:
         device = backend.device
         found = (device.pipeline_misses, device.pipeline_hits)
     assert found == ((1, 3) if enabled else (4, 0))
-    assert len(calls.of("createComputePipeline")) == (1 if enabled else 4)
+    assert len(calls.of("createComputePipelineAsync")) == (1 if enabled else 4)
 
 
 @pytest.mark.parametrize("size", [32, 64, 256])
 def test_preferred_workgroup_size(size: int) -> None:
     n = 5000
     with (
-        watched("GPUDevice", "createComputePipeline") as calls,
+        watched("GPUDevice", "createComputePipelineAsync") as calls,
         opened(preferred_workgroup_size=size) as backend,
         on_gpu(backend) as gpu,
     ):
@@ -339,7 +339,7 @@ def test_preferred_workgroup_size(size: int) -> None:
         x = gpu.upload(data)
         backend.unary("neg", x, x, n)
         assert_same_bits(gpu.download(x, n), -data, f"workgroups of {size}")
-    (descriptor,) = calls.of("createComputePipeline")
+    (descriptor,) = calls.of("createComputePipelineAsync")
     assert descriptor["compute"]["constants"]["THREADS"] == size
 
 

@@ -125,7 +125,7 @@ def test_ops_are_batched(backend: Any) -> None:
         backend.synchronize()
         after = watched()
     assert after["dispatches"] - before["dispatches"] == 100
-    assert after["submits"] - before["submits"] <= 2
+    assert after["submits"] - before["submits"] <= 4
 
 
 def test_nothing_is_sent_until_somebody_waits(backend: Any) -> None:

@@ -27,8 +27,10 @@ def few_workgroups(
     from browsergpu import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", request.param)
+    grids.cover.cache_clear()
     js.gpuWatch.widestGrid = 0
     yield request.param
+    grids.cover.cache_clear()
     assert 1 <= js.gpuWatch.widestGrid <= request.param
 
 
