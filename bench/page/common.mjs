@@ -3,6 +3,8 @@
 // A page's address says what it does: `sizes` (small, big), `only` (a part of the rows' names),
 // `first` (measures the first result of that row, alone), and the timing rule's numbers.
 
+import { make } from "./data.mjs";
+
 export const query = new URLSearchParams(location.search);
 const number = (name, usual) => Number(query.get(name) ?? usual);
 
@@ -56,7 +58,7 @@ const median = (values) => {
 };
 
 // Measures issue() by the rule. wait() sends what is held back and waits for the queue.
-export async function time({ issue, wait }, budget) {
+export async function time({ issue, wait }, budget, single = false) {
   const once = async (k) => {
     const start = performance.now();
     for (let i = 0; i < k; i++) {
@@ -70,7 +72,7 @@ export async function time({ issue, wait }, budget) {
   let k = 1;
   let took = await once(1);
   const started = performance.now();
-  while (took < rule.leastMs && k < rule.mostIssues) {
+  while (!single && took < rule.leastMs && k < rule.mostIssues) {
     const wanted = Math.ceil((k * rule.leastMs * 1.15) / Math.max(took, 0.05));
     k = Math.min(rule.mostIssues, 10 * k, Math.max(k + 1, wanted));
     took = await once(k);
@@ -82,6 +84,26 @@ export async function time({ issue, wait }, budget) {
     times.push((await once(k)) / k);
   }
   return { ms: median(times), best_ms: Math.min(...times), k, repeats: times.length, warm_ms: warm };
+}
+
+// Attention for libraries that want [length, heads, width]: the array, and where an entry is.
+export function headsInside({ heads, length, width }) {
+  const place = (index) => {
+    const head = Math.floor(index / (width * length));
+    const row = Math.floor(index / width) % length;
+    return (row * heads + head) * width + (index % width);
+  };
+  const permute = (array) => {
+    const result = new array.constructor(array.length);
+    for (let head = 0; head < heads; head++) {
+      for (let row = 0; row < length; row++) {
+        const at = (head * length + row) * width;
+        result.set(array.subarray(at, at + width), (row * heads + head) * width);
+      }
+    }
+    return result;
+  };
+  return { place, permute };
 }
 
 // Whether a result's entries are what the row says they must be.
@@ -96,9 +118,10 @@ export function check(row, got) {
   return { ok: error <= tolerance, error: Number.isFinite(error) ? error : String(error), tolerance };
 }
 
-// The row's entries of a GPUBuffer, without reading all of it.
-export async function readEntries(device, buffer, row) {
-  const { at } = row.check;
+// The row's entries of a GPUBuffer, without reading all of it. Where the library has another
+// layout, `place` says where an entry is.
+export async function readEntries(device, buffer, row, place = (index) => index) {
+  const at = row.check.at.map(place);
   const width = row.dtype === "f16" ? 2 : 4;
   const usage = GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST;
   const staging = device.createBuffer({ size: 4 * at.length, usage });
@@ -112,26 +135,33 @@ export async function readEntries(device, buffer, row) {
   return at.map((index, i) => elements[width === 2 ? 2 * i + (index & 1) : i]);
 }
 
-// A typed array's copies in a GPUBuffer, the copying done on the GPU.
-export function fill(device, buffer, array, repeat = 1) {
+// An input in a new GPUBuffer. Copies of it are made on the GPU.
+export function upload(device, { repeat }, array) {
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+  const create = (bytes) => device.createBuffer({ size: (bytes + 15) & ~15, usage });
+  const once = create(array.byteLength);
   const piece = 2 ** 26 / array.BYTES_PER_ELEMENT;
   for (let i = 0; i < array.length; i += piece) {
     const count = Math.min(piece, array.length - i);
-    device.queue.writeBuffer(buffer, i * array.BYTES_PER_ELEMENT, array, i, count);
+    device.queue.writeBuffer(once, i * array.BYTES_PER_ELEMENT, array, i, count);
   }
+  if (repeat === 1) return once;
+  const whole = create(array.byteLength * repeat);
   const encoder = device.createCommandEncoder();
-  for (let i = 1; i < repeat; i++) {
-    encoder.copyBufferToBuffer(buffer, 0, buffer, i * array.byteLength, array.byteLength);
+  for (let i = 0; i < repeat; i++) {
+    encoder.copyBufferToBuffer(once, 0, whole, i * array.byteLength, array.byteLength);
   }
   device.queue.submit([encoder.finish()]);
+  once.destroy();
+  return whole;
 }
 
-const words = { requestDevice: [], dispatches: 0 };
 // How many dispatches an operation makes is part of the record.
+let dispatched = 0;
 for (const name of ["dispatchWorkgroups", "dispatchWorkgroupsIndirect"]) {
   const usual = GPUComputePassEncoder.prototype[name];
   GPUComputePassEncoder.prototype[name] = function (...a) {
-    words.dispatches += 1;
+    dispatched += 1;
     return usual.apply(this, a);
   };
 }
@@ -154,35 +184,55 @@ export const devices = [];
     return device;
   };
 }
-export const dispatches = () => words.dispatches;
 
-// Goes through the rows. make(row) gives {issue, wait, read, free}, or {skip: why}; read() gives
-// the row's entries of the result of an operation issued before it.
-export async function measure(name, make) {
+// Goes through the rows. prepare(row, way) gives {issue, wait, read, free}, or {skip: why}; read()
+// gives the row's entries of a result. A library may have several ways to do a row's work.
+export async function measure(prepare, ways = () => [null]) {
   for (const row of rows) {
     if (row.ours_only) continue;
-    let work;
+    for (const way of ways(row)) await measureOne(row, way, prepare);
+  }
+}
+
+async function measureOne(row, way, prepare) {
+  const line = { row: row.id, ...(way && { way }) };
+  let work;
+  try {
+    work = await prepare(row, way);
+    if (work.skip) {
+      post({ ...line, skip: work.skip });
+      return;
+    }
+    if (work.note) line.note = work.note;
+    Object.assign(line, await time(work, row.budget, row.options.single));
+    const before = dispatched;
+    for (let i = 0; i < 3; i++) await work.issue();
+    await work.wait();
+    line.dispatches = (dispatched - before) / 3;
+    line.check = check(row, await work.read());
+    post(line);
+  } catch (error) {
+    post({ ...line, error: String(error?.message ?? error).slice(0, 600) });
+  }
+  try {
+    await work?.free?.();
+  } catch (error) {
+    fail(null, error);
+  }
+}
+
+// Measures the first result: from arrays on the host to the whole result on the host, by
+// run(row, arrays by name), on a device that has computed nothing yet.
+export async function measureFirst(run) {
+  for (const row of rows) {
+    const arrays = Object.entries(row.inputs).map(([key, input]) => [key, make(input)]);
     try {
-      work = await make(row);
-      if (work.skip) {
-        await post({ row: row.id, skip: work.skip });
-        continue;
-      }
-      const line = { row: row.id, ...(await time(work, row.budget)) };
-      const before = words.dispatches;
-      for (let i = 0; i < 3; i++) await work.issue();
-      await work.wait();
-      line.dispatches = (words.dispatches - before) / 3;
-      if (work.note) line.note = work.note;
-      line.check = check(row, await work.read());
-      post(line);
+      const start = performance.now();
+      const result = await run(row, Object.fromEntries(arrays));
+      const ms = performance.now() - start;
+      post({ row: row.id, ms, check: check(row, row.check.at.map((i) => result[i])) });
     } catch (error) {
       fail(row.id, error);
-    }
-    try {
-      await work?.free?.();
-    } catch (error) {
-      fail(null, error);
     }
   }
 }

@@ -330,7 +330,7 @@ class Lab:
             await self.backend.synchronize_async()
             return 1e3 * (perf_counter() - start)
 
-        result = await timed(once, {**row, "budget": row["budget"] / 2})
+        result = await timed(once, {**row, "budget": row["budget"] / 2}, warm_ms=0)
         return {"kernel_ms": result["ms"], "kernel_best_ms": result["best_ms"]}
 
     def kernels(self, work: Work) -> list[str]:
@@ -367,7 +367,9 @@ class Lab:
         return line | {"check": _check(row, await self.entries(work, row["check"]["at"]))}
 
 
-async def timed(once: Callable[[int], Any], row: dict[str, Any]) -> dict[str, Any]:
+async def timed(
+    once: Callable[[int], Any], row: dict[str, Any], warm_ms: float = RULE["warmMs"]
+) -> dict[str, Any]:
     """The timing rule of common.mjs: ``once(k)`` gives the milliseconds of k issues and a wait."""
     warm = [await once(1) for _ in range(3)]
     k, took = 1, await once(1)
@@ -376,7 +378,7 @@ async def timed(once: Callable[[int], Any], row: dict[str, Any]) -> dict[str, An
         wanted = -int(-k * RULE["leastMs"] * 1.15 // max(took, 0.05))
         k = min(RULE["mostIssues"], 10 * k, max(k + 1, wanted))
         took = await once(k)
-    while 1e3 * (perf_counter() - started) < RULE["warmMs"]:
+    while 1e3 * (perf_counter() - started) < warm_ms:
         await once(k)
     times: list[float] = []
     end = perf_counter() + row["budget"] * RULE["patience"]

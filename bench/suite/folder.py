@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from devsite.layout import Layout
 from devsite.site import prepare as prepare_site
 
-from suite.rows import rows
+from suite.models import attention_of_parts, model, shapes
+from suite.peers import VERSIONS, fetch_peers
+from suite.rows import Row, rows
 
 BENCH = Path(__file__).resolve().parents[1]
 PAGES = ("ours", "device", "tfjs", "jaxjs", "ort")
+CACHE = Layout().cache / "bench"  # packages from npm
 _PYODIDE = ("pyodide*", "python_stdlib.zip", "numpy-*", "micropip-*", "packaging-*")
 
 
@@ -34,7 +39,27 @@ def make_folder(folder: Path, sizes: str, pages: Sequence[str] = PAGES) -> None:
     for old in folder.glob("*.whl"):
         old.unlink()
     shutil.copy(site.wheel, folder)
+    fetch_peers(folder, CACHE, pages)
+    work = rows(sizes)
+    _write(folder / "rows.json", [row.as_json() for row in work])
+    _write(folder / "models.json", _models(work))
     described = {"sizes": sizes, "pages": list(pages), "wheel": site.wheel.name}
-    (folder / "site.json").write_text(json.dumps(described), "utf-8")
-    work = [row.as_json() for row in rows(sizes)]
-    (folder / "rows.json").write_text(json.dumps(work, ensure_ascii=False), "utf-8")
+    _write(folder / "site.json", described | {"versions": VERSIONS})
+
+
+def _models(work: Sequence[Row]) -> dict[str, Any]:
+    """Each row's ONNX model, and one that is only there to keep a session open."""
+    made = {row.id: row for row in work if not row.ours_only}
+    made["anchor"] = next(row for row in work if row.op == "relu")
+    pairs = {name: (model(row), shapes(row)) for name, row in made.items()}
+    for row in work:
+        if row.op == "attention":
+            pairs[f"{row.id}, parts"] = attention_of_parts(row)
+    return {
+        name: {"model": b64encode(data).decode(), "shapes": placed}
+        for name, (data, placed) in pairs.items()
+    }
+
+
+def _write(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
