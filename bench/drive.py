@@ -49,7 +49,6 @@ _USUAL_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--disable-dev-shm-usage",
     "--remote-debugging-port=0",
 )
 _NAMES = ("chromium-headless-shell", "chromium", "google-chrome-stable", "google-chrome")
@@ -107,7 +106,8 @@ def drive(
                 lines.flush()
                 show(line[:300])
 
-        tell(json.dumps({"browser": _version(chrome), "flags": list(flags)}))
+        about = {"browser": _version(chrome), "flags": list(flags), "gpu": _gpu()}
+        tell(json.dumps({"date": time.strftime("%Y-%m-%d"), **about}))
         for page in pages:
             left = end - time.monotonic()
             if left < 5:
@@ -132,9 +132,9 @@ def _open(
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             address = f"http://127.0.0.1:{server.server_address[1]}/{page}"
             sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-            command = [chrome, *_USUAL_FLAGS, *sandbox, f"--user-data-dir={profile}", *flags]
+            command = [chrome, *_USUAL_FLAGS, *_shared_memory(), *sandbox, *flags]
             browser = subprocess.Popen(
-                [*command, address],
+                [*command, f"--user-data-dir={profile}", address],
                 env=_environment(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -150,6 +150,25 @@ def _open(
                 browser.wait()
         server.shutdown()
     return done.is_set()
+
+
+def _shared_memory() -> list[str]:
+    """Chrome's shared memory lies in /dev/shm where that is large, else in files."""
+    try:
+        room = shutil.disk_usage("/dev/shm").free
+    except OSError:
+        room = 0
+    return [] if room > 2**31 else ["--disable-dev-shm-usage"]
+
+
+def _gpu() -> str:
+    """The GPU's name and its driver's version, where NVIDIA's tool tells them."""
+    command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        finished = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return finished.stdout.strip().splitlines()[0] if finished.stdout.strip() else ""
 
 
 def _environment() -> dict[str, str]:

@@ -100,8 +100,12 @@ await main("jaxjs", async () => {
       // These realise the result, send it and drop it, without reading.
       issue: () => (issued++ < 3 ? call().gpuBuffer() : void call().gpuBufferSync()),
       read: async () => {
-        const result = call();
-        return await readEntries(device, await result.gpuBuffer(), row, heads?.place);
+        const place = heads?.place ?? ((index) => index);
+        if (row.out.reduce((a, b) => a * b, 1) < 2 ** 22) {
+          const all = await call().data();
+          return row.check.at.map((index) => all[place(index)]);
+        }
+        return await readEntries(device, await call().gpuBuffer(), row, place);
       },
     };
   });

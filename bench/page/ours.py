@@ -304,49 +304,38 @@ class Lab:
 
     async def replay(self, work: Work, row: dict[str, Any]) -> dict[str, Any]:
         """Times a row's commands without Python: they stay in the recorder's ring, which is handed
-        over again and again."""
-        recorder = self.device.recorder
+        over again and again. Also says which kernels they are."""
+        recorder, seen = self.device.recorder, []
+
+        def note(pipeline: Any, fields: Any) -> None:
+            seen.append(pipeline)
+
         recorder.flush()
+        recorder.observers.append(note)
         work.issue()
-        size = recorder._end
-        count = max(1, len(recorder._ring) * 4 // max(size, 1) - 1)
+        recorder.observers.remove(note)
+        told = {"dispatches": len(seen), "kernels": sorted({p.label for p in seen})}
+        size = sum(pipeline.nbytes for pipeline in seen)
+        calls = min(64, 4 * (len(recorder._ring) - 1) // size)
+        if calls == 0 or recorder._end != size:  # it does not fit, or copies too
+            return told
         recorder.flush()
-        if row["options"].get("single") or not size:
-            return {}
-        for _ in range(min(count, 64)):
+        for _ in range(calls):
             work.issue()
-        words, calls = recorder._end // 4, min(count, 64)
-        if words * 4 != size * calls:
-            return {}
         recorder._end = 0
 
         async def once(k: int) -> float:
             whole, rest = divmod(k, calls)
             start = perf_counter()
             for _ in range(whole):
-                recorder._record(words)
+                recorder._record(calls * size // 4)
             if rest:
                 recorder._record(rest * size // 4)
             await self.backend.synchronize_async()
             return 1e3 * (perf_counter() - start)
 
         result = await timed(once, {**row, "budget": row["budget"] / 2}, warm_ms=0)
-        return {"kernel_ms": result["ms"], "kernel_best_ms": result["best_ms"]}
-
-    def kernels(self, work: Work) -> list[str]:
-        """The names of the kernels that a row runs."""
-        labels: list[str] = []
-
-        def note(pipeline: Any, fields: Any) -> None:
-            labels.append(pipeline.label)
-
-        observers = self.device.recorder.observers
-        observers.append(note)
-        try:
-            work.issue()
-        finally:
-            observers.remove(note)
-        return labels
+        return told | {"kernel_ms": result["ms"], "kernel_best_ms": result["best_ms"]}
 
     async def measure(self, row: dict[str, Any]) -> dict[str, Any]:
         """A row's line."""
@@ -360,8 +349,6 @@ class Lab:
             return line | {"skip": str(reason)}
         if work.replayed:
             line |= await self.replay(work, row)
-            labels = self.kernels(work)
-            line |= {"dispatches": len(labels), "kernels": sorted(set(labels))}
         if work.fresh is not None:
             work.fresh()
         return line | {"check": _check(row, await self.entries(work, row["check"]["at"]))}
