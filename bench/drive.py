@@ -25,7 +25,7 @@ import time
 import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 GPU_FLAGS = (
     "--use-angle=vulkan",
@@ -56,7 +56,7 @@ _TYPES = {".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "applica
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, **_TYPES}
+    extensions_map: ClassVar = {**http.server.SimpleHTTPRequestHandler.extensions_map, **_TYPES}
     protocol_version = "HTTP/1.1"
 
     def __init__(

@@ -63,7 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lines = FOLDER / "lines.jsonl"
     lines.unlink(missing_ok=True)
     how = ["--software", "--options", "warm=0&ms=1&repeats=3"] if options.software else []
-    drive.main([str(FOLDER), "--out", str(lines), "--only", options.only, "--seconds", "3600", *how])
+    drive.main(
+        [str(FOLDER), "--out", str(lines), "--only", options.only, "--seconds", "3600", *how]
+    )
     make_report([lines], options.sizes, options.out, options.readme)
 
 

@@ -170,9 +170,7 @@ class Lab:
         q, k, v = (self.pointer(shape, i.copy()) for i in x.values())
         out = self.pointer(shape)
         numbers = (1, heads, length, length, width, 1 / sqrt(width), o["causal"])
-        return Work(
-            lambda: self.backend.attention(q, k, v, out, *numbers), self.reader(out, shape)
-        )
+        return Work(lambda: self.backend.attention(q, k, v, out, *numbers), self.reader(out, shape))
 
     def make_chain(self, x: dict[str, Input], shape: Any, o: dict[str, Any]) -> Work:
         start, step = x["x"].copy(), x["y"].copy()

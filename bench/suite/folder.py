@@ -11,7 +11,6 @@ from typing import Any
 
 from devsite.layout import Layout
 from devsite.site import prepare as prepare_site
-
 from suite.models import attention_of_parts, model, shapes
 from suite.peers import VERSIONS, fetch_peers
 from suite.rows import Row, rows

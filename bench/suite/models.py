@@ -86,13 +86,8 @@ def _graph(row: Row) -> tuple[list[bytes], dict[str, tuple[str, tuple[int, ...],
         flips = {f"trans{x.upper()}": 1 for x in "ab" if o.get(f"transpose_{x}")}
         return [_node("Gemm" if flips else "MatMul", ["a", "b"], "out", **flips)], {}
     if row.op == "conv2d":
-        kernel = row.inputs["w"].shape[2:]
-        return [
-            _node(
-                "Conv", ["x", "w"], "out", kernel_shape=kernel, pads=[o["padding"]] * 4,
-                strides=[o["stride"]] * 2,
-            )  # fmt: skip
-        ], {}
+        extents = {"kernel_shape": row.inputs["w"].shape[2:], "strides": [o["stride"]] * 2}
+        return [_node("Conv", ["x", "w"], "out", pads=[o["padding"]] * 4, **extents)], {}
     if row.op == "attention":
         heads = {"num_heads": o["heads"], "unidirectional": int(o["causal"])}
         return [_node("MultiHeadAttention", ["q", "k", "v"], "out", "com.microsoft", **heads)], {}
@@ -127,8 +122,8 @@ def _graph(row: Row) -> tuple[list[bytes], dict[str, tuple[str, tuple[int, ...],
 
 def attention_of_parts(row: Row) -> tuple[bytes, dict[str, tuple[int, ...]]]:
     """Attention without the operator for it, and its shapes; "mask" is added to the scores."""
-    _, heads, length, width = row.out
-    placed = {name: row.out for name in ("q", "k", "v", "out")}
+    *_, length, width = row.out
+    placed = dict.fromkeys(("q", "k", "v", "out"), row.out)
     scale = np.array(1 / sqrt(width), np.float16 if row.dtype == "f16" else np.float32)
     nodes = [
         _node("Transpose", ["k"], "turned", perm=[0, 1, 3, 2]),
@@ -150,7 +145,7 @@ def shapes(row: Row) -> Mapping[str, tuple[int, ...]]:
     found = {name: x.shape for name, x in row.inputs.items()} | {"out": row.out}
     if row.op == "attention":
         _, heads, length, width = row.out
-        return {name: (1, length, heads * width) for name in found}
+        return dict.fromkeys(found, (1, length, heads * width))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Fetches the peers from npm, by name and version, and puts what a page needs of them into a folder."""
+"""Fetches the peers from npm, by name and version, for the pages that measure them."""
 
 from __future__ import annotations
 

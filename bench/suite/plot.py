@@ -52,7 +52,9 @@ def plot(report: Report) -> str:
         at, strong = x(mark), mark == 1
         colour = _INK if strong else "#e2e6ea"
         head.append(f'<path d="M{at} {_TOP}V{y}" stroke="{colour}"/>')
-        head.append(f'<text class="f" x="{at}" y="{_TOP - 6}" text-anchor="middle">{mark:g}×</text>')
+        head.append(
+            f'<text class="f" x="{at}" y="{_TOP - 6}" text-anchor="middle">{mark:g}×</text>'
+        )
     return "\n".join([*head, *body, "</svg>"]) + "\n"
 
 

@@ -93,9 +93,7 @@ def _matmul(
     b = (*lead, n, k) if options.get("transpose_b") else (*lead, k, n)
     inputs = {"a": Input(a, 1, dtype), "b": Input(b, 2, dtype)}
     count, width = max(batch, 1), 2 if dtype == "f16" else 4
-    notes = "".join(
-        f" {name} transposed" for name in "ab" if options.get(f"transpose_{name}")
-    )
+    notes = "".join(f" {name} transposed" for name in "ab" if options.get(f"transpose_{name}"))
     batches = f"{batch} × " if batch else ""
     thin = min(m, n) == 1
     return Row(
@@ -199,7 +197,7 @@ def _attentions(small: bool) -> Iterator[Row]:
 
 def _memory_bound(small: bool, repeat: int) -> Iterator[Row]:
     """Rows that move 64 MiB of input, or ``repeat`` times as much."""
-    n, width = (64, 32) if small else (4096, 1024)
+    n, width = (32, 16) if small else (4096, 1024)
     shape = (repeat * n, n)
     wide = (repeat * n * n // width, width)
     elements = repeat * n * n

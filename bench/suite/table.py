@@ -69,7 +69,9 @@ def full(report: Report) -> str:
     out += ["", "## Missing results", ""]
     for result in report.results:
         for peer, why in result.problems.items():
-            out.append(f"- {result.row.id}, {PEERS.get(peer, 'browsergpu')}: {' '.join(why.split())}")
+            out.append(
+                f"- {result.row.id}, {PEERS.get(peer, 'browsergpu')}: {' '.join(why.split())}"
+            )
     return "\n".join(out).replace("\n\n\n", "\n\n") + "\n"
 
 
