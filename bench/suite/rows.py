@@ -235,7 +235,7 @@ def _memory_bound(small: bool, repeat: int) -> Iterator[Row]:
         length = shape[axis]
         yield row(
             "sum", f"sum of axis {axis}", shape, (shape[1 - axis],),
-            tolerance=1e-5 * length, options={"axis": axis},
+            tolerance=1e-6 * length, options={"axis": axis},
         )  # fmt: skip
     yield row("relu", "relu", shape, shape)
     yield row(
