@@ -197,8 +197,10 @@ def find_chrome() -> str:
     raise SystemExit("no Chrome or Chromium found: set CHROME to one")
 
 
-def plan(site: Path, names: Sequence[str], only: str, options: str) -> list[str]:
-    """The pages to open: each first result in a page of its own, then the rows."""
+def plan(
+    site: Path, names: Sequence[str], only: str, options: str, *, first_results: bool = True
+) -> list[str]:
+    """The pages to open: the rows of each, then each first result in a page of its own."""
     told = json.loads((site / "site.json").read_text("utf-8"))
     rows = json.loads((site / "rows.json").read_text("utf-8"))
     parts = only.split("|")
@@ -211,7 +213,7 @@ def plan(site: Path, names: Sequence[str], only: str, options: str) -> list[str]
         if any(row not in first for row in wanted) or name == "device":
             plan.append(f"{name}.html?{rest}")
     for row in wanted:
-        if row in first:
+        if row in first and first_results:
             at = urllib.parse.quote(row)
             plan += [f"{name}.html?first={at}&{options}" for name in pages if name != "device"]
     return plan
@@ -228,6 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="the file that gets the lines")
     parser.add_argument("--pages", nargs="*", default=[], help="some of the site's pages")
     parser.add_argument("--only", default="", help="rows with one of these parts|in|their names")
+    parser.add_argument("--no-first", action="store_true", help="leave the first results out")
     parser.add_argument("--options", default="", help="more of the pages' query, as repeats=3&ms=5")
     parser.add_argument("--seconds", type=float, default=560, help="for everything (560)")
     parser.add_argument("--page-seconds", type=float, default=200, help="for one page (200)")
@@ -236,7 +239,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     usual = SOFTWARE_FLAGS if options.software else GPU_FLAGS
     drive(
         options.site,
-        plan(options.site, options.pages, options.only, options.options),
+        plan(
+            options.site,
+            options.pages,
+            options.only,
+            options.options,
+            first_results=not options.no_first,
+        ),
         options.out,
         chrome=find_chrome(),
         flags=flags or usual,
