@@ -3,7 +3,8 @@
 import { main, post, query, time } from "./common.mjs";
 
 const small = JSON.parse(await (await fetch("site.json")).text()).sizes === "small";
-const WANTED = ["shader-f16", "subgroups", "timestamp-query"];
+const MATRICES = "chromium-experimental-subgroup-matrix";
+const WANTED = ["shader-f16", "subgroups", "timestamp-query", MATRICES];
 const LIMITS = ["maxBufferSize", "maxStorageBufferBindingSize"];
 const STORAGE = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
 
@@ -79,6 +80,42 @@ await main("device", async () => {
     ["vec4<f16>", 4, 8]]) {
     await multiplyAdds(type, lanes, chains);
   }
+
+  // Products of 16 × 16 matrices by a subgroup, which are a GPU's tensor cores.
+  const matrixProducts = async () => {
+    const shapes = [...(adapter.info.subgroupMatrixConfigs ?? [])];
+    const known = shapes.some((each) => each.M === 16 && each.N === 16 && each.K === 16
+      && each.componentType === "f16" && each.resultComponentType === "f32");
+    if (!known || !WANTED.every((feature) => device.features.has(feature))) return;
+    const [rounds, workgroups] = small ? [16, 16] : [512, 8448];
+    const [lefts, rights] = [[0, 1], [0, 1, 2, 3]];
+    const sums = lefts.flatMap((i) => rights.map((j) => [i, j, `c${i}${j}`]));
+    const load = (side, name, slot) => `let ${name} = subgroupMatrixLoad<
+      subgroup_matrix_${side}<f16, 16, 16>, row_major>(&operands, ${256 * slot}u, 16u);`;
+    const of = await pipeline(`
+      enable f16; enable subgroups; enable ${MATRICES.replaceAll("-", "_")};
+      diagnostic(off, chromium.subgroup_matrix_uniformity);
+      @group(0) @binding(0) var<storage, read> operands: array<f16>;
+      @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+      @compute @workgroup_size(128) fn main(@builtin(workgroup_id) id: vec3u) {
+        ${lefts.map((i) => load("left", `a${i}`, i)).join("\n")}
+        ${rights.map((j) => load("right", `b${j}`, j + 2)).join("\n")}
+        ${sums.map(([, , c]) => `var ${c} = subgroup_matrix_result<f32, 16, 16>();`).join("\n")}
+        for (var round = 0u; round < ${rounds}u; round++) {
+          ${sums.map(([i, j, c]) =>
+            `${c} = subgroupMatrixMultiplyAccumulate(a${i}, b${j}, ${c});`).join("\n")}
+        }
+        ${sums.map(([, , c], slot) => `subgroupMatrixStore<row_major>(
+          &result, (id.x % 64u) * 2048u + ${256 * slot}u, ${c}, 16u);`).join("\n")}
+      }`);
+    const operands = buffer(6 * 512);
+    device.queue.writeBuffer(operands, 0, new Uint16Array(6 * 256).fill(0x2e66)); // 0.1
+    const bound = group(of, operands, buffer(64 * 2048 * 4));
+    const flops = 4 * workgroups * rounds * sums.length * 2 * 16 ** 3; // of subgroups of 32
+    await measure("multiply-adds, f16 subgroup matrices", () => dispatch(of, bound, [workgroups]),
+      { flops });
+  };
+  await matrixProducts().catch((error) => post({ row: "limit: subgroup matrices", error: error.message }));
 
   // Copies of vec4f, bytes read and written counted together; then reading alone.
   for (const mib of small ? [1] : [64, 512]) {
