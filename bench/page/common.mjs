@@ -1,7 +1,7 @@
 // What all pages share: the rows, the lines they post, the timing rule, the check of a result.
 //
-// A page's address says what it does: `sizes` (small, big), `only` (a part of the rows' names),
-// `first` (measures the first result of that row, alone), and the timing rule's numbers.
+// A page's address says what it does: `only` (rows with one of|these parts in their names), `first`
+// (measures the first result of that row, alone), and the timing rule's numbers.
 
 import { make } from "./data.mjs";
 
