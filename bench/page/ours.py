@@ -266,6 +266,7 @@ class Lab:
             ex.transpose(per_head, (1, 0, 2), joined)
             ex.matmul(flat, w_out, result)
             ex.add(result, b_out, result)
+            ex.add(rows, result, result)
 
         block = _method(ex, "attention_block")
         return _fused(lambda: block(source, w_qkv, b_qkv, w_out, b_out, heads=h), parts)

@@ -155,7 +155,8 @@ def attention_block(x: Inputs, out: tuple[int, ...], options: Options, index: in
         powers = np.exp(scores - scores.max())
         joined.append(powers @ v / powers.sum())
     out_column = x["w_out"].row(column, width, width)
-    return float(np.concatenate(joined) @ out_column + x["b_out"].at(column))
+    projected = np.concatenate(joined) @ out_column + x["b_out"].at(column)
+    return float(projected + x["x"].at(index))
 
 
 REFERENCES: Mapping[str, Callable[[Inputs, tuple[int, ...], Options, int], float]] = {
