@@ -340,7 +340,8 @@ def _first_results(small: bool) -> Iterator[Row]:
     plain = [
         _matmul(n, n, n),
         Row(
-            id=f"softmax {n}×{n}", section="", op="softmax", dtype="f32", inputs={"x": Input((n, n), 8)},
+            id=f"softmax {n}×{n}", section="", op="softmax", dtype="f32",
+            inputs={"x": Input((n, n), 8)},
             out=(n, n), unit="ms", tolerance=1e-3 / n, options={"axis": -1},
         ),
         _conv(16, 16, 3, 14, 1) if small else _conv(64, 64, 3, 56, 1),
