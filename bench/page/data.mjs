@@ -1,0 +1,30 @@
+// The numbers that every page computes with; suite/data.py does the same and says how.
+
+const PERIOD = 1_048_573;
+
+function block(salt, n) {
+  const values = new Float32Array(n);
+  const start = Math.imul(salt, 0x9e3779b1);
+  for (let i = 0; i < n; i++) {
+    let x = (i + start) | 0;
+    x = Math.imul(x ^ (x >>> 16), 0x21f0aaad);
+    x = Math.imul(x ^ (x >>> 15), 0x735a2d97);
+    x ^= x >>> 15;
+    values[i] = ((x >>> 8) | 1) / 16777216 - 0.5;
+  }
+  return values;
+}
+
+// One copy of an input as a typed array; `repeat` copies of it make the whole.
+export function make({ shape, salt, dtype, repeat, scale, value }) {
+  const n = shape.reduce((a, b) => a * b, 1) / repeat;
+  const values = new (dtype === "f16" ? Float16Array : Float32Array)(n);
+  if (value !== null) return values.fill(value);
+  let once = block(salt, Math.min(n, PERIOD));
+  if (scale !== 1) once = once.map((x) => x * scale);
+  if (dtype === "f16") once = Float16Array.from(once);
+  for (let at = 0; at < n; at += PERIOD) {
+    values.set(n - at < once.length ? once.subarray(0, n - at) : once, at);
+  }
+  return values;
+}

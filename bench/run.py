@@ -1,0 +1,103 @@
+"""Measures browsergpu, its peers and the device itself, in the same browser.
+
+    python3 bench/run.py                        # all of it on this machine's GPU: sizes big
+    python3 bench/run.py --sizes small --only "matmul|conv" --pages ours --software
+
+or in three steps, for a GPU machine without network or packages:
+
+    python3 bench/run.py prepare FOLDER --sizes big     # here: 34 MB
+    python3 FOLDER/drive.py --out lines.jsonl           # there: Python and Chrome alone
+    python3 bench/run.py report lines.jsonl             # here
+
+A report makes bench/results/DATE-DEVICE.json, .md and .svg, and README.md's table. Pages: ours,
+device (no library), tfjs, jaxjs, ort; the peers come from npm. How is measured, and what "kernels
+alone" means: bench/page/common.mjs and ours.py.
+
+Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent
+ROOT = BENCH.parent
+sys.path[:0] = [str(ROOT / "py"), str(BENCH)]
+
+import drive  # noqa: E402
+from suite import plot, report, table  # noqa: E402
+from suite.folder import PAGES, make_folder  # noqa: E402
+from suite.rows import SIZES  # noqa: E402
+
+FOLDER = ROOT / ".cache" / "bench" / "site"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    command = given.pop(0) if given[:1] in (["prepare"], ["report"]) else "all"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", choices=SIZES, default="big", help="of the rows (big)")
+    if command == "report":
+        parser.add_argument("lines", nargs="+", type=Path, help="later ones count more")
+        _results_options(parser)
+        options = parser.parse_args(given)
+        make_report(options.lines, options.sizes, options.out, options.readme)
+        return
+    parser.add_argument("--pages", nargs="*", choices=PAGES, default=list(PAGES))
+    if command == "prepare":
+        parser.add_argument("folder", type=Path)
+        options = parser.parse_args(given)
+        make_folder(options.folder, options.sizes, options.pages)
+        return
+    parser.add_argument("--only", default="", help="rows with one of these parts|in|their names")
+    parser.add_argument("--software", action="store_true", help="SwiftShader instead of a GPU")
+    _results_options(parser)
+    options = parser.parse_args(given)
+    make_folder(FOLDER, options.sizes, options.pages)
+    lines = FOLDER / "lines.jsonl"
+    lines.unlink(missing_ok=True)
+    how = ["--software", "--options", "warm=0&ms=1&repeats=3"] if options.software else []
+    drive.main(
+        [str(FOLDER), "--out", str(lines), "--only", options.only, "--seconds", "3600", *how]
+    )
+    make_report([lines], options.sizes, options.out, options.readme)
+
+
+def _results_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, default=BENCH / "results", help="a folder")
+    parser.add_argument(
+        "--readme", type=Path, default=ROOT / "README.md", help="whose table is made anew"
+    )
+
+
+def make_report(lines: Sequence[Path], sizes: str, out: Path, readme: Path) -> None:
+    """Writes the results of some files of lines."""
+    found = report.read(lines, sizes)
+    out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(found.as_json(), ensure_ascii=False, indent=1)
+    (out / f"{found.name}.json").write_text(text + "\n", "utf-8")
+    (out / f"{found.name}.md").write_text(table.full(found), "utf-8")
+    (out / f"{found.name}.svg").write_text(plot.plot(found), "utf-8")
+    if sizes == "big":
+        table.insert(readme, _in_readme(found))
+    print(out / f"{found.name}.md")
+
+
+def _in_readme(found: report.Report) -> str:
+    picture = f"bench/results/{found.name}.svg"
+    about = found.about
+    return (
+        f"On an {about['device']}, {about['browser']}, {about['date']} "
+        f"([every row](bench/results/{found.name}.md)):\n\n{table.chief(found)}\n"
+        f"![Each row's speed against the best peer]({picture})\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

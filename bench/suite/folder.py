@@ -1,0 +1,64 @@
+"""Makes a folder that a browser can be driven on, without network and without this repository."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from base64 import b64encode
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from devsite.layout import Layout
+from devsite.site import prepare as prepare_site
+from suite.models import attention_of_parts, model, shapes
+from suite.peers import VERSIONS, fetch_peers
+from suite.rows import Row, rows
+
+BENCH = Path(__file__).resolve().parents[1]
+PAGES = ("ours", "device", "tfjs", "jaxjs", "ort")
+CACHE = Layout().cache / "bench"  # packages from npm
+_PYODIDE = ("pyodide*", "python_stdlib.zip", "numpy-*", "micropip-*", "packaging-*")
+
+
+def make_folder(folder: Path, sizes: str, pages: Sequence[str] = PAGES) -> None:
+    """Fills a folder with pages, the rows with their reference values, Pyodide and the wheel (20
+    MB), and for the peers' pages the peers (19 MB, by npm)."""
+    site = prepare_site()
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (BENCH / "page").iterdir():
+        shutil.copy(path, folder)
+    shutil.copy(BENCH / "drive.py", folder)
+    shutil.copy(BENCH / "suite" / "data.py", folder)
+    pyodide = folder / "pyodide"
+    pyodide.mkdir(exist_ok=True)
+    for pattern in _PYODIDE:
+        for path in (Layout().files / "pyodide").glob(pattern):
+            shutil.copy(path, pyodide)
+    for old in folder.glob("*.whl"):
+        old.unlink()
+    shutil.copy(site.wheel, folder)
+    fetch_peers(folder, CACHE, pages)
+    work = rows(sizes)
+    _write(folder / "rows.json", [row.as_json() for row in work])
+    _write(folder / "models.json", _models(work))
+    described = {"sizes": sizes, "pages": list(pages), "wheel": site.wheel.name}
+    _write(folder / "site.json", described | {"versions": VERSIONS})
+
+
+def _models(work: Sequence[Row]) -> dict[str, Any]:
+    """Each row's ONNX model, and one that is only there to keep a session open."""
+    made = {row.id: row for row in work if not row.ours_only}
+    made["anchor"] = next(row for row in work if row.op == "relu")
+    pairs = {name: (model(row), shapes(row)) for name, row in made.items()}
+    for row in work:
+        if row.op == "attention":
+            pairs[f"{row.id}, parts"] = attention_of_parts(row)
+    return {
+        name: {"model": b64encode(data).decode(), "shapes": placed}
+        for name, (data, placed) in pairs.items()
+    }
+
+
+def _write(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False), "utf-8")

@@ -1,0 +1,193 @@
+"""From the lines that pages posted to results: for each row, what each library reached."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from suite.rows import Row, rows
+
+PEERS = {"ort": "onnxruntime-web", "tfjs": "TensorFlow.js", "jaxjs": "jax-js"}
+LOWER_IS_BETTER = ("µs", "ms")
+
+
+@dataclass
+class Result:
+    """One row's results, in the row's unit. ``reached`` has the libraries' ("ours" is from
+    Python), ``kernels`` ours without Python, ``parts`` that of the parts of a fused operation,
+    ``problems`` why a library has none."""
+
+    row: Row
+    reached: dict[str, float] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    kernels: float | None = None
+    parts: float | None = None
+    limit: float | None = None
+
+    @property
+    def best_peer(self) -> float | None:
+        """The best result of a peer, if there is any."""
+        peers = [value for name, value in self.reached.items() if name != "ours"]
+        if not peers:
+            return None
+        return min(peers) if self.row.unit in LOWER_IS_BETTER else max(peers)
+
+    @property
+    def baseline(self) -> float | None:
+        """What ours is compared with: the best peer, or the sum of our own parts."""
+        return self.parts if self.row.ours_only else self.best_peer
+
+    def speed(self, value: float | None) -> float | None:
+        """How many times as fast as the baseline a result is."""
+        if value is None or self.baseline is None:
+            return None
+        if self.row.unit in LOWER_IS_BETTER:
+            return self.baseline / value
+        return value / self.baseline
+
+
+@dataclass
+class Report:
+    """All results of a run, and what they were measured on."""
+
+    about: dict[str, Any]
+    results: list[Result]
+    limits: dict[str, float]
+    lines: list[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """The name of its files: date and device."""
+        device = re.sub(r"[^a-z0-9]+", "-", self.about["device"].lower()).strip("-")
+        return f"{self.about['date']}-{device}"
+
+    def as_json(self) -> dict[str, Any]:
+        """What is kept of it."""
+        told = [
+            {
+                "row": result.row.id,
+                "unit": result.row.unit,
+                "goal": result.row.goal,
+                "limit": result.limit,
+                "reached": result.reached,
+                "kernels_alone": result.kernels,
+                "parts": result.parts,
+                "problems": result.problems,
+            }
+            for result in self.results
+        ]
+        return {**self.about, "limits": self.limits, "rows": told, "lines": self.lines}
+
+
+def read(files: Iterable[Path], sizes: str) -> Report:
+    """The report of some files of lines. Where several have a row, the last one that has measured
+    it counts."""
+    lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    about: dict[str, Any] = {"date": "", "browser": "", "device": "", "flags": [], "versions": {}}
+    for file in files:
+        for text in file.read_text("utf-8").splitlines():
+            line = json.loads(text)
+            _learn(about, line)
+            if line.get("row"):
+                key = (line["peer"], line["row"], line.get("way", ""))
+                if "ms" in line or "ms" not in lines.get(key, {}):
+                    lines[key] = line
+    limits = _limits(lines.values())
+    results = [_result(row, list(lines.values()), limits) for row in rows(sizes)]
+    return Report(about, results, limits, list(lines.values()))
+
+
+def _learn(about: dict[str, Any], line: Mapping[str, Any]) -> None:
+    if "browser" in line:
+        about |= {name: line[name] for name in ("browser", "date", "flags")}
+        if line["gpu"]:
+            about["device"], about["driver"] = line["gpu"].split(", ")
+    if "version" in line:
+        about["versions"][line["peer"]] = line["version"]
+    if "adapter" in line:
+        names = line["adapter"]
+        about["adapter"] = names
+        told = names["description"] or f"{names['vendor']} {names['architecture']}"
+        about["device"] = about["device"] or told
+
+
+def _limits(lines: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """What the device itself reached, in TFLOP/s, TB/s, GB/s, µs and ms, by name."""
+    found = {}
+    for line in lines:
+        if not line["row"].startswith("limit: ") or "ms" not in line:
+            continue
+        name = line["row"].removeprefix("limit: ")
+        if "flops" in line:
+            found[f"{name}, TFLOP/s"] = line["flops"] / line["ms"] / 1e9
+        elif "nbytes" in line:
+            found[f"{name}, GB/s"] = line["nbytes"] / line["ms"] / 1e6
+        else:
+            found[f"{name}, µs"] = 1e3 * line["ms"] / line.get("divided_by", 1)
+    return found
+
+
+def _limit(row: Row, limits: Mapping[str, float]) -> float | None:
+    """The device's limit for a row, in the row's unit, as far as it was measured."""
+
+    def best(start: str, *parts: str) -> float | None:
+        of_kind = ((name, value) for name, value in limits.items() if name.startswith(start))
+        found = [value for name, value in of_kind if any(part in name for part in parts or ("",))]
+        return max(found, default=None)
+
+    if row.op == "chain":
+        return limits.get("dispatch after dispatch, µs")
+    if row.unit == "GB/s":
+        return best("memory copy in WebAssembly")
+    if row.unit == "TFLOP/s":
+        half = row.dtype == "f16"
+        return best("multiply-adds", "f16") if half else best("multiply-adds", "f32", "vec4f")
+    if row.unit == "TB/s":
+        size = "512" if "512" in row.id else "64"
+        reading = row.op in ("sum", "variance", "matmul")
+        value = best("read" if reading else "copy", f"{size} MiB")
+        return None if value is None else value / 1e3
+    return None
+
+
+def _result(row: Row, lines: Sequence[Mapping[str, Any]], limits: Mapping[str, float]) -> Result:
+    result = Result(row, limit=_limit(row, limits))
+    for line in (line for line in lines if line["row"] == row.id):
+        peer = line["peer"]
+        if peer == "ours" and "parts_ms" in line:
+            result.parts = _value(row, line["parts_ms"])
+        if "ms" not in line:
+            result.problems.setdefault(peer, line.get("skip") or line.get("error", "no result"))
+        elif not line["check"]["ok"]:
+            result.problems[peer] = f"wrong result (off by {line['check']['error']})"
+        else:
+            value = _value(row, line["ms"])
+            known = result.reached.get(peer)
+            best = min if row.unit in LOWER_IS_BETTER else max
+            result.reached[peer] = value if known is None else best(known, value)
+            if peer == "ours" and "kernel_ms" in line:
+                result.kernels = _value(row, line["kernel_ms"])
+    for peer in result.reached:
+        result.problems.pop(peer, None)
+    return result
+
+
+def _value(row: Row, ms: float) -> float:
+    if row.unit == "µs":
+        return 1e3 * ms / row.options["length"]
+    if row.unit == "ms":
+        return ms
+    if row.unit == "TFLOP/s":
+        return row.flops / ms / 1e9
+    return row.nbytes / ms / (1e9 if row.unit == "TB/s" else 1e6)
+
+
+def middle(values: Iterable[float | None]) -> float | None:
+    """The median of those that are known."""
+    known = [value for value in values if value is not None]
+    return median(known) if known else None

@@ -1,0 +1,103 @@
+"""The results as Markdown: every row for bench/results, the chief ones for README.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from suite.report import PEERS, Report, Result, middle
+
+BEGIN, END = "<!-- bench/run.py report: from here -->", "<!-- bench/run.py report: to here -->"
+_HEAD = ("work", "unit", "browsergpu", *PEERS.values(), "ours ÷ best", "device limit")
+
+
+def number(value: float | None) -> str:
+    """Three digits."""
+    if value is None:
+        return "–"
+    if value >= 100:
+        return f"{value:,.0f}".replace(",", " ")
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(result: Result) -> list[str]:
+    peers = [number(result.reached.get(peer)) for peer in PEERS]
+    if result.row.ours_only:
+        peers = [f"parts: {number(result.parts)}", "", ""]
+    speed = result.speed(result.reached.get("ours"))
+    ours = number(result.reached.get("ours"))
+    return [
+        result.row.id.removeprefix("first result: "),
+        result.row.unit,
+        f"**{ours}**" if speed is not None and speed >= 1 else ours,
+        *peers,
+        "–" if speed is None else f"{number(speed)}×",
+        number(result.limit),
+    ]
+
+
+def full(report: Report) -> str:
+    """The whole table, with goals, kernels alone, and why results are missing."""
+    about = report.about
+    versions = ", ".join(
+        f"{PEERS.get(name, 'browsergpu')} {version}" for name, version in about["versions"].items()
+    )
+    out = [
+        f"# {about['device']}, {about['date']}",
+        "",
+        f"{about['browser']}, driver {about.get('driver', 'unknown')}; {versions}.",
+        f"Chrome's flags: `{' '.join(about['flags'])}`.",
+        "",
+        f"![Each row's speed against the best peer]({report.name}.svg)",
+        "",
+    ]
+    section = ""
+    for result in report.results:
+        if result.row.section != section:
+            section = result.row.section
+            head = [*_HEAD, "kernels alone", "goal"]
+            out += ["", f"## {section}", "", _line(head), _line(["---"] * len(head))]
+        out.append(_line([*_cells(result), number(result.kernels), number(result.row.goal)]))
+    out += ["", "## The device itself", "", _line(["what", "reached"]), _line(["---"] * 2)]
+    for name, value in report.limits.items():
+        what, _, unit = name.rpartition(", ")
+        out.append(_line([what, f"{number(value)} {unit}"]))
+    out += ["", "## Missing results", ""]
+    for result in report.results:
+        for peer, why in result.problems.items():
+            out.append(
+                f"- {result.row.id}, {PEERS.get(peer, 'browsergpu')}: {' '.join(why.split())}"
+            )
+    return "\n".join(out).replace("\n\n\n", "\n\n") + "\n"
+
+
+def chief(report: Report) -> str:
+    """The rows with goals, and the many convolutions as one."""
+    out = [_line(_HEAD), _line(["---"] * len(_HEAD))]
+    for result in report.results:
+        row = result.row
+        many = row.section.endswith("512 MiB") or row.section.startswith("matmul of odd")
+        if row.first or row.ours_only or (row.goal is not None and not many):
+            cells = _cells(result)
+            if row.first:
+                cells[0] = row.id
+            out.append(_line(cells))
+    for name in ("convolutions of ResNet-50", "matmul of odd shapes"):
+        results = [r for r in report.results if r.row.section == name]
+        speeds = [r.speed(r.reached.get("ours")) for r in results]
+        speed = middle(speeds)
+        told = "–" if speed is None else f"{number(speed)}×"
+        out.append(_line([f"{name}: median of {len(results)}", "", "", "", "", "", told, ""]))
+    return "\n".join(out) + "\n"
+
+
+def insert(readme: Path, text: str) -> None:
+    """Puts text between the markers in a file."""
+    whole = readme.read_text("utf-8")
+    before, _, rest = whole.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    readme.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}", "utf-8")

@@ -1,0 +1,55 @@
+"""The benchmark's runner, on small sizes: every row's result is right. Times are not looked at."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "bench"))
+
+from suite.folder import CACHE  # noqa: E402
+from suite.peers import VERSIONS, is_cached  # noqa: E402
+
+SKIPPED = ("the device has no", "KernelExecutor has no")
+
+
+def run(out: Path, *options: str) -> dict[str, Any]:
+    """What the runner's report says."""
+    command = [sys.executable, str(ROOT / "bench" / "run.py"), "--sizes", "small", "--software"]
+    finished = subprocess.run(
+        [*command, "--out", str(out), *options], capture_output=True, text=True, timeout=300
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    names = {path.suffix: path for path in out.iterdir()}
+    assert set(names) == {".json", ".md", ".svg"}
+    told: dict[str, Any] = json.loads(names[".json"].read_text("utf-8"))
+    return told
+
+
+def test_every_row_is_right(tmp_path: Path) -> None:
+    told = run(tmp_path, "--pages", "ours", "device")
+    for row in told["rows"]:
+        problem = row["problems"].get("ours", "")
+        if not problem.startswith(SKIPPED):
+            assert not problem, row["row"]
+            assert row["reached"]["ours"] > 0, row["row"]
+    assert told["limits"]["memory copy in WebAssembly, GB/s"] > 0
+    assert any(name.startswith("multiply-adds") for name in told["limits"])
+
+
+@pytest.mark.skipif(
+    not all(is_cached(CACHE, page) for page in VERSIONS),
+    reason="the peers were not fetched: python3 bench/run.py prepare does",
+)
+def test_peers_get_the_same_numbers(tmp_path: Path) -> None:
+    told = run(tmp_path, "--pages", *VERSIONS, "--only", "matmul f32 33×35×31|relu")
+    rows = [row for row in told["rows"] if row["reached"]]
+    assert len(rows) == 3
+    for row in rows:
+        assert set(row["reached"]) == set(VERSIONS), row["problems"]

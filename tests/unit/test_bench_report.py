@@ -1,0 +1,141 @@
+"""The benchmark's report: what it makes of the lines that pages have posted."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "bench"))
+
+from suite import plot, report, rows, table  # noqa: E402
+from suite.data import PERIOD, Input  # noqa: E402
+
+RIGHT = {"ok": True, "error": 0.0, "tolerance": 1e-6}
+WRONG = {"ok": False, "error": 0.5, "tolerance": 1e-6}
+ABOUT = {"date": "2026-01-02", "browser": "Chromium 1", "flags": [], "gpu": "GPU 9, 5.1"}
+CUBE = "matmul f32 2048×2048×2048"
+CHAIN = "chain of 1000 small ops"
+FUSED = "residual add + layer norm, 8192×768"
+
+
+def read(tmp_path: Path, *lines: dict[str, Any]) -> report.Report:
+    """The report of some lines."""
+    path = tmp_path / "lines.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in (ABOUT, *lines)), "utf-8")
+    return report.read([path], "big")
+
+
+def line(peer: str, row: str, ms: float, check: Any = RIGHT, **more: Any) -> dict[str, Any]:
+    return {"peer": peer, "row": row, "ms": ms, "check": check, **more}
+
+
+def result(told: report.Report, row: str) -> report.Result:
+    return next(each for each in told.results if each.row.id == row)
+
+
+@pytest.mark.parametrize("sizes", rows.SIZES)
+def test_rows_have_names_of_their_own_and_reference_values(sizes: str) -> None:
+    made = rows.rows(sizes)
+    assert len({row.id for row in made}) == len(made)
+    small = [row for row in made if sizes == "small" or row.flops < 1e9]
+    for row in small:
+        told = row.as_json()
+        assert len(told["check"]["at"]) == len(told["check"]["values"]) > 1
+        assert np.isfinite(told["check"]["values"]).all()
+
+
+def test_an_input_is_known_from_its_places() -> None:
+    x = Input((6, 5), salt=3, repeat=2, scale=2.0)
+    whole = np.concatenate([x.copy(), x.copy()]).ravel()
+    np.testing.assert_array_equal(x.at(np.arange(30)), whole)
+    assert (np.abs(whole) <= 1).all()
+    assert (whole != 0).all()
+    long = Input((PERIOD + 7,), salt=1, dtype="f16")
+    assert long.copy().dtype == np.float16
+    np.testing.assert_array_equal(long.at(np.arange(PERIOD, PERIOD + 7)), long.copy()[:7])
+
+
+def test_rates_and_the_best_peer(tmp_path: Path) -> None:
+    told = read(
+        tmp_path,
+        line("ours", CUBE, 0.5, kernel_ms=0.4),
+        line("tfjs", CUBE, 1.0),
+        line("ort", CUBE, 2.0, way="slow"),
+        line("ort", CUBE, 0.8, way="quick"),
+        line("jaxjs", CUBE, 0.1, WRONG),
+        {"peer": "device", "row": "limit: multiply-adds, vec4f × 8", "flops": 6e10, "ms": 1.0},
+        {"peer": "device", "row": "limit: multiply-adds, vec4<f16> × 8", "flops": 9e10, "ms": 1.0},
+    )
+    cube = result(told, CUBE)
+    flops = 2 * 2048**3
+    assert cube.reached["ours"] == pytest.approx(flops / 0.5e9)
+    assert cube.kernels == pytest.approx(flops / 0.4e9)
+    assert cube.best_peer == cube.reached["ort"] == pytest.approx(flops / 0.8e9)
+    assert cube.speed(cube.reached["ours"]) == pytest.approx(1.6)
+    assert "jaxjs" not in cube.reached
+    assert "wrong result" in cube.problems["jaxjs"]
+    assert cube.limit == pytest.approx(60)
+
+
+def test_of_times_the_shorter_is_the_better(tmp_path: Path) -> None:
+    told = read(
+        tmp_path,
+        line("ours", CHAIN, 5.0),
+        line("tfjs", CHAIN, 20.0),
+        line("ort", CHAIN, 10.0),
+        line("ours", FUSED, 1.0, parts_ms=1.5),
+    )
+    chain = result(told, CHAIN)
+    assert chain.reached["ours"] == pytest.approx(5.0)  # µs each
+    assert chain.speed(chain.reached["ours"]) == pytest.approx(2.0)
+    fused = result(told, FUSED)
+    assert fused.speed(fused.reached["ours"]) == pytest.approx(1.5)
+
+
+def test_a_later_file_counts_more_but_not_its_failures(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("\n".join(map(json.dumps, (ABOUT, line("ours", CUBE, 1.0)))), "utf-8")
+    second.write_text("\n".join(map(json.dumps, (ABOUT, line("ours", CUBE, 0.5)))), "utf-8")
+    broken = tmp_path / "broken"
+    broken.write_text(json.dumps({"peer": "ours", "row": CUBE, "error": "lost"}), "utf-8")
+    told = report.read([first, second, broken], "big")
+    assert result(told, CUBE).reached["ours"] == pytest.approx(2 * 2048**3 / 0.5e9)
+    assert not result(told, CUBE).problems
+
+
+def test_table_and_plot(tmp_path: Path) -> None:
+    told = read(
+        tmp_path,
+        line("ours", CUBE, 0.5),
+        line("tfjs", CUBE, 1.0),
+        {"peer": "ort", "row": CUBE, "error": "no\nroom"},
+    )
+    assert told.name == "2026-01-02-gpu-9"
+    text = table.full(told)
+    assert f"| {CUBE} | TFLOP/s | **34.4** | – | 17.2 | – | 2.00× |" in text
+    assert f"- {CUBE}, onnxruntime-web: no room" in text
+    assert f"| {CUBE} |" in table.chief(told)
+    picture = ElementTree.fromstring(plot.plot(told))
+    assert any(node.text == CUBE for node in picture.iter())
+    json.dumps(told.as_json())
+
+
+def test_a_report_without_results_can_be_shown(tmp_path: Path) -> None:
+    told = read(tmp_path)
+    assert CUBE in table.full(told)
+    ElementTree.fromstring(plot.plot(told))
+
+
+def test_the_readmes_table_is_replaced(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n", "utf-8")
+    for text in ("one", "two"):
+        table.insert(readme, text)
+    assert readme.read_text("utf-8") == f"before\n{table.BEGIN}\n\ntwo\n{table.END}\nafter\n"
