@@ -1,11 +1,17 @@
-// C = alpha A B + beta C for row-major C and any strides of A and B, batched.
+// C = f(alpha A B + bias + beta C) + residual for row-major C and any strides of A and B, batched.
 //
-// The general kernel: transposes are strides, so one form serves them all. A workgroup of 16 × 16
-// threads makes a 64 × 64 tile of C, 16 steps of k at a time through workgroup memory; a thread
-// keeps 4 × 4 sums in registers. 2mnk operations; A is read n/64 times and B m/64 times.
-// beta = 0 never reads C. Tiles are numbered along one index over a folded grid, so that any
-// m and n fit; z is the batch. With BIAS, a vector of n elements is added to every row of C;
-// without, the binding must be there but is not read.
+// A workgroup makes a SIDE × SIDE tile of C from strips of A and B, DEPTH steps of k at a time
+// through workgroup memory; while it multiplies, its loads of the next strips are under way. A
+// thread keeps 8 × 8 sums in registers (TALL: 16 × 8) as outer products of vec4s. With SLICES,
+// as many sets of threads share the steps of k and add up in the end: more threads for the same
+// tile. 2mnk operations; A is read n/SIDE times and B m/SIDE times.
+//
+// A vec4 in workgroup memory holds rows (or columns) that are SIDE/4 apart, so that neighbouring
+// threads load and store neighbours whatever the strides are. Rows and columns past the end are
+// loaded as they come, since nothing of theirs is stored; steps of k past the end are zeros.
+// Tiles are numbered along one index over a folded grid, eight rows of tiles at a time to share
+// the cache; z is the batch, times the pieces of length chunk that k is cut into where the
+// products of those go to gemm_sum.wgsl.
 
 struct Params {
   m: u32,
@@ -18,121 +24,303 @@ struct Params {
   c_row: u32,
   a_batch: u32, // elements from one matrix of the batch to the next
   b_batch: u32,
-  c_batch: u32,
-  first_batch: u32,
+  c_batch: u32, // from one piece to the next
+  first: u32, // of z
+  chunk: u32,
+  added: u32, // 1: a bias of n elements to every row, 2: the residual, as C lies
   alpha: f32,
-  beta: f32,
+  beta: f32, // 0: C is not read
 }
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;
 @group(0) @binding(2) var<storage, read> bias: array<f32>;
-@group(0) @binding(3) var<storage, read_write> c: array<f32>;
+@group(0) @binding(3) var<storage, read> residual: array<f32>;
+@group(0) @binding(4) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override BIAS: u32 = 0u;
+override SIDE: u32 = 64u; // 64 or 128
+override DEPTH: u32 = 16u;
+override TALL: bool = false;
+override WIDE: bool = true;
+override SLICES: u32 = 1u;
+override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
 
-const TILE = 64u;
-const DEPTH = 16u;
-const PITCH = 68u; // TILE padded by 4 words, so that column writes spread over the banks
+override QUARTER = SIDE / 4u;
+override PITCH = QUARTER + 1u; // odd, so that writes along k spread over the banks
+override ACROSS = select(SIDE / 4u, SIDE / 8u, WIDE); // threads along a row of the tile
+override DOWN = select(SIDE / 8u, SIDE / 16u, TALL);
+override THREADS = ACROSS * DOWN * SLICES;
+override LOADS = QUARTER * DEPTH / THREADS; // vec4s of A, and of B, that a thread loads: 1, 2 or 4
 
-var<workgroup> a_tile: array<f32, DEPTH * PITCH>; // transposed: [k][row]
-var<workgroup> b_tile: array<f32, DEPTH * PITCH>; // [k][column]
+var<workgroup> a_tile: array<vec4f, DEPTH * PITCH>;
+var<workgroup> b_tile: array<vec4f, DEPTH * PITCH>;
 
-// Threads walk along the direction in which memory is contiguous.
-fn load_a(thread: u32, row0: u32, k0: u32, base: u32) {
-  for (var i = thread; i < TILE * DEPTH; i += 256u) {
-    let along_k = params.a_col == 1u;
-    let r = select(i % TILE, i / DEPTH, along_k);
-    let d = select(i / TILE, i % DEPTH, along_k);
-    let row = row0 + r;
-    let depth = k0 + d;
-    var value = 0.0;
-    if (row < params.m && depth < params.k) {
-      value = a[base + row * params.a_row + depth * params.a_col];
-    }
-    a_tile[d * PITCH + r] = value;
-  }
+fn a_quad(at: u32) -> vec4f {
+  let step = QUARTER * params.a_row;
+  return vec4f(a[at], a[at + step], a[at + 2u * step], a[at + 3u * step]);
 }
 
-fn load_b(thread: u32, column0: u32, k0: u32, base: u32) {
-  for (var i = thread; i < TILE * DEPTH; i += 256u) {
-    let along_k = params.b_row == 1u;
-    let col = select(i % TILE, i / DEPTH, along_k);
-    let d = select(i / TILE, i % DEPTH, along_k);
-    let column = column0 + col;
-    let depth = k0 + d;
-    var value = 0.0;
-    if (column < params.n && depth < params.k) {
-      value = b[base + depth * params.b_row + column * params.b_col];
-    }
-    b_tile[d * PITCH + col] = value;
-  }
+fn b_quad(at: u32) -> vec4f {
+  let step = QUARTER * params.b_col;
+  return vec4f(b[at], b[at + step], b[at + 2u * step], b[at + 3u * step]);
 }
 
-fn store(row: u32, column: u32, sums: vec4f, base: u32) {
+fn outer(rows: vec4f, columns: vec4f) -> mat4x4f {
+  return mat4x4f(rows.x * columns, rows.y * columns, rows.z * columns, rows.w * columns);
+}
+
+// See unary.wgsl for these forms.
+fn erfc_positive(z: vec4f) -> vec4f {
+  let t = 1.0 / (1.0 + 0.5 * z);
+  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
+    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
+    + t * 0.17087277))))))));
+  return t * exp(p - z * z);
+}
+
+fn apply(v: vec4f) -> vec4f {
+  var value = v;
+  switch (FUNCTION) {
+    case 1u: { value = max(v, vec4f(0.0)); }
+    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
+    case 3u: { value = v / (1.0 + exp(-v)); }
+    case 4u: {
+      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
+      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
+    }
+    default: { return v; }
+  }
+  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+  return select(value, v, is_nan);
+}
+
+// Four elements of a row, a quarter of the tile apart.
+fn store(row: u32, first_column: u32, sums: vec4f, base: u32) {
   if (row >= params.m) {
     return;
   }
-  for (var j = 0u; j < 4u; j++) {
-    if (column + j < params.n) {
-      let at = base + row * params.c_row + column + j;
-      var value = params.alpha * sums[j];
-      if (BIAS != 0u) {
-        value += bias[column + j];
-      }
-      if (params.beta != 0.0) {
-        value += params.beta * c[at];
-      }
-      c[at] = value;
+  let column = first_column + QUARTER * vec4u(0u, 1u, 2u, 3u);
+  let at = base + row * params.c_row + column;
+  var value = params.alpha * sums;
+  if ((params.added & 1u) != 0u) {
+    value += vec4f(bias[column.x], bias[column.y], bias[column.z], bias[column.w]);
+  }
+  if (params.beta != 0.0) {
+    value += params.beta * vec4f(c[at.x], c[at.y], c[at.z], c[at.w]);
+  }
+  value = apply(value);
+  if ((params.added & 2u) != 0u) {
+    value += vec4f(residual[at.x], residual[at.y], residual[at.z], residual[at.w]);
+  }
+  for (var i = 0u; i < 4u; i++) {
+    if (column[i] < params.n) {
+      c[at[i]] = value[i];
     }
   }
 }
 
-@compute @workgroup_size(16, 16)
+fn store_block(row: u32, column: u32, sums: mat4x4f, base: u32) {
+  for (var i = 0u; i < 4u; i++) {
+    store(row + i * QUARTER, column, sums[i], base);
+  }
+}
+
+// A slice's sums, by way of workgroup memory: put by one slice, taken by the first.
+fn put(at: u32, upper: mat4x4f, lower: mat4x4f) {
+  for (var i = 0u; i < 4u; i++) {
+    a_tile[at + i * ACROSS * DOWN] = upper[i];
+    b_tile[at + i * ACROSS * DOWN] = lower[i];
+  }
+}
+
+fn upper(at: u32) -> mat4x4f {
+  let step = ACROSS * DOWN;
+  return mat4x4f(a_tile[at], a_tile[at + step], a_tile[at + 2u * step], a_tile[at + 3u * step]);
+}
+
+fn lower(at: u32) -> mat4x4f {
+  let step = ACROSS * DOWN;
+  return mat4x4f(b_tile[at], b_tile[at + step], b_tile[at + 2u * step], b_tile[at + 3u * step]);
+}
+
+@compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_id) local: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let tile_columns = (params.n + TILE - 1u) / TILE;
-  let tile_rows = (params.m + TILE - 1u) / TILE;
+  let tile_columns = (params.n + SIDE - 1u) / SIDE;
+  let tile_rows = (params.m + SIDE - 1u) / SIDE;
   let tile = group.y * groups.x + group.x;
   if (tile >= tile_rows * tile_columns) {
     return;
   }
-  let row0 = tile / tile_columns * TILE;
-  let column0 = tile % tile_columns * TILE;
-  let batch = params.first_batch + group.z;
-  let a_base = batch * params.a_batch;
-  let b_base = batch * params.b_batch;
-  let c_base = batch * params.c_batch;
+  let first_tile_row = tile / (8u * tile_columns) * 8u;
+  let height = min(8u, tile_rows - first_tile_row);
+  let in_band = tile % (8u * tile_columns);
+  let row0 = (first_tile_row + in_band % height) * SIDE;
+  let column0 = in_band / height * SIDE;
 
-  var sums0 = vec4f();
-  var sums1 = vec4f();
-  var sums2 = vec4f();
-  var sums3 = vec4f();
-  let my_row = 4u * local.y;
-  let my_column = 4u * local.x;
-  for (var k0 = 0u; k0 < params.k; k0 += DEPTH) {
-    load_a(thread, row0, k0, a_base);
-    load_b(thread, column0, k0, b_base);
+  let pieces = max(1u, (params.k + params.chunk - 1u) / params.chunk);
+  let layer = params.first + group.z;
+  let begin = layer % pieces * params.chunk;
+  let end = min(params.k, begin + params.chunk);
+
+  // What a thread loads: threads walk along the direction in which memory is contiguous.
+  let a_along_k = params.a_col == 1u;
+  let a_line = select(thread % QUARTER, thread / DEPTH, a_along_k);
+  let a_depth = select(thread / QUARTER, thread % DEPTH, a_along_k);
+  let a_lines = select(0u, THREADS / DEPTH, a_along_k); // from one of its loads to the next
+  let a_depths = select(THREADS / QUARTER, 0u, a_along_k);
+  let a_slot = a_depth * PITCH + a_line;
+  let a_slots = a_depths * PITCH + a_lines;
+  let a_step = a_lines * params.a_row + a_depths * params.a_col;
+  var a_at = layer / pieces * params.a_batch + (row0 + a_line) * params.a_row
+    + (begin + a_depth) * params.a_col;
+
+  let b_along_k = params.b_row == 1u && params.b_col != 1u;
+  let b_line = select(thread % QUARTER, thread / DEPTH, b_along_k);
+  let b_depth = select(thread / QUARTER, thread % DEPTH, b_along_k);
+  let b_lines = select(0u, THREADS / DEPTH, b_along_k);
+  let b_depths = select(THREADS / QUARTER, 0u, b_along_k);
+  let b_slot = b_depth * PITCH + b_line;
+  let b_slots = b_depths * PITCH + b_lines;
+  let b_step = b_lines * params.b_col + b_depths * params.b_row;
+  var b_at = layer / pieces * params.b_batch + (column0 + b_line) * params.b_col
+    + (begin + b_depth) * params.b_row;
+
+  let place = thread % (ACROSS * DOWN);
+  let slice = thread / (ACROSS * DOWN);
+  let x = place % ACROSS;
+  let y = place / ACROSS;
+
+  var a0: vec4f;
+  var a1: vec4f;
+  var a2: vec4f;
+  var a3: vec4f;
+  var b0: vec4f;
+  var b1: vec4f;
+  var b2: vec4f;
+  var b3: vec4f;
+  var c00 = mat4x4f(); // rows y, + DOWN, …; columns x, + ACROSS
+  var c01 = mat4x4f();
+  var c10 = mat4x4f();
+  var c11 = mat4x4f();
+  var c20 = mat4x4f();
+  var c21 = mat4x4f();
+  var c30 = mat4x4f();
+  var c31 = mat4x4f();
+  if (begin < end) {
+    a0 = a_quad(a_at);
+    b0 = b_quad(b_at);
+    if (LOADS > 1u) {
+      a1 = a_quad(a_at + a_step);
+      b1 = b_quad(b_at + b_step);
+    }
+    if (LOADS > 2u) {
+      a2 = a_quad(a_at + 2u * a_step);
+      b2 = b_quad(b_at + 2u * b_step);
+      a3 = a_quad(a_at + 3u * a_step);
+      b3 = b_quad(b_at + 3u * b_step);
+    }
+  }
+  for (var k0 = begin; k0 < end; k0 += DEPTH) {
+    let left = end - k0;
+    a0 = select(vec4f(), a0, a_depth < left);
+    b0 = select(vec4f(), b0, b_depth < left);
+    a1 = select(vec4f(), a1, a_depth + a_depths < left);
+    b1 = select(vec4f(), b1, b_depth + b_depths < left);
+    a2 = select(vec4f(), a2, a_depth + 2u * a_depths < left);
+    b2 = select(vec4f(), b2, b_depth + 2u * b_depths < left);
+    a3 = select(vec4f(), a3, a_depth + 3u * a_depths < left);
+    b3 = select(vec4f(), b3, b_depth + 3u * b_depths < left);
+    a_tile[a_slot] = a0;
+    b_tile[b_slot] = b0;
+    if (LOADS > 1u) {
+      a_tile[a_slot + a_slots] = a1;
+      b_tile[b_slot + b_slots] = b1;
+    }
+    if (LOADS > 2u) {
+      a_tile[a_slot + 2u * a_slots] = a2;
+      b_tile[b_slot + 2u * b_slots] = b2;
+      a_tile[a_slot + 3u * a_slots] = a3;
+      b_tile[b_slot + 3u * b_slots] = b3;
+    }
     workgroupBarrier();
-    for (var d = 0u; d < DEPTH; d++) {
-      let at_a = d * PITCH + my_row;
-      let at_b = d * PITCH + my_column;
-      let row = vec4f(b_tile[at_b], b_tile[at_b + 1u], b_tile[at_b + 2u], b_tile[at_b + 3u]);
-      sums0 += a_tile[at_a] * row;
-      sums1 += a_tile[at_a + 1u] * row;
-      sums2 += a_tile[at_a + 2u] * row;
-      sums3 += a_tile[at_a + 3u] * row;
+    if (k0 + DEPTH < end) {
+      a_at += DEPTH * params.a_col;
+      b_at += DEPTH * params.b_row;
+      a0 = a_quad(a_at);
+      b0 = b_quad(b_at);
+      if (LOADS > 1u) {
+        a1 = a_quad(a_at + a_step);
+        b1 = b_quad(b_at + b_step);
+      }
+      if (LOADS > 2u) {
+        a2 = a_quad(a_at + 2u * a_step);
+        b2 = b_quad(b_at + 2u * b_step);
+        a3 = a_quad(a_at + 3u * a_step);
+        b3 = b_quad(b_at + 3u * b_step);
+      }
+    }
+    for (var i = 0u; i < DEPTH / SLICES; i++) {
+      let d = i * SLICES + slice;
+      let rows0 = a_tile[d * PITCH + y];
+      let rows1 = a_tile[d * PITCH + y + DOWN];
+      let columns0 = b_tile[d * PITCH + x];
+      c00 += outer(rows0, columns0);
+      c10 += outer(rows1, columns0);
+      if (WIDE) {
+        let columns1 = b_tile[d * PITCH + x + ACROSS];
+        c01 += outer(rows0, columns1);
+        c11 += outer(rows1, columns1);
+      }
+      if (TALL) {
+        let rows2 = a_tile[d * PITCH + y + 2u * DOWN];
+        let rows3 = a_tile[d * PITCH + y + 3u * DOWN];
+        let columns1 = b_tile[d * PITCH + x + ACROSS];
+        c20 += outer(rows2, columns0);
+        c21 += outer(rows2, columns1);
+        c30 += outer(rows3, columns0);
+        c31 += outer(rows3, columns1);
+      }
     }
     workgroupBarrier();
   }
-  let column = column0 + my_column;
-  store(row0 + my_row, column, sums0, c_base);
-  store(row0 + my_row + 1u, column, sums1, c_base);
-  store(row0 + my_row + 2u, column, sums2, c_base);
-  store(row0 + my_row + 3u, column, sums3, c_base);
+  let base = layer * params.c_batch;
+  for (var s = 1u; s < SLICES; s++) {
+    let beside = place + 4u * ACROSS * DOWN;
+    if (slice == s) {
+      put(place, c00, c10);
+      if (WIDE) {
+        put(beside, c01, c11);
+      }
+    }
+    workgroupBarrier();
+    if (slice == 0u) {
+      c00 += upper(place);
+      c10 += lower(place);
+      if (WIDE) {
+        c01 += upper(beside);
+        c11 += lower(beside);
+      }
+    }
+    workgroupBarrier();
+  }
+  if (slice > 0u) {
+    return;
+  }
+  store_block(row0 + y, column0 + x, c00, base);
+  store_block(row0 + y + DOWN, column0 + x, c10, base);
+  if (WIDE) {
+    store_block(row0 + y, column0 + x + ACROSS, c01, base);
+    store_block(row0 + y + DOWN, column0 + x + ACROSS, c11, base);
+  }
+  if (TALL) {
+    store_block(row0 + y + 2u * DOWN, column0 + x, c20, base);
+    store_block(row0 + y + 2u * DOWN, column0 + x + ACROSS, c21, base);
+    store_block(row0 + y + 3u * DOWN, column0 + x, c30, base);
+    store_block(row0 + y + 3u * DOWN, column0 + x + ACROSS, c31, base);
+  }
 }

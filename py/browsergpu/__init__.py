@@ -13,6 +13,7 @@ from browsergpu.adapters import (
 )
 from browsergpu.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.compute_backend import (
+    Activation,
     BinaryOp,
     ComputeBackend,
     ReduceOp,
@@ -48,6 +49,7 @@ from browsergpu.workgroup_sizes import WorkgroupSizes
 __version__ = "0.1.0"
 
 __all__ = [
+    "Activation",
     "AdapterInfo",
     "BackendConfig",
     "BackendError",

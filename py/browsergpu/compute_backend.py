@@ -53,6 +53,15 @@ class UnaryOp(StrEnum):
     GELU_ERF = "gelu_erf"
 
 
+class Activation(StrEnum):
+    """The functions among UnaryOp's that a matrix product can end with."""
+
+    RELU = "relu"
+    GELU = "gelu"
+    SILU = "silu"
+    GELU_ERF = "gelu_erf"
+
+
 class BinaryOp(StrEnum):
     """Functions of two elements. max and min propagate NaN, pow is NumPy's ``power``."""
 

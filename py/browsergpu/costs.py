@@ -31,9 +31,18 @@ def _reduce(f: Fields) -> Work:
 
 
 def _gemm(f: Fields) -> Work:
-    m, n, k = f["m"], f["n"], f["k"]
+    m, n, k = f["m"], f["n"], min(f["k"], f.get("chunk", f["k"]))  # of a piece
     outputs = m * n * (2 if f["beta"] else 1)
     return 2 * m * n * k, 4 * (m * k + k * n + outputs)
+
+
+def _gemm_thin(f: Fields) -> Work:
+    return _gemm({"m": f["lines"], "n": f["vectors"], "k": f["k"], "beta": f["beta"]})
+
+
+def _gemm_sum(f: Fields) -> Work:
+    outputs = f["m"] * f["n"]
+    return outputs * f["pieces"], 4 * outputs * (f["pieces"] + (2 if f["beta"] else 1))
 
 
 def _gemm_f16(f: Fields) -> Work:
@@ -121,6 +130,8 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "moments_columns": _moments,
     "moments_merge": lambda f: (8 * _inputs(f), 12 * (_inputs(f) + _outputs(f))),
     "gemm": _gemm,
+    "gemm_thin": _gemm_thin,
+    "gemm_sum": _gemm_sum,
     "gemm_f16": _gemm_f16,
     "gemm_f16_rows": _gemm_f16,
     "gemm_f16_tile": _gemm_f16,

@@ -9,7 +9,9 @@ kernel             used by             configurations
 unary…             ``unary``           one per operation
 binary…            ``binary``          one per operation
 reduce_rows, …     ``reduce``          one per operation; columns: for a multiple of 4, too
-gemm               ``gemm``, batched   one
+gemm               ``gemm``, batched   one per tile and activation
+gemm_thin          ``gemm``, batched   one per way of the threads and number of vectors
+gemm_sum           ``gemm``, batched   one per number of threads to an element
 gemm_f16…          ``gemm_f16``        one each
 repitch            ``gemm_f16``        one
 conv2d             ``conv2d_forward``  one
@@ -154,6 +156,22 @@ _CASTS = {
     if source is not target
 }
 
+_GEMM = _bindings("a", "b", "bias", "residual", "c")
+_GEMM_THIN = _bindings("x", "x4", "v", "bias", "residual", "c")
+#: Tiles of gemm.wgsl, by their sides and how k is shared.
+_GEMM_TILES: Configurations = {
+    "32": {"SIDE": 32, "DEPTH": 32, "TALL": 0, "WIDE": 0, "SLICES": 4},
+    "64": {"SIDE": 64, "DEPTH": 16, "TALL": 0, "WIDE": 0, "SLICES": 1},
+    "128": {"SIDE": 128, "DEPTH": 16, "TALL": 1, "WIDE": 1, "SLICES": 1},
+}
+#: How the threads of gemm_thin.wgsl lie: with k, or with the lines.
+_GEMM_WAYS: Configurations = {
+    "along": {"LANES": 1, "QUADS": 0, "THREADS": 256},
+    "across": {"LANES": 8, "QUADS": 0, "THREADS": 256},
+    "quads": {"LANES": 8, "QUADS": 1, "THREADS": 256},
+    "quads_wide": {"LANES": 8, "QUADS": 1, "THREADS": 1024},
+}
+
 _TABLE = (
     Kernel("unary", "unary.wgsl", (_X, _Y), _ELEMENTS, "main", _UNARY, "elementwise"),
     Kernel(
@@ -218,13 +236,42 @@ _TABLE = (
     Kernel(
         "gemm",
         "gemm.wgsl",
-        _bindings("a", "b", "bias", "c"),
+        _GEMM,
         params(
             "m: u32", "n: u32", "k: u32", "a_row: u32", "a_col: u32", "b_row: u32", "b_col: u32",
-            "c_row: u32", "a_batch: u32", "b_batch: u32", "c_batch: u32", "first_batch: u32",
-            "alpha: f32", "beta: f32",
+            "c_row: u32", "a_batch: u32", "b_batch: u32", "c_batch: u32", "first: u32",
+            "chunk: u32", "added: u32", "alpha: f32", "beta: f32",
         ),
-        configurations={"": {"BIAS": 0}, "bias": {"BIAS": 1}},
+        configurations={
+            f"{tile}_{function}" if i else tile: {**constants, "FUNCTION": i}
+            for tile, constants in _GEMM_TILES.items()
+            for i, function in enumerate(("", "relu", "gelu", "silu", "gelu_erf"))
+        },
+    ),
+    Kernel(
+        "gemm_thin",
+        "gemm_thin.wgsl",
+        _GEMM_THIN,
+        params(
+            "lines: u32", "vectors: u32", "k: u32", "x_line: u32", "x_step: u32", "v_line: u32",
+            "v_step: u32", "c_line: u32", "c_vector: u32", "x_batch: u32", "v_batch: u32",
+            "c_batch: u32", "chunk: u32", "added: u32", "alpha: f32", "beta: f32",
+        ),
+        configurations={
+            name: {**constants, "VECTORS": vectors}
+            for way, constants in _GEMM_WAYS.items()
+            for name, vectors in ((way, 1), (f"{way}_few", 4))
+        },
+    ),
+    Kernel(
+        "gemm_sum",
+        "gemm_sum.wgsl",
+        _bindings("products", "bias", "residual", "c"),
+        params(
+            "m: u32", "n: u32", "pieces: u32", "c_row: u32", "c_batch: u32", "added: u32",
+            "function: u32", "alpha: f32", "beta: f32",
+        ),
+        configurations={str(parts): {"PARTS": parts} for parts in (1, 8)},
     ),
     *(
         Kernel(

@@ -52,9 +52,49 @@ _MATRICES = frozenset(
 )
 
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
+    # Traits: of the kernel of vectors, how many it takes, its lanes, and whether it wants strides
+    # of whole vec4; of the others, a tile's extents, in C and along k.
     "gemm": (
+        *(
+            Variant(
+                name + few,
+                "gemm_thin",
+                name + few,
+                workgroup_bytes=16 * threads,
+                threads=threads,
+                traits={"vectors": vectors, "lanes": lanes, "quads": quads},
+            )
+            for few, vectors in (("", 1), ("_few", 4))
+            for name, threads, lanes, quads in (
+                ("quads_wide", 1024, 8, 1),
+                ("quads", 256, 8, 1),
+                ("across", 256, 8, 0),
+                ("along", 256, 1, 0),
+            )
+        ),
         Variant(
-            "tile64", "gemm", workgroup_bytes=8_704, threads=256, traits={"rows": 64, "columns": 64}
+            "tile128",
+            "gemm",
+            "128",
+            workgroup_bytes=16_896,
+            threads=128,
+            traits={"side": 128, "depth": 16},
+        ),
+        Variant(
+            "tile64",
+            "gemm",
+            "64",
+            workgroup_bytes=8_704,
+            threads=128,
+            traits={"side": 64, "depth": 16},
+        ),
+        Variant(
+            "tile32",
+            "gemm",
+            "32",
+            workgroup_bytes=9_216,
+            threads=128,
+            traits={"side": 32, "depth": 32},
         ),
     ),
     # Traits: a tile's rows and columns, and which rows must be of whole vec4u: those of A and of
@@ -120,7 +160,15 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
 #: nothing else says more about.
 PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "": {
-        "gemm": {},
+        "gemm": {
+            "along": "along",
+            "across": "quads_wide",
+            "along few": "along_few",
+            "across few": "quads_wide_few",
+            "small": "tile32",
+            "medium": "tile64",
+            "large": "tile128",
+        },
         "gemm_f16": {"thin": "rows4", "small": "tile32", "medium": "tile128", "large": "tile128"},
     },
     # Measured on an H200.

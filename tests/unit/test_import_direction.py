@@ -35,7 +35,7 @@ LAYERS = [
     ["transfers"],
     ["device"],
     ["warm_up"],
-    ["adapters", "choices", "kernels", "memory"],
+    ["adapters", "choices", "kernels", "memory", "ops.products"],
     [
         *("config", "host_tensors", "recorder", "shapes", "spirv", "tensor_contract"),
         *("variants", "workgroup_sizes"),

@@ -160,7 +160,15 @@ CONFIGURATIONS = {
     "reduce_columns": {
         f"{op}{suffix}" for op in ("sum", "max", "min") for suffix in ("", "_aligned")
     },
-    "gemm": {"", "bias"},
+    "gemm": {
+        f"{tile}{function}"
+        for tile in ("32", "64", "128")
+        for function in ("", "_relu", "_gelu", "_silu", "_gelu_erf")
+    },
+    "gemm_thin": {
+        way + few for way in ("along", "across", "quads", "quads_wide") for few in ("", "_few")
+    },
+    "gemm_sum": {"1", "8"},
     "conv2d": {"", "bias"},
     "attention": {"", "float", "bool"},
     "moments": {"", "variance"},

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu import shapes
-from browsergpu.checks import flag, product
+from browsergpu.checks import choice, flag, product
+from browsergpu.compute_backend import Activation
 from browsergpu.device_array import DeviceArray
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
@@ -165,6 +166,58 @@ class Arithmetic(ExecutorBase):
             strides = shapes.broadcast_strides((*own, elements), (*lead, elements))
             gather(self.device, op, buffer, strides, whole, (*lead, elements))
         return whole, elements
+
+    def linear(
+        self,
+        x: DeviceArray,
+        w: DeviceArray,
+        bias: DeviceArray | None = None,
+        *,
+        activation: Activation | str | None = None,
+        residual: DeviceArray | None = None,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """f(x w + bias) + residual in one go: x of shape [.., K], w [K, N], bias [N], residual as
+        the result, [.., N]. The activation f is relu, gelu (the tanh form), silu, gelu_erf or
+        none. Floats."""
+        op = "linear"
+        given = {"x": x, "w": w, "bias": bias, "residual": residual}
+        kind = self._floats(op, **{name: y for name, y in given.items() if y is not None})
+        function = None
+        if activation is not None:
+            function = choice(op, "activation", activation, Activation).value
+        if x.ndim == 0:
+            raise InvalidArgument(op, "x", x, "an axis")
+        k = x.shape[-1]
+        if w.ndim != 2 or w.shape[0] != k:
+            raise InvalidArgument(op, "w", w, f"shape ({k}, N), as x has {k} columns")
+        n = w.shape[1]
+        shape = (*x.shape[:-1], n)
+        if bias is not None and bias.shape != (n,):
+            raise InvalidArgument(op, "bias", bias, f"shape {(n,)}")
+        if residual is not None and residual.shape != shape:
+            raise InvalidArgument(op, "residual", residual, f"shape {shape}")
+        result = self._out(op, out, shape, kind)
+        if result.size == 0:
+            return result
+        plan = gemm.plan_gemm(
+            op, "no_trans", "no_trans", product(shape[:-1]), n, k, 1.0, max(k, 1), 0, n, 0, 0.0, n,
+            0, 1, "C",
+        )  # fmt: skip
+        with Staging(self.device, op) as staging:
+            read = [y.tensor for y in given.values() if y is not None]
+            y = staging.write(result.tensor, *read)
+            gemm.gemm(
+                self.device,
+                plan,
+                staging.read(x.tensor),
+                staging.read(w.tensor),
+                y,
+                None if bias is None else staging.read(bias.tensor),
+                function,
+                None if residual is None else staging.read(residual.tensor),
+            )
+        return result
 
     def batched_matmul(
         self, a: DeviceArray, b: DeviceArray, out: DeviceArray | None = None

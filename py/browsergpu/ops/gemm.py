@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from browsergpu import checks
 from browsergpu.compute_backend import Transpose
 from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
-from browsergpu.grids import blocks, fold, layers
 from browsergpu.memory import Allocation
+from browsergpu.ops.products import BIAS, RESIDUAL, Layout, Product
 from browsergpu.ops.remembered import remembered
-
-_TILE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +30,16 @@ class _Matrices:
 
 @dataclass(frozen=True, slots=True)
 class GemmPlan:
-    """Elements that each operand must hold, and the dispatches. ``swap``: the kernel is to make
-    the transposed product, B's matrices times A's."""
+    """Elements that each operand must hold, and the product; None if there is nothing to do.
+    ``swap``: it is the transposed product, B's matrices times A's."""
 
     a_elements: int
     b_elements: int
     c_elements: int
     swap: bool
-    dispatches: tuple[tuple[tuple[int, int, int], tuple[float, ...]], ...]
+    product: Product | None
+    size_class: str = ""
+    layouts: dict[tuple[str, int, str | None], Layout] = field(default_factory=dict)
 
 
 @remembered
@@ -77,7 +77,7 @@ def plan_gemm(
     b = _matrices(op, "b", ldb, stride_b, (k, n), flip_b != fortran, count)
     c = _matrices(op, "c", ldc, stride_c, (m, n), fortran, count)
     if m * n * count == 0:
-        return GemmPlan(0, 0, 0, False, ())
+        return GemmPlan(0, 0, 0, False, None)
     elements = (a.elements, b.elements, c.elements)
     if fortran:  # make C transposed, which is row-major
         m, n, a, b, c = n, m, b.transposed, a.transposed, c.transposed
@@ -85,16 +85,10 @@ def plan_gemm(
         _check_apart(op, c, m, n, count)
     if alpha == 0:
         k = 0  # BLAS: A and B are not read, so that their NaN do not count
-    grid_x, grid_y, _ = fold(blocks(m, _TILE) * blocks(n, _TILE))
-    dispatches = tuple(
-        (
-            (grid_x, grid_y, layer_count),
-            (m, n, k, a.row, a.col, b.row, b.col, c.row, a.batch, b.batch, c.batch, first,
-             alpha, beta),
-        )
-        for first, layer_count in layers(count)
-    )  # fmt: skip
-    return GemmPlan(*elements, fortran, dispatches)
+    product = Product(
+        m, n, k, a.row, a.col, b.row, b.col, c.row, a.batch, b.batch, c.batch, count, alpha, beta
+    )
+    return GemmPlan(*elements, fortran, product, product.size_class)
 
 
 def _matrices(
@@ -133,12 +127,40 @@ def gemm(
     b: Allocation,
     c: Allocation,
     bias: Allocation | None = None,
+    activation: str | None = None,
+    residual: Allocation | None = None,
 ) -> None:
-    """C = alpha op(A) op(B) + beta C, plus a bias of n elements to every row of a row-major C; c
-    is none of the others."""
-    if plan.swap:
+    """C = f(alpha op(A) op(B) + bias + beta C) + residual.
+
+    For row-major C alone: ``bias`` is n elements for every row, ``activation`` one of
+    ``products.ACTIVATIONS``, ``residual`` lies as C does. c is none of the others.
+    """
+    product = plan.product
+    if product is None:
+        return
+    variant = device.variants.choose("gemm", plan.size_class, product.able)
+    added = (bias is not None) * BIAS + (residual is not None) * RESIDUAL
+    key = (variant.name, added, activation)
+    layout = plan.layouts.get(key)
+    if layout is None:
+        layout = plan.layouts[key] = product.layout(variant, added, activation)
+    if plan.swap != layout.exchanged:
         a, b = b, a
-    pipeline = device.pipeline("gemm", "" if bias is None else "bias")
-    bias_id = a.id if bias is None else bias.id  # not read then, but something must be bound
-    for grid, fields in plan.dispatches:
-        device.recorder.dispatch(pipeline, *grid, a.id, b.id, bias_id, c.id, *fields)
+    # Something must be bound also where it is not read.
+    bias_id = a.id if bias is None else bias.id
+    residual_id = a.id if residual is None else residual.id
+    pipeline = device.pipeline(layout.kernel, layout.configuration)
+    record = device.recorder.dispatch
+    # The kernel of vectors takes the matrix twice, as elements and as vec4s.
+    read = (a.id, a.id, b.id) if layout.twice else (a.id, b.id)
+    if not layout.elements:
+        for grid, fields in layout.dispatches:
+            record(pipeline, *grid, *read, bias_id, residual_id, c.id, *fields)
+        return
+    pieces = device.memory.get_buffer("gemm", 4 * layout.elements)
+    for grid, fields in layout.dispatches:
+        record(pipeline, *grid, *read, a.id, a.id, pieces.id, *fields)
+    configuration, grid, fields = layout.total
+    total = device.pipeline("gemm_sum", configuration)
+    record(total, *grid, pieces.id, bias_id, residual_id, c.id, *fields)
+    device.memory.return_buffer(pieces)

@@ -59,26 +59,26 @@ class Arithmetic(TensorStore):
                 elementwise.unary(device, function, staging.read(x), target, x.size)
 
     def matmul(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
-        self._matmul("matmul", a, b, (), out)
+        self._matmul("matmul", a, b, None, out)
 
     def matmul_bias(
         self, a: TensorHandle, b: TensorHandle, bias: TensorHandle, out: TensorHandle
     ) -> None:
-        self._matmul("matmul_bias", a, b, (bias,), out)
+        self._matmul("matmul_bias", a, b, bias, out)
 
     def _matmul(
         self,
         op: str,
         a: TensorHandle,
         b: TensorHandle,
-        biases: tuple[TensorHandle, ...],  # one or none
+        bias: TensorHandle | None,
         out: TensorHandle,
     ) -> None:
         device = self._ready(op)
         left = self._tensor(op, "a", a, FLOATS)
         right = self._tensor(op, "b", b, FLOATS)
         result = self._tensor(op, "out", out, FLOATS)
-        added = [self._tensor(op, "bias", bias, FLOATS) for bias in biases]
+        added = None if bias is None else self._tensor(op, "bias", bias, FLOATS)
         for name, given, tensor in (("a", a, left), ("b", b, right)):
             if len(tensor.shape) < 2:
                 raise InvalidArgument(
@@ -96,9 +96,8 @@ class Arithmetic(TensorStore):
         expected = (*lead, m, n)
         if result.shape != expected:
             raise InvalidArgument(op, "out", out, f"shape {expected}, not {result.shape}")
-        for bias, tensor in zip(biases, added, strict=True):
-            if tensor.shape != (n,):
-                raise InvalidArgument(op, "bias", bias, f"shape {(n,)}, not {tensor.shape}")
+        if added is not None and added.shape != (n,):
+            raise InvalidArgument(op, "bias", bias, f"shape {(n,)}, not {added.shape}")
         if lead_a and not lead_b:  # one matrix for all: the batch is further rows of a
             m, lead = m * checks.product(lead_a), []
         plan = gemm.plan_gemm(
@@ -106,14 +105,14 @@ class Arithmetic(TensorStore):
             max(n, 1), k * n if lead_b else 0, 0.0, max(n, 1), m * n, checks.product(lead), "C",
         )  # fmt: skip
         with Staging(device, op) as staging:
-            y = staging.write(result, left, right, *added)
+            y = staging.write(result, left, right, *(() if added is None else (added,)))
             gemm.gemm(
                 device,
                 plan,
                 staging.read(left),
                 staging.read(right),
                 y,
-                *(staging.read(tensor) for tensor in added),
+                None if added is None else staging.read(added),
             )
 
     def reduce_sum(self, input: TensorHandle, out: TensorHandle, dim: int | None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from browsergpu.device import Device
 from browsergpu.memory import Allocation
-from browsergpu.ops import gemm_f16
+from browsergpu.ops import gemm, gemm_f16
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,17 @@ class Problem:
     record: Callable[[Device, Sequence[Allocation]], None]
 
 
+def _gemm(size_class: str, m: int, n: int, k: int) -> Problem:
+    plan = gemm.plan_gemm(
+        "tune", "no_trans", "no_trans", m, n, k, 1.0, k, 0, n, 0, 0.0, n, 0, 1, "C"
+    )
+
+    def record(device: Device, buffers: Sequence[Allocation]) -> None:
+        gemm.gemm(device, plan, buffers[0], buffers[1], buffers[2])
+
+    return Problem("gemm", size_class, (m * k, k * n, m * n), record)
+
+
 def _gemm_f16(size_class: str, m: int, n: int, k: int) -> Problem:
     plan = gemm_f16.plan_gemm_f16(m, n, k, 1.0, 0.0)
 
@@ -31,6 +42,13 @@ def _gemm_f16(size_class: str, m: int, n: int, k: int) -> Problem:
 
 
 PROBLEMS: tuple[Problem, ...] = (
+    _gemm("along", 2048, 1, 2048),
+    _gemm("across", 1, 2048, 2048),
+    _gemm("along few", 2048, 4, 2048),
+    _gemm("across few", 4, 2048, 2048),
+    _gemm("small", 256, 256, 256),
+    _gemm("medium", 1024, 1024, 1024),
+    _gemm("large", 2048, 2048, 2048),
     _gemm_f16("thin", 1, 2048, 2048),
     _gemm_f16("small", 256, 256, 256),
     _gemm_f16("medium", 1024, 1024, 512),

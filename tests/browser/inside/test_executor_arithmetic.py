@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browsergpu.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import random_array
@@ -217,6 +218,90 @@ def test_batched_matmul(executor: Any) -> None:
         check_product(executor.batched_matmul(executor.from_numpy(x), executor.from_numpy(y)), x, y)
 
 
+def linear_reference(
+    x: np.ndarray,
+    w: np.ndarray,
+    bias: np.ndarray | None,
+    activation: str | None,
+    residual: np.ndarray | None,
+) -> tuple[np.ndarray, tolerances.Tolerance]:
+    """x w with all that linear adds to it, in float64, and how far off float32 may be."""
+    wide = [None if y is None else y.astype(np.float64) for y in (x, w, bias, residual)]
+    x, w, bias, residual = wide  # type: ignore[assignment]
+    value = np.matmul(x, w) + (0.0 if bias is None else bias)
+    size = np.matmul(np.abs(x), np.abs(w)) + (0.0 if bias is None else np.abs(bias))
+    atol = 1.2 * tolerances.gemm(size, x.shape[-1]).atol  # no activation is steeper than 1.13
+    if activation is not None:
+        own = tolerances.unary(activation, value)
+        value = reference.unary(activation, value)
+        atol = atol + own.atol + own.rtol * np.abs(value)
+    if residual is not None:
+        value = value + residual
+        atol = atol + tolerances.ULP * np.abs(value)
+    return value, tolerances.Tolerance(0.0, atol, "a product, its activation, two sums")
+
+
+ACTIVATIONS = (None, "relu", "gelu", "silu", "gelu_erf")
+
+
+@pytest.mark.parametrize("variant", [v.name for v in VARIANTS["gemm"]])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_linear(executor: Any, variant: str, activation: str | None) -> None:
+    variants = executor.device.variants
+    if variant not in [v.name for v in variants.available("gemm")]:
+        pytest.skip("this device does not have it")
+    shapes = [((2, 3), 5, 7), ((3,), 70, 5), ((), 9, 40), ((41,), 33, 3), ((2, 1), 1100, 6)]
+    for lead, k, n in shapes:
+        x, w = random_array(1, *lead, k), random_array(2, k, n)
+        bias, residual = random_array(3, n), random_array(4, *lead, n)
+        for added in ((None, None), (bias, None), (bias, residual), (None, residual)):
+            arrays = [None if y is None else executor.from_numpy(y) for y in (x, w, *added)]
+            with variants.only("gemm", variant):
+                result = executor.linear(*arrays[:3], activation=activation, residual=arrays[3])
+            value, tolerance = linear_reference(x, w, added[0], activation, added[1])
+            assert_matches(result.numpy(), value, **tolerance._asdict())
+
+
+def test_linear_of_special_values(executor: Any) -> None:
+    x = np.array([[np.nan, 1.0], [np.inf, 1.0], [-np.inf, 1.0], [200.0, 0.0], [-200.0, 0.0]])
+    w = np.ones((2, 6), np.float32)
+    wide = executor.from_numpy(np.repeat(x, 3, axis=0).astype(np.float32))
+    for activation in ACTIVATIONS[1:]:
+        result = executor.linear(wide, executor.from_numpy(w), activation=activation)
+        sums = np.repeat(x.sum(axis=1), 3)[:, None] * np.ones(6)
+        assert_matches(
+            result.numpy(), reference.unary(activation, sums),
+            **tolerances.unary(activation, sums)._asdict(),
+        )  # fmt: skip
+
+
+def test_linear_of_float16_and_onto_an_operand(executor: Any) -> None:
+    x, w = random_array(1, 6, 6, dtype=np.float16), random_array(2, 6, 6, dtype=np.float16)
+    value, tolerance = linear_reference(x, w, None, "silu", x)
+    result = executor.linear(
+        executor.from_numpy(x), executor.from_numpy(w), activation="silu",
+        residual=executor.from_numpy(x),
+    )  # fmt: skip
+    assert result.dtype == "f16"
+    assert_matches(
+        result.numpy(), value, dtype=np.float16, rtol=1.01 * tolerances.F16_U,
+        atol=tolerance.atol + 2.0**-24, why="float32, then one rounding to float16",
+    )  # fmt: skip
+    array = executor.from_numpy(x.astype(np.float32))
+    value, tolerance = linear_reference(x, x, None, None, x)
+    executor.linear(array, array, residual=array, out=array)
+    assert_matches(array.numpy(), value, **tolerance._asdict())
+
+
+def test_linear_of_nothing(executor: Any) -> None:
+    assert executor.linear(executor.empty((0, 4)), executor.empty((4, 5))).shape == (0, 5)
+    bias = executor.from_numpy(np.array([-1.0, 2.0], np.float32))
+    result = executor.linear(
+        executor.empty((3, 0)), executor.empty((0, 2)), bias, activation="relu"
+    )
+    assert_same_bits(result.numpy(), np.array([[0.0, 2.0]] * 3, np.float32), "relu of the bias")
+
+
 def test_a_product_onto_its_operand(executor: Any) -> None:
     x = random_array(1, 6, 6)
     array = executor.from_numpy(x)
@@ -235,6 +320,12 @@ def test_products_that_are_refused(executor: Any) -> None:
         (lambda: executor.matmul(array(2, 2, 3), array(3, 3, 4)), "matmul: b is .*broadcasts"),
         (lambda: executor.matmul(array(2, 3), array(3, 4), array(2, 3)), r"out is .*\(2, 4\)"),
         (lambda: executor.matmul(array(2, 3), array(3, 4), transpose_a=1), "transpose_a is 1"),
+        (lambda: executor.linear(array(2, 3), array(4, 5)), r"linear: w is .*\(3, N\)"),
+        (lambda: executor.linear(array(2, 3), array(3, 5), array(3)), r"bias is .*\(5,\)"),
+        (lambda: executor.linear(array(3), array(3, 5), residual=array(1, 5)), "residual is"),
+        (lambda: executor.linear(array(3), array(3, 5), activation="tanh"), "'relu', 'gelu'"),
+        (lambda: executor.linear(array(), array(3, 5)), "x is .*an axis"),
+        (lambda: executor.linear(array(3), array(3, 5), out=array(4)), r"out is .*\(5,\)"),
         (lambda: executor.batched_matmul(array(2, 3), array(3, 4)), "a is .*at least 3 axes"),
         (lambda: executor.batched_matmul(array(2, 2, 3), array(3, 4)), r"b is .*\(2,\)"),
         (lambda: executor.batched_matmul(array(2, 2, 3), array(2, 4, 3)), "b is .*3 rows"),

@@ -240,6 +240,7 @@ def calls(executor: Any) -> dict[str, Callable[[], Any]]:
         "div": lambda: executor.div(x, six),
         "matmul": lambda: executor.matmul(matrix, six),
         "batched_matmul": lambda: executor.batched_matmul(x, x),
+        "linear": lambda: executor.linear(x, six, activation="gelu", residual=x),
         "transpose": lambda: executor.transpose(x),
         "transpose tiles": lambda: executor.transpose(matrix),
         "conv2d": lambda: executor.conv2d(x, w, channels, groups=2),

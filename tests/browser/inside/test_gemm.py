@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browsergpu.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
@@ -355,3 +357,63 @@ def test_any_batch(backend: Any, data: st.DataObject) -> None:
     )  # fmt: skip
     gaps = (draw(gap), draw(gap), draw(st.integers(0, 5)))
     Batch(product, draw(st.integers(1, 5)), gaps).check(backend)
+
+
+# ---- variants -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[v.name for v in VARIANTS["gemm"]])
+def forced(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:
+    """One variant after the other does what it can of the products in a test."""
+    variants = backend.device.variants
+    if request.param not in [v.name for v in variants.available("gemm")]:
+        pytest.skip("this device does not have it")
+    with variants.only("gemm", request.param) as forced:
+        yield forced
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k"),
+    [(1, 1, 1), (4, 200, 37), (200, 3, 37), (1, 70, 300), (70, 1, 300), (33, 31, 35), (65, 63, 16),
+     (64, 64, 32), (129, 130, 47), (20, 260, 8), (260, 20, 8)],
+)  # fmt: skip
+def test_each_variant(backend: Any, forced: Any, m: int, n: int, k: int) -> None:
+    Product(m, n, k).check(backend)
+    Product(m, n, k, "trans", "trans", 0.75, 2.0, (1, 2, 3), "F").check(backend)
+    thin = forced.variant.kernel == "gemm_thin"
+    assert forced.was_used or (thin and (min(m, n) > 1 or forced.variant.traits["quads"]))
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 132, 37), (3, 132, 70), (1, 36, 1100), (4, 36, 1)])
+@pytest.mark.parametrize("name", ["quads", "quads_few"])
+def test_rows_of_whole_vectors(backend: Any, m: int, n: int, k: int, name: str) -> None:
+    with backend.device.variants.only("gemm", name) as forced:
+        Product(m, n, k, pad=(1, 4, 2)).check(backend)
+        Product(n, m, k, "trans", "no_trans", -0.5, 1.5).check(backend)
+        Batch(Product(m, n, k), 3).check(backend)
+        assert forced.was_used == (m == 1 or name == "quads_few")
+
+
+@pytest.mark.parametrize("trans_b", ["no_trans", "trans"])
+@pytest.mark.parametrize("trans_a", ["no_trans", "trans"])
+def test_each_variant_in_pieces(backend: Any, forced: Any, trans_a: str, trans_b: str) -> None:
+    for m, n, k in ((1, 40, 2100), (3, 20, 2100), (40, 1, 2500), (20, 3, 16500), (66, 35, 777)):
+        Product(m, n, k, trans_a, trans_b).check(backend)
+        Product(m, n, k, trans_a, trans_b, 0.5, -1.5, (1, 0, 2)).check(backend)
+
+
+def test_each_variant_with_batches(backend: Any, forced: Any) -> None:
+    for product in (Product(3, 5, 7, beta=0.5), Product(40, 66, 20), Product(2, 66, 600)):
+        Batch(product, 3, (2, None, 3)).check(backend)
+
+
+@pytest.mark.parametrize("where", ["a", "b"])
+def test_each_variant_keeps_special_values_apart(backend: Any, forced: Any, where: str) -> None:
+    for m, n in ((67, 66), (67, 3), (3, 67)):
+        product = Product(m, n, 19)
+        a, b = random_array(1, m, 19), random_array(2, 19, n)
+        tolerance = product.tolerance(a, b, np.zeros((m, n), np.float32))
+        (a if where == "a" else b)[-1, -1] = np.nan
+        c = np.zeros((m, n), np.float32)
+        result = product.run(backend, a, b, c)
+        assert_matches(result, product.expected(a, b, c), **tolerance._asdict())

@@ -73,13 +73,13 @@ def works(backend: Any, pointers: list[int]) -> Iterator[tuple[str, float, float
     yield "reduce_columns.sum", 1000, 4 * (1000 + 10)
     m, n, k = 7, 9, 11
     backend.gemm("no_trans", "trans", m, n, k, 1.0, a, k, b, k, 0.0, c, n)
-    yield "gemm", 2 * m * n * k, 4 * (m * k + k * n + m * n)
+    yield "gemm.32", 2 * m * n * k, 4 * (m * k + k * n + m * n)
     backend.gemm("no_trans", "no_trans", m, n, k, 1.0, a, k, b, n, 0.5, c, n)
-    yield "gemm", 2 * m * n * k, 4 * (m * k + k * n + 2 * m * n)
+    yield "gemm.32", 2 * m * n * k, 4 * (m * k + k * n + 2 * m * n)
     backend.batched_gemm(
         "no_trans", "no_trans", m, n, k, 1.0, a, k, m * k, b, n, k * n, 0.0, c, n, m * n, 3
     )
-    yield "gemm", 3 * 2 * m * n * k, 3 * 4 * (m * k + k * n + m * n)
+    yield "gemm.32", 3 * 2 * m * n * k, 3 * 4 * (m * k + k * n + m * n)
     backend.gemm_f16(m, n, k, 1.0, a, b, 0.0, c)
     yield "gemm_f16", 2 * m * n * k, 2 * (m * k + k * n + m * n)
     backend.conv2d_forward(a, [2, 3, 8, 9], b, [4, 3, 3, 2], c, [2, 4, 6, 8], 1, 0)
@@ -349,7 +349,7 @@ def shown(backend: Any) -> Any:
 
 def test_summaries(shown: Any) -> None:
     by_name = {row.name: row for row in shown.summaries()}
-    assert set(by_name) == {"unary.exp", "gemm"}
+    assert set(by_name) == {"unary.exp", "gemm.32"}
     row = by_name["unary.exp"]
     assert (row.calls, row.flops, row.nbytes) == (3, 3 * 4096, 3 * 8 * 4096)
     totals = [row.total_ns for row in shown.summaries()]
@@ -369,7 +369,7 @@ def test_rates() -> None:
 def test_table(shown: Any) -> None:
     header, *rows = shown.table().splitlines()
     assert header.split() == ["kernel", "calls", "total", "ms", "mean", "µs", "GB/s", "GFLOP/s"]
-    assert sorted(row.split()[:2] for row in rows) == [["gemm", "1"], ["unary.exp", "3"]]
+    assert sorted(row.split()[:2] for row in rows) == [["gemm.32", "1"], ["unary.exp", "3"]]
     assert repr(shown).endswith("4 dispatches, gpu time")
 
 
@@ -391,7 +391,7 @@ def test_html_repr(shown: Any) -> None:
     cells.feed(shown._repr_html_())
     cells.close()
     assert cells.opened == []
-    assert {"kernel", "unary.exp", "gemm", "4 dispatches, gpu time"} <= set(cells.found)
+    assert {"kernel", "unary.exp", "gemm.32", "4 dispatches, gpu time"} <= set(cells.found)
 
 
 def test_html_repr_escapes_names() -> None:

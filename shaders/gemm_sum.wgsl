@@ -1,0 +1,103 @@
+// The second half of a matrix product whose k was cut into pieces: C = f(alpha P + bias + beta C)
+// + residual, where P is the sum of the pieces' products.
+//
+// The products of a matrix lie one after the other, each m by n and contiguous. PARTS threads
+// share the pieces of one element and add up in workgroup memory. Reads 4mn bytes a piece.
+
+struct Params {
+  m: u32,
+  n: u32,
+  pieces: u32,
+  c_row: u32, // elements from C(i, j) to C(i + 1, j)
+  c_batch: u32, // elements from one matrix of the batch to the next
+  added: u32, // 1: a bias of n elements to every row, 2: the residual, as C lies
+  function: u32, // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
+  alpha: f32,
+  beta: f32,
+}
+
+@group(0) @binding(0) var<storage, read> products: array<f32>;
+@group(0) @binding(1) var<storage, read> bias: array<f32>;
+@group(0) @binding(2) var<storage, read> residual: array<f32>;
+@group(0) @binding(3) var<storage, read_write> c: array<f32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+override PARTS: u32 = 1u; // a power of 2
+
+const THREADS = 256u;
+
+var<workgroup> sums: array<f32, THREADS>;
+
+fn is_nan(v: f32) -> bool {
+  return (bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u;
+}
+
+// See unary.wgsl for these forms.
+fn gelu_erf(v: f32) -> f32 {
+  let z = abs(v) * 0.7071067811865476;
+  let t = 1.0 / (1.0 + 0.5 * z);
+  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
+    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
+    + t * 0.17087277))))))));
+  let tail = 0.5 * t * exp(p - z * z);
+  return v * select(1.0 - tail, tail, v < 0.0);
+}
+
+fn apply(v: f32) -> f32 {
+  if (is_nan(v)) {
+    return v;
+  }
+  switch (params.function) {
+    case 1u: { return max(v, 0.0); }
+    case 2u: { return v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
+    case 3u: { return v / (1.0 + exp(-v)); }
+    case 4u: { return gelu_erf(v); }
+    default: { return v; }
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let elements = THREADS / PARTS;
+  let size = params.m * params.n;
+  let i = (group.y * groups.x + group.x) * elements + thread % elements;
+  var sum = 0.0;
+  if (i < size) {
+    let first = group.z * params.pieces;
+    for (var piece = thread / elements; piece < params.pieces; piece += PARTS) {
+      sum += products[(first + piece) * size + i];
+    }
+  }
+  if (PARTS > 1u) {
+    sums[thread] = sum;
+    for (var half = THREADS / 2u; half >= elements; half /= 2u) {
+      workgroupBarrier();
+      if (thread < half) {
+        sums[thread] += sums[thread + half];
+      }
+    }
+    sum = sums[thread % elements];
+  }
+  if (i >= size || thread >= elements) {
+    return;
+  }
+  let row = i / params.n;
+  let column = i % params.n;
+  let at = group.z * params.c_batch + row * params.c_row + column;
+  var value = params.alpha * sum;
+  if ((params.added & 1u) != 0u) {
+    value += bias[column];
+  }
+  if (params.beta != 0.0) {
+    value += params.beta * c[at];
+  }
+  value = apply(value);
+  if ((params.added & 2u) != 0u) {
+    value += residual[at];
+  }
+  c[at] = value;
+}

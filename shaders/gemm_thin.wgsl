@@ -1,0 +1,158 @@
+// C = alpha A B + beta C where C has at most 4 rows or at most 4 columns, batched: vectors times
+// a matrix, whose memory is read once. The bound is the memory's speed.
+//
+// A line is the part of the matrix that makes one element of C with one vector: a column of B
+// where C has few rows, a row of A where it has few columns. A thread sums 4 lines by VECTORS
+// vectors over its share of k; LANES threads stand side by side along lines, the others share
+// k and add up in workgroup memory. LANES = 1 is for lines that are contiguous along k, more for
+// neighbouring lines that are neighbours in memory; there QUADS reads four of them as a vec4,
+// where all strides are multiples of 4. The grid's x are blocks of lines, y pieces of k of length
+// chunk (one piece unless the sums go to gemm_sum.wgsl), z the batch.
+
+struct Params {
+  lines: u32,
+  vectors: u32,
+  k: u32,
+  x_line: u32, // elements of the matrix from one line to the next, and from one k to the next
+  x_step: u32,
+  v_line: u32, // the same of the vectors
+  v_step: u32,
+  c_line: u32,
+  c_vector: u32,
+  x_batch: u32,
+  v_batch: u32,
+  c_batch: u32,
+  chunk: u32,
+  added: u32, // 1: a bias for each line, 2: for each vector, 4: the residual, as C lies
+  alpha: f32,
+  beta: f32,
+}
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read> x4: array<vec4f>; // the same
+@group(0) @binding(2) var<storage, read> v: array<f32>;
+@group(0) @binding(3) var<storage, read> bias: array<f32>;
+@group(0) @binding(4) var<storage, read> residual: array<f32>;
+@group(0) @binding(5) var<storage, read_write> c: array<f32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+override LANES: u32 = 1u;
+override VECTORS: u32 = 1u; // 1, or 4 with the last one as often as needed
+override QUADS: bool = false;
+override THREADS: u32 = 256u;
+
+override APART = select(LANES, 1u, QUADS); // lines from one of a thread's to the next
+
+var<workgroup> parts: array<vec4f, THREADS>;
+
+// A step's elements of the thread's lines. Lines past the last one are not stored.
+fn four_lines(at: u32) -> vec4f {
+  if (QUADS) {
+    return x4[at / 4u];
+  }
+  let apart = LANES * params.x_line;
+  return vec4f(x[at], x[at + apart], x[at + 2u * apart], x[at + 3u * apart]);
+}
+
+// A vector's elements at four of the thread's steps.
+fn four_steps(at: u32) -> vec4f {
+  let apart = THREADS / LANES * params.v_step;
+  return vec4f(v[at], v[at + apart], v[at + 2u * apart], v[at + 3u * apart]);
+}
+
+// The sum over all threads of a lane of lines.
+fn total(sum: vec4f, thread: u32) -> vec4f {
+  workgroupBarrier();
+  parts[thread] = sum;
+  workgroupBarrier();
+  for (var half = THREADS / 2u; half >= LANES; half /= 2u) {
+    if (thread < half) {
+      parts[thread] += parts[thread + half];
+    }
+    workgroupBarrier();
+  }
+  return parts[thread % LANES];
+}
+
+fn store(first: u32, vector: u32, sums: vec4f, base: u32) {
+  if (vector >= params.vectors) {
+    return;
+  }
+  for (var i = 0u; i < 4u; i++) {
+    let line = first + i * APART;
+    if (line < params.lines) {
+      let at = base + line * params.c_line + vector * params.c_vector;
+      var value = params.alpha * sums[i];
+      if ((params.added & 3u) != 0u) {
+        value += bias[select(vector, line, (params.added & 1u) != 0u)];
+      }
+      if (params.beta != 0.0) {
+        value += params.beta * c[at];
+      }
+      if ((params.added & 4u) != 0u) {
+        value += residual[at];
+      }
+      c[at] = value;
+    }
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let lane = thread % LANES;
+  let first = group.x * 4u * LANES + select(lane, 4u * lane, QUADS);
+  let x_at = group.z * params.x_batch + first * params.x_line;
+  let v_lines = min(vec4u(0u, 1u, 2u, 3u), vec4u(params.vectors - 1u)) * params.v_line;
+  let v_at = group.z * params.v_batch + v_lines;
+
+  var sums0 = vec4f();
+  var sums1 = vec4f();
+  var sums2 = vec4f();
+  var sums3 = vec4f();
+  let begin = group.y * params.chunk;
+  let end = min(params.k, begin + params.chunk);
+  let stride = THREADS / LANES;
+  var k = begin + thread / LANES;
+  for (; k + 3u * stride < end; k += 4u * stride) { // four loads under way at a time
+    let values0 = four_lines(x_at + k * params.x_step);
+    let values1 = four_lines(x_at + (k + stride) * params.x_step);
+    let values2 = four_lines(x_at + (k + 2u * stride) * params.x_step);
+    let values3 = four_lines(x_at + (k + 3u * stride) * params.x_step);
+    let values = mat4x4f(values0, values1, values2, values3);
+    sums0 += values * four_steps(v_at.x + k * params.v_step);
+    if (VECTORS > 1u) {
+      sums1 += values * four_steps(v_at.y + k * params.v_step);
+      sums2 += values * four_steps(v_at.z + k * params.v_step);
+      sums3 += values * four_steps(v_at.w + k * params.v_step);
+    }
+  }
+  for (; k < end; k += stride) {
+    let values = four_lines(x_at + k * params.x_step);
+    sums0 += v[v_at.x + k * params.v_step] * values;
+    if (VECTORS > 1u) {
+      sums1 += v[v_at.y + k * params.v_step] * values;
+      sums2 += v[v_at.z + k * params.v_step] * values;
+      sums3 += v[v_at.w + k * params.v_step] * values;
+    }
+  }
+  // Pieces lie one after the other, each as large as all of a C.
+  let base = (group.z * groups.y + group.y) * params.c_batch;
+  let all0 = total(sums0, thread);
+  if (VECTORS > 1u) {
+    let all1 = total(sums1, thread);
+    let all2 = total(sums2, thread);
+    let all3 = total(sums3, thread);
+    if (thread < LANES) {
+      store(first, 1u, all1, base);
+      store(first, 2u, all2, base);
+      store(first, 3u, all3, base);
+    }
+  }
+  if (thread < LANES) {
+    store(first, 0u, all0, base);
+  }
+}
