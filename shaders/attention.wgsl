@@ -1,5 +1,9 @@
-// o = softmax(scale q kᵀ) v for each batch × head, with an optional causal mask (key > query is
-// masked out). q is [z, seq_q, head_dim], k and v are [z, seq_kv, head_dim].
+// o = softmax(scale q kᵀ) v for each z = batch × heads + head, with an optional causal mask (key >
+// query is masked out). Any head_dim, any sizes; attention_tiled.wgsl is the quick one.
+//
+// A row is what lies at one position of one batch: the heads side by side, head_dim elements each.
+// Rows are q_row and kv_row elements apart, the first of k and v at k_first and v_first, so that q,
+// k and v may be parts of one packed projection; o's rows hold nothing else.
 //
 // Online softmax (https://arxiv.org/abs/2205.14135, algorithm 1): keys come 32 at a time, the row
 // maximum and sum are kept up to date and earlier sums rescaled, so no seq_q × seq_kv matrix
@@ -16,7 +20,11 @@ struct Params {
   seq_q: u32,
   seq_kv: u32,
   head_dim: u32,
-  column_blocks: u32, // ceil(head_dim / 64)
+  heads: u32,
+  q_row: u32,
+  kv_row: u32,
+  k_first: u32,
+  v_first: u32,
   first_z: u32,
   causal: u32,
   scale: f32,
@@ -58,7 +66,7 @@ fn is_nan(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
-fn load_tiles(thread: u32, q_row: u32, k_row: u32, step: u32, q_base: u32, kv_base: u32) {
+fn load_tiles(thread: u32, q_row: u32, k_row: u32, step: u32, q_base: u32, k_base: u32) {
   for (var i = thread; i < BLOCK * BLOCK; i += 256u) {
     let row = i / BLOCK;
     let d = step + i % BLOCK;
@@ -66,10 +74,10 @@ fn load_tiles(thread: u32, q_row: u32, k_row: u32, step: u32, q_base: u32, kv_ba
     var from_k = 0.0;
     if (d < params.head_dim) {
       if (q_row + row < params.seq_q) {
-        from_q = q[q_base + (q_row + row) * params.head_dim + d];
+        from_q = q[q_base + (q_row + row) * params.q_row + d];
       }
       if (k_row + row < params.seq_kv) {
-        from_k = k[kv_base + (k_row + row) * params.head_dim + d];
+        from_k = k[k_base + (k_row + row) * params.kv_row + d];
       }
     }
     q_tile[row * PITCH + i % BLOCK] = from_q;
@@ -96,15 +104,19 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let row_blocks = (params.seq_q + BLOCK - 1u) / BLOCK;
+  let column_blocks = (params.head_dim + COLUMNS - 1u) / COLUMNS;
   let block = group.y * groups.x + group.x;
-  if (block >= row_blocks * params.column_blocks) {
+  if (block >= row_blocks * column_blocks) {
     return;
   }
-  let q_row = block / params.column_blocks * BLOCK;
-  let column = block % params.column_blocks * COLUMNS + 4u * local.x;
+  let q_row = block / column_blocks * BLOCK;
+  let column = block % column_blocks * COLUMNS + 4u * local.x;
   let z = params.first_z + group.z;
-  let q_base = z * params.seq_q * params.head_dim;
-  let kv_base = z * params.seq_kv * params.head_dim;
+  let outer = z / params.heads;
+  let within = z % params.heads * params.head_dim;
+  let o_row = params.heads * params.head_dim;
+  let q_base = outer * params.seq_q * params.q_row + within;
+  let kv_base = outer * params.seq_kv * params.kv_row + within;
   let mask_base = z / params.mask_inner_count * params.mask_outer
     + z % params.mask_inner_count * params.mask_inner;
   let row0 = 2u * local.y; // this thread's two queries, within the tile
@@ -122,7 +134,7 @@ fn main(
   for (var k_row = 0u; k_row < keys; k_row += BLOCK) {
     var scores = vec4f(); // queries row0, row0 + 1 by keys key0, key0 + 1
     for (var step = 0u; step < params.head_dim; step += BLOCK) {
-      load_tiles(thread, q_row, k_row, step, q_base, kv_base);
+      load_tiles(thread, q_row, k_row, step, q_base, params.k_first + kv_base);
       workgroupBarrier();
       for (var d = 0u; d < BLOCK; d++) {
         let left = vec2f(q_tile[row0 * PITCH + d], q_tile[(row0 + 1u) * PITCH + d]);
@@ -179,7 +191,7 @@ fn main(
       let masked = pair < vec2f();
       totals += select(pair, vec2f(), masked);
       var values = vec4f();
-      let at = kv_base + (k_row + key) * params.head_dim + column;
+      let at = params.v_first + kv_base + (k_row + key) * params.kv_row + column;
       for (var j = 0u; j < 4u; j++) {
         if (column + j < params.head_dim) {
           values[j] = v[at + j];
@@ -194,12 +206,12 @@ fn main(
 
   for (var j = 0u; j < 4u; j++) {
     if (column + j < params.head_dim) {
-      let at = q_base + (q_row + row0) * params.head_dim + column + j;
+      let at = (outer * params.seq_q + q_row + row0) * o_row + within + column + j;
       if (q_row + row0 < params.seq_q) {
         o[at] = output0[j] / totals.x;
       }
       if (q_row + row0 + 1u < params.seq_q) {
-        o[at + params.head_dim] = output1[j] / totals.y;
+        o[at + o_row] = output1[j] / totals.y;
       }
     }
   }

@@ -69,6 +69,11 @@ def _attention(f: Fields) -> Work:
     return 4 * pairs * f["head_dim"], 8 * (f["seq_q"] + f["seq_kv"]) * f["head_dim"]
 
 
+def _attention_f16(f: Fields) -> Work:
+    operations, nbytes = _attention(f)
+    return operations, nbytes / 2
+
+
 def _rows(operations: int, reads: int) -> Callable[[Fields], Work]:
     def work(f: Fields) -> Work:
         rows = f.get("rows", f.get("outer", 1)) * f.get("inner", 1)
@@ -141,6 +146,8 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "repitch": lambda f: (0, 2 * f["rows"] * (f["x_pitch"] + f["y_pitch"])),
     "conv2d": _conv2d,
     "attention": _attention,
+    "attention_tiled": _attention,  # as if of float32
+    "attention_matrix": _attention_f16,
     "softmax_rows": _rows(5, 1),
     "softmax_rows_aligned": _rows(5, 1),
     "softmax_columns": _rows(5, 1),

@@ -15,7 +15,9 @@ gemm_sum           ``gemm``, batched   one per number of threads to an element
 gemm_f16…          ``gemm_f16``        one each
 repitch            ``gemm_f16``        one
 conv2d             ``conv2d_forward``  one
-attention          ``attention``       one
+attention          ``attention``       one per kind of mask
+attention_tiled    ``attention``       one per tile and type of floats
+attention_matrix   ``attention``       one per tile
 softmax_rows, …    ``softmax``         rows: one per length that fits
 layer_norm, …      ``layer_norm``      one per length of rows that fits
 cross_entropy, …   ``cross_entropy``   one per length of rows that fits
@@ -40,6 +42,7 @@ from dataclasses import dataclass, field
 
 from browsergpu.dtypes import DType
 from browsergpu.params import Params, params
+from browsergpu.variants import ATTENTION_MATRICES, ATTENTION_TILES
 from browsergpu.workgroup_sizes import Family
 
 READ = "r"
@@ -137,6 +140,10 @@ _POOL_PARAMS = params(
     "n: u32", "height: u32", "width: u32", "out_h: u32", "out_w: u32", "kernel_h: u32",
     "kernel_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32", "pad_w: u32",
     "dilation_h: u32", "dilation_w: u32",
+)  # fmt: skip
+_ATTENTION_PARAMS = (
+    "seq_q: u32", "seq_kv: u32", "head_dim: u32", "heads: u32", "q_row: u32", "kv_row: u32",
+    "k_first: u32", "v_first: u32", "first_z: u32", "causal: u32", "scale: f32",
 )  # fmt: skip
 _SOFTMAX_PARAMS = params(*_CUT)
 #: vec4s of a row that each of its threads holds in registers; the smallest that will do is used.
@@ -309,11 +316,34 @@ _TABLE = (
         "attention.wgsl",
         _bindings("q", "k", "v", "mask", "o"),
         params(
-            "seq_q: u32", "seq_kv: u32", "head_dim: u32", "column_blocks: u32", "first_z: u32",
-            "causal: u32", "scale: f32", "mask_inner_count: u32", "mask_outer: u32",
-            "mask_inner: u32", "mask_row: u32", "mask_col: u32",
+            *_ATTENTION_PARAMS, "mask_inner_count: u32", "mask_outer: u32", "mask_inner: u32",
+            "mask_row: u32", "mask_col: u32",
         ),
         configurations={"": {"MASK": 0}, "float": {"MASK": 1}, "bool": {"MASK": 2}},
+    ),
+    Kernel(
+        "attention_tiled",
+        "attention_tiled.wgsl",
+        _bindings("q", "k", "v", "o"),
+        params(*_ATTENTION_PARAMS),
+        configurations={
+            f"{head_dim}x{queries}{' f16' if halves else ''}": {
+                "HEAD_DIM": head_dim, "QUERIES": queries, "LANES": lanes, "ROWS": rows,
+                "HALVES": halves,
+            }
+            for head_dim, queries, lanes, rows in ATTENTION_TILES
+            for halves in (0, 1)
+        },
+    ),
+    Kernel(
+        "attention_matrix",
+        "attention_matrix.wgsl",
+        _bindings("q", "k", "v", "o"),
+        params(*_ATTENTION_PARAMS),
+        configurations={
+            f"{head_dim}x{64 // split}": {"HEAD_DIM": head_dim, "SUBGROUPS": 4, "SPLIT": split}
+            for head_dim, split in ATTENTION_MATRICES
+        },
     ),
     Kernel(
         "softmax_rows", "softmax.wgsl", (_X, Binding(2, "y", WRITE)), _SOFTMAX_PARAMS, "main_rows",

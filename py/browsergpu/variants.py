@@ -51,6 +51,50 @@ _MATRICES = frozenset(
     }
 )
 
+
+#: Tiles of attention_tiled: head_dim, queries of a workgroup, threads that share one, queries of a
+#: thread.
+ATTENTION_TILES = (
+    (64, 96, 8, 6), (64, 64, 16, 4), (64, 48, 16, 6), (64, 32, 16, 4), (32, 96, 8, 6),
+    (128, 48, 8, 4),
+)  # fmt: skip
+#: Tiles of attention_matrix: head_dim, and how many subgroups share the same queries.
+ATTENTION_MATRICES = ((64, 1), (64, 2), (32, 1), (128, 1))
+
+
+def _attention_tiles(suffix: str = "") -> tuple[Variant, ...]:
+    """Those of attention_tiled, by their head_dim and queries."""
+    return tuple(
+        Variant(
+            f"{head_dim}x{rows}",
+            "attention_tiled",
+            f"{head_dim}x{rows}{suffix}",
+            workgroup_bytes=4 * (rows * (head_dim + 4 * lanes) + 4 * lanes * head_dim),
+            threads=lanes * rows // each,
+            traits={"head_dim": head_dim, "rows": rows},
+        )
+        for head_dim, rows, lanes, each in ATTENTION_TILES
+    )
+
+
+def _attention_matrices() -> tuple[Variant, ...]:
+    """Those of attention_matrix, of 4 subgroups with 16 queries each."""
+    return tuple(
+        Variant(
+            f"matrix {head_dim}x{64 // split}",
+            "attention_matrix",
+            f"{head_dim}x{64 // split}",
+            features=_MATRICES,
+            workgroup_bytes=128 * split * (head_dim + 8) + 14_864,
+            threads=128,
+            traits={"head_dim": head_dim, "rows": 64 // split},
+        )
+        for head_dim, split in ATTENTION_MATRICES
+    )
+
+
+_ATTENTION = Variant("general", "attention", workgroup_bytes=12_672, threads=256)
+
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
     # Traits: of the kernel of vectors, how many it takes, its lanes, and whether it wants strides
     # of whole vec4; of the others, a tile's extents, in C and along k.
@@ -154,6 +198,18 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
             traits={"rows": 32, "columns": 32, "whole_a": 0, "whole_b": 0, "in_place": 1},
         ),
     ),
+    # Traits: a tile's head_dim and queries. The last one is for every head_dim, and for masks.
+    "attention": (*_attention_tiles(), _ATTENTION),
+    # The last one stands for doing it in float32.
+    "attention_f16": (*_attention_matrices(), *_attention_tiles(" f16"), _ATTENTION),
+}
+
+#: A CPU gains nothing from tiles in registers, and takes seconds to compile them.
+_ATTENTION_ON_A_CPU = {
+    f"{head_dim} {rows}{causal}": "general"
+    for head_dim in (32, 64, 128)
+    for rows in ("few", "many")
+    for causal in ("", " causal")
 }
 
 #: Device class → operation → size class → variant. The class "" holds for every device that
@@ -170,10 +226,23 @@ PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
             "large": "tile128",
         },
         "gemm_f16": {"thin": "rows4", "small": "tile32", "medium": "tile128", "large": "tile128"},
+        "attention": {},
+        "attention_f16": {},
+    },
+    "google swiftshader": {
+        "attention": _ATTENTION_ON_A_CPU,
+        "attention_f16": _ATTENTION_ON_A_CPU,
     },
     # Measured on an H200.
     "nvidia": {
         "gemm_f16": {"small": "matrix32", "medium": "matrix64", "large": "matrix128"},
+        "attention": {
+            "64 few": "64x96",
+            "64 few causal": "64x48",
+            "64 many": "64x64",
+            "64 many causal": "64x64",
+        },
+        "attention_f16": {},
     },
 }
 

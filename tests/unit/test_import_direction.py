@@ -17,6 +17,7 @@ LAYERS = [
     ["executor", "tensor_backend", "tuning"],
     [
         *("executor.arithmetic", "executor.networks", "executor.reductions"),
+        "executor.transformers",
         *("tensors.arithmetic", "tensors.images", "tensors.networks"),
     ],
     ["executor.base", "group", "tensors.store"],

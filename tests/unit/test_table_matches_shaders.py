@@ -19,6 +19,7 @@ from browsergpu import (
     shaders,
 )
 from browsergpu.kernels import KERNELS, READ, RENDER_SHADERS, WRITE, Kernel
+from browsergpu.variants import VARIANTS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SHADERS = REPOSITORY / "shaders"
@@ -200,8 +201,20 @@ PLAIN = {
 }
 
 
+# Kernels that have a configuration for each variant.
+OF_VARIANTS = {"attention_matrix", "attention_tiled"}
+
+
+def test_configurations_are_those_of_the_variants() -> None:
+    for name in OF_VARIANTS:
+        used = [v for variants in VARIANTS.values() for v in variants if v.kernel == name]
+        assert {variant.configuration for variant in used} == set(KERNELS[name].configurations)
+
+
 def test_configurations_are_the_public_ops() -> None:
     for kernel in KERNELS.values():
+        if kernel.name in OF_VARIANTS:
+            continue
         family = "" if kernel.name in PLAIN else kernel.name.split("_")[0]
         expected = CONFIGURATIONS.get(kernel.name, CONFIGURATIONS.get(family, {""}))
         assert set(kernel.configurations) == expected, kernel.name

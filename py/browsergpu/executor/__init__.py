@@ -1,8 +1,8 @@
 """Operations on arrays in GPU memory: NumPy's and a neural network's, and kernels of the user's.
 
-``base`` makes, copies and rearranges arrays; ``arithmetic``, ``reductions`` and ``networks`` are
-the operations. All of them record and return at once; ``array.numpy()``, ``await array.ready()``
-and ``synchronize`` wait.
+``base`` makes, copies and rearranges arrays; ``arithmetic``, ``reductions``, ``networks`` and
+``transformers`` are the operations. All of them record and return at once; ``array.numpy()``,
+``await array.ready()`` and ``synchronize`` wait.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from browsergpu.errors import InvalidArgument
 from browsergpu.executor.arithmetic import Arithmetic
 from browsergpu.executor.networks import BatchNormTraining, Networks
 from browsergpu.executor.reductions import Reductions
+from browsergpu.executor.transformers import Transformers
 from browsergpu.memory import Allocation
 
 __all__ = ["BatchNormTraining", "KernelExecutor", "PipelineStats"]
@@ -40,7 +41,7 @@ class PipelineStats:
     compile_ms: float
 
 
-class KernelExecutor(Arithmetic, Reductions, Networks):
+class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
     """Operations on a device's arrays.
 
     >>> executor = KernelExecutor(device)               # await Device.request() opens one

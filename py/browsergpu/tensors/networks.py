@@ -95,7 +95,12 @@ class Networks(TensorStore):
             limits = self._tensor(op, "mask", mask, (*FLOATS, DType.BOOL))
             inner, strides = masks.broadcast(op, mask, limits, (*lead, seq_q, seq_kv))
             inputs.append(limits)
+        halves = all(tensor.dtype is DType.F16 for tensor in (queries, keys, values, result))
         with Staging(device, op) as staging:
+            if mask is None and halves and attention.takes_halves(device, plan):
+                y = staging.write(result, *inputs, dtype=DType.F16)
+                attention.attention_f16(device, plan, queries.buffer, keys.buffer, values.buffer, y)
+                return
             y = staging.write(result, *inputs)
             added = None
             if mask is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from browsergpu.device import Device
 from browsergpu.memory import Allocation
-from browsergpu.ops import gemm, gemm_f16
+from browsergpu.ops import attention, gemm, gemm_f16
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,19 @@ def _gemm_f16(size_class: str, m: int, n: int, k: int) -> Problem:
     return Problem("gemm_f16", size_class, (m * k // 2, k * n // 2, m * n // 2), record)
 
 
+def _attention(op: str, heads: int, seq: int, head_dim: int, causal: bool) -> Problem:
+    plan = attention.plan_attention(1, heads, seq, seq, head_dim, head_dim**-0.5, causal)
+
+    def record(device: Device, buffers: Sequence[Allocation]) -> None:
+        q, k, v, o = buffers
+        if op == "attention_f16" and attention.takes_halves(device, plan):
+            attention.attention_f16(device, plan, q, k, v, o)
+        else:
+            attention.attention(device, plan, q, k, v, o)
+
+    return Problem(op, plan.size_class, (heads * seq * head_dim,) * 4, record)
+
+
 PROBLEMS: tuple[Problem, ...] = (
     _gemm("along", 2048, 1, 2048),
     _gemm("across", 1, 2048, 2048),
@@ -53,4 +66,10 @@ PROBLEMS: tuple[Problem, ...] = (
     _gemm_f16("small", 256, 256, 256),
     _gemm_f16("medium", 1024, 1024, 512),
     _gemm_f16("large", 1536, 1536, 1024),
+    *(
+        _attention(op, heads, seq, head_dim, causal)
+        for op in ("attention", "attention_f16")
+        for heads, seq, head_dim in ((12, 1024, 64), (48, 512, 64), (12, 1024, 32), (8, 1024, 128))
+        for causal in (False, True)
+    ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -161,6 +162,68 @@ def test_no_matrix_of_scores_is_kept(backend: Any) -> None:
     before = memory.allocated  # freed buffers stay allocated, in the pool
     run_attention(backend, q, k, v, 1.0, True)
     assert memory.allocated - before < 2**20
+
+
+def each_able(backend: Any, head_dim: int) -> Iterator[str]:
+    """The variants for a head_dim, one after the other; checks that they did the work."""
+    variants = backend.device.variants
+    for variant in variants.available("attention"):
+        if variant.traits.get("head_dim", head_dim) == head_dim:
+            with variants.only("attention", variant.name) as forced:
+                yield variant.name
+                assert forced.was_used, variant.name
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("head_dim", [32, 64, 128])
+def test_every_variant(backend: Any, head_dim: int, causal: bool) -> None:
+    sizes = [(1, 1, 1, 1), (1, 2, 5, 7), (2, 3, 49, 33), (1, 1, 97, 131), (1, 2, 64, 128)]
+    for _ in each_able(backend, head_dim):
+        for batch, heads, seq_q, seq_kv in sizes:
+            check(backend, (batch, heads, seq_q, seq_kv, head_dim), causal)
+        check(backend, (1, 1, 70, 70, head_dim), causal, 1e-44)
+        check(backend, (1, 1, 70, 70, head_dim), causal, 2.5)
+
+
+def test_every_variant_where_maxima_rise_and_fall(backend: Any) -> None:
+    head_dim = 64
+    generator = np.random.default_rng(1)
+    steps = generator.permutation(np.linspace(-300.0, 300.0, 200)).astype(np.float32)
+    q, v = random_array(1, 1, 1, 50, head_dim), random_array(2, 1, 1, 200, head_dim)
+    q[..., 0] = np.where(np.arange(50) % 2, 1.0, -1.0)
+    k = np.zeros((1, 1, 200, head_dim), np.float32)
+    tolerance = tolerances.attention(q[..., :1], steps[None, None, :, None], v, 1.0)
+    for order in (steps, np.sort(steps), np.sort(steps)[::-1]):
+        k[0, 0, :, 0] = order
+        for name in each_able(backend, head_dim):
+            for causal in (False, True):
+                result = run_attention(backend, q, k, v, 1.0, causal)
+                expected = reference.attention(q, k, v, scale=1.0, causal=causal)
+                assert_matches(result, expected, **tolerance._asdict())
+                assert np.isfinite(result).all(), name
+
+
+@pytest.mark.parametrize("head_dim", [32, 64, 128])
+def test_nan_reaches_its_rows_only_in_every_variant(backend: Any, head_dim: int) -> None:
+    q, k, v = (random_array(seed, 2, 2, 40, head_dim) for seed in (1, 2, 3))
+    tolerance = tolerances.attention(q, k, v, 0.5)
+    q[1, 0, 35, 4] = np.nan
+    v[0, 1, 20, 3] = np.nan
+    for _ in each_able(backend, head_dim):
+        for causal in (False, True):
+            assert_nan_rows_match(backend, q, k, v, causal, tolerance)
+
+
+def test_infinite_scores_in_every_variant(backend: Any) -> None:
+    q, k, v = (random_array(seed, 1, 1, 70, 64) for seed in (1, 2, 3))
+    q[..., 0] = 1.0
+    tolerance = tolerances.attention(q, k, v, 0.1)
+    k[0, 0, :3, 0] = k[0, 0, 65, 0] = -np.inf
+    seen = np.isfinite(k[0, 0, :, 0])
+    expected = reference.attention(q, k[:, :, seen], v[:, :, seen], scale=0.1, causal=False)
+    for _ in each_able(backend, 64):
+        result = run_attention(backend, q, k, v, 0.1, False)
+        assert_matches(result, expected, **tolerance._asdict())
 
 
 @given(data=st.data())

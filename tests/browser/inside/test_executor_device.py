@@ -232,6 +232,7 @@ def calls(executor: Any) -> dict[str, Callable[[], Any]]:
     matrix, w = executor.reshape(x, (-1, 6)), executor.from_numpy(random_array(2, 4, 2, 3, 3))
     channels = executor.full((4,), 1.0)
     six = executor.full((6, 6), 1.0)
+    packed, halves = executor.full((6, 18), 0.5), executor.full((2, 40, 64), 0.5, "f16")
     return {
         "add": lambda: executor.add(x, x),
         "add broadcast": lambda: executor.add(x, six),
@@ -265,6 +266,11 @@ def calls(executor: Any) -> dict[str, Callable[[], Any]]:
         "cast": lambda: executor.cast(x, "f16"),
         "copy": lambda: executor.copy(x),
         "reshape": lambda: executor.reshape(x, -1),
+        "attention": lambda: executor.attention(x, x, x, causal=True),
+        "attention of halves": lambda: executor.attention(halves, halves, halves),
+        "attention_block": lambda: executor.attention_block(
+            matrix, packed, None, six, None, heads=2
+        ),
     }
 
 
