@@ -13,11 +13,11 @@ MOST_USED = (
     "gemm",
     "unary.relu",
     "binary.add",
-    "softmax_rows",
-    "reduce_rows.sum",
+    "softmax_rows_aligned",
     "attention",
     "conv2d",
-    "layer_norm",
+    "layer_norm_aligned",
+    "reduce_rows.sum",
 )
 
 

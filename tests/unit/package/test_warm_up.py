@@ -1,0 +1,41 @@
+"""Which kernels names stand for."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsergpu import warm_up
+from browsergpu.choices import Choices
+from browsergpu.errors import InvalidArgument
+from browsergpu.kernels import KERNELS
+from browsergpu.variants import VARIANTS
+
+LIMITS = {"maxComputeWorkgroupStorageSize": 2**20, "maxComputeInvocationsPerWorkgroup": 2**20}
+
+
+@pytest.mark.parametrize("vendor", ["nvidia", "google"])
+def test_the_most_used_ones_exist(vendor: str) -> None:
+    info = {"vendor": vendor, "architecture": "", "description": ""}
+    variants = Choices(info, frozenset({"shader-f16"}), LIMITS)
+    found = warm_up.kernels("test", warm_up.MOST_USED, variants)
+    assert len(found) == len(set(found)) >= len(warm_up.MOST_USED)
+    for kernel, configuration in found:
+        assert configuration in KERNELS[kernel].configurations
+
+
+def test_an_operation_stands_for_its_picks_and_a_kernel_for_all_of_it() -> None:
+    info = {"vendor": "", "architecture": "", "description": ""}
+    names = [variant.name for variant in VARIANTS["gemm"]]
+    variants = Choices(info, frozenset(), LIMITS, {"gemm": {"test": names[-1]}})
+    found = warm_up.kernels("test", ["gemm"], variants)
+    assert (VARIANTS["gemm"][-1].kernel, VARIANTS["gemm"][-1].configuration) in found
+    assert {kernel for kernel, _ in warm_up.kernels("test", ["unary"], variants)} == {"unary"}
+    every = warm_up.kernels("test", ["unary", "unary.relu"], variants)
+    assert len(every) == len(KERNELS["unary"].configurations)
+
+
+@pytest.mark.parametrize("name", ["gem", "unary.mul", "", 3, None, "gemm.x.y"])
+def test_other_names_are_refused(name: object) -> None:
+    info = {"vendor": "", "architecture": "", "description": ""}
+    with pytest.raises(InvalidArgument, match="ops"):
+        warm_up.kernels("test", [name], Choices(info, frozenset(), LIMITS))  # type: ignore[list-item]
