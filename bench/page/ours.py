@@ -233,8 +233,7 @@ class Lab:
             ex.add(sums, bias, sums)
             self.tensors.gelu(before, after)
 
-        linear = _method(ex, "linear")
-        return _fused(lambda: linear(source, w, bias, activation="gelu"), parts)
+        return _fused(lambda: ex.linear(source, w, bias, activation="gelu"), parts)
 
     def make_add_layer_norm(self, x: dict[str, Input], shape: Any, o: dict[str, Any]) -> Work:
         ex, (source, residual, gamma, beta) = self.executor, map(self.array, x.values())
@@ -244,8 +243,7 @@ class Lab:
             ex.add(source, residual, sums)
             ex.layer_norm(sums, gamma, beta, out=normal)
 
-        fused = _method(ex, "add_layer_norm")
-        return _fused(lambda: fused(source, residual, gamma, beta), parts)
+        return _fused(lambda: ex.add_layer_norm(source, residual, gamma, beta), parts)
 
     def make_attention_block(self, x: dict[str, Input], shape: Any, o: dict[str, Any]) -> Work:
         ex, (source, w_qkv, b_qkv, w_out, b_out) = self.executor, map(self.array, x.values())
@@ -268,8 +266,8 @@ class Lab:
             ex.add(result, b_out, result)
             ex.add(rows, result, result)
 
-        block = _method(ex, "attention_block")
-        return _fused(lambda: block(source, w_qkv, b_qkv, w_out, b_out, heads=h), parts)
+        weights = (w_qkv, b_qkv, w_out, b_out)
+        return _fused(lambda: ex.attention_block(source, *weights, heads=h), parts)
 
     # -- measuring -------------------------------------------------------------------------------
 
@@ -342,10 +340,7 @@ class Lab:
         line: dict[str, Any] = {}
         for name, issue in work.others.items():
             line[f"{name}_ms"] = (await self.time(issue, row))["ms"]
-        try:
-            line |= await self.time(work.issue, row)
-        except Skip as reason:
-            return line | {"skip": str(reason)}
+        line |= await self.time(work.issue, row)
         if work.replayed:
             line |= await self.replay(work, row)
         if work.fresh is not None:
@@ -390,15 +385,6 @@ def _fused(call: Callable[[], Any], parts: Callable[[], Any]) -> Work:
         return await last[0].numpy_async()
 
     return Work(issue, result, None, {"parts": parts})
-
-
-def _method(executor: Any, name: str) -> Any:
-    """A method that this version may not have; calling what stands for it skips the row."""
-
-    def missing(*arguments: Any, **options: Any) -> None:
-        raise Skip(f"KernelExecutor has no {name}")
-
-    return getattr(executor, name, missing)
 
 
 def _check(row: dict[str, Any], got: Any) -> dict[str, Any]:
