@@ -12,17 +12,20 @@ from browsergpu.grids import blocks
 
 _ROW_CHUNK = 16_384  # elements of a row that one workgroup takes at most: 64 a thread of 256
 _SMALL_ROW_CHUNK = 4_096  # … and at least, where there are too few rows for the GPU
-_LANE = 64  # elements that each thread of a row takes where there are many rows: four times …
+_LANE = 128  # elements that each thread of a row takes where there are many rows: eight times …
 _SHORT_LANE = 16  # … and at least: four vec4s at once
-_NEIGHBOURS = 16  # threads of a row that read 256 bytes in one go: as many, or a whole row
-_THREADS = 262_144  # enough to fill a GPU
+_NEIGHBOURS = 8  # threads of a row that read 128 bytes in one go: as many, or a whole row
+_THREADS = 131_072  # enough to fill a GPU
 _COLUMN_LANES = 32  # groups of neighbouring columns that a workgroup takes at most
 _FEW_COLUMNS = 16  # columns that it takes at least: 64 bytes
 _ONE_PASS = 20_000_000  # elements up to which …
+_ONE_PASS_OF_LANES = 1_000_000  # … where each lane has one column
 _FEW_WORKGROUPS = 192  # … so many workgroups are enough
 _LINE = 4  # rows that a thread takes at once
 _WORKGROUP = 16_384  # elements for which a workgroup of its own pays
-_LINE_CHUNK = 256  # rows that one thread takes at most
+_LINE_CHUNK = 256  # rows that one thread takes at most, where it takes four columns
+_LANE_CHUNK = 512  # rows that a workgroup takes at most, where a thread has one column …
+_LONG_LANE_CHUNK = 8_192  # … or so many divided by the lanes, if that is more
 _WORKGROUPS = 1_024  # enough to fill a GPU
 
 
@@ -53,12 +56,12 @@ def cut(outer: int, length: int, inner: int, threads: int) -> Cut:
     workgroup has ``lanes`` times four of them."""
     if inner == 1:
         return _rows(outer, length, threads)
-    return _columns(outer, length, inner, threads, 4)
+    return _columns(outer, length, inner, threads, 4, _ONE_PASS)
 
 
-def cut_triples(outer: int, length: int, inner: int, threads: int) -> Cut:
-    """As for columns, one a lane: moments of an earlier pass."""
-    return _columns(outer, length, inner, threads, 1)
+def cut_lanes(outer: int, length: int, inner: int, threads: int) -> Cut:
+    """As for columns, of which each lane has one in place of four."""
+    return _columns(outer, length, inner, threads, 1, _ONE_PASS_OF_LANES)
 
 
 def power_of_two(n: int) -> int:
@@ -80,12 +83,12 @@ def _rows(outer: int, length: int, threads: int) -> Cut:
     return Cut(True, False, (outer, length, 1, chunk, chunks, lanes), groups)
 
 
-def _columns(outer: int, length: int, inner: int, threads: int, width: int) -> Cut:
+def _columns(outer: int, length: int, inner: int, threads: int, width: int, one_pass: int) -> Cut:
     wide = blocks(inner, width)  # lanes that all columns take
     # Few rows leave no work for several lines of threads.
     most = max(_COLUMN_LANES, threads // power_of_two(blocks(length, _LINE)))
     lanes = min(threads, power_of_two(wide), most)
-    if outer * length * inner <= _ONE_PASS:
+    if outer * length * inner <= one_pass:
         # One pass by few workgroups is quicker than two by many.
         one = lanes
         while (
@@ -98,11 +101,12 @@ def _columns(outer: int, length: int, inner: int, threads: int, width: int) -> C
         if groups >= _FEW_WORKGROUPS or length * one * width <= _WORKGROUP:
             return Cut(False, inner % 4 == 0, (outer, length, inner, length, 1, one), groups)
     groups = outer * blocks(wide, lanes)
-    chunk = max(
-        blocks(length, blocks(_WORKGROUPS, groups)),
-        blocks(_WORKGROUP, lanes * width),
-    )
-    chunk = min(chunk, _LINE_CHUNK * (threads // lanes))
+    chunk = max(blocks(length, blocks(_WORKGROUPS, groups)), blocks(_WORKGROUP, lanes * width))
+    if width == 1:
+        longest = max(_LANE_CHUNK, _LONG_LANE_CHUNK // lanes)
+    else:
+        longest = _LINE_CHUNK * (threads // lanes)
+    chunk = min(chunk, longest)
     chunks = blocks(length, chunk)
     fields = (outer, length, inner, chunk, chunks, lanes)
     return Cut(False, inner % 4 == 0, fields, groups * chunks)

@@ -8,7 +8,7 @@ from math import inf
 from browsergpu.device import Device
 from browsergpu.grids import fold
 from browsergpu.memory import Allocation
-from browsergpu.ops.cuts import Cut, cut, cut_triples
+from browsergpu.ops.cuts import Cut, cut, cut_lanes
 from browsergpu.ops.remembered import remembered
 
 _THREADS = 256
@@ -28,7 +28,7 @@ def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, .
     passes = []
     while True:
         if merges:
-            part = cut_triples(outer, length, inner, _THREADS)
+            part = cut_lanes(outer, length, inner, _THREADS)
             kernel, configuration, views = "moments_merge", "", 1
         else:
             part = cut(outer, length, inner, _THREADS)

@@ -13,22 +13,23 @@ from browsergpu.grids import blocks, fold
 from browsergpu.kernels import HELD
 from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise
-from browsergpu.ops.cuts import cut_triples, power_of_two
+from browsergpu.ops.cuts import cut_lanes, power_of_two
 from browsergpu.ops.moments import chunk_moments
 from browsergpu.ops.remembered import remembered
 
 _THREADS = 256
-_cut = remembered(cut_triples)
+_cut = remembered(cut_lanes)
 _NAN_BITS = unpack("<I", pack("<f", float("nan")))[0]
 
 
 @remembered
-def _held(rows: int, length: int) -> tuple[int, int, str, bool] | None:
+def _held(rows: int, length: int, least: int) -> tuple[int, int, str, bool] | None:
     """How rows are held in registers: the workgroups, the threads of a row, the configuration, and
-    whether rows are whole vec4s. None for rows that are too long."""
+    whether rows are whole vec4s. None for rows that are too long. A thread holds ``least`` vec4s,
+    or more where a workgroup would not hold the row, or fewer where they do."""
     if length > 4 * HELD[-1] * _THREADS:
         return None
-    lanes = min(_THREADS, power_of_two(blocks(length, 4 * HELD[0])))
+    lanes = min(_THREADS, power_of_two(blocks(length, 4 * least)))
     held = next(h for h in HELD if length <= 4 * h * lanes)
     return blocks(rows, _THREADS // lanes), lanes, str(held), length % 4 == 0
 
@@ -37,7 +38,8 @@ def softmax(
     device: Device, x: Allocation, y: Allocation, outer: int, length: int, inner: int
 ) -> None:
     """y[o, j, i] = softmax over j of x[o, j, i]."""
-    held = _held(outer, length) if inner == 1 else None
+    # Measured on an H200: 3.2 TB/s in place of 2.6 with 4 vec4s, of words 2.6 in place of 2.8.
+    held = _held(outer, length, 8 if length % 4 == 0 else 4) if inner == 1 else None
     if held is not None:
         groups, lanes, configuration, aligned = held
         device.recorder.dispatch(
@@ -83,7 +85,7 @@ def layer_norm(
 ) -> None:
     """y[r] = (v[r] - mean) / sqrt(variance + eps) * gamma + beta, biased variance, where v is x, or
     x + residual, which ``summed`` then becomes."""
-    held = _held(rows, length)
+    held = _held(rows, length, 4)
     if held is None:
         _long_layer_norm(device, x, gamma, beta, y, rows, length, eps, residual, summed)
         return
@@ -143,7 +145,7 @@ def cross_entropy(
     classes: int,
 ) -> None:
     """loss[r] = -log softmax(logits[r])[targets[r]] and probs = softmax(logits)."""
-    held = _held(rows, classes)
+    held = _held(rows, classes, 4)
     if held is not None:
         groups, lanes, configuration, aligned = held
         # Where logits are read as vec4s, the one of a row's target is still read by itself.
