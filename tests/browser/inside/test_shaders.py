@@ -30,7 +30,7 @@ FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
 def test_every_kernel_in_every_configuration(immediates: bool) -> None:
     from browsergpu import WasmBackend
 
-    with WasmBackend(immediates=immediates) as backend:
+    with WasmBackend(immediates=immediates, warm_up=False) as backend:
         backend.init()
         before = backend.device.recorder.counters["pipelines_created"]
         here = [c for c in CONFIGURATIONS if c not in lacking(backend.device)]
