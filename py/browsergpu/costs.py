@@ -61,6 +61,14 @@ def _conv2d(f: Fields) -> Work:
     )
 
 
+def _conv2d_depthwise(f: Fields) -> Work:
+    window = f["kernel_h"] * f["kernel_w"]
+    planes = f["n"] / (-(-f["out_h"] // 4) * f["out_w"])
+    inputs = planes / f["filters"] * f["height"] * f["width"]
+    outputs = planes * f["out_h"] * f["out_w"]
+    return 2 * outputs * window, 4 * (inputs + f["all_filters"] * window + outputs)
+
+
 def _attention(f: Fields) -> Work:
     pairs = f["seq_q"] * f["seq_kv"]
     if f["causal"]:  # query i sees the first i + 1 keys
@@ -145,6 +153,7 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "gemm_f16_matrix128": _gemm_f16,
     "repitch": lambda f: (0, 2 * f["rows"] * (f["x_pitch"] + f["y_pitch"])),
     "conv2d": _conv2d,
+    "conv2d_depthwise": _conv2d_depthwise,
     "attention": _attention,
     "attention_tiled": _attention,  # as if of float32
     "attention_matrix": _attention_f16,

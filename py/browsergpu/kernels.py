@@ -14,7 +14,7 @@ gemm_thin          ``gemm``, batched   one per way of the threads and number of 
 gemm_sum           ``gemm``, batched   one per number of threads to an element
 gemm_f16…          ``gemm_f16``        one each
 repitch            ``gemm_f16``        one
-conv2d             ``conv2d_forward``  one
+conv2d…            ``conv2d_forward``  one per tile, filters of a tile or kind of windows
 attention          ``attention``       one per kind of mask
 attention_tiled    ``attention``       one per tile and type of floats
 attention_matrix   ``attention``       one per tile
@@ -308,6 +308,17 @@ _TABLE = (
             "kernel_w: u32", "out_h: u32", "out_w: u32", "stride_h: u32", "stride_w: u32",
             "pad_h: u32", "pad_w: u32", "dilation_h: u32", "dilation_w: u32", "groups: u32",
             "first_z: u32",
+        ),
+        configurations={"": {"BIAS": 0}, "bias": {"BIAS": 1}},
+    ),
+    Kernel(
+        "conv2d_depthwise",
+        "conv2d_depthwise.wgsl",
+        _bindings("x", "w", "bias", "y"),
+        params(
+            "n: u32", "height: u32", "width: u32", "filters: u32", "all_filters: u32",
+            "kernel_h: u32", "kernel_w: u32", "out_h: u32", "out_w: u32", "stride_h: u32",
+            "stride_w: u32", "pad_h: u32", "pad_w: u32", "dilation_h: u32", "dilation_w: u32",
         ),
         configurations={"": {"BIAS": 0}, "bias": {"BIAS": 1}},
     ),

@@ -10,19 +10,23 @@ from browsergpu.device import Device
 from browsergpu.errors import InvalidArgument
 from browsergpu.grids import blocks, fold, layers
 from browsergpu.memory import Allocation
+from browsergpu.ops import depthwise
 from browsergpu.ops.remembered import remembered
 
 _TILE = 64
+#: As many filters of one group as are made one by one where they see one channel only.
+_FEW_FILTERS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Conv2dPlan:
-    """Elements of each operand, the output's shape, and the dispatches."""
+    """Elements of each operand, the output's shape, and the dispatches of a kernel."""
 
     input_elements: int
     filter_elements: int
     output_elements: int
     output_shape: tuple[int, int, int, int]
+    kernel: str
     dispatches: tuple[tuple[tuple[int, int, int], tuple[int, ...]], ...]
 
 
@@ -74,20 +78,32 @@ def plan_conv2d(
     expected = (images, filters, out_h, out_w)
     if given is not None and given != expected:
         raise InvalidArgument(op, "output_shape", output_shape, str(expected))
-    grid_x, grid_y, _ = fold(blocks(filters // groups, _TILE) * blocks(out_h * out_w, _TILE))
-    dispatches = tuple(
-        (
-            (grid_x, grid_y, count),
-            (depth, height, width, filters // groups, kernel_h, kernel_w, out_h, out_w, stride_h,
-             stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, first),
-        )
-        for first, count in layers(images * groups if filters else 0)
-    )  # fmt: skip
+    kernel = "conv2d"
+    dispatches: tuple[tuple[tuple[int, int, int], tuple[int, ...]], ...]
+    if depth == 1 and 0 < filters // groups <= _FEW_FILTERS and images:
+        kernel = depthwise.KERNEL
+        dispatches = (
+            depthwise.dispatch(
+                (height, width), images * filters, filters // groups, groups, (kernel_h, kernel_w),
+                (out_h, out_w), (stride_h, stride_w), (pad_h, pad_w), (dilation_h, dilation_w),
+            ),
+        )  # fmt: skip
+    else:
+        grid_x, grid_y, _ = fold(blocks(filters // groups, _TILE) * blocks(out_h * out_w, _TILE))
+        dispatches = tuple(
+            (
+                (grid_x, grid_y, count),
+                (depth, height, width, filters // groups, kernel_h, kernel_w, out_h, out_w,
+                 stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, first),
+            )
+            for first, count in layers(images * groups if filters else 0)
+        )  # fmt: skip
     return Conv2dPlan(
         images * channels * height * width,
         filters * depth * kernel_h * kernel_w,
         images * filters * out_h * out_w,
         expected,
+        kernel,
         dispatches,
     )
 
@@ -101,7 +117,7 @@ def conv2d(
     bias: Allocation | None = None,
 ) -> None:
     """y = cross-correlation of x with w, plus a number for each filter; y is none of the others."""
-    pipeline = device.pipeline("conv2d", "" if bias is None else "bias")
+    pipeline = device.pipeline(plan.kernel, "" if bias is None else "bias")
     bias_id = w.id if bias is None else bias.id  # not read then, but something must be bound
     for grid, fields in plan.dispatches:
         device.recorder.dispatch(pipeline, *grid, x.id, w.id, bias_id, y.id, *fields)
