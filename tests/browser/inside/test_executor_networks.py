@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from browsergpu.variants import VARIANTS
 from inside import executor_reference as expected
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
@@ -45,9 +46,7 @@ CONVOLUTIONS = {
 }
 
 
-@pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
-@pytest.mark.parametrize("case", CONVOLUTIONS.values(), ids=CONVOLUTIONS.keys())
-def test_conv2d(executor: Any, case: Any, bias: bool) -> None:
+def check_conv2d(executor: Any, case: Any, bias: bool) -> None:
     x_shape, w_shape, *options = case
     x, w = random_array(1, *x_shape), random_array(2, *w_shape)
     added = random_array(3, w_shape[0]) if bias else np.zeros(w_shape[0], np.float32)
@@ -66,6 +65,24 @@ def test_conv2d(executor: Any, case: Any, bias: bool) -> None:
         expected.conv2d(x, w, *options) + column,
         **tolerances.conv2d(magnitude, terms)._asdict(),
     )
+
+
+@pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
+@pytest.mark.parametrize("case", CONVOLUTIONS.values(), ids=CONVOLUTIONS.keys())
+def test_conv2d(executor: Any, case: Any, bias: bool) -> None:
+    check_conv2d(executor, case, bias)
+
+
+@pytest.mark.parametrize("name", [v.name for v in VARIANTS["conv2d"]])
+def test_conv2d_in_each_variant(executor: Any, name: str) -> None:
+    variants = executor.device.variants
+    if name not in [v.name for v in variants.available("conv2d")]:
+        pytest.skip("this device does not have it")
+    grouped = ((2, 24, 9, 10), (40, 12, 3, 3), (1, 1), (1, 1), (1, 1), 2)
+    pointwise = ((2, 24, 5, 7), (40, 12, 1, 1), (1, 1), (0, 0), (1, 1), 2)
+    with variants.only("conv2d", name):
+        for case in (*CONVOLUTIONS.values(), grouped, pointwise):
+            check_conv2d(executor, case, bias=True)
 
 
 def test_depthwise_special_values_stay_in_their_channel_and_window(executor: Any) -> None:
