@@ -4,9 +4,14 @@
 //
 // Implicit GEMM: rows are the filters of one group, columns the output pixels of one image, and
 // the sum runs over (c, r, s); the im2col matrix exists only as tiles in workgroup memory. A
-// workgroup of 16 × 16 threads makes a 64 × 64 tile, 16 steps deep; a thread keeps 4 × 4 sums.
-// z numbers image × group. 2 N F P Q C R S / groups operations. With BIAS, each filter has a number
-// that is added to its outputs; without, the binding must be there but is not read.
+// workgroup makes a tile of FILTERS × PIXELS, SHARES × DEPTH steps at a time; a thread keeps 8 × 4
+// sums of the DEPTH steps of its share, and the shares are added up at the end. The next tile is
+// fetched into registers meanwhile. Of a tile's n lines, a thread's vec4s hold those that are n / 4
+// apart, so that neighbours in a warp read and write neighbouring elements.
+//
+// z numbers image × group × part: with chunk < steps, parts of the sum go to y one behind the
+// other, for conv2d_sum. 2 N F P Q C R S / groups operations. POINTWISE is for windows of 1 × 1
+// without padding. Without a bias, the binding must be there but is not read.
 
 struct Params {
   channels: u32, // of one group
@@ -15,8 +20,6 @@ struct Params {
   filters: u32, // of one group
   kernel_h: u32,
   kernel_w: u32,
-  out_h: u32,
-  out_w: u32,
   stride_h: u32,
   stride_w: u32,
   pad_h: u32,
@@ -24,6 +27,8 @@ struct Params {
   dilation_h: u32,
   dilation_w: u32,
   groups: u32,
+  biased: u32, // whether each filter has a number that is added to its outputs
+  chunk: u32, // steps that a part sums over
   first_z: u32,
 }
 
@@ -33,107 +38,247 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override BIAS: u32 = 0u;
+override POINTWISE: u32 = 0u;
+override FILTERS: u32 = 64u;
+override PIXELS: u32 = 64u;
+override SHARES: u32 = 1u;
+override DEPTH: u32 = 16u;
+override SPACE: u32 = 528u; // vec4s of workgroup memory: for both tiles, and for the shares
 
-const TILE = 64u;
-const DEPTH = 16u;
-const PITCH = 68u;
+var<workgroup> tile: array<vec4f, SPACE>; // [step][filters], [step][pixels]; [share][sums][thread]
 
-var<workgroup> w_tile: array<f32, DEPTH * PITCH>; // transposed: [step][filter]
-var<workgroup> x_tile: array<f32, DEPTH * PITCH>; // [step][pixel]
-
-fn input_at(base: u32, step: u32, pixel: u32) -> f32 {
-  let window = params.kernel_h * params.kernel_w;
-  let in_window = step % window;
-  // Unsigned arithmetic: a position left of or above x wraps to a huge one and fails the test.
-  let row = pixel / params.out_w * params.stride_h
-    + in_window / params.kernel_w * params.dilation_h - params.pad_h;
-  let column = pixel % params.out_w * params.stride_w
-    + in_window % params.kernel_w * params.dilation_w - params.pad_w;
-  if (row >= params.height || column >= params.width) {
-    return 0.0;
-  }
-  return x[base + (step / window * params.height + row) * params.width + column];
+// Output height or width.
+fn extent(size: u32, kernel: u32, stride: u32, pad: u32, dilation: u32) -> u32 {
+  return (size + 2u * pad - dilation * (kernel - 1u) - 1u) / stride + 1u;
 }
 
-fn store(z: u32, filter_index: u32, pixel: u32, sums: vec4f) {
-  let pixels = params.out_h * params.out_w;
+// Four filters' weights of one step.
+fn weights_at(at: u32, row: u32) -> vec4f {
+  return vec4f(w[at], w[at + row], w[at + 2u * row], w[at + 3u * row]);
+}
+
+// Where a step is in the window: (s, r, c).
+fn window_at(step: u32) -> vec3u {
+  if (POINTWISE != 0u) {
+    return vec3u(0u, 0u, step);
+  }
+  let row = step / params.kernel_w;
+  return vec3u(step % params.kernel_w, row % params.kernel_h, row / params.kernel_h);
+}
+
+fn moved(place: vec3u, by: vec3u) -> vec3u {
+  var to = place + by;
+  if (POINTWISE == 0u) {
+    let right = to.x >= params.kernel_w;
+    to -= select(vec3u(), vec3u(params.kernel_w, 0u, 0u), right);
+    to.y += select(0u, 1u, right);
+    let below = to.y >= params.kernel_h;
+    to -= select(vec3u(), vec3u(0u, params.kernel_h, 0u), below);
+    to.z += select(0u, 1u, below);
+  }
+  return to;
+}
+
+// The distance in x from a window's first input to its input at a place.
+fn distance_of(place: vec3u) -> u32 {
+  if (POINTWISE != 0u) {
+    return place.z * params.height * params.width;
+  }
+  return (place.z * params.height + place.y * params.dilation_h) * params.width
+    + place.x * params.dilation_w;
+}
+
+// Which of four windows have a place inside x.
+fn inside(rows: vec4u, columns: vec4u, place: vec3u) -> vec4<bool> {
+  if (POINTWISE != 0u) {
+    return vec4<bool>(true);
+  }
+  return (rows + place.y * params.dilation_h < vec4u(params.height))
+    & (columns + place.x * params.dilation_w < vec4u(params.width));
+}
+
+fn inputs_at(at: vec4u) -> vec4f {
+  return vec4f(x[at.x], x[at.y], x[at.z], x[at.w]);
+}
+
+fn store(z: u32, filters_before: u32, filter_index: u32, pixel: u32, pixels: u32, sums: vec4f) {
   if (filter_index >= params.filters) {
     return;
   }
   var added = 0.0;
-  if (BIAS != 0u) {
-    added = bias[z % params.groups * params.filters + filter_index];
+  if (params.biased != 0u) {
+    added = bias[filters_before + filter_index];
   }
   let base = (z * params.filters + filter_index) * pixels;
-  for (var j = 0u; j < 4u; j++) {
-    if (pixel + j < pixels) {
-      y[base + pixel + j] = sums[j] + added;
+  for (var i = 0u; i < 4u; i++) {
+    let at = pixel + i * (PIXELS / 4u);
+    if (at < pixels) {
+      y[base + at] = sums[i] + added;
     }
   }
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(FILTERS * PIXELS / 32u * SHARES)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_id) local: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let pixels = params.out_h * params.out_w;
+  let f4 = FILTERS / 4u;
+  let p4 = PIXELS / 4u;
+  let depth = SHARES * DEPTH;
+  let threads_of_share = FILTERS * PIXELS / 32u;
+  let threads = threads_of_share * SHARES;
+  let w_pitch = f4 + 1u;
+  let x_tile = depth * w_pitch;
+
   let steps = params.channels * params.kernel_h * params.kernel_w;
-  let tile_columns = (pixels + TILE - 1u) / TILE;
-  let tile_rows = (params.filters + TILE - 1u) / TILE;
-  let tile = workgroup.y * workgroups.x + workgroup.x;
-  if (tile >= tile_rows * tile_columns) {
+  // Divisions take long enough to leave out those that are not needed.
+  let plain = POINTWISE != 0u && params.stride_h == 1u && params.stride_w == 1u;
+  var out_w = params.width;
+  var pixels = params.height * params.width;
+  if (!plain) {
+    out_w = extent(
+      params.width, params.kernel_w, params.stride_w, params.pad_w, params.dilation_w
+    );
+    pixels = out_w * extent(
+      params.height, params.kernel_h, params.stride_h, params.pad_h, params.dilation_h
+    );
+  }
+  let tile_rows = (params.filters + FILTERS - 1u) / FILTERS;
+  let tile_columns = (pixels + PIXELS - 1u) / PIXELS;
+  let tile_index = workgroup.y * workgroups.x + workgroup.x;
+  if (tile_index >= tile_rows * tile_columns) {
     return;
   }
-  let filter0 = tile / tile_columns * TILE;
-  let pixel0 = tile % tile_columns * TILE;
-  let z = params.first_z + workgroup.z; // image × groups + group
-  let x_base = z * params.channels * params.height * params.width;
-  let w_base = z % params.groups * params.filters * steps;
+  let filter0 = tile_index % tile_rows * FILTERS;
+  let pixel0 = tile_index / tile_rows * PIXELS;
+  let z = params.first_z + workgroup.z;
+  var layer = z; // image × groups + group
+  var begin = 0u;
+  if (params.chunk < steps) {
+    let parts = (steps + params.chunk - 1u) / params.chunk;
+    layer = z / parts;
+    begin = z % parts * params.chunk;
+  }
+  var filters_before = 0u;
+  if (params.groups > 1u) {
+    filters_before = layer % params.groups * params.filters;
+  }
+  let end = min(steps, begin + params.chunk);
 
+  // What this thread fetches of a tile: two vec4s of weights of one step, and two of inputs of two
+  // steps. Lines behind the last are read as what follows them and their sums are not stored;
+  // reads past a buffer's end are harmless. Steps behind the last are replaced by zeros.
+  let w_step = thread % depth;
+  let w_line = thread / depth;
+  let w_more = threads / depth;
+  let w_row = f4 * steps;
+  var w_at = (filters_before + filter0 + w_line) * steps + begin + w_step;
+  let x_line = thread % p4;
+  let x_step = thread / p4;
+  let x_more = threads / p4;
+  // Unsigned arithmetic: a position left of or above x wraps to a huge one and fails the test.
+  let my_pixels = pixel0 + x_line + vec4u(0u, p4, 2u * p4, 3u * p4);
+  var rows = vec4u();
+  var columns = my_pixels;
+  if (!plain) {
+    let out_rows = my_pixels / out_w;
+    rows = out_rows * params.stride_h - params.pad_h;
+    columns = (my_pixels - out_rows * out_w) * params.stride_w - params.pad_w;
+  }
+  let x_base = layer * params.channels * params.height * params.width
+    + rows * params.width + columns;
+  let by = window_at(depth);
+  var place0 = window_at(begin + x_step);
+  var place1 = window_at(begin + x_step + x_more);
+
+  let share = thread / threads_of_share;
+  let thread_of_share = thread % threads_of_share;
+  let tx = thread_of_share % p4;
+  let ty = thread_of_share / p4;
+  let w_mine = share * DEPTH * w_pitch + ty;
+  let x_mine = x_tile + share * DEPTH * p4 + tx;
   var sums0 = vec4f();
   var sums1 = vec4f();
   var sums2 = vec4f();
   var sums3 = vec4f();
-  let my_filter = 4u * local.y;
-  let my_pixel = 4u * local.x;
-  for (var step0 = 0u; step0 < steps; step0 += DEPTH) {
-    for (var i = thread; i < TILE * DEPTH; i += 256u) {
-      let step = step0 + i % DEPTH;
-      let filter_index = filter0 + i / DEPTH;
-      var value = 0.0;
-      if (filter_index < params.filters && step < steps) {
-        value = w[w_base + filter_index * steps + step];
-      }
-      w_tile[i % DEPTH * PITCH + i / DEPTH] = value;
-    }
-    for (var i = thread; i < TILE * DEPTH; i += 256u) {
-      let step = step0 + i / TILE;
-      let pixel = pixel0 + i % TILE;
-      var value = 0.0;
-      if (pixel < pixels && step < steps) {
-        value = input_at(x_base, step, pixel);
-      }
-      x_tile[i / TILE * PITCH + i % TILE] = value;
+  var sums4 = vec4f();
+  var sums5 = vec4f();
+  var sums6 = vec4f();
+  var sums7 = vec4f();
+
+  var weights0 = weights_at(w_at, w_row);
+  var weights1 = weights_at(w_at + w_more * steps, w_row);
+  var inputs0 = inputs_at(x_base + distance_of(place0));
+  var inputs1 = inputs_at(x_base + distance_of(place1));
+  for (var step = begin; step < end; step += depth) {
+    let w_there = step + w_step < end;
+    tile[w_step * w_pitch + w_line] = select(vec4f(), weights0, w_there);
+    tile[w_step * w_pitch + w_line + w_more] = select(vec4f(), weights1, w_there);
+    let there0 = vec4<bool>(step + x_step < end) & inside(rows, columns, place0);
+    tile[x_tile + x_step * p4 + x_line] = select(vec4f(), inputs0, there0);
+    if (x_more < depth) {
+      let there1 = vec4<bool>(step + x_step + x_more < end) & inside(rows, columns, place1);
+      tile[x_tile + (x_step + x_more) * p4 + x_line] = select(vec4f(), inputs1, there1);
     }
     workgroupBarrier();
+    if (step + depth < end) {
+      w_at += depth;
+      place0 = moved(place0, by);
+      place1 = moved(place1, by);
+      weights0 = weights_at(w_at, w_row);
+      weights1 = weights_at(w_at + w_more * steps, w_row);
+      inputs0 = inputs_at(x_base + distance_of(place0));
+      if (x_more < depth) {
+        inputs1 = inputs_at(x_base + distance_of(place1));
+      }
+    }
     for (var d = 0u; d < DEPTH; d++) {
-      let at_w = d * PITCH + my_filter;
-      let at_x = d * PITCH + my_pixel;
-      let row = vec4f(x_tile[at_x], x_tile[at_x + 1u], x_tile[at_x + 2u], x_tile[at_x + 3u]);
-      sums0 += w_tile[at_w] * row;
-      sums1 += w_tile[at_w + 1u] * row;
-      sums2 += w_tile[at_w + 2u] * row;
-      sums3 += w_tile[at_w + 3u] * row;
+      let upper = tile[w_mine + d * w_pitch];
+      let lower = tile[w_mine + d * w_pitch + f4 / 2u];
+      let line = tile[x_mine + d * p4];
+      sums0 = fma(vec4f(upper.x), line, sums0);
+      sums1 = fma(vec4f(upper.y), line, sums1);
+      sums2 = fma(vec4f(upper.z), line, sums2);
+      sums3 = fma(vec4f(upper.w), line, sums3);
+      sums4 = fma(vec4f(lower.x), line, sums4);
+      sums5 = fma(vec4f(lower.y), line, sums5);
+      sums6 = fma(vec4f(lower.z), line, sums6);
+      sums7 = fma(vec4f(lower.w), line, sums7);
     }
     workgroupBarrier();
   }
-  let pixel = pixel0 + my_pixel;
-  store(z, filter0 + my_filter, pixel, sums0);
-  store(z, filter0 + my_filter + 1u, pixel, sums1);
-  store(z, filter0 + my_filter + 2u, pixel, sums2);
-  store(z, filter0 + my_filter + 3u, pixel, sums3);
+
+  let filter_index = filter0 + ty;
+  let pixel = pixel0 + tx;
+  if (SHARES == 1u) {
+    store(z, filters_before, filter_index, pixel, pixels, sums0);
+    store(z, filters_before, filter_index + f4, pixel, pixels, sums1);
+    store(z, filters_before, filter_index + 2u * f4, pixel, pixels, sums2);
+    store(z, filters_before, filter_index + 3u * f4, pixel, pixels, sums3);
+    store(z, filters_before, filter_index + f4 / 2u, pixel, pixels, sums4);
+    store(z, filters_before, filter_index + f4 / 2u + f4, pixel, pixels, sums5);
+    store(z, filters_before, filter_index + f4 / 2u + 2u * f4, pixel, pixels, sums6);
+    store(z, filters_before, filter_index + f4 / 2u + 3u * f4, pixel, pixels, sums7);
+    return;
+  }
+  let mine = share * 8u * threads_of_share + thread_of_share;
+  tile[mine] = sums0;
+  tile[mine + threads_of_share] = sums1;
+  tile[mine + 2u * threads_of_share] = sums2;
+  tile[mine + 3u * threads_of_share] = sums3;
+  tile[mine + 4u * threads_of_share] = sums4;
+  tile[mine + 5u * threads_of_share] = sums5;
+  tile[mine + 6u * threads_of_share] = sums6;
+  tile[mine + 7u * threads_of_share] = sums7;
+  workgroupBarrier();
+  for (var i = share; i < 8u; i += SHARES) {
+    var sum = vec4f();
+    for (var s = 0u; s < SHARES; s++) {
+      sum += tile[(s * 8u + i) * threads_of_share + thread_of_share];
+    }
+    let line = filter_index + i / 4u * (f4 / 2u) + i % 4u * f4;
+    store(z, filters_before, line, pixel, pixels, sum);
+  }
 }

@@ -51,14 +51,40 @@ def _gemm_f16(f: Fields) -> Work:
 
 
 def _conv2d(f: Fields) -> Work:
-    # channels and filters are those of one group, and a layer of z is one group of one image.
-    window = f["channels"] * f["kernel_h"] * f["kernel_w"]
-    pixels = f["out_h"] * f["out_w"]
-    inputs = f["channels"] * f["height"] * f["width"]
-    return (
-        2 * f["filters"] * pixels * window,
-        4 * (inputs + f["filters"] * window + f["filters"] * pixels),
-    )
+    # Channels and filters are those of one group, and a layer of z is a part of the sum of one
+    # group of one image.
+    window = f["kernel_h"] * f["kernel_w"]
+    steps = min(f["chunk"], f["channels"] * window)
+    pixels = _extent(f, "height", "h") * _extent(f, "width", "w")
+    return _part_of_conv2d(f, pixels, steps, steps / window)
+
+
+def _extent(f: Fields, size: str, axis: str) -> float:
+    reach = f[f"dilation_{axis}"] * (f[f"kernel_{axis}"] - 1) + 1
+    return (f[size] + 2 * f[f"pad_{axis}"] - reach) // f[f"stride_{axis}"] + 1
+
+
+def _conv2d_window(f: Fields) -> Work:
+    channels = min(f["chunk"], f["channels"])
+    return _part_of_conv2d(f, f["out_h"] * f["out_w"], 9 * channels, channels)
+
+
+def _conv2d_stream(f: Fields) -> Work:
+    return _part_of_conv2d(f, f["out_h"] * f["out_w"], f["channels"], f["channels"])
+
+
+def _part_of_conv2d(f: Fields, pixels: float, steps: float, channels: float) -> Work:
+    outputs = f["filters"] * pixels
+    inputs = channels * f["height"] * f["width"]
+    return 2 * outputs * steps, 4 * (inputs + f["filters"] * steps + outputs)
+
+
+def _conv2d_depthwise(f: Fields) -> Work:
+    window = f["kernel_h"] * f["kernel_w"]
+    planes = f["n"] / (-(-f["out_h"] // 4) * f["out_w"])
+    inputs = planes / f["filters"] * f["height"] * f["width"]
+    outputs = planes * f["out_h"] * f["out_w"]
+    return 2 * outputs * window, 4 * (inputs + f["all_filters"] * window + outputs)
 
 
 def _attention(f: Fields) -> Work:
@@ -145,6 +171,10 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "gemm_f16_matrix128": _gemm_f16,
     "repitch": lambda f: (0, 2 * f["rows"] * (f["x_pitch"] + f["y_pitch"])),
     "conv2d": _conv2d,
+    "conv2d_window": _conv2d_window,
+    "conv2d_stream": _conv2d_stream,
+    "conv2d_sum": lambda f: (f["parts"] * f["n"], 4 * (f["parts"] + 1) * f["n"]),
+    "conv2d_depthwise": _conv2d_depthwise,
     "attention": _attention,
     "attention_tiled": _attention,  # as if of float32
     "attention_matrix": _attention_f16,

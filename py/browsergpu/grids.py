@@ -30,6 +30,11 @@ def cover(n: int, size: int) -> tuple[int, int, int]:
     return fold(blocks(n, size))
 
 
+def fits(*counts: int) -> bool:
+    """Whether a grid may have such counts without folding."""
+    return max(counts) <= MAX_PER_DIMENSION
+
+
 def layers(count: int) -> Iterator[tuple[int, int]]:
     """(first, how many) of each dispatch that a z extent of ``count`` takes."""
     for first in range(0, count, MAX_PER_DIMENSION):

@@ -14,7 +14,7 @@ gemm_thin          ``gemm``, batched   one per way of the threads and number of 
 gemm_sum           ``gemm``, batched   one per number of threads to an element
 gemm_f16…          ``gemm_f16``        one each
 repitch            ``gemm_f16``        one
-conv2d             ``conv2d_forward``  one
+conv2d…            ``conv2d_forward``  one per tile, filters of a tile or kind of windows
 attention          ``attention``       one per kind of mask
 attention_tiled    ``attention``       one per tile and type of floats
 attention_matrix   ``attention``       one per tile
@@ -133,6 +133,28 @@ _STRIDED: Configurations = {str(rank): {"RANK": rank} for rank in STRIDED_RANKS}
 _STRIDED_PARAMS = params(
     "n: u32", *(f"extent{i}: u32" for i in range(1, 8)), *(f"stride{i}: u32" for i in range(8))
 )
+
+
+def _convolution(filters: int, pixels: int, shares: int, depth: int) -> dict[str, int]:
+    """A tile of conv2d, and the vec4s of workgroup memory that it takes."""
+    tiles = shares * depth * (filters // 4 + 1 + pixels // 4)
+    sums = shares * filters * pixels // 4 if shares > 1 else 0
+    return {
+        "FILTERS": filters, "PIXELS": pixels, "SHARES": shares, "DEPTH": depth,
+        "SPACE": max(tiles, sums),
+    }  # fmt: skip
+
+
+#: conv2d's tiles of filters × pixels, each for all windows and for those of 1 × 1.
+_CONV2D = {
+    f"{tile}_pointwise" if pointwise else tile: {**constants, "POINTWISE": pointwise}
+    for tile, constants in (
+        ("64x64", _convolution(64, 64, 1, 16)),
+        ("64x32", _convolution(64, 32, 4, 8)),
+        ("32x32", _convolution(32, 32, 8, 8)),
+    )
+    for pointwise in (0, 1)
+}
 _BATCH_NORM_PARAMS = params(
     "n: u32", "channels: u32", "inner: u32", "eps: f32", "momentum: f32", "unbiased: f32"
 )
@@ -305,9 +327,53 @@ _TABLE = (
         _bindings("x", "w", "bias", "y"),
         params(
             "channels: u32", "height: u32", "width: u32", "filters: u32", "kernel_h: u32",
-            "kernel_w: u32", "out_h: u32", "out_w: u32", "stride_h: u32", "stride_w: u32",
-            "pad_h: u32", "pad_w: u32", "dilation_h: u32", "dilation_w: u32", "groups: u32",
+            "kernel_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32", "pad_w: u32",
+            "dilation_h: u32", "dilation_w: u32", "groups: u32", "biased: u32", "chunk: u32",
             "first_z: u32",
+        ),
+        configurations=_CONV2D,
+    ),
+    Kernel(
+        "conv2d_window",
+        "conv2d_window.wgsl",
+        _bindings("x", "w", "bias", "y"),
+        params(
+            "channels: u32", "height: u32", "width: u32", "filters: u32", "out_h: u32",
+            "out_w: u32", "pad_h: u32", "pad_w: u32", "groups: u32", "biased: u32", "chunk: u32",
+            "first_z: u32",
+        ),
+        configurations={
+            "16": {"FILTERS": 16, "SHARES": 4},
+            "8": {"FILTERS": 8, "SHARES": 8},
+        },
+    ),
+    Kernel(
+        "conv2d_stream",
+        "conv2d_stream.wgsl",
+        _bindings("x", "x_vectors", "w", "bias", "y"),
+        params(
+            "channels: u32", "height: u32", "width: u32", "filters: u32", "out_h: u32",
+            "out_w: u32", "stride_h: u32", "stride_w: u32", "groups: u32", "biased: u32",
+            "first_z: u32",
+        ),
+        configurations={"": {"VECTOR": 0}, "vector": {"VECTOR": 1}},
+    ),
+    Kernel(
+        "conv2d_sum",
+        "conv2d_sum.wgsl",
+        _bindings("parts", "bias", "y"),
+        params(
+            "n: u32", "inner: u32", "parts: u32", "pixels: u32", "filters: u32", "biased: u32"
+        ),
+    ),
+    Kernel(
+        "conv2d_depthwise",
+        "conv2d_depthwise.wgsl",
+        _bindings("x", "w", "bias", "y"),
+        params(
+            "n: u32", "height: u32", "width: u32", "filters: u32", "all_filters: u32",
+            "kernel_h: u32", "kernel_w: u32", "out_h: u32", "out_w: u32", "stride_h: u32",
+            "stride_w: u32", "pad_h: u32", "pad_w: u32", "dilation_h: u32", "dilation_w: u32",
         ),
         configurations={"": {"BIAS": 0}, "bias": {"BIAS": 1}},
     ),

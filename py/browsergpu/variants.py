@@ -93,6 +93,26 @@ def _attention_matrices() -> tuple[Variant, ...]:
     )
 
 
+def _window(name: str, filters: int, workgroups: int) -> Variant:
+    """A variant of conv2d_window with tiles of 8 or 16 filters, which splits sums until it has so
+    many workgroups."""
+    traits = {"rows": 4, "columns": 8, "filters": filters, "depth": 16, "workgroups": workgroups}
+    nbytes = 15_616 if filters == 16 else 12_288
+    return Variant(
+        name, "conv2d_window", str(filters), workgroup_bytes=nbytes, threads=128, traits=traits
+    )
+
+
+def _convolution(
+    name: str, filters: int, pixels: int, depth: int, workgroups: int, nbytes: int, threads: int
+) -> Variant:
+    """A variant of conv2d with a tile of filters × pixels, ``depth`` steps at a time, which splits
+    sums until it has so many workgroups."""
+    traits = {"filters": filters, "pixels": pixels, "depth": depth, "workgroups": workgroups}
+    tile = f"{filters}x{pixels}"
+    return Variant(name, "conv2d", tile, workgroup_bytes=nbytes, threads=threads, traits=traits)
+
+
 _ATTENTION = Variant("general", "attention", workgroup_bytes=12_672, threads=256)
 
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
@@ -198,6 +218,25 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
             traits={"rows": 32, "columns": 32, "whole_a": 0, "whole_b": 0, "in_place": 1},
         ),
     ),
+    # Traits: a tile's extents, how many terms of the sums are added at a time, and from how many
+    # workgroups on sums are not split.
+    "conv2d": (
+        _window("window", 16, 0),
+        _window("window_split", 16, 256),
+        _window("window8", 8, 0),
+        _convolution("tile64x32", 64, 32, 32, 0, 32_768, 256),
+        _convolution("tile64x32_split", 64, 32, 32, 128, 32_768, 256),
+        _convolution("tile32", 32, 32, 64, 0, 32_768, 256),
+        _convolution("tile32_split", 32, 32, 64, 128, 32_768, 256),
+        Variant(
+            "stream",
+            "conv2d_stream",
+            workgroup_bytes=16_384,
+            threads=256,
+            traits={"filters": 16, "pixels": 16},
+        ),
+        _convolution("tile64", 64, 64, 16, 0, 8_448, 128),
+    ),
     # Traits: a tile's head_dim and queries. The last one is for every head_dim, and for masks.
     "attention": (*_attention_tiles(), _ATTENTION),
     # The last one stands for doing it in float32.
@@ -210,6 +249,13 @@ _ATTENTION_ON_A_CPU = {
     for head_dim in (32, 64, 128)
     for rows in ("few", "many")
     for causal in ("", " causal")
+}
+
+#: As for attention: the quickest to compile.
+_CONV2D_ON_A_CPU = {
+    f"{kind} {amount}": "tile64"
+    for kind in ("window", "point", "other")
+    for amount in ("256k", "128k", "64k", "32k", "0")
 }
 
 #: Device class → operation → size class → variant. The class "" holds for every device that
@@ -228,10 +274,22 @@ PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
         "gemm_f16": {"thin": "rows4", "small": "tile32", "medium": "tile128", "large": "tile128"},
         "attention": {},
         "attention_f16": {},
+        "conv2d": {
+            **{f"window {amount}": "window" for amount in ("256k", "128k", "64k", "32k")},
+            "window 0": "window_split",
+            **{f"{kind} 256k": "tile64" for kind in ("point", "other")},
+            **{f"{kind} 128k": "tile64x32" for kind in ("point", "other")},
+            **{f"{kind} 64k": "tile32" for kind in ("point", "other")},
+            "point 32k": "stream",
+            "other 32k": "tile32_split",
+            "point 0": "stream",
+            "other 0": "tile64x32_split",
+        },
     },
     "google swiftshader": {
         "attention": _ATTENTION_ON_A_CPU,
         "attention_f16": _ATTENTION_ON_A_CPU,
+        "conv2d": _CONV2D_ON_A_CPU,
     },
     # Measured on an H200.
     "nvidia": {

@@ -36,7 +36,7 @@ LAYERS = [
     ["transfers"],
     ["device"],
     ["warm_up"],
-    ["adapters", "choices", "kernels", "memory", "ops.products"],
+    ["adapters", "choices", "kernels", "memory", "ops.depthwise", "ops.products"],
     [
         *("config", "host_tensors", "recorder", "shapes", "spirv", "tensor_contract"),
         *("variants", "workgroup_sizes"),

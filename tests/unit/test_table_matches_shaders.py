@@ -170,7 +170,12 @@ CONFIGURATIONS = {
         way + few for way in ("along", "across", "quads", "quads_wide") for few in ("", "_few")
     },
     "gemm_sum": {"1", "8"},
-    "conv2d": {"", "bias"},
+    "conv2d": {  # tiles of filters × pixels
+        f"{tile}{windows}" for tile in ("64x64", "64x32", "32x32") for windows in ("", "_pointwise")
+    },
+    "conv2d_depthwise": {"", "bias"},
+    "conv2d_stream": {"", "vector"},
+    "conv2d_window": {"8", "16"},
     "attention": {"", "float", "bool"},
     "moments": {"", "variance"},
     "moments_columns": {"", "variance", "aligned", "variance_aligned"},
@@ -197,6 +202,7 @@ CONFIGURATIONS = {
 }
 PLAIN = {
     *("gemm_f16", "gemm_f16_rows", "gemm_f16_tile", "pool_indices"),
+    "conv2d_sum",
     *(f"gemm_f16_matrix{rows}" for rows in (32, 64, 128)),
 }
 

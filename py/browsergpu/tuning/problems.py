@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from browsergpu.device import Device
 from browsergpu.memory import Allocation
-from browsergpu.ops import attention, gemm, gemm_f16
+from browsergpu.ops import attention, conv2d, gemm, gemm_f16
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,19 @@ def _attention(op: str, heads: int, seq: int, head_dim: int, causal: bool) -> Pr
     return Problem(op, plan.size_class, (heads * seq * head_dim,) * 4, record)
 
 
+def _conv2d(
+    size_class: str, channels: int, size: int, filters: int, kernel: int, stride: int = 1
+) -> Problem:
+    shape, padding = (filters, channels, kernel, kernel), kernel // 2
+    plan = conv2d.plan_conv2d("tune", (1, channels, size, size), shape, None, stride, padding)
+
+    def record(device: Device, buffers: Sequence[Allocation]) -> None:
+        conv2d.conv2d(device, plan, buffers[0], buffers[1], buffers[2])
+
+    elements = (plan.input_elements, plan.filter_elements, plan.output_elements)
+    return Problem("conv2d", size_class, elements, record)
+
+
 PROBLEMS: tuple[Problem, ...] = (
     _gemm("along", 2048, 1, 2048),
     _gemm("across", 1, 2048, 2048),
@@ -66,6 +79,21 @@ PROBLEMS: tuple[Problem, ...] = (
     _gemm_f16("small", 256, 256, 256),
     _gemm_f16("medium", 1024, 1024, 512),
     _gemm_f16("large", 1536, 1536, 1024),
+    _conv2d("window 256k", 64, 112, 64, 3),
+    _conv2d("window 128k", 64, 56, 64, 3),
+    _conv2d("window 64k", 128, 28, 128, 3),
+    _conv2d("window 32k", 256, 14, 256, 3),
+    _conv2d("window 0", 512, 7, 512, 3),
+    _conv2d("point 256k", 64, 56, 256, 1),
+    _conv2d("point 128k", 256, 56, 64, 1),
+    _conv2d("point 64k", 512, 28, 128, 1),
+    _conv2d("point 32k", 1024, 14, 256, 1),
+    _conv2d("point 0", 2048, 7, 512, 1),
+    _conv2d("other 256k", 3, 224, 64, 7, 2),
+    _conv2d("other 128k", 64, 112, 64, 3, 2),
+    _conv2d("other 64k", 128, 56, 128, 3, 2),
+    _conv2d("other 32k", 256, 28, 256, 3, 2),
+    _conv2d("other 0", 512, 14, 512, 3, 2),
     *(
         _attention(op, heads, seq, head_dim, causal)
         for op in ("attention", "attention_f16")

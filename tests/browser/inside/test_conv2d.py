@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from browsergpu.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
@@ -138,3 +140,72 @@ def test_any_shapes(backend: Any, data: st.DataObject) -> None:
 
 def _pair(low: int, high: int) -> st.SearchStrategy[Pair]:
     return st.tuples(st.integers(low, high), st.integers(low, high))
+
+
+# ---- variants -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[v.name for v in VARIANTS["conv2d"]])
+def forced(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:
+    """One variant after the other does what it can of the convolutions in a test."""
+    variants = backend.device.variants
+    if request.param not in [v.name for v in variants.available("conv2d")]:
+        pytest.skip("this device does not have it")
+    with variants.only("conv2d", request.param) as forced:
+        yield forced
+
+
+# Sizes around the tiles' edges: filters, pixels and channels that fill them, or one more or less.
+VARIED = {
+    "3x3 whole tiles": ((1, 16, 16, 16), (64, 16, 3, 3), (1, 1), (1, 1)),
+    "3x3 and a rest": ((2, 20, 17, 15), (37, 20, 3, 3), (1, 1), (1, 1)),
+    "3x3, odd channels": ((1, 19, 9, 33), (18, 19, 3, 3), (1, 1), (1, 1)),
+    "3x3, one channel less": ((1, 15, 7, 7), (31, 15, 3, 3), (1, 1), (1, 1)),
+    "3x3 without padding": ((1, 8, 6, 11), (33, 8, 3, 3), (1, 1), (0, 0)),
+    "3x3, wide padding": ((2, 3, 4, 5), (17, 3, 3, 3), (1, 1), (3, 2)),
+    "3x3 / 2": ((2, 20, 15, 14), (37, 20, 3, 3), (2, 2), (1, 1)),
+    "3x3 / 2, one filter": ((1, 33, 9, 9), (1, 33, 3, 3), (2, 2), (1, 1)),
+    "3x3 / (1, 2)": ((1, 6, 9, 13), (5, 6, 3, 3), (1, 2), (1, 1)),
+    "7x7 / 2": ((1, 3, 37, 35), (33, 3, 7, 7), (2, 2), (3, 3)),
+    "1x1 whole tiles": ((1, 64, 8, 8), (64, 64, 1, 1), (1, 1), (0, 0)),
+    "1x1 and a rest": ((3, 65, 5, 7), (67, 65, 1, 1), (1, 1), (0, 0)),
+    "1x1, many channels": ((1, 1030, 3, 3), (40, 1030, 1, 1), (1, 1), (0, 0)),
+    "1x1, channels for two rounds": ((2, 136, 3, 3), (18, 136, 1, 1), (1, 1), (0, 0)),
+    "1x1, in vectors": ((1, 200, 4, 5), (20, 200, 1, 1), (1, 1), (0, 0)),
+    "1x1, two pixels": ((1, 8, 1, 2), (3, 8, 1, 1), (1, 1), (0, 0)),
+    "1x1 / 2": ((2, 36, 9, 8), (66, 36, 1, 1), (2, 2), (0, 0)),
+    "one pixel, many channels": ((1, 300, 3, 3), (5, 300, 3, 3), (1, 1), (0, 0)),
+}
+
+
+def test_each_variant(backend: Any, forced: Any) -> None:
+    for image_shape, filter_shape, stride, padding in VARIED.values():
+        images, filters = random_array(1, *image_shape), random_array(2, *filter_shape)
+        check(backend, images, filters, stride, padding)
+    assert forced.was_used
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_each_variant_keeps_special_values_in_their_windows(
+    backend: Any, forced: Any, value: float
+) -> None:
+    for size, padding in ((3, 1), (1, 0)):
+        images, filters = random_array(1, 2, 8, 9, 9), random_array(2, 66, 8, size, size)
+        images[1, 2, 4, 8] = value
+        images[0, 7, 0, 0] = value
+        clean = np.nan_to_num(images, nan=0.0, posinf=0.0)
+        spread = (padding, padding)
+        magnitude = reference.conv2d(np.abs(clean), np.abs(filters), (1, 1), spread)
+        assert_matches(
+            run_conv2d(backend, images, filters, (1, 1), spread),
+            reference.conv2d(images, filters, (1, 1), spread),
+            **tolerances.conv2d(magnitude, 8 * size * size)._asdict(),
+        )
+
+
+def test_each_variant_without_outputs_or_channels(backend: Any, forced: Any) -> None:
+    for images, channels, filters in ((0, 4, 8), (2, 4, 0), (2, 0, 8)):
+        x = np.zeros((images, channels, 6, 6), np.float32)
+        w = np.zeros((filters, channels, 3, 3), np.float32)
+        result = run_conv2d(backend, x, w, (1, 1), (1, 1))
+        assert_same_bits(result, np.zeros((images, filters, 6, 6), np.float32), "an empty sum")

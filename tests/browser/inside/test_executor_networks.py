@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from browsergpu.variants import VARIANTS
 from inside import executor_reference as expected
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
@@ -36,14 +37,16 @@ CONVOLUTIONS = {
     "three groups": ((3, 6, 5, 9), (9, 2, 2, 3), (1, 2), (0, 1), (1, 1), 3),
     "depthwise": ((2, 5, 8, 8), (5, 1, 3, 3), (1, 1), (1, 1), (1, 1), 5),
     "depthwise, more filters": ((2, 3, 8, 8), (6, 1, 3, 3), (2, 2), (1, 1), (1, 1), 3),
+    "depthwise, one column": ((3, 7, 9, 1), (7, 1, 3, 1), (1, 1), (1, 0), (1, 1), 7),
+    "depthwise, strided": ((2, 9, 13, 11), (9, 1, 5, 3), (3, 2), (2, 0), (1, 1), 9),
+    "depthwise, dilated": ((1, 3, 14, 17), (9, 1, 3, 3), (1, 2), (4, 1), (3, 2), 3),
+    "depthwise, too many filters for it": ((1, 2, 7, 6), (18, 1, 3, 3), (1, 1), (1, 1), (1, 1), 2),
     "all at once": ((2, 4, 15, 17), (6, 2, 3, 2), (2, 3), (2, 1), (2, 3), 2),
     "many filters in groups": ((1, 4, 6, 6), (140, 2, 3, 3), (1, 1), (1, 1), (1, 1), 2),
 }
 
 
-@pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
-@pytest.mark.parametrize("case", CONVOLUTIONS.values(), ids=CONVOLUTIONS.keys())
-def test_conv2d(executor: Any, case: Any, bias: bool) -> None:
+def check_conv2d(executor: Any, case: Any, bias: bool) -> None:
     x_shape, w_shape, *options = case
     x, w = random_array(1, *x_shape), random_array(2, *w_shape)
     added = random_array(3, w_shape[0]) if bias else np.zeros(w_shape[0], np.float32)
@@ -62,6 +65,35 @@ def test_conv2d(executor: Any, case: Any, bias: bool) -> None:
         expected.conv2d(x, w, *options) + column,
         **tolerances.conv2d(magnitude, terms)._asdict(),
     )
+
+
+@pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
+@pytest.mark.parametrize("case", CONVOLUTIONS.values(), ids=CONVOLUTIONS.keys())
+def test_conv2d(executor: Any, case: Any, bias: bool) -> None:
+    check_conv2d(executor, case, bias)
+
+
+@pytest.mark.parametrize("name", [v.name for v in VARIANTS["conv2d"]])
+def test_conv2d_in_each_variant(executor: Any, name: str) -> None:
+    variants = executor.device.variants
+    if name not in [v.name for v in variants.available("conv2d")]:
+        pytest.skip("this device does not have it")
+    grouped = ((2, 24, 9, 10), (40, 12, 3, 3), (1, 1), (1, 1), (1, 1), 2)
+    pointwise = ((2, 24, 5, 7), (40, 12, 1, 1), (1, 1), (0, 0), (1, 1), 2)
+    with variants.only("conv2d", name):
+        for case in (*CONVOLUTIONS.values(), grouped, pointwise):
+            check_conv2d(executor, case, bias=True)
+
+
+def test_depthwise_special_values_stay_in_their_channel_and_window(executor: Any) -> None:
+    x, w = random_array(1, 2, 3, 9, 9), random_array(2, 6, 1, 3, 3)
+    x[1, 2, 0, 8] = np.nan
+    result = executor.conv2d(
+        executor.from_numpy(x), executor.from_numpy(w), padding=1, groups=3
+    ).numpy()
+    where = np.zeros(result.shape, bool)
+    where[1, 4:6, :2, 7:] = True
+    assert np.array_equal(np.isnan(result), where)
 
 
 def test_conv2d_that_is_refused(executor: Any) -> None:

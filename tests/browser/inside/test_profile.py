@@ -82,10 +82,16 @@ def works(backend: Any, pointers: list[int]) -> Iterator[tuple[str, float, float
     yield "gemm.32", 3 * 2 * m * n * k, 3 * 4 * (m * k + k * n + m * n)
     backend.gemm_f16(m, n, k, 1.0, a, b, 0.0, c)
     yield "gemm_f16", 2 * m * n * k, 2 * (m * k + k * n + m * n)
-    backend.conv2d_forward(a, [2, 3, 8, 9], b, [4, 3, 3, 2], c, [2, 4, 6, 8], 1, 0)
+    with backend.device.variants.only("conv2d", "tile64"):
+        backend.conv2d_forward(a, [2, 3, 8, 9], b, [4, 3, 3, 2], c, [2, 4, 6, 8], 1, 0)
     window, pixels = 3 * 3 * 2, 6 * 8
     conv_bytes = 2 * 4 * (3 * 8 * 9 + 4 * window + 4 * pixels)
-    yield "conv2d", 2 * 2 * 4 * pixels * window, conv_bytes
+    yield "conv2d.64x64", 2 * 2 * 4 * pixels * window, conv_bytes
+    with backend.device.variants.only("conv2d", "window"):
+        backend.conv2d_forward(a, [2, 3, 8, 9], b, [4, 3, 3, 3], c, [2, 4, 6, 7], 1, 0)
+    window, pixels = 3 * 3 * 3, 6 * 7
+    conv_bytes = 2 * 4 * (3 * 8 * 9 + 4 * window + 4 * pixels)
+    yield "conv2d_window.16", 2 * 2 * 4 * pixels * window, conv_bytes
     sizes = (2, 3, 4, 6, 5)  # batch, heads, queries, keys, head_dim
     backend.attention(a, b, c, d, *sizes, 1.0, False)
     yield "attention", 6 * 4 * 4 * 6 * 5, 6 * 8 * (4 + 6) * 5

@@ -1,0 +1,43 @@
+// Adds up the parts that conv2d and conv2d_window left, and each filter's number where there is a bias:
+//   y[layer, i] = bias[filter] + sum over s of parts[layer, s, i]
+// A thread makes one output; outputs × (parts + 1) elements are moved. Without a
+// bias, the binding must be there but is not read.
+
+struct Params {
+  n: u32,
+  inner: u32, // outputs of one image and group
+  parts: u32,
+  pixels: u32,
+  filters: u32, // of all groups
+  biased: u32, // whether each filter has a number that is added to its outputs
+}
+
+@group(0) @binding(0) var<storage, read> parts: array<f32>;
+@group(0) @binding(1) var<storage, read> bias: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+const THREADS = 128u;
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let i = (workgroup.y * workgroups.x + workgroup.x) * THREADS + thread;
+  if (i >= params.n) {
+    return;
+  }
+  let layer = i / params.inner;
+  var at = layer * params.parts * params.inner + i % params.inner;
+  var sum = 0.0;
+  for (var s = 0u; s < params.parts; s++) {
+    sum += parts[at];
+    at += params.inner;
+  }
+  if (params.biased != 0u) {
+    sum += bias[i / params.pixels % params.filters];
+  }
+  y[i] = sum;
+}
