@@ -170,6 +170,7 @@ CONFIGURATIONS = {
         way + few for way in ("along", "across", "quads", "quads_wide") for few in ("", "_few")
     },
     "gemm_sum": {"1", "8"},
+    "gemm_f16_rows": {"1", "4"},  # rows of a workgroup
     "conv2d": {"", "bias"},
     "attention": {"", "float", "bool"},
     "moments": {"", "variance"},
@@ -196,7 +197,7 @@ CONFIGURATIONS = {
     },
 }
 PLAIN = {
-    *("gemm_f16", "gemm_f16_rows", "gemm_f16_tile", "pool_indices"),
+    *("gemm_f16", "gemm_f16_tile", "pool_indices"),
     *(f"gemm_f16_matrix{rows}" for rows in (32, 64, 128)),
 }
 
