@@ -1,9 +1,10 @@
 // C = alpha A B + beta C for few rows, row-major and contiguous, float16 in memory and float32
 // sums; n a multiple of 8.
 //
-// Works on devices without shader-f16. A workgroup makes 4 rows by 32 columns of C: 4 threads side
-// by side read 8 columns each of a row of B, and 64 such teams share the steps of k; their sums
-// are added in workgroup memory at the end. Reads B m / 4 times: bound by memory where m is small.
+// Works on devices without shader-f16. A workgroup makes one row or four by 32 columns of C: 4
+// threads side by side read 8 columns each of a row of B, and 64 such teams share the steps of k;
+// their sums are added in workgroup memory at the end. Reads B m / ROWS times: bound by memory
+// where m is small.
 
 struct Params {
   m: u32,
@@ -18,7 +19,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> c: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-const ROWS = 4u;
+override ROWS: u32 = 4u; // of a workgroup: 1 or 4
 const COLUMNS = 32u;
 const ACROSS = 4u; // threads side by side
 const TEAMS = 64u;
@@ -31,7 +32,11 @@ fn half_at(i: u32) -> f32 {
   return select(pair.x, pair.y, (i & 1u) == 1u);
 }
 
+// A step of as many rows as there are.
 fn column_of_a(rows: vec4u, step: u32) -> vec4f {
+  if (ROWS == 1u) {
+    return vec4f(half_at(rows.x + step), 0.0, 0.0, 0.0);
+  }
   return vec4f(
     half_at(rows.x + step),
     half_at(rows.y + step),
@@ -138,7 +143,9 @@ fn main(
     high = add(high, values, bits.zw);
   }
   write(low[0], high[0], thread, row0, column0);
-  write(low[1], high[1], thread, row0 + 1u, column0);
-  write(low[2], high[2], thread, row0 + 2u, column0);
-  write(low[3], high[3], thread, row0 + 3u, column0);
+  if (ROWS == 4u) {
+    write(low[1], high[1], thread, row0 + 1u, column0);
+    write(low[2], high[2], thread, row0 + 2u, column0);
+    write(low[3], high[3], thread, row0 + 3u, column0);
+  }
 }

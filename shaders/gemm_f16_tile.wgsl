@@ -30,32 +30,6 @@ const TALL = 8u; // tiles, of a group of tiles that share their columns of B in 
 var<workgroup> a_tile: array<f32, DEPTH * A_PITCH>; // [k][row]
 var<workgroup> b_tile: array<vec4f, DEPTH * B_PITCH>; // [k][column / 4]
 
-// Stores eight steps of a row of A, one below the other.
-fn store_a(bits: vec4u, at: u32) {
-  let x0 = unpack2x16float(bits.x);
-  let x1 = unpack2x16float(bits.y);
-  let x2 = unpack2x16float(bits.z);
-  let x3 = unpack2x16float(bits.w);
-  a_tile[at] = x0.x;
-  a_tile[at + A_PITCH] = x0.y;
-  a_tile[at + 2u * A_PITCH] = x1.x;
-  a_tile[at + 3u * A_PITCH] = x1.y;
-  a_tile[at + 4u * A_PITCH] = x2.x;
-  a_tile[at + 5u * A_PITCH] = x2.y;
-  a_tile[at + 6u * A_PITCH] = x3.x;
-  a_tile[at + 7u * A_PITCH] = x3.y;
-}
-
-// Stores eight columns of a row of B.
-fn store_b(bits: vec4u, at: u32) {
-  b_tile[at] = vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
-  b_tile[at + 1u] = vec4f(unpack2x16float(bits.z), unpack2x16float(bits.w));
-}
-
-fn rows_of_a(at: u32) -> vec4f {
-  return vec4f(a_tile[at], a_tile[at + 1u], a_tile[at + 2u], a_tile[at + 3u]);
-}
-
 // A 4 × 4 block of sums, a row of it in each vector, and one more step.
 fn step(sums: mat4x4f, rows: vec4f, columns: vec4f) -> mat4x4f {
   return mat4x4f(
@@ -157,10 +131,37 @@ fn main(
       next_b0 = select(vec4u(), next_b0, k0 + b_row < params.k);
       next_b1 = select(vec4u(), next_b1, k0 + b_row + 8u < params.k);
     }
-    store_a(next_a0, a_to);
-    store_a(next_a1, a_to + 64u);
-    store_b(next_b0, b_to);
-    store_b(next_b1, b_to + 8u * B_PITCH);
+    // Indices of workgroup memory are written out here: inside a function, the compiler would not
+    // see that they are in bounds, and clamp them.
+    let a0_0 = unpack2x16float(next_a0.x);
+    let a0_1 = unpack2x16float(next_a0.y);
+    let a0_2 = unpack2x16float(next_a0.z);
+    let a0_3 = unpack2x16float(next_a0.w);
+    a_tile[a_to] = a0_0.x;
+    a_tile[a_to + A_PITCH] = a0_0.y;
+    a_tile[a_to + 2u * A_PITCH] = a0_1.x;
+    a_tile[a_to + 3u * A_PITCH] = a0_1.y;
+    a_tile[a_to + 4u * A_PITCH] = a0_2.x;
+    a_tile[a_to + 5u * A_PITCH] = a0_2.y;
+    a_tile[a_to + 6u * A_PITCH] = a0_3.x;
+    a_tile[a_to + 7u * A_PITCH] = a0_3.y;
+    let a1_0 = unpack2x16float(next_a1.x);
+    let a1_1 = unpack2x16float(next_a1.y);
+    let a1_2 = unpack2x16float(next_a1.z);
+    let a1_3 = unpack2x16float(next_a1.w);
+    a_tile[a_to + 64u] = a1_0.x;
+    a_tile[a_to + 64u + A_PITCH] = a1_0.y;
+    a_tile[a_to + 64u + 2u * A_PITCH] = a1_1.x;
+    a_tile[a_to + 64u + 3u * A_PITCH] = a1_1.y;
+    a_tile[a_to + 64u + 4u * A_PITCH] = a1_2.x;
+    a_tile[a_to + 64u + 5u * A_PITCH] = a1_2.y;
+    a_tile[a_to + 64u + 6u * A_PITCH] = a1_3.x;
+    a_tile[a_to + 64u + 7u * A_PITCH] = a1_3.y;
+    b_tile[b_to] = vec4f(unpack2x16float(next_b0.x), unpack2x16float(next_b0.y));
+    b_tile[b_to + 1u] = vec4f(unpack2x16float(next_b0.z), unpack2x16float(next_b0.w));
+    let b_to1 = b_to + 8u * B_PITCH;
+    b_tile[b_to1] = vec4f(unpack2x16float(next_b1.x), unpack2x16float(next_b1.y));
+    b_tile[b_to1 + 1u] = vec4f(unpack2x16float(next_b1.z), unpack2x16float(next_b1.w));
     workgroupBarrier();
     let k1 = k0 + DEPTH;
     if (k1 < params.k) { // the next tiles come while these are multiplied
@@ -170,18 +171,19 @@ fn main(
       next_b1 = b[b_at1 + k1 * b_width];
     }
     for (var d = 0u; d < DEPTH; d++) {
+      let at = d * A_PITCH + 4u * y;
       let b0 = b_tile[d * B_PITCH + x];
       let b1 = b_tile[d * B_PITCH + x + 16u];
-      let a0 = rows_of_a(d * A_PITCH + 4u * y);
-      let a1 = rows_of_a(d * A_PITCH + 4u * y + 32u);
-      let a2 = rows_of_a(d * A_PITCH + 4u * y + 64u);
-      let a3 = rows_of_a(d * A_PITCH + 4u * y + 96u);
+      let a0 = vec4f(a_tile[at], a_tile[at + 1u], a_tile[at + 2u], a_tile[at + 3u]);
       sums00 = step(sums00, a0, b0);
       sums01 = step(sums01, a0, b1);
+      let a1 = vec4f(a_tile[at + 32u], a_tile[at + 33u], a_tile[at + 34u], a_tile[at + 35u]);
       sums10 = step(sums10, a1, b0);
       sums11 = step(sums11, a1, b1);
+      let a2 = vec4f(a_tile[at + 64u], a_tile[at + 65u], a_tile[at + 66u], a_tile[at + 67u]);
       sums20 = step(sums20, a2, b0);
       sums21 = step(sums21, a2, b1);
+      let a3 = vec4f(a_tile[at + 96u], a_tile[at + 97u], a_tile[at + 98u], a_tile[at + 99u]);
       sums30 = step(sums30, a3, b0);
       sums31 = step(sums31, a3, b1);
     }

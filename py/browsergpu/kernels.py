@@ -12,7 +12,7 @@ reduce_rows, …     ``reduce``          one per operation; columns: for a multi
 gemm               ``gemm``, batched   one per tile and activation
 gemm_thin          ``gemm``, batched   one per way of the threads and number of vectors
 gemm_sum           ``gemm``, batched   one per number of threads to an element
-gemm_f16…          ``gemm_f16``        one each
+gemm_f16…          ``gemm_f16``        one each; rows: one per number of rows
 repitch            ``gemm_f16``        one
 conv2d…            ``conv2d_forward``  one per tile, filters of a tile or kind of windows
 attention          ``attention``       one per kind of mask
@@ -178,6 +178,7 @@ _NORM_PARAMS = params(
 )  # fmt: skip
 _EMBEDDING_PARAMS = params("rows: u32", "elements: u32", "entries: u32", "missing: u32")
 _LOSS_PARAMS = params("rows: u32", "classes: u32", "chunks: u32", "lanes: u32")
+_GEMM_F16_PARAMS = params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32")
 _CASTS = {
     f"{source}_{target}": {"FROM": i, "TO": j}
     for i, source in enumerate(DType)
@@ -307,12 +308,19 @@ _TABLE = (
             name,
             f"{name}.wgsl",
             _bindings("a", "b", "c"),
-            params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32"),
+            _GEMM_F16_PARAMS,
         )
         for name in (
-            "gemm_f16", "gemm_f16_rows", "gemm_f16_tile", "gemm_f16_matrix32",
-            "gemm_f16_matrix64", "gemm_f16_matrix128",
+            "gemm_f16", "gemm_f16_tile", "gemm_f16_matrix32", "gemm_f16_matrix64",
+            "gemm_f16_matrix128",
         )
+    ),
+    Kernel(
+        "gemm_f16_rows",
+        "gemm_f16_rows.wgsl",
+        _bindings("a", "b", "c"),
+        _GEMM_F16_PARAMS,
+        configurations={"1": {"ROWS": 1}, "4": {"ROWS": 4}},
     ),
     Kernel(
         "repitch",

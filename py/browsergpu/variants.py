@@ -196,19 +196,23 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
             threads=128,
             traits={"rows": 128, "columns": 128, "whole_a": 1, "whole_b": 1, "in_place": 0},
         ),
-        Variant(
-            "rows4",
-            "gemm_f16_rows",
-            workgroup_bytes=8_192,
-            threads=256,
-            traits={
-                "rows": 4,
-                "columns": 32,
-                "whole_a": 0,
-                "whole_b": 1,
-                "in_place": 1,
-                "most_rows": 16,
-            },
+        *(
+            Variant(
+                f"rows{rows}",
+                "gemm_f16_rows",
+                str(rows),
+                workgroup_bytes=8_192,
+                threads=256,
+                traits={
+                    "rows": rows,
+                    "columns": 32,
+                    "whole_a": 0,
+                    "whole_b": 1,
+                    "in_place": 1,
+                    "most_rows": 4 * rows,
+                },
+            )
+            for rows in (1, 4)
         ),
         Variant(
             "tile32",
@@ -271,7 +275,13 @@ PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
             "medium": "tile64",
             "large": "tile128",
         },
-        "gemm_f16": {"thin": "rows4", "small": "tile32", "medium": "tile128", "large": "tile128"},
+        "gemm_f16": {
+            "row": "rows1",
+            "thin": "rows4",
+            "small": "tile32",
+            "medium": "tile128",
+            "large": "tile128",
+        },
         "attention": {},
         "attention_f16": {},
         "conv2d": {

@@ -24,7 +24,7 @@ _MANY_TILES = 128  # workgroups that keep a large GPU busy
 class GemmF16Plan:
     """Elements that each operand must hold, the kernels' parameters, and the size class:
 
-    - "thin": few rows
+    - "row" or "thin": one row, or few
     - "small": fewer tiles of 64 × 64 than keep a large GPU busy
     - "medium": fewer tiles of 128 × 128 than that
     - "large": all others
@@ -88,7 +88,7 @@ def plan_gemm_f16(m: Any, n: Any, k: Any, alpha: Any, beta: Any) -> GemmF16Plan:
 
 def _size_class(m: int, n: int) -> str:
     if m <= _FEW_ROWS:
-        return "thin"
+        return "row" if m == 1 else "thin"
     if blocks(m, 64) * blocks(n, 64) < _MANY_TILES:
         return "small"
     return "medium" if blocks(m, 128) * blocks(n, 128) < _MANY_TILES else "large"
