@@ -345,6 +345,9 @@
   let batchWords = []; // copies of the open batch's commands, to find the culprit of an error
   let lastPipeline = null;
   let lastGroup = null;
+  // The pass's immediates, which stay as they are when the pipeline changes, and how many are set.
+  const immediates = new Uint32Array(16);
+  let immediateCount = 0;
 
   function openEncoder() {
     return (encoder ??= device.createCommandEncoder({ label: "batch" }));
@@ -354,6 +357,7 @@
     if (pass !== null) {
       pass.end();
       pass = lastPipeline = lastGroup = null;
+      immediateCount = 0;
     }
   }
 
@@ -496,13 +500,24 @@
       const offset = uniformOffset(words, parametersAt, step.words);
       pass.setBindGroup(1, uniformGroup, [offset]);
     } else if (step.words > 0) {
-      pass.setImmediates(0, words, parametersAt, step.words);
+      setImmediates(words, parametersAt, step.words);
     }
     pass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);
     counters.dispatches += 1;
     batchDispatches += 1;
     if (profile !== null && !profile.timestamps) timeByWall();
     return parametersAt + step.words;
+  }
+
+  // Sets the first `count` immediates, unless they are what they should be: a chain of operations on
+  // arrays of one size has the same parameters again and again.
+  function setImmediates(words, at, count) {
+    let same = count <= immediateCount;
+    for (let i = 0; same && i < count; i++) same = immediates[i] === words[at + i];
+    if (same) return;
+    pass.setImmediates(0, words, at, count);
+    for (let i = 0; i < count; i++) immediates[i] = words[at + i];
+    immediateCount = Math.max(immediateCount, count);
   }
 
   function encodeTransfer(words, at, id) {
