@@ -174,16 +174,17 @@ fn make_block(block: u32, z: u32, thread: u32, subgroup: u32, lane: u32) {
     let key = at / STEPS;
     let offset = min(key, params.seq_kv - 1u) * kv_row + at % STEPS;
     next_k[i] = k[k_base + offset];
-    // A weight of 0 does not undo a NaN.
-    next_v[i] = select(vec4u(), v[v_base + offset], key < params.seq_kv);
+    next_v[i] = v[v_base + offset];
   }
   for (var first_key = 0u; first_key < keys; first_key += TILE_KEYS) {
     for (var i = 0u; i < LOADS; i++) {
       let at = thread + i * THREADS_USED;
       let to = place(at / STEPS, at % STEPS);
       if (at < TILE_KEYS * STEPS) {
+        let inside = first_key + at / STEPS < params.seq_kv;
         tiles[2u * to.x][to.y] = next_k[i];
-        tiles[2u * to.x + 1u][to.y] = next_v[i];
+        // Not what lies past the end: a weight of 0 does not undo a NaN.
+        tiles[2u * to.x + 1u][to.y] = select(vec4u(), next_v[i], inside);
       }
     }
     workgroupBarrier();
@@ -192,7 +193,7 @@ fn make_block(block: u32, z: u32, thread: u32, subgroup: u32, lane: u32) {
       let key = first_key + TILE_KEYS + at / STEPS;
       let offset = min(key, params.seq_kv - 1u) * kv_row + at % STEPS;
       next_k[i] = k[k_base + offset];
-      next_v[i] = select(vec4u(), v[v_base + offset], key < params.seq_kv);
+      next_v[i] = v[v_base + offset];
     }
 
     var scores0 = Result();

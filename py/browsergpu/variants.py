@@ -85,7 +85,7 @@ def _attention_matrices() -> tuple[Variant, ...]:
             "attention_matrix",
             f"{head_dim}x{64 // split}",
             features=_MATRICES,
-            workgroup_bytes=128 * split * (head_dim + 8) + 14_864,
+            workgroup_bytes=9_216 * split * (2 if head_dim > 64 else 1) + 14_864,
             threads=128,
             traits={"head_dim": head_dim, "rows": 64 // split},
         )

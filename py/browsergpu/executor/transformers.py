@@ -11,7 +11,7 @@ from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
 from browsergpu.executor.base import FLOATS, ExecutorBase
 from browsergpu.memory import Allocation
-from browsergpu.ops import attention, elementwise, gemm
+from browsergpu.ops import attention, gemm
 from browsergpu.staging import Staging
 from browsergpu.tensors import masks
 
@@ -126,10 +126,9 @@ class Transformers(ExecutorBase):
             self._dense(op, staging, source, w_qkv, b_qkv, projected, rows)
             mixed = staging.temporary(DType.F32, x.size)
             attention.attention(self.device, plan, projected, projected, projected, mixed)
-            summand = staging.temporary(DType.F32, x.size)
-            self._dense(op, staging, mixed, w_out, b_out, summand, rows)
-            y = staging.write(result.tensor)
-            elementwise.binary(self.device, "add", source, summand, y, x.size)
+            reads = [array.tensor for array in (x, w_out, b_out) if array is not None]
+            y = staging.write(result.tensor, *reads)
+            self._dense(op, staging, mixed, w_out, b_out, y, rows, source)
         return result
 
     def _dense(
@@ -141,12 +140,13 @@ class Transformers(ExecutorBase):
         bias: DeviceArray | None,
         y: Allocation,
         rows: int,
+        residual: Allocation | None = None,
     ) -> None:
-        """y = x weight + bias"""
+        """y = x weight + bias + residual"""
         inputs, outputs = weight.shape
         plan = gemm.plan_gemm(
             op, "no_trans", "no_trans", rows, outputs, inputs, 1.0, inputs, 0, outputs, 0, 0.0,
             outputs, 0, 1, "C",
         )  # fmt: skip
         added = None if bias is None else staging.read(bias.tensor)
-        gemm.gemm(self.device, plan, x, staging.read(weight.tensor), y, added)
+        gemm.gemm(self.device, plan, x, staging.read(weight.tensor), y, added, None, residual)
