@@ -39,7 +39,7 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override SIDE: u32 = 64u; // 64 or 128
+override SIDE: u32 = 64u; // 32 (not WIDE), 64 or 128
 override DEPTH: u32 = 16u;
 override TALL: bool = false;
 override WIDE: bool = true;
@@ -226,6 +226,7 @@ fn main(
     }
   }
   for (var k0 = begin; k0 < end; k0 += DEPTH) {
+    // Not in the loads, which would have to be waited for; without a branch it is quicker.
     let left = end - k0;
     a0 = select(vec4f(), a0, a_depth < left);
     b0 = select(vec4f(), b0, b_depth < left);
