@@ -25,9 +25,9 @@ from browsergpu.errors import (
 
 # Few, so that the GPU starts early and little is left to do at the end: a submit costs 20 µs, a
 # small dispatch takes 4 to 7 µs.
-_RING_WORDS = 256
+_RING_WORDS = 512
 _RING_BYTES = 4 * _RING_WORDS
-_DISPATCHES_PER_SUBMIT = 32
+_DISPATCHES_PER_SUBMIT = 64
 _COPY = Struct("<6I")
 _CLEAR = Struct("<4I")
 

@@ -93,10 +93,9 @@ def _attention_matrices() -> tuple[Variant, ...]:
     )
 
 
-def _window(name: str, filters: int, workgroups: int) -> Variant:
-    """A variant of conv2d_window with tiles of 8 or 16 filters, which splits sums until it has so
-    many workgroups."""
-    traits = {"rows": 4, "columns": 8, "filters": filters, "depth": 16, "workgroups": workgroups}
+def _window(name: str, filters: int) -> Variant:
+    """A variant of conv2d_window with tiles of 8 or 16 filters, which does not split sums."""
+    traits = {"rows": 4, "columns": 8, "filters": filters, "depth": 16, "workgroups": 0}
     nbytes = 15_616 if filters == 16 else 12_288
     return Variant(
         name, "conv2d_window", str(filters), workgroup_bytes=nbytes, threads=128, traits=traits
@@ -225,9 +224,8 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
     # Traits: a tile's extents, how many terms of the sums are added at a time, and from how many
     # workgroups on sums are not split.
     "conv2d": (
-        _window("window", 16, 0),
-        _window("window_split", 16, 256),
-        _window("window8", 8, 0),
+        _window("window", 16),
+        _window("window8", 8),
         _convolution("tile64x32", 64, 32, 32, 0, 32_768, 256),
         _convolution("tile64x32_split", 64, 32, 32, 128, 32_768, 256),
         _convolution("tile32", 32, 32, 64, 0, 32_768, 256),
@@ -285,14 +283,14 @@ PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
         "attention": {},
         "attention_f16": {},
         "conv2d": {
-            **{f"window {amount}": "window" for amount in ("256k", "128k", "64k", "32k")},
-            "window 0": "window_split",
+            **{f"window {amount}": "window" for amount in ("256k", "128k", "64k")},
+            **{f"window {amount}": "window8" for amount in ("32k", "0")},
             **{f"{kind} 256k": "tile64" for kind in ("point", "other")},
             **{f"{kind} 128k": "tile64x32" for kind in ("point", "other")},
             **{f"{kind} 64k": "tile32" for kind in ("point", "other")},
             "point 32k": "stream",
-            "other 32k": "tile32_split",
-            "point 0": "stream",
+            "other 32k": "tile64x32_split",
+            "point 0": "tile32_split",
             "other 0": "tile64x32_split",
         },
     },
