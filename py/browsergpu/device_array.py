@@ -18,12 +18,18 @@ from browsergpu.staging import Tensor
 class _Storage:
     """A buffer that goes back to its device's pool with the last array that uses it."""
 
-    __slots__ = ("__weakref__", "buffer", "release")
+    __slots__ = ("__weakref__", "_release", "buffer", "is_free")
 
     def __init__(self, device: Device, buffer: Allocation) -> None:
         self.buffer = buffer
-        self.release = finalize(self, _give_back, device, buffer)
-        self.release.atexit = False
+        self.is_free = False
+        self._release = finalize(self, _give_back, device, buffer)
+        self._release.atexit = False
+
+    def release(self) -> None:
+        """Gives the buffer back now. Twice does nothing more."""
+        self.is_free = True
+        self._release()
 
 
 def _give_back(device: Device, buffer: Allocation) -> None:
@@ -84,7 +90,7 @@ class DeviceArray:
     @property
     def is_freed(self) -> bool:
         """Whether :meth:`free` was called on it or on an array that shares its memory."""
-        return not self._storage.release.alive
+        return self._storage.is_free
 
     @property
     def tensor(self) -> Tensor:

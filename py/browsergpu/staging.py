@@ -50,9 +50,13 @@ class Staging:
 
     def write(self, tensor: Tensor, *read: Tensor, dtype: DType = DType.F32) -> Allocation:
         """A buffer to write the tensor's elements to as ``dtype``, none of those of ``read``."""
-        aliased = any(tensor.buffer is other.buffer for other in read)
-        if tensor.dtype is dtype and not aliased:
-            return tensor.buffer
+        own = tensor.buffer
+        if tensor.dtype is dtype:
+            for other in read:
+                if other.buffer is own:
+                    break
+            else:
+                return own
         buffer = self._take(dtype.device_bytes(tensor.size))
         self._outputs.append((buffer, dtype, tensor))
         return buffer

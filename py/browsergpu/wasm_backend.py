@@ -26,6 +26,7 @@ from browsergpu.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitial
 from browsergpu.memory import Allocation
 from browsergpu.ops import attention, conv2d, elementwise, gemm, gemm_f16, reduce
 from browsergpu.ops.gemm import GemmPlan
+from browsergpu.ops.remembered import hashable
 from browsergpu.recorder import lost
 
 _F32 = 4
@@ -349,8 +350,8 @@ class WasmBackend(ComputeBackend):
         if output_shape is None:  # which a plan would work out
             raise InvalidArgument(op, "output_shape", None, "the four extents of the output")
         plan = conv2d.plan_conv2d(
-            op, _hashable(input_shape), _hashable(filter_shape), _hashable(output_shape),
-            _hashable(stride), _hashable(padding),
+            op, hashable(input_shape), hashable(filter_shape), hashable(output_shape),
+            hashable(stride), hashable(padding),
         )  # fmt: skip
         x = self._elements(op, "input_ptr", input_ptr, plan.input_elements)
         w = self._elements(op, "filter_ptr", filter_ptr, plan.filter_elements)
@@ -397,7 +398,7 @@ class WasmBackend(ComputeBackend):
         axis: int,
     ) -> None:
         device = self.ready("reduce")
-        plan = reduce.plan_reduce(op, _hashable(shape), axis)
+        plan = reduce.plan_reduce(op, hashable(shape), axis)
         x = self._elements("reduce", "input_ptr", input_ptr, plan.input_elements)
         y = self._elements("reduce", "output_ptr", output_ptr, plan.output_elements)
         if x is y:
@@ -526,8 +527,3 @@ class WasmBackend(ComputeBackend):
             raise InvalidArgument(
                 op, host, f"{nbytes} bytes", f"at most the {buffer.nbytes} bytes of {device}"
             )
-
-
-def _hashable(shape: Any) -> Any:
-    """A list as a tuple, so that the plan made from it can be remembered."""
-    return tuple(shape) if type(shape) is list else shape

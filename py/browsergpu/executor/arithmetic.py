@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from browsergpu import shapes
@@ -14,11 +15,72 @@ from browsergpu.executor.base import FLOATS, WHOLE, ExecutorBase, number
 from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise, gemm, gemm_f16, integers
 from browsergpu.ops.broadcast import broadcast
+from browsergpu.ops.remembered import remembered
 from browsergpu.ops.strided import gather
 from browsergpu.shapes import Shape
 from browsergpu.staging import Staging
 
 Operand = DeviceArray | float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _MatmulPlan:
+    """The result's shape, the product in float32 and, where it can be done so, in float16; and
+    from which shape to which the matrices of an operand are spread first."""
+
+    shape: Shape
+    gemm: gemm.GemmPlan
+    halves: gemm_f16.GemmF16Plan | None
+    spread_a: tuple[Shape, Shape] | None
+    spread_b: tuple[Shape, Shape] | None
+
+
+def _matrices(shape: Shape, flip: bool, *, column: bool) -> tuple[Shape, int, int]:
+    """The leading axes, rows and columns of an operand; a vector is a row, or a column."""
+    if len(shape) == 1:
+        shape = (*shape, 1) if column else (1, *shape)
+    *lead, rows, columns = shape
+    return tuple(lead), *((columns, rows) if flip else (rows, columns))
+
+
+def _contracted(a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> tuple[int, int]:
+    """The columns of a and the rows of b."""
+    return _matrices(a, flip_a, column=False)[2], _matrices(b, flip_b, column=True)[1]
+
+
+@remembered
+def _plan_matmul(a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> _MatmulPlan | None:
+    """None where the columns of a are not as many as the rows of b."""
+    lead_a, m, k = _matrices(a, flip_a, column=False)
+    lead_b, k_b, n = _matrices(b, flip_b, column=True)
+    if k != k_b:
+        return None
+    lead = shapes.broadcast("matmul", lead_a, lead_b)
+    shape = (*lead, *((m,) if len(a) > 1 else ()), *((n,) if len(b) > 1 else ()))
+    count = product(lead)
+    stride_a, spread_a = _spread(lead_a, lead, m * k)
+    stride_b, spread_b = _spread(lead_b, lead, k * n)
+    halves = None
+    if not flip_a and not flip_b and product(lead_b) == 1:
+        halves = gemm_f16.plan_gemm_f16(m * count, n, k, 1.0, 0.0)
+    if stride_a and not stride_b and not flip_a:  # the batch is further rows of a
+        m, count, stride_a = m * count, 1, 0
+    plan = gemm.plan_gemm(
+        "matmul", "trans" if flip_a else "no_trans", "trans" if flip_b else "no_trans", m, n, k,
+        1.0, max(m if flip_a else k, 1), stride_a, max(k if flip_b else n, 1), stride_b, 0.0,
+        max(n, 1), m * n, count, "C",
+    )  # fmt: skip
+    return _MatmulPlan(shape, plan, halves, spread_a, spread_b)
+
+
+def _spread(own: Shape, lead: Shape, elements: int) -> tuple[int, tuple[Shape, Shape] | None]:
+    """The elements from one matrix of a batch of ``lead`` to the next, and how an operand whose
+    leading axes are ``own`` is spread for that."""
+    if product(own) == 1:
+        return 0, None
+    if product(own) == product(lead):
+        return elements, None
+    return elements, ((*own, elements), (*lead, elements))
 
 
 class Arithmetic(ExecutorBase):
@@ -110,62 +172,37 @@ class Arithmetic(ExecutorBase):
             )
         flip_a = flag(op, "transpose_a", transpose_a) and a.ndim > 1
         flip_b = flag(op, "transpose_b", transpose_b) and b.ndim > 1
-        *lead_a, m, k = (1, *a.shape) if a.ndim == 1 else a.shape
-        *lead_b, k_b, n = (*b.shape, 1) if b.ndim == 1 else b.shape
-        if flip_a:
-            m, k = k, m
-        if flip_b:
-            k_b, n = n, k_b
-        if k != k_b:
-            raise InvalidArgument(op, "b", b, f"{k} rows, as a has columns, not {k_b}")
-        lead = shapes.broadcast(op, tuple(lead_a), tuple(lead_b))
-        full = (*lead, m, n)
-        shape = (*lead, *((m,) if a.ndim > 1 else ()), *((n,) if b.ndim > 1 else ()))
-        result = self._out(op, out, shape, kind)
+        plan = _plan_matmul(a.shape, b.shape, flip_a, flip_b)
+        if plan is None:
+            k, other = _contracted(a.shape, b.shape, flip_a, flip_b)
+            raise InvalidArgument(op, "b", b, f"{k} rows, as a has columns, not {other}")
+        result = self._out(op, out, plan.shape, kind)
         if result.size == 0:
             return result
-        flipped = flip_a or flip_b
-        if kind is result.dtype is DType.F16 and not flipped and product(lead_b) == 1:
-            half = gemm_f16.plan_gemm_f16(m * product(lead), n, k, 1.0, 0.0)
+        if kind is result.dtype is DType.F16 and plan.halves is not None:
             with Staging(self.device, op) as staging:
                 c = staging.write(result.tensor, a.tensor, b.tensor, dtype=DType.F16)
-                gemm_f16.gemm_f16(self.device, half, a.tensor.buffer, b.tensor.buffer, c)
+                gemm_f16.gemm_f16(self.device, plan.halves, a.tensor.buffer, b.tensor.buffer, c)
             return result
         with Staging(self.device, op) as staging:
             c = staging.write(result.tensor, a.tensor, b.tensor)
-            left, stride_a = self._batch(op, staging, a, tuple(lead_a), lead, m * k)
-            right, stride_b = self._batch(op, staging, b, tuple(lead_b), lead, k * n)
-            count = product(full[:-2])
-            if stride_a and not stride_b and not flip_a:  # the batch is further rows of a
-                m, count, stride_a = m * count, 1, 0
-            plan = gemm.plan_gemm(
-                op, "trans" if flip_a else "no_trans", "trans" if flip_b else "no_trans", m, n, k,
-                1.0, max(m if flip_a else k, 1), stride_a, max(k if flip_b else n, 1), stride_b,
-                0.0, n, m * n, count, "C",
-            )  # fmt: skip
-            gemm.gemm(self.device, plan, left, right, c)
+            left = self._batch(op, staging, a, plan.spread_a)
+            right = self._batch(op, staging, b, plan.spread_b)
+            gemm.gemm(self.device, plan.gemm, left, right, c)
         return result
 
     def _batch(
-        self,
-        op: str,
-        staging: Staging,
-        x: DeviceArray,
-        own: Shape,
-        lead: Shape,
-        elements: int,
-    ) -> tuple[Allocation, int]:
-        """A buffer of float32 matrices for a batch of ``lead``, and the elements between them."""
+        self, op: str, staging: Staging, x: DeviceArray, spread: tuple[Shape, Shape] | None
+    ) -> Allocation:
+        """A buffer of float32 matrices, spread from a shape to one that it broadcasts to."""
         buffer = staging.read(x.tensor)
-        if product(own) == 1:
-            return buffer, 0
-        if product(own) == product(lead):
-            return buffer, elements
-        whole = staging.temporary(DType.F32, product(lead) * elements)
-        if elements:
-            strides = shapes.broadcast_strides((*own, elements), (*lead, elements))
-            gather(self.device, op, buffer, strides, whole, (*lead, elements))
-        return whole, elements
+        if spread is None:
+            return buffer
+        own, full = spread
+        whole = staging.temporary(DType.F32, product(full))
+        if full[-1]:
+            gather(self.device, op, buffer, shapes.broadcast_strides(own, full), whole, full)
+        return whole
 
     def linear(
         self,

@@ -183,7 +183,7 @@ class ExecutorBase:
             raise InvalidArgument(op, name, value, "an array on this executor's device")
         if value.is_freed:
             raise InvalidArgument(op, name, value, "an array that was not freed")
-        if dtypes is not None and value.dtype not in dtypes:
+        if dtypes is not None and value.tensor.dtype not in dtypes:
             raise InvalidArgument(
                 op, name, value, f"an array of {' or '.join(dtypes)} (cast converts)"
             )
@@ -191,9 +191,12 @@ class ExecutorBase:
 
     def _floats(self, op: str, **arrays: Any) -> DType:
         """Checks arrays of floats; f16 if all of them are, else f32."""
+        kind = DType.F16
         for name, array in arrays.items():
-            self._array(op, name, array, FLOATS)
-        return DType.F16 if all(a.dtype is DType.F16 for a in arrays.values()) else DType.F32
+            dtype = self._array(op, name, array, FLOATS).tensor.dtype
+            if dtype is not DType.F16:
+                kind = DType.F32
+        return kind
 
     def _out(
         self,

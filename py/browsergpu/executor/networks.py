@@ -12,6 +12,7 @@ from browsergpu.errors import InvalidArgument
 from browsergpu.executor.base import FLOATS, ExecutorBase
 from browsergpu.memory import Allocation
 from browsergpu.ops import batch_norm, conv2d, elementwise, pool, rows
+from browsergpu.ops.remembered import hashable
 from browsergpu.staging import Staging
 
 Pair = int | tuple[int, int]
@@ -48,8 +49,8 @@ class Networks(ExecutorBase):
         op = "conv2d"
         kind = self._floats(op, x=x, w=w)
         plan = conv2d.plan_conv2d(
-            op, x.shape, w.shape, None, _hashable(stride), _hashable(padding),
-            _hashable(dilation), groups,
+            op, x.shape, w.shape, None, hashable(stride), hashable(padding),
+            hashable(dilation), groups,
         )  # fmt: skip
         added = None if bias is None else self._vector(op, "bias", bias, w.shape[0])
         result = self._out(op, out, plan.output_shape, kind)
@@ -383,7 +384,7 @@ class Networks(ExecutorBase):
 
     @staticmethod
     def _plan(op: str, x: DeviceArray, *arguments: Any) -> pool.PoolPlan:
-        return pool.plan_pool(op, x.shape, *map(_hashable, arguments))
+        return pool.plan_pool(op, x.shape, *map(hashable, arguments))
 
     def _pool(
         self,
@@ -413,8 +414,3 @@ def _apart(op: str, name: str, array: DeviceArray, *others: DeviceArray) -> None
 
 def _tensors(*arrays: DeviceArray | None) -> list[Any]:
     return [array.tensor for array in arrays if array is not None]
-
-
-def _hashable(value: Any) -> Any:
-    """A list as a tuple, so that the plan made from it can be remembered."""
-    return tuple(value) if type(value) is list else value

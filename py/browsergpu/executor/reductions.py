@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, nan
+from typing import Any
 
 from browsergpu import checks, shapes
 from browsergpu.device_array import DeviceArray
@@ -12,9 +13,22 @@ from browsergpu.errors import InvalidArgument
 from browsergpu.executor.base import FLOATS, WHOLE, ExecutorBase
 from browsergpu.memory import Allocation
 from browsergpu.ops import elementwise, integers, moments, reduce
+from browsergpu.ops.remembered import hashable, remembered
+from browsergpu.shapes import Shape
 from browsergpu.staging import Staging
 
 Axes = int | Sequence[int] | None
+#: [outer, length, inner] of each reduction of neighbouring axes, in their order.
+Steps = tuple[tuple[int, int, int], ...]
+
+
+@remembered
+def _reduction(op: str, shape: Shape, axis: Any, keepdims: Any) -> tuple[Shape, Steps]:
+    """The shape of a reduction's result, and its steps; none where every extent that goes is 1."""
+    chosen = shapes.axes(op, "axis", axis, len(shape))
+    kept = checks.flag(op, "keepdims", keepdims)
+    result = shapes.without(shape, chosen, keepdims=kept)
+    return result, tuple(shapes.reduction_steps(shape, chosen))
 
 
 class Reductions(ExecutorBase):
@@ -36,7 +50,7 @@ class Reductions(ExecutorBase):
         self._array(op, "x", x, (*FLOATS, *WHOLE, DType.BOOL))
         if x.dtype.is_float:
             return self._reduce(op, x, axis, keepdims, out)
-        chosen, shape = self._shape(op, x, axis, keepdims)
+        shape, found = _reduction(op, x.shape, hashable(axis), keepdims)
         kind = DType.I32 if x.dtype is DType.BOOL else x.dtype
         result = self._out(op, out, shape, kind, (kind,))
         with Staging(self.device, op) as staging:
@@ -44,7 +58,7 @@ class Reductions(ExecutorBase):
             if x.size == 0:
                 elementwise.fill_words(self.device, y, 0, result.size)
                 return result
-            steps = shapes.reduction_steps(x.shape, chosen) or [(x.size, 1, 1)]
+            steps = found or ((x.size, 1, 1),)
             source = x.tensor.buffer
             for step in steps:
                 last = step is steps[-1]
@@ -95,7 +109,7 @@ class Reductions(ExecutorBase):
         """Variances as NumPy's: the sum of squared deviations over the count less ``ddof``."""
         op = "variance"
         kind = self._floats(op, x=x)
-        chosen, shape = self._shape(op, x, axis, keepdims)
+        shape, found = _reduction(op, x.shape, hashable(axis), keepdims)
         freedom = checks.real(op, "ddof", ddof)
         if freedom < 0 or not isfinite(freedom):
             raise InvalidArgument(op, "ddof", ddof, "a number of at least 0")
@@ -107,30 +121,21 @@ class Reductions(ExecutorBase):
             if x.size == 0:
                 elementwise.fill(self.device, y, nan, result.size)
                 return result
-            steps = shapes.reduction_steps(x.shape, chosen) or [(1, 1, x.size)]
+            steps = found or ((1, 1, x.size),)
             source = staging.read(x.tensor)
             moments.variance(self.device, source, y, steps, freedom)
         return result
-
-    def _shape(
-        self, op: str, x: DeviceArray, axis: Axes, keepdims: bool
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The axes that are reduced, and the shape of the result."""
-        chosen = shapes.axes(op, "axis", axis, x.ndim)
-        kept = checks.flag(op, "keepdims", keepdims)
-        return chosen, shapes.without(x.shape, chosen, keepdims=kept)
 
     def _reduce(
         self, op: str, x: DeviceArray, axis: Axes, keepdims: bool, out: DeviceArray | None
     ) -> DeviceArray:
         kind = self._floats(op, x=x)
-        chosen, shape = self._shape(op, x, axis, keepdims)
+        shape, steps = _reduction(op, x.shape, hashable(axis), keepdims)
         result = self._out(op, out, shape, kind)
         if result.size == 0:
             return result
         if x.size == 0 and op in ("max", "min"):
             raise InvalidArgument(op, "x", x, f"a non-empty axis: {op} of nothing is undefined")
-        steps = shapes.reduction_steps(x.shape, chosen)
         if x.size and not steps:
             self._assign(op, x, result)
             return result
@@ -148,7 +153,7 @@ class Reductions(ExecutorBase):
         staging: Staging,
         x: Allocation,
         y: Allocation,
-        steps: list[tuple[int, int, int]],
+        steps: Steps,
     ) -> None:
         source = x
         for step in steps:

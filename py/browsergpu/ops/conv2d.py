@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -77,13 +77,16 @@ class Conv2dPlan:
     output_shape: tuple[int, int, int, int]
     problem: Convolution
     size_class: str
+    _abilities: dict[Variant, bool] = field(default_factory=dict)
 
     def able(self, variant: Variant) -> bool:
         """Whether a variant can do the problem."""
-        return _able(self.problem, variant)
+        known = self._abilities.get(variant)
+        if known is None:
+            known = self._abilities[variant] = _able(self.problem, variant)
+        return known
 
 
-@lru_cache(maxsize=4096)
 def _able(problem: Convolution, variant: Variant) -> bool:
     if variant.kernel == "conv2d_stream":
         return problem.kind == "point" and problem.channels % 4 == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -43,7 +44,7 @@ def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, .
 
 
 def moments(
-    device: Device, op: str, x: Allocation, steps: list[tuple[int, int, int]]
+    device: Device, op: str, x: Allocation, steps: Sequence[tuple[int, int, int]]
 ) -> Allocation:
     """A new buffer of (count, mean, sum of squared deviations) for each output of the steps
     [outer, length, inner] -> [outer, inner], of which there is at least one; no size is 0."""
@@ -54,7 +55,7 @@ def variance(
     device: Device,
     x: Allocation,
     y: Allocation,
-    steps: list[tuple[int, int, int]],
+    steps: Sequence[tuple[int, int, int]],
     ddof: float,
 ) -> None:
     """y = the variance of x over the steps' axes; y is not x."""
@@ -86,7 +87,7 @@ def _run(
     device: Device,
     op: str,
     x: Allocation,
-    steps: list[tuple[int, int, int]],
+    steps: Sequence[tuple[int, int, int]],
     y: Allocation | None,
     scale: float,
 ) -> Allocation:

@@ -59,7 +59,7 @@ def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
 class _Pass:
     kernel: str
     configuration: str
-    workgroups: int
+    grid: tuple[int, int, int]
     fields: tuple[float, ...]
     outputs: int
 
@@ -77,7 +77,7 @@ def _passes(op: str, extents: tuple[int, int, int], threads: int) -> tuple[_Pass
             _Pass(
                 "reduce_rows" if part.rows else "reduce_columns",
                 f"{kernel_op}_aligned" if part.aligned else kernel_op,
-                part.workgroups,
+                fold(part.workgroups),
                 (*part.fields, _IDENTITIES[op], scale),
                 part.outputs,
             )
@@ -100,7 +100,7 @@ def reduce(device: Device, plan: ReducePlan, x: Allocation, y: Allocation) -> No
         # Rows are read as vec4s alone, columns also word by word.
         views = (source.id,) if step.kernel == "reduce_rows" else (source.id, source.id)
         device.recorder.dispatch(
-            device.pipeline(step.kernel, step.configuration), *fold(step.workgroups), *views,
+            device.pipeline(step.kernel, step.configuration), *step.grid, *views,
             target.id, *step.fields,
         )  # fmt: skip
         if source is not x:

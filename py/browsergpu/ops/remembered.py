@@ -31,3 +31,8 @@ def remembered(plan: Callable[P, T]) -> Callable[P, T]:
             return plan(*args)  # type: ignore[call-arg]
 
     return call  # type: ignore[return-value]
+
+
+def hashable(value: Any) -> Any:
+    """A list as a tuple, so that a plan made from it can be remembered."""
+    return tuple(value) if type(value) is list else value
