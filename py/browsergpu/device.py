@@ -31,6 +31,8 @@ WANTED_FEATURES = frozenset(
 )
 
 
+_BEFORE_WARM_UP = 1.0  # seconds
+
 _open: WeakSet[Device] = WeakSet()
 
 
@@ -213,7 +215,9 @@ class Device:
 
     async def _warm_up_slowly(self) -> None:
         """A few at a time: they compile side by side, but the GPU's process parses shaders one
-        after the other, and what the user needs meanwhile must not queue behind all of them."""
+        after the other, and what the user needs meanwhile must not queue behind all of them. What
+        is needed at once is not slowed down at all: the others wait for a moment."""
+        await sleep(_BEFORE_WARM_UP)
         kernels = iter(warm_up.kernels("warm_up", warm_up.MOST_USED, self.variants))
 
         async def compile_some() -> None:

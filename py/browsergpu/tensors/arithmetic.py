@@ -78,7 +78,7 @@ class Arithmetic(TensorStore):
         left = self._tensor(op, "a", a, FLOATS)
         right = self._tensor(op, "b", b, FLOATS)
         result = self._tensor(op, "out", out, FLOATS)
-        added = None if bias is None else self._tensor(op, "bias", bias, FLOATS)
+        added = None if op == "matmul" else self._tensor(op, "bias", bias, FLOATS)
         for name, given, tensor in (("a", a, left), ("b", b, right)):
             if len(tensor.shape) < 2:
                 raise InvalidArgument(
