@@ -115,7 +115,6 @@ class Device:
         device = cls(info, gpu_device, chosen, sizes, picks)
         if chosen.warm_up and device.device_type != "cpu":
             device._warming = ensure_future(device._warm_up_slowly())
-            await sleep(0)  # it sends the first ones, which compile while the caller goes on
         return device
 
     @classmethod
@@ -206,9 +205,7 @@ class Device:
         return [self._ahead(*kernel) for kernel in warm_up.kernels(op, names, self.variants)]
 
     def _ahead(self, name: str, configuration: str) -> Pipeline:
-        family = KERNELS[name].family
-        threads = None if family is None else self._workgroup_sizes[family]
-        key = (name, configuration, threads)
+        key = self._key(name, configuration)
         if key not in self._compiled:
             self._compiled[key] = self._compile(*key, ahead=True)
         return self._compiled[key]
@@ -228,14 +225,17 @@ class Device:
 
         await gather(*(compile_some() for _ in range(4)))
 
-    def _find_or_compile(self, name: str, configuration: str) -> Pipeline:
+    def _key(self, name: str, configuration: str) -> tuple[str, str, int | None]:
+        """What a pipeline is known by: with its workgroups' threads, where these are tuned."""
         family = KERNELS[name].family
-        threads = None if family is None else self._workgroup_sizes[family]
-        key = (name, configuration, threads)
+        return name, configuration, None if family is None else self._workgroup_sizes[family]
+
+    def _find_or_compile(self, name: str, configuration: str) -> Pipeline:
+        key = self._key(name, configuration)
         pipeline = self._compiled.get(key)
         if pipeline is None or not self.config.enable_pipeline_cache:
             self.pipeline_misses += 1
-            pipeline = self._compiled[key] = self._compile(name, configuration, threads)
+            pipeline = self._compiled[key] = self._compile(*key)
         else:
             self.pipeline_hits += 1
         if self.config.enable_pipeline_cache:

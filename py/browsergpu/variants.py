@@ -135,58 +135,42 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
                 ("along", 256, 1, 0),
             )
         ),
-        Variant(
-            "tile128",
-            "gemm",
-            "128",
-            workgroup_bytes=16_896,
-            threads=128,
-            traits={"side": 128, "depth": 16},
-        ),
-        Variant(
-            "tile64",
-            "gemm",
-            "64",
-            workgroup_bytes=8_704,
-            threads=128,
-            traits={"side": 64, "depth": 16},
-        ),
-        Variant(
-            "tile32",
-            "gemm",
-            "32",
-            workgroup_bytes=9_216,
-            threads=128,
-            traits={"side": 32, "depth": 32},
+        *(
+            Variant(
+                f"tile{side}",
+                "gemm",
+                str(side),
+                workgroup_bytes=nbytes,
+                threads=128,
+                traits={"side": side, "depth": depth},
+            )
+            for side, depth, nbytes in ((128, 16, 16_896), (64, 16, 8_704), (32, 32, 9_216))
         ),
     ),
     # Traits: a tile's rows and columns, and which rows must be of whole vec4u: those of A and of
     # B. Matrices of other rows are copied, unless they are to be read in place. most_rows: of C,
     # where it is slow on more.
     "gemm_f16": (
-        Variant(
-            "matrix128",
-            "gemm_f16_matrix128",
-            features=_MATRICES,
-            workgroup_bytes=24_576,
-            threads=128,
-            traits={"rows": 128, "columns": 128, "whole_a": 1, "whole_b": 1, "in_place": 0},
-        ),
-        Variant(
-            "matrix64",
-            "gemm_f16_matrix64",
-            features=_MATRICES,
-            workgroup_bytes=20_992,
-            threads=64,
-            traits={"rows": 64, "columns": 64, "whole_a": 1, "whole_b": 1, "in_place": 0},
-        ),
-        Variant(
-            "matrix32",
-            "gemm_f16_matrix32",
-            features=_MATRICES,
-            workgroup_bytes=19_968,
-            threads=128,
-            traits={"rows": 32, "columns": 64, "whole_a": 1, "whole_b": 1, "in_place": 0},
+        *(
+            Variant(
+                f"matrix{rows}",
+                f"gemm_f16_matrix{rows}",
+                features=_MATRICES,
+                workgroup_bytes=nbytes,
+                threads=threads,
+                traits={
+                    "rows": rows,
+                    "columns": columns,
+                    "whole_a": 1,
+                    "whole_b": 1,
+                    "in_place": 0,
+                },
+            )
+            for rows, columns, threads, nbytes in (
+                (128, 128, 128, 24_576),
+                (64, 64, 64, 20_992),
+                (32, 64, 128, 19_968),
+            )
         ),
         Variant(
             "tile128",

@@ -237,10 +237,7 @@ class Arithmetic(ExecutorBase):
         result = self._out(op, out, shape, kind)
         if result.size == 0:
             return result
-        plan = gemm.plan_gemm(
-            op, "no_trans", "no_trans", product(shape[:-1]), n, k, 1.0, max(k, 1), 0, n, 0, 0.0, n,
-            0, 1, "C",
-        )  # fmt: skip
+        plan = gemm.plan_product(op, product(shape[:-1]), n, k)
         with Staging(self.device, op) as staging:
             read = [y.tensor for y in given.values() if y is not None]
             y = staging.write(result.tensor, *read)

@@ -115,8 +115,8 @@ class Networks(ExecutorBase):
     ) -> DeviceArray:
         """(x - mean) / sqrt(variance + eps) * gamma + beta along the last axis, biased variance."""
         op = "layer_norm"
-        self._floats(op, x=x)
-        return self._layer_norm(op, x, None, gamma, beta, eps, out, None)
+        kind = self._floats(op, x=x)
+        return self._layer_norm(op, kind, x, None, gamma, beta, eps, out, None)
 
     def add_layer_norm(
         self,
@@ -132,14 +132,15 @@ class Networks(ExecutorBase):
         """:meth:`layer_norm` of x + residual, which have one shape; ``summed``, where it is given,
         becomes x + residual. Quicker than :meth:`add` before :meth:`layer_norm`."""
         op = "add_layer_norm"
-        self._floats(op, x=x, residual=residual)
+        kind = self._floats(op, x=x, residual=residual)
         if residual.shape != x.shape:
             raise InvalidArgument(op, "residual", residual, f"shape {x.shape}")
-        return self._layer_norm(op, x, residual, gamma, beta, eps, out, summed)
+        return self._layer_norm(op, kind, x, residual, gamma, beta, eps, out, summed)
 
     def _layer_norm(
         self,
         op: str,
+        kind: DType,
         x: DeviceArray,
         residual: DeviceArray | None,
         gamma: DeviceArray | None,
@@ -153,8 +154,6 @@ class Networks(ExecutorBase):
         length = x.shape[-1]
         factors = self._factors(op, gamma, beta, length)
         small = _small(op, eps)
-        halves = x.dtype is DType.F16 and (residual is None or residual.dtype is DType.F16)
-        kind = DType.F16 if halves else DType.F32
         if summed is not None:
             self._array(op, "summed", summed, FLOATS)
             if summed.shape != x.shape:

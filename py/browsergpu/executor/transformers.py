@@ -144,9 +144,6 @@ class Transformers(ExecutorBase):
     ) -> None:
         """y = x weight + bias + residual"""
         inputs, outputs = weight.shape
-        plan = gemm.plan_gemm(
-            op, "no_trans", "no_trans", rows, outputs, inputs, 1.0, inputs, 0, outputs, 0, 0.0,
-            outputs, 0, 1, "C",
-        )  # fmt: skip
+        plan = gemm.plan_product(op, rows, outputs, inputs)
         added = None if bias is None else staging.read(bias.tensor)
         gemm.gemm(self.device, plan, x, staging.read(weight.tensor), y, added, None, residual)

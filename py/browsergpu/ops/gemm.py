@@ -91,6 +91,14 @@ def plan_gemm(
     return GemmPlan(*elements, fortran, product, product.size_class)
 
 
+def plan_product(op: str, m: int, n: int, k: int) -> GemmPlan:
+    """C = A B of contiguous row-major matrices, [m, k] and [k, n]."""
+    a_line, b_line = max(k, 1), max(n, 1)
+    return plan_gemm(
+        op, "no_trans", "no_trans", m, n, k, 1.0, a_line, 0, b_line, 0, 0.0, b_line, 0, 1, "C"
+    )
+
+
 def _matrices(
     op: str,
     name: str,

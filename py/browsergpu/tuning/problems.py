@@ -22,9 +22,7 @@ class Problem:
 
 
 def _gemm(size_class: str, m: int, n: int, k: int) -> Problem:
-    plan = gemm.plan_gemm(
-        "tune", "no_trans", "no_trans", m, n, k, 1.0, k, 0, n, 0, 0.0, n, 0, 1, "C"
-    )
+    plan = gemm.plan_product("tune", m, n, k)
 
     def record(device: Device, buffers: Sequence[Allocation]) -> None:
         gemm.gemm(device, plan, buffers[0], buffers[1], buffers[2])
