@@ -9,9 +9,8 @@ import pytest
 from harness import problems
 from harness.bare import BarePage
 from harness.lab import Lab
+from harness.patience import PATIENCE_S
 from harness.pixels import Pixels, screenshot
-
-WAIT_S = 60.0
 
 _SHOW = """
 import numpy as np
@@ -52,7 +51,7 @@ def show(bare: BarePage, image: list[float], height: int, width: int, channels: 
 def assert_seen(bare: BarePage, seen: Callable[[Pixels], bool], what: str) -> None:
     """Wait until the canvas shows it: a worker's picture comes with the next frame."""
     canvas = bare.page.locator("#gpu-canvas")
-    deadline = time.monotonic() + WAIT_S
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         pixels = screenshot(bare.page, canvas)
         if seen(pixels):

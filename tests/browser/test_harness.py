@@ -44,7 +44,7 @@ def test_webgpus_errors_are_problems(
         device.createBuffer(options)
         await device.queue.onSubmittedWorkDone()
     """)
-    bare.wait_until(lambda: bool(page_problems), timeout=20, what="the problem")
+    bare.wait_until(lambda: bool(page_problems), what="the problem")
     assert any("GPUValidationError" in problem for problem in page_problems), page_problems
     with pytest.raises(AssertionError, match=r"reported [12] problem"):
         problems.assert_none(page_problems)
@@ -56,7 +56,7 @@ def test_console_errors_are_problems(
 ) -> None:
     bare = booted(new_bare_page, kernel)
     bare.run("import js; js.console.log('fine'); js.console.error('not fine')")
-    bare.wait_until(lambda: bool(page_problems), timeout=20, what="the problem")
+    bare.wait_until(lambda: bool(page_problems), what="the problem")
     assert len(page_problems) == 1
     assert "not fine" in page_problems[0]
 
@@ -66,7 +66,7 @@ def test_page_errors_are_problems(
 ) -> None:
     bare = new_bare_page("main")
     bare.page.evaluate("setTimeout(() => { throw new Error('thrown later') })")
-    bare.wait_until(lambda: bool(page_problems), timeout=20, what="the problem")
+    bare.wait_until(lambda: bool(page_problems), what="the problem")
     assert "thrown later" in page_problems[0]
 
 

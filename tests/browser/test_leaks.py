@@ -19,6 +19,9 @@ WARM_UP = 1300  # fills the cache of plans, which remembers a thousand
 # Every WebGPU object is called GPU-something in a heap snapshot.
 _GPU_OBJECT = re.compile(r"GPU[A-Z][A-Za-z]+")
 
+# Chromium's own notes of how long things took: there are more of them where the machine is slow.
+_TIMINGS = re.compile(r"Performance[A-Za-z]*|TaskAttributionTiming")
+
 # What a collection finds now and then, over all rounds: far below one object a hundred rounds.
 SLACK = ROUNDS // 100
 
@@ -100,7 +103,7 @@ def gpu_objects(objects: Counter[str]) -> dict[str, int]:
 
 def growth(before: Counter[str], after: Counter[str]) -> dict[str, int]:
     """By how much each kind of object has grown, where it is more than slack."""
-    grown = {name: after[name] - before[name] for name in after}
+    grown = {name: after[name] - before[name] for name in after if not _TIMINGS.fullmatch(name)}
     return {name: more for name, more in grown.items() if more >= SLACK}
 
 
@@ -111,7 +114,7 @@ def test_ten_thousand_rounds_leave_nothing(bare: BarePage) -> None:
     objects = heap.count()
     python_objects = bare.run("objects()")
 
-    bare.run(f"play({ROUNDS})", timeout=900)
+    bare.run(f"play({ROUNDS})")
 
     assert bare.run("held()") == held
     assert bare.run("objects()") - python_objects < SLACK, "Python objects are left"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from harness.lab import Lab
 from harness.notebook import NotebookPage, open_notebook
+from harness.patience import PATIENCE_MS
 from harness.problems import assert_none
 from playwright.sync_api import Page, expect
 
@@ -197,7 +198,7 @@ def test_boot_shows_what_is_loading_and_how_much(
     )
     page.goto(f"{site_url}/")
     kernel = page.locator("footer .kernel-state")
-    expect(kernel).to_have_attribute("data-state", "idle", timeout=120_000)
+    expect(kernel).to_have_attribute("data-state", "idle", timeout=PATIENCE_MS)
     expect(page.locator(".boot")).to_be_hidden()
     stages = page.evaluate("stages")
     seen = " | ".join(stages)

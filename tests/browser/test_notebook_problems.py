@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from harness import chromium
 from harness.lab import Lab
+from harness.patience import PATIENCE_MS
 from playwright.sync_api import Page, Route, expect
 
 
@@ -71,7 +72,7 @@ def test_the_notebook_works_without_isolation_where_wanted(
     page.goto(f"{site_url}/")
     page.get_by_role("button", name="Open the notebook without it").click()
     kernel = page.locator("footer .kernel-state")
-    expect(kernel).to_have_attribute("data-state", "idle", timeout=120_000)
+    expect(kernel).to_have_attribute("data-state", "idle", timeout=PATIENCE_MS)
     assert page.evaluate("browsergpu.run('6 * 7')") == "42"
 
 

@@ -75,13 +75,12 @@ def test_where_python_cannot_block(bare: BarePage, lab: Lab) -> None:
         "copy_dtoh_async": "refusal(backend.copy_dtoh, bytearray(16), pointer)",
     }
     for twin, code in told.items():
-        message = bare.call("runSync", code, timeout=30, what=code)
+        message = bare.call("runSync", code, what=code)
         assert twin in message
     # What need not wait works all the same, and the refused calls have done no harm.
     bare.call(
         "runSync",
         "backend.copy_htod(pointer, b'x' * 16); backend.unary('neg', pointer, pointer, 4)",
-        timeout=30,
         what="work that does not wait",
     )
     assert bare.run("await backend.synchronize_async(); backend.is_initialized") is True

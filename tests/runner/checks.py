@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_TIMEOUT = 4500.0
+_TIMEOUT = 5000.0  # seconds; what runs longer hangs, on any machine
 _GRACE = 30.0
 
 

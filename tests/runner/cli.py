@@ -19,10 +19,16 @@ from runner.wheels import ensure_wheels
 TESTS = Path(__file__).resolve().parents[1]
 REPOSITORY = TESTS.parent
 
+# Whole files, the slow ones first (tests/conftest.py); each worker has a browser of its own, which
+# takes a core and two gigabytes.
+SIDE_BY_SIDE = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder")
+
 
 def main(pytest_arguments: list[str]) -> int:
     """Prepare, run every check, and return 0 where all passed."""
     signal.signal(signal.SIGTERM, _stop)
+    # A program started in a shell's background ignores SIGINT, and so do all that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return _run(pytest_arguments)
     except (SiteError, CannotPrepare, OSError) as error:
@@ -44,7 +50,7 @@ def _run(pytest_arguments: list[str]) -> int:
         "ruff check": [*tool, "ruff", "check"],
         "ruff format": [*tool, "ruff", "format", "--check"],
         "mypy": [*tool, "mypy"],
-        "pytest": [*tool, "pytest", *pytest_arguments],
+        "pytest": [*tool, "pytest", *SIDE_BY_SIDE, *pytest_arguments],
     }
     environment = {VARIABLE: chromium.path}
     outcomes = [

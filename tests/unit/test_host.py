@@ -27,7 +27,7 @@ def test_import_needs_no_browser_and_is_silent() -> None:
         env={"PYTHONPATH": str(PY)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=True,
     )
     assert done.stdout.split() == [browsergpu.__version__, "False"]

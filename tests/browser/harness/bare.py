@@ -9,9 +9,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-BOOT_TIMEOUT_S = 240.0
-INSTALL_TIMEOUT_S = 240.0
-RUN_TIMEOUT_S = 240.0
+from .patience import PATIENCE_MS, PATIENCE_S
+
 KERNELS = ("worker", "main")
 
 
@@ -38,31 +37,29 @@ class BarePage:
         page.on("crash", lambda _page: self._note_crash())
         page.expose_binding("bareSettled", self._settled)
         page.expose_binding("bareReport", lambda _source, report: self.on_report(report))
-        page.goto(f"{site_url}/tests/bare.html?kernel={kernel}", timeout=60_000)
-        page.wait_for_function("() => globalThis.bare !== undefined", timeout=60_000)
+        page.goto(f"{site_url}/tests/bare.html?kernel={kernel}", timeout=PATIENCE_MS)
+        page.wait_for_function("() => globalThis.bare !== undefined", timeout=PATIENCE_MS)
 
     def boot(self, packages: list[str]) -> None:
         """Load Pyodide and some of its own packages."""
-        self.call("boot", packages, timeout=BOOT_TIMEOUT_S, what="Pyodide to boot")
+        self.call("boot", packages, what="Pyodide to boot")
 
     def install(self, urls: list[str], *, deps: bool = True) -> None:
         """Install wheels with micropip."""
         what = f"micropip to install {', '.join(url.rsplit('/', 1)[-1] for url in urls)}"
-        self.call("install", urls, deps, timeout=INSTALL_TIMEOUT_S, what=what)
+        self.call("install", urls, deps, what=what)
 
     def write_files(self, files: dict[str, str]) -> None:
         """Put text files into Pyodide's file system."""
-        self.call("writeFiles", files, timeout=30.0, what="files to be written")
+        self.call("writeFiles", files, what="files to be written")
 
-    def run(self, code: str, *, timeout: float = RUN_TIMEOUT_S) -> Any:
+    def run(self, code: str, *, timeout: float = PATIENCE_S) -> Any:
         """Run Python in the page; return its last expression as plain data."""
         return self.call("run", code, timeout=timeout, what=f"Python to run:\n{code}")
 
-    def call(self, method: str, *args: Any, timeout: float, what: str) -> Any:
+    def call(self, method: str, *args: Any, what: str, timeout: float = PATIENCE_S) -> Any:
         """Call one function of pages/kernel.mjs and wait for its value."""
-        call = self.start(method, *args)
-        self.wait_until(lambda: self.settled(call), timeout=timeout, what=what)
-        return self.outcome(call)
+        return self.end(self.start(method, *args), what=what, timeout=timeout)
 
     def start(self, method: str, *args: Any) -> int:
         """Start a call; `settled` and `outcome` tell how it ended."""
@@ -71,6 +68,11 @@ class BarePage:
             "([id, method, args]) => bare.start(id, method, ...args)", [call, method, list(args)]
         )
         return call
+
+    def end(self, call: int, *, what: str, timeout: float = PATIENCE_S) -> Any:
+        """Wait for a started call and give its value; raises PythonFailed if it failed."""
+        self.wait_until(lambda: self.settled(call), timeout=timeout, what=what)
+        return self.outcome(call)
 
     def settled(self, call: int) -> bool:
         """Whether a started call has ended."""
@@ -83,7 +85,9 @@ class BarePage:
             raise PythonFailed(value)
         return value
 
-    def wait_until(self, done: Callable[[], bool], *, timeout: float, what: str) -> None:
+    def wait_until(
+        self, done: Callable[[], bool], *, what: str, timeout: float = PATIENCE_S
+    ) -> None:
         """Handle the page's events until `done()`; at most `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while not done():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Playwright
 
-LAUNCH_TIMEOUT_MS = 60_000
+from .patience import PATIENCE_MS
 
 _FLAGS = [
     "--enable-unsafe-webgpu",
@@ -45,5 +45,5 @@ def launch(playwright: Playwright, *flags: str) -> Browser:
         executable_path=executable(),
         args=[*_FLAGS, *sandbox, *flags],
         chromium_sandbox=False,
-        timeout=LAUNCH_TIMEOUT_MS,
+        timeout=PATIENCE_MS,
     )

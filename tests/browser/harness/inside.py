@@ -20,14 +20,12 @@ import pytest
 from . import in_page_source, problems
 from .bare import KERNELS, BarePage, PythonFailed
 from .lab import Lab
+from .patience import PATIENCE_S
 from .site import urls_of_test_wheels
 
 BROWSER_TESTS = Path(__file__).resolve().parent.parent
 INSIDE = BROWSER_TESTS / "inside"
 REPOSITORY = BROWSER_TESTS.parent.parent
-
-# The longest that one in-page test may take; SwiftShader on two cores is slow.
-TEST_TIMEOUT_S = 240.0
 
 # Environment variables that in-page tests see.
 FORWARDED = ("CI", "BROWSERGPU_FUZZ_CALLS")
@@ -143,7 +141,7 @@ class Runner:
             return done() or bare.settled(running)
 
         def overdue() -> bool:
-            return time.monotonic() > self._heard + TEST_TIMEOUT_S
+            return time.monotonic() > self._heard + PATIENCE_S
 
         try:
             bare.wait_until(lambda: over() or overdue(), timeout=float("inf"), what=what)
@@ -153,7 +151,7 @@ class Runner:
         if not over():
             self._abandon_page()
             raise TimeoutError(
-                f"no in-page test ended within {TEST_TIMEOUT_S:g} s, waiting for {what}; the page "
+                f"no in-page test ended within {PATIENCE_S:g} s, waiting for {what}; the page "
                 "was closed, and the tests that follow run in a new one"
             )
 

@@ -13,9 +13,8 @@ from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from . import chromium, problems
 from .bare import BarePage
+from .patience import GLANCE_MS, PATIENCE_S
 from .site import start_site
-
-ACTION_TIMEOUT_MS = 60_000
 
 
 class Lab:
@@ -52,13 +51,15 @@ class Lab:
     @cached_property
     def wheel_url(self) -> str:
         """The address of the project's wheel."""
-        with urllib.request.urlopen(f"{self.site_url}/wheel/index.json", timeout=120) as answer:
+        with urllib.request.urlopen(
+            f"{self.site_url}/wheel/index.json", timeout=PATIENCE_S
+        ) as answer:
             return self.site_url + json.load(answer)["wheel"]
 
     def new_page(self, tell: Any, **options: Any) -> Page:
         """A page in a context of its own; `tell` hears of its problems."""
         context = self.browser.new_context(**options)
-        context.set_default_timeout(ACTION_TIMEOUT_MS)
+        context.set_default_timeout(GLANCE_MS)
         page = context.new_page()
         problems.watch(page, tell)
         return page

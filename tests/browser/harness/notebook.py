@@ -9,12 +9,10 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from .lab import Lab
-
-BOOT_TIMEOUT_MS = 120_000
-RUN_TIMEOUT_MS = 60_000
+from .patience import GLANCE_MS, PATIENCE_MS
 
 # Playwright's five seconds are short for a machine with two busy cores.
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=GLANCE_MS)
 
 
 class NotebookPage:
@@ -27,7 +25,7 @@ class NotebookPage:
     def open(self) -> None:
         """Load the page and wait for its kernel."""
         self.page.goto(f"{self.url}/")
-        self.wait_idle(BOOT_TIMEOUT_MS)
+        self.wait_idle()
 
     # -- the kernel ------------------------------------------------------------------------------
 
@@ -35,14 +33,14 @@ class NotebookPage:
     def kernel(self) -> Locator:
         return self.page.locator("footer .kernel-state")
 
-    def wait_state(self, state: str, timeout: float = RUN_TIMEOUT_MS) -> None:
+    def wait_state(self, state: str, timeout: float = PATIENCE_MS) -> None:
         """Wait for a state of the kernel: loading, idle, busy, interrupting, dead."""
         expect(self.kernel).to_have_attribute("data-state", state, timeout=timeout)
 
-    def wait_idle(self, timeout: float = RUN_TIMEOUT_MS) -> None:
+    def wait_idle(self, timeout: float = PATIENCE_MS) -> None:
         self.wait_state("idle", timeout)
 
-    def wait_finished(self, timeout: float = RUN_TIMEOUT_MS) -> None:
+    def wait_finished(self, timeout: float = PATIENCE_MS) -> None:
         """Wait until no cell runs or waits."""
         expect(self.page.locator('.cell[aria-busy="true"]')).to_have_count(0, timeout=timeout)
 
@@ -83,7 +81,7 @@ class NotebookPage:
         self.page.keyboard.press("Shift+Enter")
         return index
 
-    def run(self, code: str, timeout: float = RUN_TIMEOUT_MS) -> Locator:
+    def run(self, code: str, timeout: float = PATIENCE_MS) -> Locator:
         """Run code in the last cell to its end; gives its output."""
         index = self.start(code)
         self.wait_finished(timeout)

@@ -133,7 +133,9 @@ def test_numbers_of_any_kind(number: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [None, "3", b"3", True, np.True_, 1j, [1.0], np.ones(2), 10**400, object()], ids=str
+    "value",
+    [None, "3", b"3", True, np.True_, 1j, [1.0], np.ones(2), 10**400, object()],
+    ids=lambda value: f"{type(value).__name__} {np.ndim(value)}",
 )
 def test_what_is_no_number_is_refused(value: Any) -> None:
     for name in TWO:

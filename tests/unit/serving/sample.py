@@ -111,11 +111,11 @@ def tiny_disk(folder: Path) -> Iterator[Path]:
             ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)],
             check=True,
             capture_output=True,
-            timeout=30,
+            timeout=600,
         )
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"cannot mount a small file system here: {error}")
     try:
         yield folder
     finally:
-        subprocess.run(["umount", str(folder)], check=True, timeout=30)
+        subprocess.run(["umount", str(folder)], check=True, timeout=600)

@@ -224,10 +224,10 @@ def test_a_python_without_pip_uses_the_bundled_one() -> None:
         env={key: value for key, value in os.environ.items() if key != "PATH"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert shown.returncode == 0, shown.stderr
     command = json.loads(shown.stdout)
     assert "pip-" in command[1]
-    asked = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60)
+    asked = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=600)
     assert asked.stdout.startswith("pip ")

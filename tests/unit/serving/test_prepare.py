@@ -227,7 +227,7 @@ def test_a_cache_without_permission_is_told(site: Layout) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="tmpfs is Linux's")
 def test_a_read_only_cache_is_told(tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk") as disk:
-        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True, timeout=30)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True, timeout=600)
         with pytest.raises(CacheUnusable, match="Read-only"):
             prepare(layout=Layout(disk), manifest=MANIFEST, cdn=NO_CDN)
 

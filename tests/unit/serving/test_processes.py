@@ -14,14 +14,14 @@ SLEEP = "import time; print('begun', flush=True); time.sleep(600)"
 
 def test_output_and_code(tmp_path: Path) -> None:
     script = "import sys; print('one'); print('two', file=sys.stderr); sys.exit(3)"
-    finished = run_program([sys.executable, "-c", script], folder=tmp_path, timeout=60)
+    finished = run_program([sys.executable, "-c", script], folder=tmp_path, timeout=600)
     assert (finished.code, finished.succeeded, finished.timed_out) == (3, False, False)
     assert sorted(finished.output.split()) == ["one", "two"]
 
 
 def test_last_lines(tmp_path: Path) -> None:
     script = "for n in range(50): print(n)"
-    finished = run_program([sys.executable, "-c", script], folder=tmp_path, timeout=60)
+    finished = run_program([sys.executable, "-c", script], folder=tmp_path, timeout=600)
     assert finished.last_lines(3) == "47\n48\n49"
 
 
@@ -75,7 +75,7 @@ def test_children_are_ended_too(tmp_path: Path) -> None:
     run_program(
         command,
         folder=tmp_path,
-        timeout=60,
+        timeout=600,
         cancelled=cancelled,
         while_waiting=call_off_once_open,
     )

@@ -43,7 +43,7 @@ def running(layout: Layout, *arguments: str) -> Iterator[tuple[subprocess.Popen[
             found = re.fullmatch(r"Serving browsergpu at (http://127\.0\.0\.1:\d+/)\n", line)
             if found is None:
                 program.kill()
-                pytest.fail(f"{line}{program.communicate(timeout=60)[1]}")
+                pytest.fail(f"{line}{program.communicate(timeout=600)[1]}")
             yield program, found[1]
         finally:
             program.kill()
@@ -57,7 +57,7 @@ def fails(layout: Layout, *arguments: str) -> tuple[int, str]:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert "Traceback" not in finished.stderr
     assert finished.stdout == ""
@@ -74,7 +74,7 @@ def full(checkout: Layout) -> Layout:
 def test_serves_with_no_network_at_all(full: Layout, arguments: list[str]) -> None:
     with running(full, *arguments) as (_, url):
         for path in ("", "pyodide/pyodide.asm.wasm", "vendor/crelt/index.js", "wheel/index.json"):
-            with urllib.request.urlopen(url + path, timeout=30) as answer:
+            with urllib.request.urlopen(url + path, timeout=600) as answer:
                 assert answer.status == 200
                 assert answer.headers["Cross-Origin-Embedder-Policy"] == "require-corp"
                 assert answer.read()
@@ -85,7 +85,7 @@ def test_serves_with_no_network_at_all(full: Layout, arguments: list[str]) -> No
 def test_stops_cleanly(full: Layout, number: signal.Signals) -> None:
     with running(full, "--no-browser") as (program, _):
         program.send_signal(number)
-        out, err = program.communicate(timeout=60)
+        out, err = program.communicate(timeout=600)
         assert program.returncode == 0
         assert out == ""
         assert err.rstrip().endswith("Stopped.")

@@ -32,7 +32,7 @@ class Client:
 
     def request(self, path: str, method: str = "GET", **headers: str) -> Answer:
         host, port = self.server.server_address[:2]
-        with closing(http.client.HTTPConnection(str(host), port, timeout=30)) as connection:
+        with closing(http.client.HTTPConnection(str(host), port, timeout=600)) as connection:
             connection.putrequest(method, path, skip_host="Host" in headers)
             for name, value in headers.items():
                 connection.putheader(name.replace("_", "-"), value)
@@ -239,7 +239,7 @@ def test_all_names_are_served_where_all_machines_may_ask(roots: dict[str, Path])
 
 def test_one_connection_carries_many_requests(client: Client) -> None:
     host, port = client.server.server_address[:2]
-    with closing(http.client.HTTPConnection(str(host), port, timeout=30)) as connection:
+    with closing(http.client.HTTPConnection(str(host), port, timeout=600)) as connection:
         for path, method, status in [
             ("/", "GET", 200),
             ("/none", "GET", 404),

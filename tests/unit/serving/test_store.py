@@ -153,7 +153,7 @@ def _fill(folder: Path, how: str) -> str:
         env={**os.environ, "PYTHONPATH": str(REPOSITORY / "py")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert finished.returncode == 0, finished.stderr
     return finished.stdout
