@@ -44,7 +44,9 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     memory = backend.device.memory
     before = (memory.buffers, memory.in_use)
     yield
-    gc.collect()  # a caught exception's traceback may still hold what the test had allocated
     backend.synchronize()
     after = (memory.buffers, memory.in_use)
+    if after != before:  # a caught exception's traceback may still hold what the test had allocated
+        gc.collect()
+        after = (memory.buffers, memory.in_use)
     assert after == before, f"(buffers, bytes) in use were {before} and are now {after}"
