@@ -22,6 +22,7 @@
   const UPLOAD_CHUNK = 2 ** 22; // bytes; what is smaller goes through the queue
   const UPLOADS_GROWN = 2; // mapped buffers that are made after a large upload
   const MOST_UPLOAD_BYTES = 2 ** 26; // of the mapped buffers for uploads
+  const MOST_ERRORS = 64; // that nobody was told yet; further ones are dropped
 
   const queue = device.queue;
   const buffers = new Map(); // id -> {buffer, groups: Set of cache entries, batch}
@@ -32,7 +33,12 @@
     bind_groups_created: 0, pipelines_created: 0,
   };
 
-  let errors = []; // what the GPU reported and Python has not collected yet
+  // What the GPU reported, each with its number. An error is told to every wait that had begun when
+  // it was first told: a read that sees one leaves its array alone, so it must not end without it.
+  let errors = [];
+  let reported = 0; // errors so far
+  let told = 0; // the number of the last one that somebody was told
+  const waits = new Map(); // ticket -> what told was when the wait began
   const pending = new Set(); // promises that may still add to errors
   let lost = null;
   let closed = false;
@@ -56,7 +62,7 @@
   }
 
   function report(kind, op, message, extra) {
-    if (errors.length < 64) errors.push({ kind, op, message, ...extra });
+    if (reported - told < MOST_ERRORS) errors.push({ kind, op, message, number: ++reported, ...extra });
   }
 
   function track(promise) {
@@ -751,10 +757,12 @@
     for (const job of partial) while (job.sent < job.size) sendChunk(job);
   }
 
-  // Copies a range of a buffer into a Python buffer, unless there are errors to be told.
+  // Copies a range of a buffer into a Python buffer, unless there are errors to be told. Python asks
+  // for these with takeErrors, as after each wait, or gives the wait up with stopWait.
   const reads = new Map(); // ticket -> {sent: bytes, chunks: on their way, …}
   async function read(ticket, id, offset, size, target) {
     if (lost !== null) return;
+    beginWait(ticket);
     const source = buffers.get(id).buffer;
     const job = { source, offset, size, sent: 0, chunks: [], stopped: false };
     reads.set(ticket, job);
@@ -771,7 +779,7 @@
         if (lost === null) report("validation", "read", String(error));
       }
       if (taken === 0) await settle();
-      if (lost !== null || job.stopped || errors.length > 0) break;
+      if (lost !== null || job.stopped || reported > waits.get(ticket)) break;
       job.chunks.shift();
       const bytes = target.getBuffer("u8"); // not kept: memory growth detaches it
       try {
@@ -789,13 +797,20 @@
     reads.delete(ticket);
   }
 
-  // Leaves the Python buffer of a read alone from now on.
-  function stopRead(ticket) {
+
+  // ---- waiting -------------------------------------------------------------------------------
+  function beginWait(ticket) {
+    if (!waits.has(ticket)) waits.set(ticket, told);
+  }
+
+  // For a wait that is given up. A read leaves its Python buffer alone from now on.
+  function stopWait(ticket) {
+    waits.delete(ticket);
+    forgetErrors();
     const job = reads.get(ticket);
     if (job !== undefined) job.stopped = true;
   }
 
-  // ---- waiting -------------------------------------------------------------------------------
   // Gives a loss that made a promise reject the turn it needs to be known as a loss.
   function lostSoon() {
     return unlessLost(new Promise((done) => setTimeout(done, 50)));
@@ -807,7 +822,8 @@
     }
   }
 
-  async function synchronize() {
+  async function synchronize(ticket) {
+    beginWait(ticket);
     await encoded();
     submit();
     if (lost === null) {
@@ -820,13 +836,22 @@
     await settle();
   }
 
-  // The reported errors as JSON, or "" when there are none; asking forgets them.
-  function takeErrors() {
+  // Ends a wait: the errors that it is to be told as JSON, or "" when there are none.
+  function takeErrors(ticket) {
+    const since = waits.get(ticket) ?? told;
+    waits.delete(ticket);
     if (lost !== null) return JSON.stringify([lost]);
-    if (errors.length === 0) return "";
-    const text = JSON.stringify(errors);
-    errors = [];
+    const news = errors.filter(({ number }) => number > since);
+    const text = news.length > 0 ? JSON.stringify(news) : "";
+    told = reported;
+    forgetErrors();
     return text;
+  }
+
+  // Keeps the errors that somebody still has to be told.
+  function forgetErrors() {
+    const since = Math.min(told, ...waits.values());
+    errors = errors.filter(({ number }) => number > since);
   }
 
   // ---- timing: the GPU's time for all passes between startTiming and stopTiming ----------------
@@ -904,12 +929,13 @@
   }
 
   // Resolves to the spans as JSON.
-  async function stopProfile() {
+  async function stopProfile(ticket) {
+    beginWait(ticket);
     await encoded();
     const { timestamps, sets, spans } = profile;
     profile = null;
     if (timestamps) for (const set of sets) spans.push(...await readQueries(set));
-    await synchronize();
+    await synchronize(ticket);
     return JSON.stringify(spans);
   }
 
@@ -1025,11 +1051,12 @@
     return JSON.stringify({
       ...counters, buffers: buffers.size, bind_groups: liveGroups, pipelines: pipelines.length,
       staging: idleStaging.length + reading + uploads.size, waiting: pending.size,
+      errors: errors.length,
     });
   }
 
   return {
-    createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopRead,
+    createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopWait,
     synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
     startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
     compiled: (id) => unlessLost(pipelines[id - FIRST_PIPELINE].compiling),

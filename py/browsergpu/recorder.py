@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import count
@@ -62,7 +63,8 @@ class Recorder:
         self._recorder = create(gpu_device, self._pinned, options)
         self._record = self._recorder.record
         self._write = self._recorder.write
-        self._tickets = count(1)  # of reads
+        self._tickets = count(1)  # of waits
+        self._told = 0  # errors that were taken note of
         self._doomed: list[int] = []  # buffers to be destroyed
         self._closed = False
         self._profiler: Observer | None = None
@@ -190,36 +192,47 @@ class Recorder:
     async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
         """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
         self.flush()
-        ticket = next(self._tickets)
         pinned = _js.pin(target)
         try:
-            await self._recorder.read(ticket, buffer, at, nbytes, pinned)
-        except BaseException:
-            self._recorder.stopRead(ticket)
-            raise
+            with self._wait() as ticket:
+                await self._recorder.read(ticket, buffer, at, nbytes, pinned)
         finally:
             pinned.destroy()
-        self.raise_errors()
 
     # -- waiting and errors ----------------------------------------------------------------------
 
     async def synchronize(self) -> None:
         """Waits until the GPU has done everything, and raises what it reported."""
         self.flush()
-        await self._recorder.synchronize()
-        self.raise_errors()
+        with self._wait() as ticket:
+            await self._recorder.synchronize(ticket)
 
-    def raise_errors(self) -> None:
-        """Raises the first error that the GPU has reported since the last call, if any."""
-        text = self._recorder.takeErrors()
+    @contextmanager
+    def _wait(self) -> Iterator[int]:
+        """A block that waits for the GPU, known to JavaScript by the ticket. Raises at its end
+        what the GPU has reported, also where another wait that ran beside it has raised the same.
+        """
+        ticket = next(self._tickets)
+        try:
+            yield ticket
+        except BaseException:
+            self._recorder.stopWait(ticket)  # what was reported is for others to raise
+            raise
+        self.raise_errors(ticket)
+
+    def raise_errors(self, ticket: int | None = None) -> None:
+        """Raises the first error that the GPU has reported and nobody has raised, if any; at the
+        end of a wait, with its ticket, also one that was raised elsewhere since it began."""
+        text = self._recorder.takeErrors(ticket)
         if not text:
             return
         reports = json.loads(text)
         for report in reports:
-            if report["kind"] == "out-of-memory":
+            if report["kind"] == "out-of-memory" and report["number"] > self._told:
                 self.is_short_of_memory = True
                 if "buffer" in report:
                     self.failed.add(report["buffer"])
+        self._told = max(self._told, reports[-1].get("number", 0))
         _raise(reports)
 
     # -- timing ----------------------------------------------------------------------------------
@@ -253,8 +266,8 @@ class Recorder:
             self.observers.remove(self._profiler)
             self._profiler = None
         self.flush()
-        text = await self._recorder.stopProfile()
-        self.raise_errors()
+        with self._wait() as ticket:
+            text = await self._recorder.stopProfile(ticket)
         return [(start, end) for start, end in json.loads(text)]
 
     # -- canvas ----------------------------------------------------------------------------------
