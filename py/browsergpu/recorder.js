@@ -485,6 +485,7 @@
     if (step.failure !== null) { // it would take the whole batch with it
       if (!haveWaited) report(...step.failure);
       step.wanted = true;
+      if (profile !== null) profile.dispatches += 1;
       return parametersAt + step.words;
     }
     const cached = bindGroupFor(step, words, bindingsAt);
@@ -512,6 +513,7 @@
     counters.dispatches += 1;
     batchDispatches += 1;
     if (profile !== null && !profile.timestamps) timeByWall();
+    if (profile !== null) profile.dispatches += 1;
     return parametersAt + step.words;
   }
 
@@ -544,7 +546,7 @@
     return at + 6;
   }
 
-  function submit(op = "submit") {
+  function submit(op = "submit", whenDropped = undefined) {
     endPass();
     if (encoder === null || lost !== null) return;
     const commands = batchWords;
@@ -559,7 +561,10 @@
       uniformUsed = 0;
     }
     counters.submits += 1;
-    scoped(op, () => queue.submit([open.finish()]), (error) => diagnose(commands, op, error));
+    scoped(op, () => queue.submit([open.finish()]), (error) => {
+      whenDropped?.();
+      return diagnose(commands, op, error);
+    });
     submitted += dispatches;
     if (!isWatching) watch();
   }
@@ -891,11 +896,13 @@
 
   // ---- profiling: each dispatch in a pass of its own, timed by itself --------------------------
   const QUERIES = 4096; // the most that WebGPU allows in a set; two a dispatch
-  let profile = null; // {timestamps, sets: [{queries, used}], spans: [[start, end] in ns]}
+  // {timestamps, dispatches: how many so far, sets: [{queries, used, numbers: of the dispatches}],
+  //  spans: Map from a dispatch's number to [start, end] in ns, lastEnd: by wall time}
+  let profile = null;
 
   function startProfile(timestamps) {
     sendNow();
-    profile = { timestamps, sets: [], spans: [], lastEnd: 0 };
+    profile = { timestamps, dispatches: 0, sets: [], spans: new Map(), lastEnd: 0 };
   }
 
   function beginProfiledPass() {
@@ -903,7 +910,7 @@
     if (!profile.timestamps) return;
     let set = profile.sets.at(-1);
     if (!set || set.used === QUERIES) {
-      set = { queries: newQueries(QUERIES), used: 0 };
+      set = { queries: newQueries(QUERIES), used: 0, numbers: [] };
       profile.sets.push(set);
     }
     const timestampWrites = {
@@ -912,6 +919,7 @@
       endOfPassWriteIndex: set.used + 1,
     };
     set.used += 2;
+    set.numbers.push(profile.dispatches);
     pass = openEncoder().beginComputePass({ timestampWrites });
   }
 
@@ -920,23 +928,29 @@
     const begun = performance.now() * 1e6;
     const span = [begun, begun];
     const mine = profile;
-    mine.spans.push(span);
-    submit();
+    const number = mine.dispatches;
+    mine.spans.set(number, span);
+    submit("submit", () => mine.spans.delete(number));
     track(unlessLost(queue.onSubmittedWorkDone()).then(() => {
       span[0] = Math.max(begun, mine.lastEnd);
       span[1] = mine.lastEnd = performance.now() * 1e6;
     }));
   }
 
-  // Resolves to the spans as JSON.
+  // Resolves to the spans of all dispatches as JSON, null for those that did not run: of a pipeline
+  // that was refused, or of a batch that was dropped, which leaves times of 0.
   async function stopProfile(ticket) {
     beginWait(ticket);
     await encoded();
-    const { timestamps, sets, spans } = profile;
+    const { dispatches, sets, spans } = profile;
     profile = null;
-    if (timestamps) for (const set of sets) spans.push(...await readQueries(set));
+    for (const set of sets) {
+      (await readQueries(set)).forEach((span, i) => {
+        if (span[0] !== 0 || span[1] !== 0) spans.set(set.numbers[i], span);
+      });
+    }
     await synchronize(ticket);
-    return JSON.stringify(spans);
+    return JSON.stringify(Array.from({ length: dispatches }, (_, number) => spans.get(number)));
   }
 
   async function readQueries({ queries, used }) {

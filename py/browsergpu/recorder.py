@@ -260,15 +260,16 @@ class Recorder:
         """Whether a profile was started and not stopped."""
         return self._profiler is not None
 
-    async def stop_profile(self) -> list[tuple[float, float]]:
-        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds. Waits."""
+    async def stop_profile(self) -> list[tuple[float, float] | None]:
+        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds; None for one
+        that did not run, as it was refused. Waits."""
         if self._profiler is not None:
             self.observers.remove(self._profiler)
             self._profiler = None
         self.flush()
         with self._wait() as ticket:
             text = await self._recorder.stopProfile(ticket)
-        return [(start, end) for start, end in json.loads(text)]
+        return [None if span is None else (span[0], span[1]) for span in json.loads(text)]
 
     # -- canvas ----------------------------------------------------------------------------------
 
