@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from operator import le
 from struct import unpack
 from typing import Any
 
@@ -19,6 +20,7 @@ from browsergpu.recorder import Pipeline
 from browsergpu.reflect import Reflection, Resource, reflect, without_comments
 
 _REQUIRES = "requires immediate_address_space; "
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character
 _DECLARED = re.compile(r"\brequires\b[^;]*\bimmediate_address_space\b")
 
 
@@ -37,9 +39,11 @@ class _Kernel:
 
 def source_text(op: str, name: str, value: Any) -> str:
     """WGSL given as str or as UTF-8 bytes."""
-    if isinstance(value, str):
-        return value
     expected = "WGSL source, as str or UTF-8 bytes"
+    if isinstance(value, str):
+        if not value.isascii() and _SURROGATE.search(value):
+            raise InvalidArgument(op, name, value, expected)
+        return value
     if not isinstance(value, bytes | bytearray | memoryview):
         raise InvalidArgument(op, name, value, expected)
     try:
@@ -71,7 +75,9 @@ def dispatch(
     uniform_data: Any = None,
 ) -> None:
     """Runs a kernel on buffers, which are bound by index to its storage buffers of group 0, in
-    the order of their binding numbers.
+    the order of their binding numbers, each with the size that it was asked for with: that is
+    what ``arrayLength`` tells. WebGPU binds whole words and at least one, so 5 bytes come as two
+    words, and an empty buffer as a word of 0.
 
     ``push_constants`` go to the shader's ``var<immediate>``, ``uniform_data`` to its one
     ``var<uniform>`` of group 0; both are bytes-like, or None where the shader has none.
@@ -81,18 +87,36 @@ def dispatch(
     kernel = _prepare(op, source, entry_point)
     constants = _push_constants(device, op, kernel.reflection, push_constants)
     bound, uniform = _bind(device, op, kernel.resources, buffers, uniform_data)
-    recorder, misses = device.recorder, device.pipeline_misses
+    recorder = device.recorder
     try:
         pipeline = _pipeline(device, kernel, len(constants))
-        untried = device.pipeline_misses > misses
+        sizes = [
+            0 if resource.access == "u" else max(1, -(-buffer.nbytes // 4))
+            for resource, buffer in zip(kernel.resources, bound, strict=True)
+        ]
+        untried = _is_untried(device, pipeline, sizes)
         if untried:  # an invalid command drops its whole batch: let it be a batch of its own
             recorder.submit()
-        recorder.dispatch(pipeline, *workgroup_count, *(b.id for b in bound), *constants)
+        for buffer in buffers:
+            if buffer.nbytes == 0:
+                recorder.clear(buffer.id, 0, 4)
+        ids = (buffer.id for buffer in bound)
+        recorder.dispatch(pipeline, *workgroup_count, *ids, *sizes, *constants)
         if untried:
             recorder.submit()
     finally:
         if uniform is not None:
             device.memory.return_buffer(uniform)
+
+
+def _is_untried(device: Device, pipeline: Pipeline, sizes: list[int]) -> bool:
+    """Whether a pipeline has never run, or never on buffers as small as these: WebGPU refuses
+    one that is smaller than the shader's struct or vector."""
+    smallest = device.smallest_bound.get(pipeline.id)
+    if smallest is not None and all(map(le, smallest, sizes)):
+        return False
+    device.smallest_bound[pipeline.id] = [*map(min, smallest or sizes, sizes)]
+    return True
 
 
 @lru_cache(maxsize=256)
@@ -168,6 +192,15 @@ def _bind(
         raise InvalidArgument(
             op, "bindings", f"{len(buffers)} buffers", f"{len(storage)}, as the shader has: {names}"
         )
+    bindings = device.limits["maxBindingsPerBindGroup"]
+    for resource in resources:
+        if resource.binding is not None and resource.binding >= bindings:
+            raise InvalidArgument(
+                op,
+                "shader",
+                f"@binding({resource.binding}) of {resource.name}",
+                f"binding numbers less than {bindings}, this device's limit",
+            )
     most = device.limits["maxStorageBuffersPerShaderStage"]
     if len(storage) > most:
         raise InvalidArgument(op, "bindings", f"{len(storage)} buffers", f"at most {most}")

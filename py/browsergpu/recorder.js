@@ -2,7 +2,9 @@
 // commands into one open compute pass, submits, and reads back. Evaluates to createRecorder.
 //
 // Python refers to everything by small integers. One call hands over a whole batch:
-//   dispatch  [pipeline id, x, y, z, buffer id × bindings, parameter word × parameters]
+//   dispatch  [pipeline id, x, y, z, buffer id × bindings, parameter word × parameters];
+//             sized pipelines, of users' kernels, have after the ids how many words to bind of each,
+//             0 for all
 //   copy      [0, source id, source offset, destination id, destination offset, bytes]
 //   clear     [1, buffer id, offset, bytes]
 // The ring's last word is no command: it becomes 1 when the device is lost, so that Python sees that
@@ -226,6 +228,7 @@
     device.popErrorScope().catch(() => {});
     const record = {
       label: spec.label, file: spec.file, module, shared, bindings: shared.bindings.length,
+      sized: spec.sized, bindingWords: (spec.sized ? 2 : 1) * shared.bindings.length,
       keyWidth: 2 ** Math.floor(53 / shared.bindings.length),
       words: spec.parameterBytes / 4, uniform, pipeline: null, wanted: !ahead,
       refused: false, failure: null, // the arguments of report, once they are known
@@ -283,8 +286,10 @@
     liveGroups = 0;
   }
 
-  // The buffers' ids as one number, or as a text where one of them is too large for that.
-  function groupKey({ bindings, keyWidth }, words, at) {
+  // The buffers' ids as one number, or as a text where one of them is too large for that, or where
+  // their sizes belong to it.
+  function groupKey({ bindings, keyWidth, sized, bindingWords }, words, at) {
+    if (sized) return words.subarray(at, at + bindingWords).join();
     let key = 0;
     for (let i = at; i < at + bindings; i++) {
       if (words[i] >= keyWidth) return words.subarray(at, at + bindings).join();
@@ -305,7 +310,11 @@
         layout: shared.layout,
         label: shared.layout.label,
         entries: shared.bindings.map(({ binding }, i) => ({
-          binding, resource: { buffer: entries[i].buffer },
+          binding,
+          resource: {
+            buffer: entries[i].buffer,
+            size: (step.sized && 4 * words[at + step.bindings + i]) || undefined,
+          },
         })),
       });
       cached = { group, entries, batch: -1, shared, key };
@@ -393,9 +402,9 @@
       const id = words[at];
       if (id >= FIRST_PIPELINE) {
         const step = pipelines[id - FIRST_PIPELINE];
-        const parametersAt = at + HEADER + step.bindings;
-        yield { at, step, ids: words.subarray(at + HEADER, parametersAt) };
-        at = parametersAt + step.words;
+        const bindingsAt = at + HEADER;
+        yield { at, step, ids: words.subarray(bindingsAt, bindingsAt + step.bindings) };
+        at = bindingsAt + step.bindingWords + step.words;
       } else if (id === CLEAR) {
         yield { at, step: null, ids: words.subarray(at + 1, at + 2) };
         at += 4;
@@ -481,7 +490,7 @@
     if (id < FIRST_PIPELINE) return encodeTransfer(words, at, id);
     const step = pipelines[id - FIRST_PIPELINE];
     const bindingsAt = at + HEADER;
-    const parametersAt = bindingsAt + step.bindings;
+    const parametersAt = bindingsAt + step.bindingWords;
     if (step.failure !== null) { // it would take the whole batch with it
       if (!haveWaited) report(...step.failure);
       step.wanted = true;
@@ -596,7 +605,7 @@
         if (known) trialPass.setBindGroup(0, bindGroupFor(step, words, bindingsAt).group);
         if (step.uniform) trialPass.setBindGroup(1, uniformGroup, [0]);
         else if (step.words > 0) {
-          trialPass.setImmediates(0, words, bindingsAt + step.bindings, step.words);
+          trialPass.setImmediates(0, words, bindingsAt + step.bindingWords, step.words);
         }
         trialPass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);
         trialPass.end();

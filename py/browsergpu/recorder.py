@@ -42,6 +42,7 @@ class Pipeline:
     nbytes: int
     pack_into: Callable[..., None]
     kernel: str = ""  # its name in the table; none for those that users bring
+    code: str = ""  # of those that users bring
 
 
 #: Takes a dispatch's pipeline, and its grid, buffer ids and parameters.
@@ -90,10 +91,16 @@ class Recorder:
         immediate: bool,
         kernel: str = "",
         ahead: bool = False,
+        sized: bool = False,
     ) -> Pipeline:
         """Makes a pipeline, which is compiled in the background. A shader that does not compile is
-        reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch."""
-        record = Struct("<IIII" + "I" * sum(map(str.isalpha, signature)) + parameter_format)
+        reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
+
+        A ``sized`` one, of a user's kernel, does not bind all that a buffer of the pool has: its
+        dispatches say after the ids how many words of each to bind, 0 for all of them.
+        """
+        bindings = sum(map(str.isalpha, signature)) * (2 if sized else 1)
+        record = Struct("<IIII" + "I" * bindings + parameter_format)
         spec = {
             "label": label,
             "file": file,
@@ -103,9 +110,12 @@ class Recorder:
             "constants": constants,
             "parameterBytes": 4 * len(parameter_format),
             "immediate": immediate,
+            "sized": sized,
         }
         identity = self._recorder.createPipeline(json.dumps(spec), ahead)
-        return Pipeline(identity, label, record.size, record.pack_into, kernel)
+        return Pipeline(
+            identity, label, record.size, record.pack_into, kernel, code if sized else ""
+        )
 
     async def compiled(self, pipeline: Pipeline) -> None:
         """Waits until a pipeline is compiled or refused, or the device is gone."""
@@ -114,7 +124,8 @@ class Recorder:
     # -- recording -------------------------------------------------------------------------------
 
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
-        """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
+        """Records one dispatch: grid x, y, z, then buffer ids (for a sized pipeline also words to
+        bind of each), then parameters, in their order."""
         at = self._end
         end = at + pipeline.nbytes
         if end > _RING_BYTES:

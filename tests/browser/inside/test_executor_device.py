@@ -76,6 +76,29 @@ def test_a_custom_kernel_on_a_buffer(executor: Any) -> None:
         executor.execute_custom_kernel(DOUBLE, None, [buffer.range(0, 32)], 1)
 
 
+LENGTH = """
+@group(0) @binding(0) var<storage, read> x: array<i32>;
+@group(0) @binding(3) var<uniform> factor: i32;
+@group(0) @binding(1) var<storage, read_write> y: array<i32>;
+@compute @workgroup_size(1)
+fn main() { y[0] = i32(arrayLength(&x)) * factor; y[1] = i32(arrayLength(&y)); }
+"""
+
+
+@pytest.mark.parametrize("n", [1, 5, 64, 1001])
+def test_array_length_in_a_custom_kernel(executor: Any, n: int) -> None:
+    from browsergpu import Buffer
+
+    factor, out = np.array([3], np.int32), executor.full((2,), 0, "i32")
+    array, buffer = executor.full((n, 1), 1, "i32"), Buffer(executor.device, 4 * n)
+    for x in (array, executor.reshape(array, -1), buffer):
+        executor.execute_custom_kernel(LENGTH, None, [x, out], 1, factor)
+        assert out.numpy().tolist() == [3 * n, 2]
+    odd = Buffer(executor.device, 4 * n + 1)  # WebGPU binds whole words
+    executor.execute_custom_kernel(LENGTH, None, [odd, out], 1, factor)
+    assert out.numpy().tolist() == [3 * (n + 1), 2]
+
+
 def test_custom_kernels_that_are_refused(executor: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
@@ -89,6 +112,8 @@ def test_custom_kernels_that_are_refused(executor: Any) -> None:
         ({"source": None}, "source is None"),
         ({"source": b"\xff\xfe"}, "source is"),
         ({"source": "fn f() {}"}, "@compute"),
+        ({"source": SCALE.replace("binding(1)", f"binding({10**20})")}, f"binding.{10**20}. of y"),
+        ({"source": SCALE.replace("binding(2)", "binding(1000000)")}, "1000000. of factor"),
         ({"entry_point": "other"}, "entry_point is 'other'.*scale, unused"),
         ({"entry_point": None}, "entry_point is None.*scale, unused"),
         ({"entry_point": ["scale"]}, "entry_point is .*a name"),

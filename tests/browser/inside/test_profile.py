@@ -337,7 +337,7 @@ def test_a_loss_in_the_block_is_raised_and_other_devices_are_measured() -> None:
         assert len(after.events) == 1
 
 
-# -- what did not run --------------------------------------------------------------------------------
+# -- what did not run ------------------------------------------------------------------------------
 
 
 REFUSED = """
@@ -359,7 +359,9 @@ def test_what_was_refused_is_no_event(backend: Any, timestamps: bool, known: str
 
     def refuse() -> None:
         tensors.dispatch_compute(source, [y], None, 1)
-        if known == "too late":  # compiled at once, for the upload: it is encoded as if it were good
+        if (
+            known == "too late"
+        ):  # compiled at once, for the upload: it is encoded as if it were good
             tensors.write_tensor(y, np.ones(1, np.float32))
         with pytest.raises(ShaderCompilation):
             backend.synchronize()
