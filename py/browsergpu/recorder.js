@@ -122,11 +122,11 @@
     buffers.set(id, { buffer, groups: new Set(), batch: -1 });
   }
 
-  function createBuffer(id, size, label, op) {
+  function createBuffer(id, size, label, op, requested) {
     device.pushErrorScope("out-of-memory");
     addBuffer(id, makeBuffer(size, label));
     track(device.popErrorScope().then((error) => {
-      if (error) report("out-of-memory", op, error.message, { buffer: id, label, size });
+      if (error) report("out-of-memory", op, error.message, { buffer: id, label, requested });
     }, () => {})); // rejects only when the device is lost
   }
 

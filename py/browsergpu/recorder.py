@@ -169,10 +169,13 @@ class Recorder:
 
     # -- buffers ---------------------------------------------------------------------------------
 
-    def create_buffer(self, identity: int, nbytes: int, label: str, op: str) -> None:
+    def create_buffer(
+        self, identity: int, nbytes: int, label: str, op: str, requested: int
+    ) -> None:
         """Makes a GPUBuffer known under an id. Where the GPU has no room for it, the next wait
-        raises OutOfMemory in the name of ``op``, and the id is among ``failed``."""
-        self._recorder.createBuffer(identity, nbytes, label, op)
+        raises OutOfMemory in the name of ``op``, which had ``requested`` so many bytes, and the id
+        is among ``failed``."""
+        self._recorder.createBuffer(identity, nbytes, label, op, requested)
 
     async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
         """:meth:`create_buffer` that waits for the GPU's answer. False where there is no room;
@@ -352,10 +355,10 @@ def _raise(reports: list[dict[str, Any]]) -> NoReturn:
     if kind == "out-of-memory":
         if "buffer" in first:
             message = (
-                f"the GPU has no room for the {first['size']} bytes of buffer {first['label']!r} "
+                f"the GPU has no room for the {first['requested']} bytes of buffer {first['label']!r} "
                 f"({message}); free it, and others that are no longer needed"
             )
-        raise OutOfMemory(op, message)
+        raise OutOfMemory(op, message, first.get("requested"))
     if kind == "shader":
         raise ShaderCompilation(op, message, first["file"], first["line"], first["column"])
     raise ValidationError(op, message)

@@ -39,11 +39,12 @@ class Floats:
     def are_nan(self, contents: npt.NDArray[np.uint8], nbytes: int) -> npt.NDArray[np.bool_]:
         """Of each float within the first ``nbytes``, in their order, whether it is NaN.
         ``contents`` are whole words."""
-        if not self.head and self.repeated == _F32:
-            return np.asarray(np.isnan(contents.view(np.float32)[: nbytes // 4]))
-        if not self.head and self.repeated == _F16:
-            return np.asarray(np.isnan(contents.view(np.float16)[: nbytes // 2]))
         places = nbytes // 2
+        alone = "" if self.head else self.repeated
+        if alone and not alone.replace(_F32, ""):
+            return np.isnan(contents.view(np.float32)[: places // 2])
+        if alone and not alone.replace(_F16, ""):
+            return np.isnan(contents.view(np.float16)[:places])
         layout = self.head
         if self.repeated:
             layout += self.repeated * -(-max(places - len(layout), 0) // len(self.repeated))
@@ -52,7 +53,8 @@ class Floats:
         nan = np.zeros(letters.size, np.bool_)
         nan[wide] = np.isnan(contents.view(np.float32)[wide // 2])
         nan[half] = np.isnan(contents.view(np.float16)[half])
-        return nan[np.sort(np.concatenate([wide, half]))]
+        floats: npt.NDArray[np.bool_] = nan[np.sort(np.concatenate([wide, half]))]
+        return floats
 
 
 NO_FLOATS = Floats()

@@ -78,6 +78,8 @@ def test_nan_within_the_bytes(floats: Floats, dtype: type) -> None:
     for n in range(values.size + 1):
         nbytes = n * values.itemsize
         assert floats.are_nan(contents, nbytes).tolist() == np.isnan(values[:n]).tolist()
+        vectors = Floats(repeated=4 * floats.repeated)
+        assert vectors.are_nan(contents, nbytes).tolist() == np.isnan(values[:n]).tolist()
 
 
 def test_nan_among_other_things() -> None:
