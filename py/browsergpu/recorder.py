@@ -355,8 +355,8 @@ def _raise(reports: list[dict[str, Any]]) -> NoReturn:
     if kind == "out-of-memory":
         if "buffer" in first:
             message = (
-                f"the GPU has no room for the {first['requested']} bytes of buffer {first['label']!r} "
-                f"({message}); free it, and others that are no longer needed"
+                f"the GPU has no room for the {first['requested']} bytes of buffer "
+                f"{first['label']!r} ({message}); free it, and others that are no longer needed"
             )
         raise OutOfMemory(op, message, first.get("requested"))
     if kind == "shader":
