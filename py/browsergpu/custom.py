@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
+from operator import le
 from struct import unpack
 from typing import Any
 
@@ -17,14 +20,30 @@ from browsergpu.recorder import Pipeline
 from browsergpu.reflect import Reflection, Resource, reflect, without_comments
 
 _REQUIRES = "requires immediate_address_space; "
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character
 _DECLARED = re.compile(r"\brequires\b[^;]*\bimmediate_address_space\b")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kernel:
+    """What a source says of one of its entry points: its buffers by their binding numbers, their
+    signature as the recorder wants it, the source as it is compiled, and what names it."""
+
+    reflection: Reflection
+    entry_point: str
+    resources: list[Resource]
+    signature: str
+    code: str
+    digest: str
 
 
 def source_text(op: str, name: str, value: Any) -> str:
     """WGSL given as str or as UTF-8 bytes."""
-    if isinstance(value, str):
-        return value
     expected = "WGSL source, as str or UTF-8 bytes"
+    if isinstance(value, str):
+        if not value.isascii() and _SURROGATE.search(value):
+            raise InvalidArgument(op, name, value, expected)
+        return value
     if not isinstance(value, bytes | bytearray | memoryview):
         raise InvalidArgument(op, name, value, expected)
     try:
@@ -56,29 +75,67 @@ def dispatch(
     uniform_data: Any = None,
 ) -> None:
     """Runs a kernel on buffers, which are bound by index to its storage buffers of group 0, in
-    the order of their binding numbers.
+    the order of their binding numbers, each with the size that it was asked for with: that is
+    what ``arrayLength`` tells. WebGPU binds whole words and at least one, so 5 bytes come as two
+    words, and an empty buffer as a word of 0.
 
     ``push_constants`` go to the shader's ``var<immediate>``, ``uniform_data`` to its one
     ``var<uniform>`` of group 0; both are bytes-like, or None where the shader has none.
     """
-    reflection = reflect(source)
-    entry = _entry_point(op, reflection, entry_point)
-    constants = _push_constants(device, op, reflection, push_constants)
-    resources = _ordered(op, reflection)
-    bound, uniform = _bind(device, op, resources, buffers, uniform_data)
-    signature = "".join(f"{r.binding}{r.access}" for r in resources)
-    recorder, misses = device.recorder, device.pipeline_misses
+    if not isinstance(entry_point, str | None):
+        raise InvalidArgument(op, "entry_point", entry_point, "a name, or None for the only one")
+    kernel = _prepare(op, source, entry_point)
+    constants = _push_constants(device, op, kernel.reflection, push_constants)
+    bound, uniform = _bind(device, op, kernel.resources, buffers, uniform_data)
+    recorder = device.recorder
     try:
-        pipeline = _pipeline(device, source, reflection, entry, signature, len(constants))
-        untried = device.pipeline_misses > misses
+        pipeline = _pipeline(device, kernel, len(constants))
+        sizes = [
+            0 if resource.access == "u" else max(1, -(-buffer.nbytes // 4))
+            for resource, buffer in zip(kernel.resources, bound, strict=True)
+        ]
+        untried = _is_untried(device, pipeline, sizes)
         if untried:  # an invalid command drops its whole batch: let it be a batch of its own
             recorder.submit()
-        recorder.dispatch(pipeline, *workgroup_count, *(b.id for b in bound), *constants)
+        for buffer in buffers:
+            if buffer.nbytes == 0:
+                recorder.clear(buffer.id, 0, 4)
+        ids = (buffer.id for buffer in bound)
+        recorder.dispatch(pipeline, *workgroup_count, *ids, *sizes, *constants)
         if untried:
             recorder.submit()
     finally:
         if uniform is not None:
             device.memory.return_buffer(uniform)
+
+
+def _is_untried(device: Device, pipeline: Pipeline, sizes: list[int]) -> bool:
+    """Whether a pipeline has never run, or never on buffers as small as these: WebGPU refuses
+    one that is smaller than the shader's struct or vector."""
+    smallest = device.smallest_bound.get(pipeline.id)
+    if smallest is not None and all(map(le, smallest, sizes)):
+        return False
+    device.smallest_bound[pipeline.id] = [*map(min, smallest or sizes, sizes)]
+    return True
+
+
+@lru_cache(maxsize=256)
+def _prepare(op: str, source: str, entry_point: str | None) -> _Kernel:
+    """What a call has to know of its source, which is read when it comes for the first time."""
+    reflection = reflect(source)
+    entry = _entry_point(op, reflection, entry_point)
+    resources = _ordered(op, reflection)
+    code = source
+    if reflection.uses_immediates and not _DECLARED.search(without_comments(source)):
+        code = _REQUIRES + source
+    return _Kernel(
+        reflection,
+        entry,
+        resources,
+        "".join(f"{r.binding}{r.access}" for r in resources),
+        code,
+        sha256(source.encode()).hexdigest()[:12],
+    )
 
 
 def _entry_point(op: str, reflection: Reflection, wanted: str | None) -> str:
@@ -135,6 +192,15 @@ def _bind(
         raise InvalidArgument(
             op, "bindings", f"{len(buffers)} buffers", f"{len(storage)}, as the shader has: {names}"
         )
+    bindings = device.limits["maxBindingsPerBindGroup"]
+    for resource in resources:
+        if resource.binding is not None and resource.binding >= bindings:
+            raise InvalidArgument(
+                op,
+                "shader",
+                f"@binding({resource.binding}) of {resource.name}",
+                f"binding numbers less than {bindings}, this device's limit",
+            )
     most = device.limits["maxStorageBuffersPerShaderStage"]
     if len(storage) > most:
         raise InvalidArgument(op, "bindings", f"{len(storage)} buffers", f"at most {most}")
@@ -199,25 +265,13 @@ def _push_constants(device: Device, op: str, reflection: Reflection, value: Any)
     return unpack(f"<{view.nbytes // 4}I", view.tobytes())
 
 
-def _pipeline(
-    device: Device,
-    source: str,
-    reflection: Reflection,
-    entry_point: str,
-    signature: str,
-    words: int,
-) -> Pipeline:
-    immediates = reflection.uses_immediates
-    digest = sha256(source.encode()).hexdigest()[:12]
-    code = source
-    if immediates and not _DECLARED.search(without_comments(source)):
-        code = _REQUIRES + source
+def _pipeline(device: Device, kernel: _Kernel, words: int) -> Pipeline:
     return device.compile_source(
-        key=f"{digest}/{entry_point}/{words}",
-        label=entry_point,
-        file=f"custom-{digest}.wgsl",
-        code=code,
-        entry_point=entry_point,
-        signature=signature,
+        key=f"{kernel.digest}/{kernel.entry_point}/{words}",
+        label=kernel.entry_point,
+        file=f"custom-{kernel.digest}.wgsl",
+        code=kernel.code,
+        entry_point=kernel.entry_point,
+        signature=kernel.signature,
         parameter_format="I" * words,
     )

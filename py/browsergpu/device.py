@@ -84,6 +84,8 @@ class Device:
         #: Requests of pipelines that were compiled already, and that had to be compiled.
         self.pipeline_hits = 0
         self.pipeline_misses = 0
+        #: The words of the smallest buffers that a user's pipeline was dispatched on, by its id.
+        self.smallest_bound: dict[int, list[int]] = {}
         self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
         self._warming: Future[None] | None = None  # kept, as the event loop does not
         # The pipelines that the current workgroup sizes choose.
@@ -273,7 +275,7 @@ class Device:
         signature: str,
         parameter_format: str,
     ) -> Pipeline:
-        """A pipeline of source that is not in the table; parameters are immediates. The same
+        """A sized pipeline of source that is not in the table; parameters are immediates. The same
         ``key`` gives the pipeline that was made first."""
         pipeline = self._compiled.get((key, "", None))
         if pipeline is not None:
@@ -289,6 +291,7 @@ class Device:
                 constants={},
                 parameter_format=parameter_format,
                 immediate=bool(parameter_format),
+                sized=True,
             )
         return pipeline
 

@@ -49,7 +49,18 @@ class Unsupported(BackendError, NotImplementedError):
 
 
 class OutOfMemory(BackendError, MemoryError):
-    """The device has no room for the request, or no buffer can be that large."""
+    """The device has no room for the request, or no buffer can be that large.
+
+    ``requested`` are the bytes that were asked for, None where the browser alone wanted memory;
+    ``available`` the most that a request would get now, None where only the GPU knows.
+    """
+
+    def __init__(
+        self, op: str, message: str, requested: int | None = None, available: int | None = None
+    ) -> None:
+        super().__init__(op, message)
+        self.requested = requested
+        self.available = available
 
 
 class DeviceError(BackendError):

@@ -46,6 +46,14 @@ def size_class(nbytes: int) -> int:
     return -(-nbytes // step) * step
 
 
+def _largest_class(room: int) -> int:
+    """The largest of the size classes that fit: a request for as much is served."""
+    if room < _SMALLEST:
+        return 0
+    step = max(_SMALLEST, 1 << (room - 1).bit_length() - 4)
+    return room // step * step
+
+
 class BufferPool:
     """Buffers of one device. All numbers are bytes, but for ``buffers``.
 
@@ -70,6 +78,7 @@ class BufferPool:
         self._relabel = relabel
         self._asked = 0  # bytes of the buffers that are being made
         self._capacities: dict[int, int] = {}  # id -> bytes
+        self._asked_for: dict[int, int] = {}  # id -> bytes of the last request, if cleared
         self._ids = count(1)
         self._idle: defaultdict[int, list[int]] = defaultdict(list)  # capacity -> ids
         self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
@@ -112,7 +121,8 @@ class BufferPool:
         capacity = size_class(nbytes)
         if capacity > self._largest:
             if nbytes > self._largest:
-                raise self._out_of_memory(op, nbytes, f"{self._largest} bytes, the largest buffer")
+                limit = f"{self._largest} bytes, the largest buffer"
+                raise self._out_of_memory(op, nbytes, limit, self._largest)
             capacity = self._largest
         name = label or op
         idle = self._idle.get(capacity)
@@ -122,17 +132,18 @@ class BufferPool:
             if self._relabel:
                 self._recorder.label_buffer(identity, name)
         else:
-            identity = self._make(op, capacity, name)
+            identity = self._make(op, nbytes, capacity, name)
             self._capacities[identity] = capacity
             self.peak = max(self.peak, self.allocated + capacity)
         if self._clear:
             self._recorder.clear(identity, 0, capacity)
+            self._asked_for[identity] = nbytes
         self.in_use += capacity
         self.buffers += 1
         self._labels[name] += capacity
         return Allocation(next(_handles), identity, nbytes, capacity, name)
 
-    def _make(self, op: str, capacity: int, label: str) -> int:
+    def _make(self, op: str, nbytes: int, capacity: int, label: str) -> int:
         """A new buffer's id. Without room, the pool is trimmed and it is tried once more."""
         if self._recorder.is_short_of_memory:  # told of a call before, which did not wait
             self.trim()
@@ -140,7 +151,7 @@ class BufferPool:
             if self._limit is None or self.allocated + self._asked + capacity <= self._limit:
                 identity = next(self._ids)
                 if capacity < _WORTH_ASKING or not _js.can_block():
-                    self._recorder.create_buffer(identity, capacity, label, op)
+                    self._recorder.create_buffer(identity, capacity, label, op, nbytes)
                     return identity
                 self._asked += capacity
                 try:
@@ -151,15 +162,23 @@ class BufferPool:
                     self._asked -= capacity
             if attempt == 0:
                 self.trim()
-        raise self._out_of_memory(
-            op, capacity, "the GPU's own" if self._limit is None else f"{self._limit} bytes"
-        )
+        limit = "the GPU's own" if self._limit is None else f"{self._limit} bytes"
+        raise self._out_of_memory(op, nbytes, limit, None)
 
-    def _out_of_memory(self, op: str, requested: int, limit: str) -> OutOfMemory:
+    def _out_of_memory(
+        self, op: str, requested: int, limit: str, available: int | None
+    ) -> OutOfMemory:
+        """``available`` is what the memory limit does not say: None if there is no other one."""
+        if self._limit is not None:
+            left = _largest_class(self._limit - self.in_use - self._asked)
+            available = min(left, self._largest)
+        told = "" if available is None else f", {available} are available"
         return OutOfMemory(
             op,
-            f"{requested} bytes were requested, {self.in_use} are in use, and the limit is "
+            f"{requested} bytes were requested, {self.in_use} are in use{told}, and the limit is "
             f"{limit}; free buffers that are no longer needed, or work in smaller pieces",
+            requested,
+            available,
         )
 
     def return_buffer(self, buffer: Allocation) -> None:
@@ -193,8 +212,10 @@ class BufferPool:
 
     def _destroy(self, identity: int) -> None:
         del self._capacities[identity]
+        self._asked_for.pop(identity, None)
         self._recorder.destroy_buffer(identity)
 
-    def capacity_of(self, identity: int) -> int:
-        """Bytes of the GPUBuffer with that id in the recorder's table."""
-        return self._capacities[identity]
+    def nbytes_of(self, identity: int) -> int:
+        """Bytes that the buffer with that id in the recorder's table was asked for with. Known
+        where buffers are cleared."""
+        return self._asked_for[identity]

@@ -129,8 +129,11 @@ class Profile:
             except BackendError as raised:
                 failure = failure or raised
                 continue
-            origin = min((start for start, _ in spans), default=0.0)
-            for (pipeline, fields), (start, end) in zip(recorded, spans, strict=False):
+            origin = min((span[0] for span in spans if span is not None), default=0.0)
+            for (pipeline, fields), span in zip(recorded, spans, strict=False):
+                if span is None:
+                    continue  # it was refused
+                start, end = span
                 flops, nbytes = _work(pipeline, fields)
                 duration = max(end - start, 0.0)  # a clock that was reset between the two
                 self.events.append(

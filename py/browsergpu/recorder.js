@@ -2,7 +2,9 @@
 // commands into one open compute pass, submits, and reads back. Evaluates to createRecorder.
 //
 // Python refers to everything by small integers. One call hands over a whole batch:
-//   dispatch  [pipeline id, x, y, z, buffer id × bindings, parameter word × parameters]
+//   dispatch  [pipeline id, x, y, z, buffer id × bindings, parameter word × parameters];
+//             sized pipelines, of users' kernels, have after the ids how many words to bind of each,
+//             0 for all
 //   copy      [0, source id, source offset, destination id, destination offset, bytes]
 //   clear     [1, buffer id, offset, bytes]
 // The ring's last word is no command: it becomes 1 when the device is lost, so that Python sees that
@@ -22,6 +24,7 @@
   const UPLOAD_CHUNK = 2 ** 22; // bytes; what is smaller goes through the queue
   const UPLOADS_GROWN = 2; // mapped buffers that are made after a large upload
   const MOST_UPLOAD_BYTES = 2 ** 26; // of the mapped buffers for uploads
+  const MOST_ERRORS = 64; // that nobody was told yet; further ones are dropped
 
   const queue = device.queue;
   const buffers = new Map(); // id -> {buffer, groups: Set of cache entries, batch}
@@ -32,7 +35,12 @@
     bind_groups_created: 0, pipelines_created: 0,
   };
 
-  let errors = []; // what the GPU reported and Python has not collected yet
+  // What the GPU reported, each with its number. An error is told to every wait that had begun when
+  // it was first told: a read that sees one leaves its array alone, so it must not end without it.
+  let errors = [];
+  let reported = 0; // errors so far
+  let told = 0; // the number of the last one that somebody was told
+  const waits = new Map(); // ticket -> what told was when the wait began
   const pending = new Set(); // promises that may still add to errors
   let lost = null;
   let closed = false;
@@ -56,7 +64,7 @@
   }
 
   function report(kind, op, message, extra) {
-    if (errors.length < 64) errors.push({ kind, op, message, ...extra });
+    if (reported - told < MOST_ERRORS) errors.push({ kind, op, message, number: ++reported, ...extra });
   }
 
   function track(promise) {
@@ -114,11 +122,11 @@
     buffers.set(id, { buffer, groups: new Set(), batch: -1 });
   }
 
-  function createBuffer(id, size, label, op) {
+  function createBuffer(id, size, label, op, requested) {
     device.pushErrorScope("out-of-memory");
     addBuffer(id, makeBuffer(size, label));
     track(device.popErrorScope().then((error) => {
-      if (error) report("out-of-memory", op, error.message, { buffer: id, label, size });
+      if (error) report("out-of-memory", op, error.message, { buffer: id, label, requested });
     }, () => {})); // rejects only when the device is lost
   }
 
@@ -220,6 +228,7 @@
     device.popErrorScope().catch(() => {});
     const record = {
       label: spec.label, file: spec.file, module, shared, bindings: shared.bindings.length,
+      sized: spec.sized, bindingWords: (spec.sized ? 2 : 1) * shared.bindings.length,
       keyWidth: 2 ** Math.floor(53 / shared.bindings.length),
       words: spec.parameterBytes / 4, uniform, pipeline: null, wanted: !ahead,
       refused: false, failure: null, // the arguments of report, once they are known
@@ -277,8 +286,10 @@
     liveGroups = 0;
   }
 
-  // The buffers' ids as one number, or as a text where one of them is too large for that.
-  function groupKey({ bindings, keyWidth }, words, at) {
+  // The buffers' ids as one number, or as a text where one of them is too large for that, or where
+  // their sizes belong to it.
+  function groupKey({ bindings, keyWidth, sized, bindingWords }, words, at) {
+    if (sized) return words.subarray(at, at + bindingWords).join();
     let key = 0;
     for (let i = at; i < at + bindings; i++) {
       if (words[i] >= keyWidth) return words.subarray(at, at + bindings).join();
@@ -299,7 +310,11 @@
         layout: shared.layout,
         label: shared.layout.label,
         entries: shared.bindings.map(({ binding }, i) => ({
-          binding, resource: { buffer: entries[i].buffer },
+          binding,
+          resource: {
+            buffer: entries[i].buffer,
+            size: (step.sized && 4 * words[at + step.bindings + i]) || undefined,
+          },
         })),
       });
       cached = { group, entries, batch: -1, shared, key };
@@ -387,9 +402,9 @@
       const id = words[at];
       if (id >= FIRST_PIPELINE) {
         const step = pipelines[id - FIRST_PIPELINE];
-        const parametersAt = at + HEADER + step.bindings;
-        yield { at, step, ids: words.subarray(at + HEADER, parametersAt) };
-        at = parametersAt + step.words;
+        const bindingsAt = at + HEADER;
+        yield { at, step, ids: words.subarray(bindingsAt, bindingsAt + step.bindings) };
+        at = bindingsAt + step.bindingWords + step.words;
       } else if (id === CLEAR) {
         yield { at, step: null, ids: words.subarray(at + 1, at + 2) };
         at += 4;
@@ -475,10 +490,11 @@
     if (id < FIRST_PIPELINE) return encodeTransfer(words, at, id);
     const step = pipelines[id - FIRST_PIPELINE];
     const bindingsAt = at + HEADER;
-    const parametersAt = bindingsAt + step.bindings;
+    const parametersAt = bindingsAt + step.bindingWords;
     if (step.failure !== null) { // it would take the whole batch with it
       if (!haveWaited) report(...step.failure);
       step.wanted = true;
+      if (profile !== null) profile.dispatches += 1;
       return parametersAt + step.words;
     }
     const cached = bindGroupFor(step, words, bindingsAt);
@@ -506,6 +522,7 @@
     counters.dispatches += 1;
     batchDispatches += 1;
     if (profile !== null && !profile.timestamps) timeByWall();
+    if (profile !== null) profile.dispatches += 1;
     return parametersAt + step.words;
   }
 
@@ -538,7 +555,7 @@
     return at + 6;
   }
 
-  function submit(op = "submit") {
+  function submit(op = "submit", whenDropped = undefined) {
     endPass();
     if (encoder === null || lost !== null) return;
     const commands = batchWords;
@@ -553,7 +570,10 @@
       uniformUsed = 0;
     }
     counters.submits += 1;
-    scoped(op, () => queue.submit([open.finish()]), (error) => diagnose(commands, op, error));
+    scoped(op, () => queue.submit([open.finish()]), (error) => {
+      whenDropped?.();
+      return diagnose(commands, op, error);
+    });
     submitted += dispatches;
     if (!isWatching) watch();
   }
@@ -585,7 +605,7 @@
         if (known) trialPass.setBindGroup(0, bindGroupFor(step, words, bindingsAt).group);
         if (step.uniform) trialPass.setBindGroup(1, uniformGroup, [0]);
         else if (step.words > 0) {
-          trialPass.setImmediates(0, words, bindingsAt + step.bindings, step.words);
+          trialPass.setImmediates(0, words, bindingsAt + step.bindingWords, step.words);
         }
         trialPass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);
         trialPass.end();
@@ -751,10 +771,12 @@
     for (const job of partial) while (job.sent < job.size) sendChunk(job);
   }
 
-  // Copies a range of a buffer into a Python buffer, unless there are errors to be told.
+  // Copies a range of a buffer into a Python buffer, unless there are errors to be told. Python asks
+  // for these with takeErrors, as after each wait, or gives the wait up with stopWait.
   const reads = new Map(); // ticket -> {sent: bytes, chunks: on their way, …}
   async function read(ticket, id, offset, size, target) {
     if (lost !== null) return;
+    beginWait(ticket);
     const source = buffers.get(id).buffer;
     const job = { source, offset, size, sent: 0, chunks: [], stopped: false };
     reads.set(ticket, job);
@@ -771,7 +793,7 @@
         if (lost === null) report("validation", "read", String(error));
       }
       if (taken === 0) await settle();
-      if (lost !== null || job.stopped || errors.length > 0) break;
+      if (lost !== null || job.stopped || reported > waits.get(ticket)) break;
       job.chunks.shift();
       const bytes = target.getBuffer("u8"); // not kept: memory growth detaches it
       try {
@@ -789,13 +811,20 @@
     reads.delete(ticket);
   }
 
-  // Leaves the Python buffer of a read alone from now on.
-  function stopRead(ticket) {
+
+  // ---- waiting -------------------------------------------------------------------------------
+  function beginWait(ticket) {
+    if (!waits.has(ticket)) waits.set(ticket, told);
+  }
+
+  // For a wait that is given up. A read leaves its Python buffer alone from now on.
+  function stopWait(ticket) {
+    waits.delete(ticket);
+    forgetErrors();
     const job = reads.get(ticket);
     if (job !== undefined) job.stopped = true;
   }
 
-  // ---- waiting -------------------------------------------------------------------------------
   // Gives a loss that made a promise reject the turn it needs to be known as a loss.
   function lostSoon() {
     return unlessLost(new Promise((done) => setTimeout(done, 50)));
@@ -807,7 +836,8 @@
     }
   }
 
-  async function synchronize() {
+  async function synchronize(ticket) {
+    beginWait(ticket);
     await encoded();
     submit();
     if (lost === null) {
@@ -820,13 +850,22 @@
     await settle();
   }
 
-  // The reported errors as JSON, or "" when there are none; asking forgets them.
-  function takeErrors() {
+  // Ends a wait: the errors that it is to be told as JSON, or "" when there are none.
+  function takeErrors(ticket) {
+    const since = waits.get(ticket) ?? told;
+    waits.delete(ticket);
     if (lost !== null) return JSON.stringify([lost]);
-    if (errors.length === 0) return "";
-    const text = JSON.stringify(errors);
-    errors = [];
+    const news = errors.filter(({ number }) => number > since);
+    const text = news.length > 0 ? JSON.stringify(news) : "";
+    told = reported;
+    forgetErrors();
     return text;
+  }
+
+  // Keeps the errors that somebody still has to be told.
+  function forgetErrors() {
+    const since = Math.min(told, ...waits.values());
+    errors = errors.filter(({ number }) => number > since);
   }
 
   // ---- timing: the GPU's time for all passes between startTiming and stopTiming ----------------
@@ -866,11 +905,13 @@
 
   // ---- profiling: each dispatch in a pass of its own, timed by itself --------------------------
   const QUERIES = 4096; // the most that WebGPU allows in a set; two a dispatch
-  let profile = null; // {timestamps, sets: [{queries, used}], spans: [[start, end] in ns]}
+  // {timestamps, dispatches: how many so far, sets: [{queries, used, numbers: of the dispatches}],
+  //  spans: Map from a dispatch's number to [start, end] in ns, lastEnd: by wall time}
+  let profile = null;
 
   function startProfile(timestamps) {
     sendNow();
-    profile = { timestamps, sets: [], spans: [], lastEnd: 0 };
+    profile = { timestamps, dispatches: 0, sets: [], spans: new Map(), lastEnd: 0 };
   }
 
   function beginProfiledPass() {
@@ -878,7 +919,7 @@
     if (!profile.timestamps) return;
     let set = profile.sets.at(-1);
     if (!set || set.used === QUERIES) {
-      set = { queries: newQueries(QUERIES), used: 0 };
+      set = { queries: newQueries(QUERIES), used: 0, numbers: [] };
       profile.sets.push(set);
     }
     const timestampWrites = {
@@ -887,6 +928,7 @@
       endOfPassWriteIndex: set.used + 1,
     };
     set.used += 2;
+    set.numbers.push(profile.dispatches);
     pass = openEncoder().beginComputePass({ timestampWrites });
   }
 
@@ -895,22 +937,29 @@
     const begun = performance.now() * 1e6;
     const span = [begun, begun];
     const mine = profile;
-    mine.spans.push(span);
-    submit();
+    const number = mine.dispatches;
+    mine.spans.set(number, span);
+    submit("submit", () => mine.spans.delete(number));
     track(unlessLost(queue.onSubmittedWorkDone()).then(() => {
       span[0] = Math.max(begun, mine.lastEnd);
       span[1] = mine.lastEnd = performance.now() * 1e6;
     }));
   }
 
-  // Resolves to the spans as JSON.
-  async function stopProfile() {
+  // Resolves to the spans of all dispatches as JSON, null for those that did not run: of a pipeline
+  // that was refused, or of a batch that was dropped, which leaves times of 0.
+  async function stopProfile(ticket) {
+    beginWait(ticket);
     await encoded();
-    const { timestamps, sets, spans } = profile;
+    const { dispatches, sets, spans } = profile;
     profile = null;
-    if (timestamps) for (const set of sets) spans.push(...await readQueries(set));
-    await synchronize();
-    return JSON.stringify(spans);
+    for (const set of sets) {
+      (await readQueries(set)).forEach((span, i) => {
+        if (span[0] !== 0 || span[1] !== 0) spans.set(set.numbers[i], span);
+      });
+    }
+    await synchronize(ticket);
+    return JSON.stringify(Array.from({ length: dispatches }, (_, number) => spans.get(number)));
   }
 
   async function readQueries({ queries, used }) {
@@ -1025,11 +1074,12 @@
     return JSON.stringify({
       ...counters, buffers: buffers.size, bind_groups: liveGroups, pipelines: pipelines.length,
       staging: idleStaging.length + reading + uploads.size, waiting: pending.size,
+      errors: errors.length,
     });
   }
 
   return {
-    createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopRead,
+    createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopWait,
     synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
     startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
     compiled: (id) => unlessLost(pipelines[id - FIRST_PIPELINE].compiling),

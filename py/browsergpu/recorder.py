@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import count
@@ -41,6 +42,7 @@ class Pipeline:
     nbytes: int
     pack_into: Callable[..., None]
     kernel: str = ""  # its name in the table; none for those that users bring
+    code: str = ""  # of those that users bring
 
 
 #: Takes a dispatch's pipeline, and its grid, buffer ids and parameters.
@@ -62,7 +64,8 @@ class Recorder:
         self._recorder = create(gpu_device, self._pinned, options)
         self._record = self._recorder.record
         self._write = self._recorder.write
-        self._tickets = count(1)  # of reads
+        self._tickets = count(1)  # of waits
+        self._told = 0  # errors that were taken note of
         self._doomed: list[int] = []  # buffers to be destroyed
         self._closed = False
         self._profiler: Observer | None = None
@@ -88,10 +91,16 @@ class Recorder:
         immediate: bool,
         kernel: str = "",
         ahead: bool = False,
+        sized: bool = False,
     ) -> Pipeline:
         """Makes a pipeline, which is compiled in the background. A shader that does not compile is
-        reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch."""
-        record = Struct("<IIII" + "I" * sum(map(str.isalpha, signature)) + parameter_format)
+        reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
+
+        A ``sized`` one, of a user's kernel, does not bind all that a buffer of the pool has: its
+        dispatches say after the ids how many words of each to bind, 0 for all of them.
+        """
+        bindings = sum(map(str.isalpha, signature)) * (2 if sized else 1)
+        record = Struct("<IIII" + "I" * bindings + parameter_format)
         spec = {
             "label": label,
             "file": file,
@@ -101,9 +110,12 @@ class Recorder:
             "constants": constants,
             "parameterBytes": 4 * len(parameter_format),
             "immediate": immediate,
+            "sized": sized,
         }
         identity = self._recorder.createPipeline(json.dumps(spec), ahead)
-        return Pipeline(identity, label, record.size, record.pack_into, kernel)
+        return Pipeline(
+            identity, label, record.size, record.pack_into, kernel, code if sized else ""
+        )
 
     async def compiled(self, pipeline: Pipeline) -> None:
         """Waits until a pipeline is compiled or refused, or the device is gone."""
@@ -112,7 +124,8 @@ class Recorder:
     # -- recording -------------------------------------------------------------------------------
 
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
-        """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
+        """Records one dispatch: grid x, y, z, then buffer ids (for a sized pipeline also words to
+        bind of each), then parameters, in their order."""
         at = self._end
         end = at + pipeline.nbytes
         if end > _RING_BYTES:
@@ -156,10 +169,13 @@ class Recorder:
 
     # -- buffers ---------------------------------------------------------------------------------
 
-    def create_buffer(self, identity: int, nbytes: int, label: str, op: str) -> None:
+    def create_buffer(
+        self, identity: int, nbytes: int, label: str, op: str, requested: int
+    ) -> None:
         """Makes a GPUBuffer known under an id. Where the GPU has no room for it, the next wait
-        raises OutOfMemory in the name of ``op``, and the id is among ``failed``."""
-        self._recorder.createBuffer(identity, nbytes, label, op)
+        raises OutOfMemory in the name of ``op``, which had ``requested`` so many bytes, and the id
+        is among ``failed``."""
+        self._recorder.createBuffer(identity, nbytes, label, op, requested)
 
     async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
         """:meth:`create_buffer` that waits for the GPU's answer. False where there is no room;
@@ -190,36 +206,47 @@ class Recorder:
     async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
         """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
         self.flush()
-        ticket = next(self._tickets)
         pinned = _js.pin(target)
         try:
-            await self._recorder.read(ticket, buffer, at, nbytes, pinned)
-        except BaseException:
-            self._recorder.stopRead(ticket)
-            raise
+            with self._wait() as ticket:
+                await self._recorder.read(ticket, buffer, at, nbytes, pinned)
         finally:
             pinned.destroy()
-        self.raise_errors()
 
     # -- waiting and errors ----------------------------------------------------------------------
 
     async def synchronize(self) -> None:
         """Waits until the GPU has done everything, and raises what it reported."""
         self.flush()
-        await self._recorder.synchronize()
-        self.raise_errors()
+        with self._wait() as ticket:
+            await self._recorder.synchronize(ticket)
 
-    def raise_errors(self) -> None:
-        """Raises the first error that the GPU has reported since the last call, if any."""
-        text = self._recorder.takeErrors()
+    @contextmanager
+    def _wait(self) -> Iterator[int]:
+        """A block that waits for the GPU, known to JavaScript by the ticket. Raises at its end
+        what the GPU has reported, also where another wait that ran beside it has raised the same.
+        """
+        ticket = next(self._tickets)
+        try:
+            yield ticket
+        except BaseException:
+            self._recorder.stopWait(ticket)  # what was reported is for others to raise
+            raise
+        self.raise_errors(ticket)
+
+    def raise_errors(self, ticket: int | None = None) -> None:
+        """Raises the first error that the GPU has reported and nobody has raised, if any; at the
+        end of a wait, with its ticket, also one that was raised elsewhere since it began."""
+        text = self._recorder.takeErrors(ticket)
         if not text:
             return
         reports = json.loads(text)
         for report in reports:
-            if report["kind"] == "out-of-memory":
+            if report["kind"] == "out-of-memory" and report["number"] > self._told:
                 self.is_short_of_memory = True
                 if "buffer" in report:
                     self.failed.add(report["buffer"])
+        self._told = max(self._told, reports[-1].get("number", 0))
         _raise(reports)
 
     # -- timing ----------------------------------------------------------------------------------
@@ -247,15 +274,16 @@ class Recorder:
         """Whether a profile was started and not stopped."""
         return self._profiler is not None
 
-    async def stop_profile(self) -> list[tuple[float, float]]:
-        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds. Waits."""
+    async def stop_profile(self) -> list[tuple[float, float] | None]:
+        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds; None for one
+        that did not run, as it was refused. Waits."""
         if self._profiler is not None:
             self.observers.remove(self._profiler)
             self._profiler = None
         self.flush()
-        text = await self._recorder.stopProfile()
-        self.raise_errors()
-        return [(start, end) for start, end in json.loads(text)]
+        with self._wait() as ticket:
+            text = await self._recorder.stopProfile(ticket)
+        return [None if span is None else (span[0], span[1]) for span in json.loads(text)]
 
     # -- canvas ----------------------------------------------------------------------------------
 
@@ -327,10 +355,10 @@ def _raise(reports: list[dict[str, Any]]) -> NoReturn:
     if kind == "out-of-memory":
         if "buffer" in first:
             message = (
-                f"the GPU has no room for the {first['size']} bytes of buffer {first['label']!r} "
-                f"({message}); free it, and others that are no longer needed"
+                f"the GPU has no room for the {first['requested']} bytes of buffer "
+                f"{first['label']!r} ({message}); free it, and others that are no longer needed"
             )
-        raise OutOfMemory(op, message)
+        raise OutOfMemory(op, message, first.get("requested"))
     if kind == "shader":
         raise ShaderCompilation(op, message, first["file"], first["line"], first["column"])
     raise ValidationError(op, message)

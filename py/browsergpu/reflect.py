@@ -17,7 +17,8 @@ _VARIABLE = re.compile(
     r"\s*(?P<name>\w+)"
 )
 _FUNCTION = re.compile(_ATTRIBUTES + r"\bfn\s+(?P<name>\w+)\s*\(")
-_NUMBER = r"\(\s*(0[xX][0-9a-fA-F]+|\d+)[iu]?\s*,?\s*\)"
+_DIGITS = r"(0[xX][0-9a-fA-F]{1,99}|0|[1-9][0-9]{0,99})[iu]?"  # Python has a limit to them, too
+_NUMBER = rf"\(\s*{_DIGITS}\s*,?\s*\)"
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _number(attributes: str, name: str) -> int | None:
 def _workgroup_size(attributes: str) -> tuple[int | None, int | None, int | None]:
     found = re.search(r"@\s*workgroup_size\s*\(([^@]*)\)", attributes)
     parts = [part.strip() for part in found[1].split(",")] if found else []
-    numbers = [re.fullmatch(r"(0[xX][0-9a-fA-F]+|\d+)[iu]?", part) for part in parts if part]
+    numbers = [re.fullmatch(_DIGITS, part) for part in parts if part]
     sizes: list[int | None] = [int(number[1], 0) if number else None for number in numbers]
     x, y, z = [*sizes, 1, 1, 1][:3]
     return x, y, z

@@ -214,7 +214,8 @@ class TensorContract(Scalars, ABC):
 
         ``bindings`` go by index to the storage buffers of @group(0), in the order of their
         binding numbers; ``push_constants`` (bytes-like or None) to ``var<immediate>``. The shader
-        has one compute entry point.
+        has one compute entry point. ``arrayLength`` is of the tensor's bytes, in whole words; an
+        empty tensor comes as a word of 0.
         """
 
     def abi_fingerprint(self) -> str:

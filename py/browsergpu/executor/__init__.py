@@ -64,7 +64,8 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
     ) -> None:
         """Runs WGSL on arrays or Buffers, bound to the storage buffers of group 0 in the order of
         their binding numbers; ``uniform_data`` are the bytes of its uniform buffer, if it has one.
-        ``entry_point`` may be None where there is only one."""
+        ``entry_point`` may be None where there is only one. ``arrayLength`` is of the array's
+        bytes, in whole words; an empty array comes as a word of 0."""
         op = "execute_custom_kernel"
         code = custom.source_text(op, "source", source)
         if isinstance(buffers, str | bytes) or not isinstance(buffers, Sequence):

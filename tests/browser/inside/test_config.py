@@ -248,7 +248,7 @@ def test_check_nan_names_the_op_and_the_place() -> None:
     with opened(debug_mode=True, check_nan=True) as backend, on_gpu(backend) as gpu:
         x = gpu.upload(np.array([4.0, 9.0, -1.0, 1.0], np.float32))
         y = gpu.alloc(16)
-        with pytest.raises(ValidationError, match=r"1 of 64 elements of 'y' are NaN.* 2") as caught:
+        with pytest.raises(ValidationError, match=r"1 of 4 elements of 'y' are NaN.* 2") as caught:
             backend.unary("sqrt", x, y, 4)
         assert caught.value.op == "unary.sqrt"
         backend.unary("abs", x, x, 4)
@@ -282,6 +282,119 @@ def test_check_nan_finds_them_in_every_kind_of_op() -> None:
         x = gpu.upload(nan)
         backend.unary("neg", x, x, 16)
         assert np.isnan(gpu.download(x, 16)).all()
+
+
+def test_check_nan_counts_the_elements_alone() -> None:
+    from browsergpu.errors import ValidationError
+
+    with opened(debug_mode=True, check_nan=True) as backend:
+        for n in (64, 5, 3, 7):  # of one size class: the vec4s' last elements are nobody's
+            data = np.ones(n, np.float32)
+            data[-1] = -1
+            x, y = backend.alloc(4 * n), backend.alloc(4 * n)
+            backend.copy_htod(x, data)
+            with pytest.raises(ValidationError, match=rf"1 of {n} elements of 'y'.* {n - 1}$"):
+                backend.unary("sqrt", x, y, n)
+            # log of the zeros beyond the end would be infinite, and 0 / 0 is NaN.
+            backend.binary("div", x, x, y, n)
+            backend.free(x)
+            backend.free(y)
+
+
+NAN_MAKERS = {
+    "f32": "array<f32>", "vectors": "array<vec2<f32>>", "aliased": "array<Real>",
+    "structs": "array<Pair>", "fixed": "array<f32, 2>", "behind words": "Tail",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("declared", NAN_MAKERS.values(), ids=NAN_MAKERS.keys())
+def test_check_nan_finds_them_in_custom_kernels(declared: str) -> None:
+    from browsergpu import Buffer, KernelExecutor, TensorBackend
+    from browsergpu.errors import ValidationError
+
+    source = f"""
+alias Real = f32;
+struct Pair {{ real: f32, bits: u32 }}
+struct Tail {{ n: vec2u, x: array<f32> }}
+@group(0) @binding(3) var<storage, read_write> made: {declared};
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@compute @workgroup_size(1) fn divide() {{ let quotient = x[0] / x[1]; WRITE }}
+"""
+    writes = {
+        "array<vec2<f32>>": "made[1].y = quotient;", "array<Pair>": "made[1].real = quotient;",
+        "Tail": "made.x[1] = quotient;",
+    }  # fmt: skip
+    source = source.replace("WRITE", writes.get(declared, "made[1] = quotient;"))
+    with opened(debug_mode=True, check_nan=True) as backend:
+        tensors, executor = TensorBackend(backend), KernelExecutor(backend.device)
+        x, y = tensors.alloc_tensor((2,), "f32"), tensors.alloc_tensor((7,), "f32")
+        tensors.write_tensor(x, np.array([1, 2], np.float32))
+        tensors.dispatch_compute(source, [x, y], None, 1)
+        tensors.write_tensor(x, np.zeros(2, np.float32))
+        with pytest.raises(ValidationError, match=r"1 of \d elements of 'made'") as caught:
+            tensors.dispatch_compute(source, [x, y], None, 1)
+        assert caught.value.op == "divide"
+        with pytest.raises(ValidationError, match="elements of 'made' are NaN"):
+            executor.execute_custom_kernel(
+                source, None, [executor.full((2,), 0.0), Buffer(backend.device, 28)], 1
+            )
+
+
+def test_check_nan_takes_no_whole_number_for_one() -> None:
+    from browsergpu import KernelExecutor, TensorBackend
+
+    source = """
+struct Pair { real: f32, bits: u32 }
+@group(0) @binding(0) var<storage, read_write> y: array<u32>;
+@group(0) @binding(1) var<storage, read_write> z: array<Pair>;
+@compute @workgroup_size(1) fn ones() { y[0] = 0xffffffffu; z[0] = Pair(1.0, 0xffffffffu); }
+"""
+    with opened(debug_mode=True, check_nan=True) as backend:
+        executor, tensors = KernelExecutor(backend.device), TensorBackend(backend)
+        y, z = executor.full((5,), -1, "i32"), executor.full((2,), 0.0)
+        executor.execute_custom_kernel(source, None, [y, z], 1)
+        executor.add(y, y)
+        executor.add(y, executor.full((4, 5), -1, "i32"))
+        executor.cast(executor.full((5,), 4294967295, "u32"), "i32")
+        indices, table, out = (
+            tensors.alloc_tensor(shape, "i32") for shape in ((3,), (2, 4), (3, 4))
+        )
+        tensors.write_tensor(indices, np.array([0, 1, 5], np.int32))
+        tensors.write_tensor(table, np.full((2, 4), -1, np.int32))
+        tensors.embedding(indices, table, out)
+
+
+def test_check_nan_finds_them_in_floats_that_kernels_write_as_words() -> None:
+    from browsergpu import KernelExecutor, TensorBackend
+    from browsergpu.errors import ValidationError
+
+    with opened(debug_mode=True, check_nan=True) as backend, on_gpu(backend) as gpu:
+        executor, tensors = KernelExecutor(backend.device), TensorBackend(backend)
+        indices = tensors.alloc_tensor((3,), "i32")
+        tensors.write_tensor(indices, np.array([0, 1, 2], np.int32))  # 2 is not in the table
+
+        def embed(length: int, dtype: str) -> None:
+            table = tensors.alloc_tensor((2, length), dtype)
+            ones = np.ones((2, length), np.float32 if dtype == "f32" else np.float16)
+            tensors.write_tensor(table, ones)
+            tensors.embedding(indices, table, tensors.alloc_tensor((3, length), dtype))
+
+        nan = executor.from_numpy(np.array([1, np.nan, 2], np.float32))
+        halves = gpu.upload(np.full(64, np.nan, np.float16))
+        product = gpu.alloc(128)
+        calls = {
+            ("embedding:", 3, 9): lambda: embed(3, "f32"),
+            ("embedding_vectors", 4, 12): lambda: embed(4, "f32"),
+            ("embedding", 3, 9): lambda: embed(3, "f16"),
+            ("broadcast", 4, 12): lambda: executor.add(nan, executor.full((4, 3), 1.0)),
+            ("cast.f32_f16", 1, 3): lambda: executor.cast(nan, "f16"),
+            ("gemm_f16", 64, 64): lambda: backend.gemm_f16(
+                8, 8, 8, 1.0, halves, halves, 0.0, product
+            ),
+        }
+        for (name, count, of), call in calls.items():
+            with pytest.raises(ValidationError, match=f"{name}.*{count} of {of} elements"):
+                call()
 
 
 # -- sizes and caches ------------------------------------------------------------------------------

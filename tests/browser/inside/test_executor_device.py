@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -75,6 +76,29 @@ def test_a_custom_kernel_on_a_buffer(executor: Any) -> None:
         executor.execute_custom_kernel(DOUBLE, None, [buffer.range(0, 32)], 1)
 
 
+LENGTH = """
+@group(0) @binding(0) var<storage, read> x: array<i32>;
+@group(0) @binding(3) var<uniform> factor: i32;
+@group(0) @binding(1) var<storage, read_write> y: array<i32>;
+@compute @workgroup_size(1)
+fn main() { y[0] = i32(arrayLength(&x)) * factor; y[1] = i32(arrayLength(&y)); }
+"""
+
+
+@pytest.mark.parametrize("n", [1, 5, 64, 1001])
+def test_array_length_in_a_custom_kernel(executor: Any, n: int) -> None:
+    from browsergpu import Buffer
+
+    factor, out = np.array([3], np.int32), executor.full((2,), 0, "i32")
+    array, buffer = executor.full((n, 1), 1, "i32"), Buffer(executor.device, 4 * n)
+    for x in (array, executor.reshape(array, -1), buffer):
+        executor.execute_custom_kernel(LENGTH, None, [x, out], 1, factor)
+        assert out.numpy().tolist() == [3 * n, 2]
+    odd = Buffer(executor.device, 4 * n + 1)  # WebGPU binds whole words
+    executor.execute_custom_kernel(LENGTH, None, [odd, out], 1, factor)
+    assert out.numpy().tolist() == [3 * (n + 1), 2]
+
+
 def test_custom_kernels_that_are_refused(executor: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
@@ -88,8 +112,11 @@ def test_custom_kernels_that_are_refused(executor: Any) -> None:
         ({"source": None}, "source is None"),
         ({"source": b"\xff\xfe"}, "source is"),
         ({"source": "fn f() {}"}, "@compute"),
+        ({"source": SCALE.replace("binding(1)", f"binding({10**20})")}, f"binding.{10**20}. of y"),
+        ({"source": SCALE.replace("binding(2)", "binding(1000000)")}, "1000000. of factor"),
         ({"entry_point": "other"}, "entry_point is 'other'.*scale, unused"),
         ({"entry_point": None}, "entry_point is None.*scale, unused"),
+        ({"entry_point": ["scale"]}, "entry_point is .*a name"),
         ({"buffers": [x]}, "1 buffers.*2"),
         ({"buffers": [x, x]}, "one buffer as x and y"),
         ({"buffers": [x, executor.reshape(x, (8, 8))]}, "one buffer as x and y"),
@@ -108,6 +135,33 @@ def test_custom_kernels_that_are_refused(executor: Any) -> None:
     assert executor.device.recorder.counters["dispatches"] == before
     with pytest.raises(InvalidArgument, match="uniform_data"):
         executor.execute_custom_kernel(DOUBLE, None, [x], 1, bytes(8))
+
+
+def test_a_custom_kernels_source_is_read_once(executor: Any) -> None:
+    from browsergpu import custom, reflect
+
+    reads = (reflect.reflect, reflect.without_comments, custom.sha256)
+    names = {function.__name__ for function in reads}
+    called: list[str] = []
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        name = frame.f_code.co_name if event == "call" else getattr(argument, "__name__", "")
+        if name in names:
+            called.append(name)
+
+    data = random_array(1, 64)
+    x, y = executor.from_numpy(data), executor.full((64,), np.nan)
+    for first in (True, False):
+        # Not the same object: programs put their sources together anew at each call.
+        source = "".join(["// read once", SCALE])
+        sys.setprofile(note)
+        try:
+            executor.execute_custom_kernel(source, "scale", [x, y], 1, bytes(8))
+            executor.execute_custom_kernel(source.encode(), "scale", [x, y], 1, bytes(8))
+        finally:
+            sys.setprofile(None)
+        assert set(called) == (names if first else set())
+        called.clear()
 
 
 @pytest.mark.provokes_errors

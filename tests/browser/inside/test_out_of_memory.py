@@ -133,6 +133,65 @@ def test_the_memory_limit_is_held_and_told() -> None:
             backend.free(pointer)
 
 
+def refused(backend: Any, nbytes: int) -> Any:
+    """The error of a request that there is no room for."""
+    from browsergpu.errors import OutOfMemory
+
+    with pytest.raises(OutOfMemory) as caught:
+        backend.alloc(nbytes)
+    return caught.value
+
+
+@pytest.mark.parametrize("nbytes", [2 * MIB - 5, 1_402_850, 3 * MIB + 123_457, 2**33 + 1])
+def test_what_was_asked_for_and_what_is_available(nbytes: int) -> None:
+    with opened(memory_limit=3_500_001) as backend:
+        held = backend.alloc(2 * MIB - 777)
+        error = refused(backend, nbytes)
+        assert error.requested == nbytes
+        assert f"{nbytes} bytes were requested" in str(error)
+        assert f"{error.available} are available" in str(error)
+        assert 3_500_001 - 2 * MIB - MIB / 8 < error.available <= 3_500_001 - 2 * MIB
+        again = refused(backend, error.available + 1)
+        assert (again.requested, again.available) == (error.available + 1, error.available)
+        fits = backend.alloc(error.available)
+        backend.free(fits)
+        backend.free(held)
+
+
+def test_a_limit_that_is_used_up_has_nothing_available() -> None:
+    with opened(memory_limit=MIB + 100) as backend:
+        held = backend.alloc(MIB)
+        assert (refused(backend, 1).requested, refused(backend, 1).available) == (1, 0)
+        backend.free(held)
+        assert refused(backend, MIB + 101).available == MIB
+
+
+def test_the_largest_buffer_is_what_is_available() -> None:
+    with opened(max_buffer_size=100_000) as backend:
+        error = refused(backend, 2**40)
+        assert (error.requested, error.available) == (2**40, backend.device.largest_buffer)
+        backend.free(backend.alloc(error.available))
+    with opened(max_buffer_size=100_000, memory_limit=50_000) as backend:
+        error = refused(backend, 100_001)
+        assert error.available < 50_000
+        backend.free(backend.alloc(error.available))
+
+
+def test_an_operations_error_tells_what_it_asked_for() -> None:
+    from browsergpu import KernelExecutor
+    from browsergpu.errors import OutOfMemory
+
+    with opened(memory_limit=MIB) as backend:
+        executor = KernelExecutor(backend.device)
+        x = executor.full((100_001,), 1.0)
+        y = executor.mul(x, x)
+        with pytest.raises(OutOfMemory) as caught:
+            executor.mul(x, y)
+        assert caught.value.requested == 400_004
+        assert caught.value.available < 400_004
+        del x, y
+
+
 def test_the_pool_is_trimmed_before_the_limit_refuses() -> None:
     with opened(memory_limit=4 * MIB) as backend:
         backend.free(backend.alloc(3 * MIB))
@@ -190,6 +249,7 @@ def test_the_gpus_refusal_raises_in_the_call_and_leaves_nothing() -> None:
                     backend.alloc(size)
                 assert caught.value.op == "alloc"
                 assert f"{size} bytes were requested" in str(caught.value)
+                assert (caught.value.requested, caught.value.available) == (size, None)
                 assert f"{before[0]} are in use" in str(caught.value)
                 assert "the GPU's own" in str(caught.value)
                 assert numbers(backend) == before
@@ -238,10 +298,11 @@ def test_where_python_cannot_block_the_next_wait_tells() -> None:
         size = largest(backend)
         backend.free(backend.alloc(4096))
         before = numbers(backend)
-        pointer = called_by_javascript(lambda: backend.alloc(size, label="all of it"))
-        with pytest.raises(OutOfMemory, match=f"{size} bytes of buffer 'all of it'") as caught:
+        pointer = called_by_javascript(lambda: backend.alloc(size - 5, label="all of it"))
+        with pytest.raises(OutOfMemory, match=f"{size - 5} bytes of buffer 'all of it'") as caught:
             backend.synchronize()
         assert caught.value.op == "alloc"
+        assert (caught.value.requested, caught.value.available) == (size - 5, None)
         backend.synchronize()
         # The buffer that never was is not given to the next who asks.
         backend.free(pointer)

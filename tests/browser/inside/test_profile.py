@@ -337,6 +337,73 @@ def test_a_loss_in_the_block_is_raised_and_other_devices_are_measured() -> None:
         assert len(after.events) == 1
 
 
+# -- what did not run ------------------------------------------------------------------------------
+
+
+REFUSED = """
+@group(0) @binding(0) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(1) fn refused() { y[0] = two; }
+"""
+
+
+@pytest.mark.provokes_errors
+@pytest.mark.parametrize("timestamps", CLOCKS)
+@pytest.mark.parametrize("known", ["before", "later", "too late"])
+def test_what_was_refused_is_no_event(backend: Any, timestamps: bool, known: str) -> None:
+    from browsergpu import TensorBackend, profile
+    from browsergpu.errors import ShaderCompilation
+
+    tensors = TensorBackend(backend)
+    y = tensors.alloc_tensor((1,), "f32")
+    source = f"{REFUSED} // {known} {timestamps}"
+
+    def refuse() -> None:
+        tensors.dispatch_compute(source, [y], None, 1)
+        if (
+            known == "too late"
+        ):  # compiled at once, for the upload: it is encoded as if it were good
+            tensors.write_tensor(y, np.ones(1, np.float32))
+        with pytest.raises(ShaderCompilation):
+            backend.synchronize()
+
+    with on_gpu(backend) as gpu:
+        x = gpu.upload(random_array(1, 8))
+        if known == "before":
+            refuse()
+        with profile(backend, timestamps=timestamps) as p:
+            backend.unary("neg", x, x, 8)
+            refuse()
+            backend.unary("abs", x, x, 8)
+            if known == "before":
+                refuse()
+            backend.unary("sqrt", x, x, 8)
+    tensors.free_tensor(y)
+    names = [event.name.removeprefix("unary_in_place.") for event in p.events]
+    assert names == ["neg", "abs", "sqrt"]
+    starts = [event.start_ns for event in p.events]
+    assert starts == sorted(starts)
+    assert starts[0] == 0, "the origin is the first event, not a time that nobody has written"
+
+
+@pytest.mark.provokes_errors
+@pytest.mark.parametrize("timestamps", CLOCKS)
+def test_what_was_dropped_with_its_batch_is_no_event(backend: Any, timestamps: bool) -> None:
+    from browsergpu import profile
+    from browsergpu.errors import ValidationError
+
+    with on_gpu(backend) as gpu:
+        x = gpu.upload(random_array(1, 8))
+        with profile(backend, timestamps=timestamps) as p:
+            backend.unary("neg", x, x, 8)
+            backend.synchronize()
+            pipeline = backend.device.pipeline("unary_in_place", "relu")
+            backend.device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[x].id, 8)
+            with pytest.raises(ValidationError):
+                backend.synchronize()
+            backend.unary("abs", x, x, 8)
+    assert [event.name for event in p.events] == ["unary_in_place.neg", "unary_in_place.abs"]
+
+
 # -- how it is shown -------------------------------------------------------------------------------
 
 

@@ -48,6 +48,14 @@ def test_numbers_that_are_expressions_are_unknown() -> None:
     assert reflect("@group(0) @binding(1 + 1) var<storage> a: u32;").resources[0].binding is None
 
 
+@pytest.mark.parametrize("number", ["010", "08u", "9" * 5000, "0x" + "f" * 5000, "1_000", "٣"])
+def test_numbers_that_wgsl_does_not_have_are_unknown(number: str) -> None:
+    source = f"@group({number}) @binding({number}) var<storage> a: u32;"
+    assert reflect(source).resources == (Resource("a", None, None, "r"),)
+    (entry,) = reflect(f"@compute @workgroup_size({number}) fn f() {{}}").entry_points
+    assert entry.workgroup_size == (None, 1, 1)
+
+
 def test_what_is_no_buffer() -> None:
     source = """
 @group(0) @binding(0) var t: texture_2d<f32>;

@@ -139,6 +139,105 @@ def test_a_read_only_buffer_may_be_bound_twice(tensors: Any) -> None:
         assert_same_bits(bench.get(y), X + X, "sum")
 
 
+# ---- how long the buffers are -------------------------------------------------------------------
+
+LENGTHS_OF = """
+@group(0) @binding(0) var<storage, read> x: array<{}>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(1) fn f() {{ y[0] = arrayLength(&x); y[1] = arrayLength(&y); }}
+"""
+TOTAL = """
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(1) fn f() {
+  var total = 0.0;
+  for (var i = 0u; i < arrayLength(&x); i++) { total += x[i]; }
+  y[0] = total;
+}
+"""
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 63, 64, 65, 1000, 4099])
+def test_array_length_is_the_tensors(tensors: Any, n: int) -> None:
+    with on_bench(tensors) as bench:
+        for dtype, element, expected in (
+            ("f32", "f32", n), ("i32", "atomic<u32>", n), ("bool", "u32", n),
+            ("f32", "vec2f", n // 2), ("f16", "u32", (n + 1) // 2), ("u8", "u32", (n + 3) // 4),
+        ):  # fmt: skip
+            if expected == 0:
+                continue
+            access = "read_write" if "atomic" in element else "read"
+            source = LENGTHS_OF.format(element).replace("storage, read>", f"storage, {access}>")
+            out = bench.new((2,), "u32")
+            tensors.dispatch_compute(source, [bench.new((n,), dtype), out], None, 1)
+            assert bench.get(out).tolist() == [expected, 2], (dtype, element)
+
+
+def test_a_sum_over_all_elements_reads_no_other_tensors(tensors: Any) -> None:
+    with on_bench(tensors) as bench:
+        out = bench.new((1,))
+        for n in (
+            64,
+            5,
+            7,
+            1,
+            0,
+            5,
+            64,
+        ):  # of one size class: each takes the buffer of the one before
+            x = tensors.alloc_tensor((n,), "f32")
+            tensors.write_tensor(x, np.full(n, 2.0, np.float32))
+            tensors.dispatch_compute(TOTAL, [x, out], None, 1)
+            assert bench.get(out).tolist() == [2.0 * n]
+            tensors.free_tensor(x)
+
+
+def test_a_kernel_over_all_elements_writes_no_others(tensors: Any) -> None:
+    shader = """
+@group(0) @binding(0) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(64) fn f(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < arrayLength(&y)) { y[id.x] = 7; }
+}"""
+    with on_bench(tensors) as bench:
+        first = tensors.alloc_tensor((64,), "u32")
+        tensors.write_tensor(first, np.arange(64, dtype=np.uint32))
+        tensors.free_tensor(first)
+        small = tensors.alloc_tensor((5,), "u32")
+        tensors.dispatch_compute(shader, [small], None, 1)
+        assert bench.get(small).tolist() == [7] * 5
+        tensors.free_tensor(small)
+        again = tensors.alloc_tensor((64,), "u32")
+        assert bench.get(again).tolist() == [7] * 5 + list(range(5, 64))
+        tensors.free_tensor(again)
+
+
+def test_one_kernel_on_buffers_of_many_lengths_in_one_batch(tensors: Any) -> None:
+    with on_bench(tensors) as bench:
+        lengths = [64, 3, 64, 17, 3, 1, 200]
+        outs = [bench.new((1,)) for _ in lengths]
+        for n, out in zip(lengths, outs, strict=True):
+            tensors.dispatch_compute(TOTAL, [bench.up(np.ones(n, np.float32)), out], None, 1)
+        assert [bench.get(out)[0] for out in outs] == lengths
+
+
+@pytest.mark.provokes_errors
+def test_a_buffer_smaller_than_the_shaders_element_harms_no_other_operation(tensors: Any) -> None:
+    from browsergpu.errors import ValidationError
+
+    shader = """
+@group(0) @binding(0) var<storage, read_write> y: array<vec4f>;
+@compute @workgroup_size(1) fn vectors() { y[0] = vec4f(5); }"""
+    with on_bench(tensors) as bench:
+        good, small, x, y = bench.new((4,)), bench.new((3,)), bench.up(X), bench.new((100,))
+        tensors.dispatch_compute(shader, [good], None, 1)
+        assert bench.get(good).tolist() == [5.0] * 4
+        tensors.relu(x, y)
+        tensors.dispatch_compute(shader, [small], None, 1)
+        with pytest.raises(ValidationError, match="vectors"):
+            tensors.sync()
+        assert_same_bits(bench.get(y), X, "recorded before")
+
+
 def test_bindings_as_an_array(tensors: Any) -> None:
     with on_bench(tensors) as bench:
         x, y = bench.up(X), bench.new((100,))
@@ -274,6 +373,14 @@ REFUSED = {
     "no text": (None, "WGSL source"),
     "a number": (5, "WGSL source"),
     "a list": ([SCALE], "WGSL source"),
+    "half a character": (SCALE + "// \ud800", "WGSL source"),
+    "a binding beyond 64 bits": (
+        SCALE.replace("(1)", f"({10**20})"),
+        rf"@binding\({10**20}\) of y",
+    ),
+    "a binding beyond 32 bits": (SCALE.replace("(1)", f"({2**32})"), rf"@binding\({2**32}\) of y"),
+    "a binding beyond all digits": (SCALE.replace("(1)", f"({'9' * 5000})"), "plain numbers"),
+    "a binding with leading zeros": (SCALE.replace("(1)", "(01)"), "plain numbers"),
     "other bytes": (b"\xff\xfe\x00\x01", "WGSL source"),
     "big-endian SPIR-V": (b"\x07\x23\x02\x03" + bytes(16), "@compute function"),
 }

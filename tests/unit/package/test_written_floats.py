@@ -1,0 +1,47 @@
+"""Where check_nan looks for NaN: no kernel's floats are forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsergpu.debugging import NO_FLOATS_IN_WORDS, written_floats
+from browsergpu.kernels import KERNELS, WRITE, Kernel
+from browsergpu.recorder import Pipeline
+from browsergpu.wgsl_types import F16, F32
+
+
+def found(kernel: Kernel, configuration: str) -> dict[str, object]:
+    """The floats of each buffer that a dispatch writes, all of whose fields are 1."""
+    label = f"{kernel.name}.{configuration}" if configuration else kernel.name
+    pipeline = Pipeline(16, label, 0, print, kernel.name)
+    fields = (1,) * (3 + len(kernel.bindings) + len(kernel.params.fields))
+    return {name: floats for name, _, floats in written_floats(pipeline, fields)}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_that_writes_floats_is_known(name: str) -> None:
+    kernel = KERNELS[name]
+    written = {binding.name for binding in kernel.bindings if binding.access == WRITE}
+    floats = set().union(*(found(kernel, each) for each in kernel.configurations))
+    if name == "pool_indices":
+        assert floats == {"y"}
+    elif name in NO_FLOATS_IN_WORDS:
+        assert not floats
+    else:
+        assert floats == written
+
+
+def test_floats_of_a_configuration() -> None:
+    for name, configuration, expected in (
+        ("reduce_rows", "sum", {"y": F32}),
+        ("cast", "f32_f16", {"y": F16}),
+        ("cast", "u8_f32", {"y": F32}),
+        ("cast", "f32_u32", {}),
+        ("broadcast", "add_3", {"y": F32}),
+        ("broadcast", "integer_add_3", {}),
+        ("attention_tiled", "64x96 f16", {"o": F16}),
+        ("attention_tiled", "64x96", {"o": F32}),
+        ("gemm_f16_rows", "4", {"c": F16}),
+        ("embedding", "", {"y": F32}),
+    ):
+        assert found(KERNELS[name], configuration) == expected
