@@ -52,7 +52,7 @@ class ExecutorBase:
 
     @staticmethod
     def _kind_of(op: str, data: Any) -> DType:
-        kind = _BY_NUMPY.get(data.dtype)
+        kind = _BY_NUMPY.get(data.dtype.newbyteorder("="))
         if kind is not None:
             return kind
         if data.dtype.kind == "i":

@@ -104,8 +104,8 @@ def test_float64_is_refused(dtype: DType) -> None:
 
 REFUSED = [
     ("f4", "f16"), ("f4", "i32"), ("f4", "u8"), ("f2", "i32"), ("i4", "f32"), ("i8", "f16"),
-    ("i4", "bool"), ("u1", "bool"), ("?", "i32"), ("?", "f32"), ("c8", "f32"), (">f4", "f32"),
-    ("U3", "f32"), ("M8[s]", "i32"), ("O", "f32"),
+    ("i4", "bool"), ("u1", "bool"), ("?", "i32"), ("?", "f32"), ("c8", "f32"), (">f4", "f16"),
+    (">i4", "f32"), ("U3", "f32"), ("M8[s]", "i32"), ("O", "f32"),
 ]  # fmt: skip
 
 
@@ -113,6 +113,18 @@ REFUSED = [
 def test_what_would_lose_its_meaning_is_refused(source: str, target: str) -> None:
     with pytest.raises(InvalidArgument, match="op: data is"):
         to(np.zeros(3, source), (3,), target)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "i32", "u32"])
+def test_arrays_of_the_other_byte_order_are_taken_by_their_values(dtype: str) -> None:
+    array = np.array([[1, 2, 3], [70, 80, 90]], DType(dtype).numpy.newbyteorder(">"))
+    for source in (array, array.T, array[:, ::2]):
+        result = to(source, source.shape, dtype)
+        assert result.dtype == DType(dtype).device_numpy
+        assert result.dtype.isnative
+        assert result.tolist() == source.tolist()
+    assert to(memoryview(array), (2, 3), dtype).tolist() == array.tolist()
+    assert to(np.array([1.5], ">f2"), (1,), "f32").tolist() == [1.5]
 
 
 def test_float16_widens_but_not_the_reverse() -> None:
