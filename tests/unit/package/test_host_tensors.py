@@ -33,6 +33,34 @@ def test_dtypes_are_their_strings() -> None:
 
 
 @pytest.mark.parametrize("dtype", DType)
+def test_dtypes_by_numpys_names(dtype: DType) -> None:
+    numpy = dtype.numpy
+    for name in (numpy, numpy.type, numpy.name, numpy.str, numpy.str[1:], numpy.newbyteorder(">"),
+                 numpy.newbyteorder(">").str):  # fmt: skip
+        assert DType(name) is dtype
+    assert DType(dtype) is dtype
+    assert DType(bool) is DType.BOOL
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.float64, "float64", "f8", "i8", np.int64, float, int, str, np.str_, object, None, "f4,f4",
+     np.dtype("f4,f4"), np.dtype((np.float32, 2)), [], {}, 4, "F32", ""],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_dtype(value: Any) -> None:
+    with pytest.raises(ValueError, match="DType"):
+        DType(value)
+
+
+def test_the_name_u8_is_one_byte_not_eight() -> None:
+    assert DType("u8") is DType.U8
+    assert DType("u1") is DType.U8
+    with pytest.raises(ValueError, match="DType"):
+        DType(np.dtype("u8"))
+
+
+@pytest.mark.parametrize("dtype", DType)
 def test_dtypes_sizes(dtype: DType) -> None:
     assert dtype.device_bytes(7) == 7 * SIZES[dtype]
     assert dtype.device_numpy.itemsize == SIZES[dtype]
