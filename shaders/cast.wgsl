@@ -1,9 +1,10 @@
 // y[i] = x[i] in another element type, for i < n. Four elements a thread.
 //
-// In memory f32, i32, u32 and bool (0 or 1) take a word, f16 half of one, u8 a quarter. u8 is
-// normalised: 0..255 stands for 0..1, and is rounded to the nearest. Floats become integers by
-// truncation, clamped to what the integer holds, NaN becomes 0; integers beyond 2^24 become the
-// nearest float. Anything but 0 is true. Elements past n keep their value.
+// In memory f32, i32, u32 and bool (0 or 1) take a word, f16 half of one, u8 a quarter. Floats
+// become integers by truncation, clamped to what the integer holds, NaN becomes 0; integers beyond
+// 2^24 become the nearest float, and other integers by their lowest bits. Anything but 0 is true.
+// unorm8 are the bytes of pictures: 0..255 stands for 0..1, and is rounded to the nearest. Elements
+// past n keep their value.
 
 struct Params {
   n: u32,
@@ -14,7 +15,7 @@ struct Params {
 @group(1) @binding(0) var<uniform> params: Params;
 
 override THREADS: u32 = 256u; // in a workgroup
-// 0 f32, 1 f16, 2 i32, 3 u32, 4 bool, 5 u8
+// 0 f32, 1 f16, 2 i32, 3 u32, 4 bool, 5 u8, 6 unorm8
 override FROM: u32 = 0u;
 override TO: u32 = 1u;
 
@@ -38,12 +39,17 @@ fn load_words(i: u32) -> vec4u {
   return vec4u(x[4u * i], x[4u * i + 1u], x[4u * i + 2u], x[4u * i + 3u]);
 }
 
+fn load_bytes(i: u32) -> vec4u {
+  return (vec4u(x[i]) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(0xffu);
+}
+
 fn load_float(i: u32) -> vec4f {
   switch (FROM) {
     case 0u: { return bitcast<vec4f>(load_words(i)); }
     case 1u: { return vec4f(unpack2x16float(x[2u * i]), unpack2x16float(x[2u * i + 1u])); }
     case 2u: { return vec4f(bitcast<vec4i>(load_words(i))); }
-    case 5u: { return unpack4x8unorm(x[i]); }
+    case 5u: { return vec4f(load_bytes(i)); }
+    case 6u: { return unpack4x8unorm(x[i]); }
     default: { return vec4f(load_words(i)); }
   }
 }
@@ -52,12 +58,13 @@ fn load_float(i: u32) -> vec4f {
 fn load_integer(i: u32) -> vec4u {
   switch (FROM) {
     case 2u, 3u, 4u: { return load_words(i); }
+    case 5u: { return load_bytes(i); }
     default: { return vec4u(); }
   }
 }
 
 fn from_integer() -> bool {
-  return FROM >= 2u && FROM <= 4u;
+  return FROM >= 2u && FROM <= 5u;
 }
 
 fn to_i32(i: u32) -> vec4u {
@@ -77,6 +84,14 @@ fn to_u32(i: u32) -> vec4u {
   let v = load_float(i);
   let inside = vec4u(clamp(v, vec4f(0.0), vec4f(4294967040.0)));
   return select(inside, vec4u(0u), is_nan(v));
+}
+
+fn to_byte(i: u32) -> vec4u {
+  if (from_integer()) {
+    return load_integer(i) & vec4u(0xffu);
+  }
+  let v = load_float(i);
+  return select(vec4u(clamp(v, vec4f(0.0), vec4f(255.0))), vec4u(0u), is_nan(v));
 }
 
 fn to_bool(i: u32) -> vec4u {
@@ -107,14 +122,22 @@ fn store_halves(i: u32, bits: vec4u) {
   }
 }
 
-fn store_bytes(i: u32, v: vec4f) {
-  let rounded = pack4x8unorm(select(v, vec4f(0.0), is_nan(v)));
+fn packed(b: vec4u) -> u32 {
+  return b.x | (b.y << 8u) | (b.z << 16u) | (b.w << 24u);
+}
+
+fn to_unorm(i: u32) -> u32 {
+  let v = load_float(i);
+  return pack4x8unorm(select(v, vec4f(0.0), is_nan(v)));
+}
+
+fn store_bytes(i: u32, bytes: u32) {
   let count = min(params.n - 4u * i, 4u);
   if (count == 4u) {
-    y[i] = rounded;
+    y[i] = bytes;
   } else {
     let mask = (1u << (8u * count)) - 1u;
-    y[i] = (y[i] & ~mask) | (rounded & mask);
+    y[i] = (y[i] & ~mask) | (bytes & mask);
   }
 }
 
@@ -130,6 +153,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     case 2u: { store_words(i, to_i32(i)); }
     case 3u: { store_words(i, to_u32(i)); }
     case 4u: { store_words(i, to_bool(i)); }
-    default: { store_bytes(i, load_float(i)); }
+    case 5u: { store_bytes(i, packed(to_byte(i))); }
+    default: { store_bytes(i, to_unorm(i)); }
   }
 }

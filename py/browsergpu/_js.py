@@ -134,31 +134,87 @@ def wgsl_language_features() -> frozenset[str]:
 
 
 _SETTINGS = """(() => {
-  // IndexedDB, since workers have it too and see what the page has stored.
+  // IndexedDB, since workers have it too and see what the page has stored. A database of our own:
+  // the page that we are in may have others, and change theirs as it likes.
+  const ours = "browsergpu-settings";
+  // The name before, which a notebook page used for a store of its own: whoever came first left the
+  // other without one. What is there is taken over when it is first read.
+  const before = "browsergpu";
+  const store = "settings";
   const patience = 2000;
   const settled = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
-    request.onerror = request.onblocked = () => reject(request.error);
+    request.onerror = () => reject(request.error);
   });
-  async function use(mode, work) {
-    const opening = indexedDB.open("browsergpu", 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore("settings");
-    const database = await settled(opening);
+
+  // What work makes of the store, when it is kept; undefined where the database or store is not
+  // there and onMissing does not make it.
+  async function use(name, mode, work, onMissing) {
+    const opening = indexedDB.open(name);
+    let missing = false;
+    opening.onupgradeneeded = () => {
+      missing = true;
+      onMissing(opening);
+    };
+    let database;
     try {
-      return await settled(work(database.transaction("settings", mode).objectStore("settings")));
+      database = await settled(opening);
+    } catch (error) {
+      if (missing) return undefined;
+      throw error;
+    }
+    database.onversionchange = () => database.close();
+    try {
+      if (!database.objectStoreNames.contains(store)) return undefined;
+      const transaction = database.transaction(store, mode);
+      const done = new Promise((resolve, reject) => {
+        transaction.oncomplete = resolve;
+        transaction.onabort = () => reject(transaction.error);
+      });
+      const result = work(transaction.objectStore(store));
+      await done;
+      return (await result)?.result;
     } finally {
       database.close();
     }
   }
+  const inOurs = (mode, work) => use(ours, mode, work, (opening) => {
+    opening.result.createObjectStore(store);
+  });
+  async function inThoseBefore(mode, work) {
+    const all = await indexedDB.databases?.();
+    if (all && !all.some(({ name }) => name === before)) return undefined;
+    return use(before, mode, work, (opening) => opening.transaction.abort());
+  }
+
+  async function read(key) {
+    const text = await inOurs("readonly", (s) => s.get(key));
+    if (text !== undefined) return text;
+    const old = await inThoseBefore("readonly", (s) => s.get(key));
+    if (old === undefined) return undefined;
+    // Another tab may have written meanwhile: what it wrote stays.
+    return inOurs("readwrite", (s) => new Promise((resolve) => {
+      const own = s.get(key);
+      own.onsuccess = () => {
+        if (own.result === undefined) s.put(old, key);
+        resolve({ result: own.result ?? old });
+      };
+    }));
+  }
+  const write = (key, text) => inOurs("readwrite", (s) => s.put(text, key));
+  async function remove(key) {
+    await inThoseBefore("readwrite", (s) => s.delete(key));
+    await inOurs("readwrite", (s) => s.delete(key));
+  }
+
   const inTime = (promise) => new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error("no answer")), patience);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
   return {
-    read: (key) => inTime(use("readonly", (s) => s.get(key))).catch(() => undefined),
-    write: (key, text) => inTime(use("readwrite", (s) => s.put(text, key)))
-      .then(() => true, () => false),
-    remove: (key) => inTime(use("readwrite", (s) => s.delete(key))).then(() => true, () => false),
+    read: (key) => inTime(read(key)).catch(() => undefined),
+    write: (key, text) => inTime(write(key, text)).then(() => true, () => false),
+    remove: (key) => inTime(remove(key)).then(() => true, () => false),
   };
 })()"""
 

@@ -99,6 +99,12 @@ def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:
     return number, number
 
 
+def threads(op: str, name: str, value: Any) -> Any:
+    """The threads of a workgroup given as (x, y, z); what is no sequence stays as it is. The
+    kernels number their threads in one row, so that only the product counts."""
+    return product(dimensions(op, name, value, 3, 1)) if hasattr(value, "__len__") else value
+
+
 def product(shape: Sequence[int]) -> int:
     """Number of elements of a shape; 1 for the empty shape."""
     size = 1

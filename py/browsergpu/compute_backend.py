@@ -118,12 +118,14 @@ class ComputeBackend(ABC):
     @abstractmethod
     def copy_htod(self, dst: int, src: Any) -> None:
         """Copies a bytes-like object or NumPy array (its elements in C order) to the start of a
-        buffer; bytes past it stay. float64 is refused: cast it with ``.astype(np.float32)``."""
+        buffer; bytes past it stay. Of a big-endian array the values are copied, little-endian as
+        the GPU has them. float64 is refused: cast it with ``.astype(np.float32)``."""
 
     @abstractmethod
     def copy_dtoh(self, dst: Any, src: int) -> None:
         """Fills a writable C-contiguous bytes-like object or NumPy array from the start of a
-        buffer. Waits for the work before it."""
+        buffer; a big-endian array gets the buffer's values in its own byte order. Waits for the
+        work before it."""
 
     @abstractmethod
     async def copy_dtoh_async(self, dst: Any, src: int) -> None:

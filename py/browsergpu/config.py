@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
@@ -27,7 +27,8 @@ class BackendConfig:
     memory_limit: bytes that all buffers together may take, None for what the GPU gives.
     enable_pipeline_cache: False compiles a kernel at each call, which is only good for measuring.
     preferred_workgroup_size: threads of the elementwise kernels' workgroups, a power of two up to
-        the device's limit; None takes what tuning found, or the default.
+        the device's limit, or (x, y, z) with such a product, which is then kept; None takes what
+        tuning found, or the default.
     warm_up: compile the most used kernels in the background once the device is open, so that
         their first use need not wait; on a software adapter they are not, as it would take the
         CPU from the page.
@@ -42,7 +43,7 @@ class BackendConfig:
     max_buffer_size: int | None = None
     memory_limit: int | None = None
     enable_pipeline_cache: bool = True
-    preferred_workgroup_size: int | None = None
+    preferred_workgroup_size: int | Sequence[int] | None = None
     warm_up: bool = True
     immediates: bool = True
 
@@ -56,10 +57,12 @@ class BackendConfig:
         self._whole(op, "adapter_index", 0)
         self._whole(op, "max_buffer_size", 256)
         self._whole(op, "memory_limit", 4)
+        given = self.preferred_workgroup_size
+        threads = checks.threads(op, "preferred_workgroup_size", given)
+        object.__setattr__(self, "preferred_workgroup_size", threads)
         self._whole(op, "preferred_workgroup_size", 1)
-        size = self.preferred_workgroup_size
-        if size is not None and size & (size - 1):
-            raise InvalidArgument(op, "preferred_workgroup_size", size, "a power of two")
+        if threads is not None and threads & (threads - 1):
+            raise InvalidArgument(op, "preferred_workgroup_size", given, "a power of two")
         if self.check_nan and not self.debug_mode:
             raise InvalidArgument(op, "check_nan", True, "debug_mode=True with it")
 

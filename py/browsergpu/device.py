@@ -308,13 +308,14 @@ class Device:
 async def _workgroup_sizes(info: AdapterInfo, config: BackendConfig) -> WorkgroupSizes:
     """The config's size, else what tuning has saved for this GPU, else the defaults."""
     sizes = await workgroup_sizes.load(info.names) or WorkgroupSizes()
-    if config.preferred_workgroup_size is not None:
-        sizes = replace(sizes, elementwise=config.preferred_workgroup_size)
+    threads: Any = config.preferred_workgroup_size
+    if threads is not None:
+        sizes = replace(sizes, elementwise=threads)
         if not sizes.fit(info.limits):
             raise InvalidArgument(
                 "Device.request",
                 "preferred_workgroup_size",
-                config.preferred_workgroup_size,
+                threads,
                 "a power of two within the device's limits",
             )
     return sizes if sizes.fit(info.limits) else WorkgroupSizes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from weakref import finalize
 
 import numpy as np
@@ -40,10 +40,18 @@ def _give_back(device: Device, buffer: Allocation) -> None:
 class DeviceArray:
     """A contiguous row-major array on a device. Made by a KernelExecutor.
 
-    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy. Reshaped arrays share memory.
+    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy. Reshaped arrays share memory. The
+    operators ``+ - * /`` take arrays and numbers, ``@`` arrays; they are add, sub, mul, div and
+    matmul of a KernelExecutor, and give new arrays.
     """
 
     __slots__ = ("__weakref__", "_storage", "_tensor", "device")
+
+    #: Of a device, what has the operators' operations: KernelExecutor, which needs this module and
+    #: so sets it.
+    operations: ClassVar[Any]
+    #: A NumPy array beside an operator does not take this for a scalar, and is refused.
+    __array_ufunc__ = None
 
     def __init__(self, device: Device, shape: tuple[int, ...], dtype: DType, storage: Any) -> None:
         size = 1
@@ -100,6 +108,40 @@ class DeviceArray:
     def sharing(self, shape: tuple[int, ...]) -> DeviceArray:
         """The same elements in another shape of the same size, in the same memory."""
         return DeviceArray(self.device, shape, self.dtype, self._storage)
+
+    def __add__(self, other: Any) -> Any:
+        return self._operate("add", self, other, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._operate("add", other, self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._operate("sub", self, other, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._operate("sub", other, self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._operate("mul", self, other, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._operate("mul", other, self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._operate("div", self, other, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._operate("div", other, self, other)
+
+    def __matmul__(self, other: Any) -> Any:
+        if not isinstance(other, DeviceArray):
+            return NotImplemented
+        return self._operate("matmul", self, other, other)
+
+    def _operate(self, op: str, a: Any, b: Any, other: Any) -> Any:
+        if not isinstance(other, DeviceArray | int | float | np.number):
+            return NotImplemented
+        return getattr(self.operations(self.device), op)(a, b)
 
     def free(self) -> None:
         """Gives the memory back now instead of with the last reference. Arrays that share it are

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+#: What stands for a DType in an argument.
+DTypeLike: TypeAlias = "DType | str | np.dtype[Any] | type[np.generic] | type[bool]"
+
 
 class DType(StrEnum):
-    """The type of a tensor's elements. The plain string works wherever one is asked for.
+    """The type of a tensor's elements. Wherever one is asked for, the plain string works, and so
+    does NumPy's name of it: ``np.float32``, ``np.dtype("f4")``, ``"float32"``, ``"f4"``. The string
+    "u8" is this type of one byte, not NumPy's uint64, which the GPU does not have.
 
     In GPU memory f32, i32, u32 and bool take a word each, f16 takes half of one and u8 a quarter.
-    u8 is for pictures: 0..255 stands for 0..1 wherever it meets a float.
+    u8 is a whole number from 0 to 255; to the image functions alone it stands for 0..1.
     """
 
     F32 = "f32"
@@ -21,6 +26,15 @@ class DType(StrEnum):
     U32 = "u32"
     BOOL = "bool"
     U8 = "u8"
+
+    @classmethod
+    def _missing_(cls, value: object) -> DType | None:
+        """The dtype that NumPy knows by another name."""
+        if isinstance(value, str):
+            return _BY_NUMPYS_NAME.get(value)
+        if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, _SCALARS)):
+            return _BY_NUMPY.get(np.dtype(value).newbyteorder("="))
+        return None
 
     @property
     def is_float(self) -> bool:
@@ -31,6 +45,13 @@ class DType(StrEnum):
     def is_whole(self) -> bool:
         """i32 or u32."""
         return self in (DType.I32, DType.U32)
+
+    @property
+    def computed_as(self) -> DType:
+        """The dtype in which arithmetic on it is done: f32 for floats, u32 for u8, else itself."""
+        if self.is_float:
+            return DType.F32
+        return DType.U32 if self is DType.U8 else self
 
     def device_bytes(self, n: int) -> int:
         """Bytes that n elements take on the GPU."""
@@ -56,3 +77,11 @@ _HOST: dict[DType, np.dtype[Any]] = {
     DType.U8: np.dtype(np.uint8),
 }
 _DEVICE: dict[DType, np.dtype[Any]] = {**_HOST, DType.BOOL: np.dtype(np.uint32)}
+_SCALARS = (np.generic, bool)
+_BY_NUMPY = {numpy: dtype for dtype, numpy in _HOST.items()}
+# "float32", "f4" and, with a byte order, "<f4" or ">f4".
+_BY_NUMPYS_NAME = {
+    name: dtype
+    for dtype, numpy in _HOST.items()
+    for name in (numpy.name, *(order + numpy.str[1:] for order in ("", "<", ">", "=", "|")))
+}

@@ -15,7 +15,8 @@ from browsergpu.errors import InvalidArgument
 def to_device(op: str, name: str, data: Any, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     """A contiguous array of the tensor's shape whose bytes are what the device holds.
 
-    Raises InvalidArgument for another shape, for float64, and for what the dtype cannot hold.
+    Arrays of either byte order are taken. Raises InvalidArgument for another shape, for float64,
+    and for what the dtype cannot hold.
     """
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
@@ -34,14 +35,14 @@ def to_device(op: str, name: str, data: Any, shape: tuple[int, ...], dtype: DTyp
 
 
 def _converted(op: str, name: str, array: np.ndarray, dtype: DType) -> np.ndarray:
-    kind = array.dtype
+    kind = array.dtype.newbyteorder("=")
     if kind == dtype.numpy:
-        return array
+        return array.astype(kind, copy=False)
     if kind == np.float64:
         raise InvalidArgument(
             op,
             name,
-            kind,
+            array.dtype,
             f"{dtype.numpy}, as the GPU has no float64; cast it with .astype(np.{dtype.numpy})",
         )
     if kind.kind in "iu" and dtype.numpy.kind in "iu":
@@ -55,7 +56,7 @@ def _converted(op: str, name: str, array: np.ndarray, dtype: DType) -> np.ndarra
     if kind == np.float16 and dtype is DType.F32:
         return array.astype(np.float32)
     raise InvalidArgument(
-        op, name, kind, f"an array of {dtype.numpy}; cast it with .astype(np.{dtype.numpy})"
+        op, name, array.dtype, f"an array of {dtype.numpy}; cast it with .astype(np.{dtype.numpy})"
     )
 
 

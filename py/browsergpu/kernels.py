@@ -184,7 +184,7 @@ _CASTS = {
     for i, source in enumerate(DType)
     for j, target in enumerate(DType)
     if source is not target
-}
+} | {"unorm8_f32": {"FROM": 6, "TO": 0}, "f32_unorm8": {"FROM": 0, "TO": 6}}
 
 _GEMM = _bindings("a", "b", "bias", "residual", "c")
 _GEMM_THIN = _bindings("x", "x4", "v", "bias", "residual", "c")

@@ -14,7 +14,7 @@ from types import TracebackType
 from browsergpu.device import Device
 from browsergpu.dtypes import DType
 from browsergpu.memory import Allocation
-from browsergpu.ops.cast import cast
+from browsergpu.ops.cast import cast, picture_cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,12 @@ class Tensor:
 
 
 class Staging:
-    """See the module's docstring."""
+    """See the module's docstring. ``pictures``: u8 tensors hold 0..1 as 0..255."""
 
-    def __init__(self, device: Device, op: str) -> None:
+    def __init__(self, device: Device, op: str, *, pictures: bool = False) -> None:
         self._device = device
         self._op = op
+        self._cast = picture_cast if pictures else cast
         self._temporary: list[Allocation] = []
         self._outputs: list[tuple[Allocation, DType, Tensor]] = []
 
@@ -45,7 +46,7 @@ class Staging:
         if tensor.dtype is dtype:
             return tensor.buffer
         buffer = self._take(dtype.device_bytes(tensor.size))
-        cast(self._device, tensor.dtype, dtype, tensor.buffer, buffer, tensor.size)
+        self._cast(self._device, tensor.dtype, dtype, tensor.buffer, buffer, tensor.size)
         return buffer
 
     def write(self, tensor: Tensor, *read: Tensor, dtype: DType = DType.F32) -> Allocation:
@@ -96,4 +97,4 @@ class Staging:
             nbytes = (buffer.nbytes + 3) & ~3
             self._device.recorder.copy(buffer.id, 0, tensor.buffer.id, 0, nbytes)
         else:
-            cast(self._device, dtype, tensor.dtype, buffer, tensor.buffer, tensor.size)
+            self._cast(self._device, dtype, tensor.dtype, buffer, tensor.buffer, tensor.size)

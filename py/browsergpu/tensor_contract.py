@@ -3,7 +3,8 @@
 A tensor has a shape and a dtype for life and lies contiguous in row-major order on the device.
 Operations write into tensors that exist already (``out``), whose shape and dtype are checked. An
 ``out`` may be one of the inputs. Floating-point operations take f32 and f16 tensors, mixed as
-they come: f16 is storage, sums are float32. Image filters also take u8 (0..255 for 0..1).
+they come: f16 is storage, sums are float32. u8 is a whole number from 0 to 255; only image
+filters, which take it too, read it as 0..1.
 
 Handles, shapes, dtypes and numbers are checked before anything reaches the device, by
 InvalidArgument; NotInitialized and DeviceLost are those of the compute backend beneath.
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NewType
 
-from browsergpu.dtypes import DType
+from browsergpu.dtypes import DType, DTypeLike
 from browsergpu.errors import InvalidArgument, Unsupported
 from browsergpu.scalars import Scalars
 
@@ -50,7 +51,7 @@ class TensorContract(Scalars, ABC):
         """Whether the device beneath is open."""
 
     @abstractmethod
-    def alloc_tensor(self, shape: Sequence[int], dtype: DType | str) -> TensorHandle:
+    def alloc_tensor(self, shape: Sequence[int], dtype: DTypeLike) -> TensorHandle:
         """A new tensor, contents undefined. Raises OutOfMemory where it cannot be that large."""
 
     @abstractmethod
@@ -73,7 +74,8 @@ class TensorContract(Scalars, ABC):
 
     @abstractmethod
     def pointwise_add(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
-        """out = a + b for equal shapes: floats, or i32 or u32 (modulo 2^32) of one dtype."""
+        """out = a + b for equal shapes: floats, or one dtype of i32, u32 (modulo 2^32) and u8
+        (modulo 256)."""
 
     @abstractmethod
     def matmul(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
@@ -142,7 +144,7 @@ class TensorContract(Scalars, ABC):
     @abstractmethod
     def reduce_sum(self, input: TensorHandle, out: TensorHandle, dim: int | None) -> None:
         """The sum along an axis, or of everything for None, into a tensor without that axis
-        (or with it as 1). i32, u32 and bool add up modulo 2^32 into i32 or u32."""
+        (or with it as 1). i32, u32, u8 and bool add up modulo 2^32 into i32 or u32."""
 
     @abstractmethod
     def embedding(self, indices: TensorHandle, weight: TensorHandle, out: TensorHandle) -> None:

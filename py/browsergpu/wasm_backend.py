@@ -230,8 +230,10 @@ class WasmBackend(ComputeBackend):
         view = host_memory.target_view(op, "dst", dst)
         self._check_room(op, "dst", view.nbytes, "src", buffer)
         if view.nbytes > 0:
-            await transfers.read(device, buffer, 0, view)
-            self._keep(buffer, view)
+            received = host_memory.receiver(view)
+            await transfers.read(device, buffer, 0, received)
+            self._keep(buffer, received)
+            host_memory.deliver(received, view)
 
     def synchronize(self, *, timeout: float | None = None) -> None:
         """Waits for all recorded work, at most ``timeout`` seconds: then raises Timeout, and the

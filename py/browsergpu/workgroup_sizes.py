@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
-from browsergpu import _js
+from browsergpu import _js, checks
 
 Family = Literal["elementwise", "reduction"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -18,10 +18,18 @@ _SMALLEST = 32
 
 @dataclass(frozen=True, slots=True)
 class WorkgroupSizes:
-    """Threads in a workgroup of each family's kernels; powers of two."""
+    """Threads in a workgroup of each family's kernels; powers of two.
+
+    A size can be given as (x, y, z) and is then known by its threads: (64, 1, 1) is 64.
+    """
 
     elementwise: int = 256
     reduction: int = 256
+
+    def __post_init__(self) -> None:
+        for family in FAMILIES:
+            size = checks.threads("WorkgroupSizes", family, self[family])
+            object.__setattr__(self, family, size)
 
     def __getitem__(self, family: Family) -> int:
         return self.elementwise if family == "elementwise" else self.reduction

@@ -217,7 +217,7 @@ def test_a_damaged_store_is_told_and_its_content_can_be_had(notebook: NotebookPa
     wait_kept(notebook)
     notebook.page.evaluate(
         """() => new Promise((resolve, reject) => {
-          const opening = indexedDB.open("browsergpu");
+          const opening = indexedDB.open("browsergpu-notebooks");
           opening.onerror = reject;
           opening.onsuccess = () => {
             const id = sessionStorage.getItem("browsergpu-record");

@@ -1,7 +1,11 @@
 /** Keeps each tab's notebook in the browser, so that a reload or a crash loses nothing. */
 
-const DATABASE = "browsergpu";
+// The package has a database of its own for what tuning finds (py/browsergpu/_js.py): each can then
+// change the shape of its own without the other's knowing.
+const DATABASE = "browsergpu-notebooks";
 const STORE = "notebooks";
+// The name that both used before, so that whoever came first left the other without its store.
+const OLD_DATABASE = "browsergpu";
 const KEPT = 10;
 const LEFT = "browsergpu-left:";
 
@@ -12,15 +16,49 @@ function promised(request) {
   });
 }
 
-function open() {
-  const request = indexedDB.open(DATABASE, 1);
+function completed(transaction) {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+  });
+}
+
+/** A connection that ends, as `onEnd` is told, where another tab wants to change the database. */
+async function open(onEnd) {
+  const request = indexedDB.open(DATABASE); // of any version, also of a later page
   request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "id" });
-  return promised(request);
+  const database = await promised(request);
+  database.onversionchange = () => {
+    database.close();
+    onEnd();
+  };
+  database.onclose = onEnd; // such as where the site's data are cleared
+  return database;
+}
+
+/** A database as it is, or null where there is none: it is not made. */
+async function openExisting(name) {
+  const all = await indexedDB.databases?.();
+  if (all && !all.some((database) => database.name === name)) return null;
+  const request = indexedDB.open(name);
+  let isNew = false;
+  request.onupgradeneeded = () => {
+    isNew = true;
+    request.transaction.abort();
+  };
+  try {
+    const database = await promised(request);
+    database.onversionchange = () => database.close();
+    return database;
+  } catch (error) {
+    if (isNew) return null;
+    throw error;
+  }
 }
 
 /** Records are `{id, saved, title, notebook}`, with the notebook as .ipynb text. */
 export class NotebookStorage {
-  #database = null;
+  #opening = null;
   #id;
 
   constructor() {
@@ -30,26 +68,59 @@ export class NotebookStorage {
   }
 
   async #store(mode) {
-    this.#database ??= await open();
-    return this.#database.transaction(STORE, mode).objectStore(STORE);
+    const end = () => { if (this.#opening === opening) this.#opening = null; };
+    const opening = this.#opening ??= open(() => end());
+    try {
+      return (await opening).transaction(STORE, mode).objectStore(STORE);
+    } catch (error) {
+      end(); // the next use opens it anew
+      throw error;
+    }
   }
 
   /** This tab's notebook, else the one saved last by any tab, else null. */
   async load() {
+    await this.#adoptOld();
     await this.#adoptLeft();
     const records = await promised((await this.#store("readonly")).getAll());
     return records.find(({ id }) => id === this.#id)
       ?? records.sort((a, b) => b.saved - a.saved)[0] ?? null;
   }
 
+  /**
+   * Move what the page kept in the database of before into the present one. At each load: a tab that
+   * was opened before the page changed may still be storing there.
+   */
+  async #adoptOld() {
+    let old = null;
+    try {
+      old = await openExisting(OLD_DATABASE);
+      if (!old?.objectStoreNames.contains(STORE)) return;
+      for (const record of await promised(old.transaction(STORE).objectStore(STORE).getAll())) {
+        await this.#adopt(record);
+        await removeUnchanged(old, record);
+      }
+    } catch (error) {
+      console.warn(`Notebooks of an earlier version stay where they are: ${error.message}`);
+    } finally {
+      old?.close();
+    }
+  }
+
+  /** Store a record, unless a later one of its notebook is there. */
+  async #adopt(record) {
+    const store = await this.#store("readwrite");
+    const done = completed(store.transaction);
+    const stored = await promised(store.get(record.id));
+    if (!stored || stored.saved < record.saved) store.put(record);
+    await done;
+  }
+
   /** Take what tabs stored while they were left into the database. */
   async #adoptLeft() {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(LEFT));
     for (const key of keys) {
-      const left = JSON.parse(localStorage.getItem(key));
-      const store = await this.#store("readwrite");
-      const stored = await promised(store.get(left.id));
-      if (!stored || stored.saved < left.saved) await promised(store.put(left));
+      await this.#adopt(JSON.parse(localStorage.getItem(key)));
       localStorage.removeItem(key);
     }
   }
@@ -79,4 +150,13 @@ export class NotebookStorage {
     const store = await this.#store("readwrite");
     await Promise.all(old.map(({ id }) => promised(store.delete(id))));
   }
+}
+
+/** Delete a record of a database, where it is still what was read. */
+async function removeUnchanged(database, { id, saved }) {
+  const store = database.transaction(STORE, "readwrite").objectStore(STORE);
+  const done = completed(store.transaction);
+  const present = await promised(store.get(id));
+  if (present?.saved === saved) store.delete(id);
+  await done;
 }

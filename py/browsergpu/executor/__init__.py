@@ -103,3 +103,6 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
     async def synchronize_async(self) -> None:
         """:meth:`synchronize` for callers that cannot block."""
         await self.device.recorder.synchronize()
+
+
+DeviceArray.operations = KernelExecutor

@@ -87,7 +87,8 @@ class Arithmetic(ExecutorBase):
     """add to div and the matrix products of a KernelExecutor.
 
     Shapes are broadcast by NumPy's rules. f16 arrays are computed in float32; whole numbers, modulo
-    2^32, do not mix with floats. A number in an array's place takes the other one's dtype.
+    2^32 (u8: 256), do not mix with floats. A number in an array's place takes the other one's
+    dtype. The operators + - * / @ of arrays are these operations.
     """
 
     def add(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
@@ -107,7 +108,7 @@ class Arithmetic(ExecutorBase):
         return self._binary("div", a, b, out)
 
     def _binary(self, op: str, a: Operand, b: Operand, out: DeviceArray | None) -> DeviceArray:
-        dtypes = FLOATS if op == "div" else FLOATS + WHOLE
+        dtypes = FLOATS if op == "div" else (*FLOATS, *WHOLE, DType.U8)
         like = next((x for x in (a, b) if isinstance(x, DeviceArray)), None)
         if like is None:
             raise InvalidArgument(op, "a", a, "a DeviceArray, here or as b")
@@ -119,7 +120,7 @@ class Arithmetic(ExecutorBase):
                 op, "b", b, f"a dtype that goes with a's {first.dtype} (cast converts)"
             )
         shape = shapes.broadcast(op, first.shape, second.shape)
-        if first.dtype.is_whole:
+        if not first.dtype.is_float:
             result = self._out(op, out, shape, first.dtype, (first.dtype,))
         else:
             kind = DType.F16 if kinds == {DType.F16} else DType.F32
@@ -139,7 +140,7 @@ class Arithmetic(ExecutorBase):
 
     def _combine(self, op: str, a: DeviceArray, b: DeviceArray, result: DeviceArray) -> None:
         n = result.size
-        kind = a.dtype if a.dtype.is_whole else DType.F32
+        kind = a.dtype.computed_as
         with Staging(self.device, op) as staging:
             x, y = staging.read(a.tensor, kind), staging.read(b.tensor, kind)
             if a.size == n == b.size and not kind.is_whole:  # these kernels work in place

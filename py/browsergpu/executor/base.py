@@ -11,7 +11,7 @@ import numpy as np
 from browsergpu import checks, shapes
 from browsergpu.device import Device
 from browsergpu.device_array import DeviceArray
-from browsergpu.dtypes import DType
+from browsergpu.dtypes import DType, DTypeLike
 from browsergpu.errors import InvalidArgument
 from browsergpu.ops import elementwise
 from browsergpu.ops.cast import cast
@@ -37,7 +37,7 @@ class ExecutorBase:
 
     # -- making arrays ---------------------------------------------------------------------------
 
-    def from_numpy(self, data: Any, dtype: DType | str | None = None) -> DeviceArray:
+    def from_numpy(self, data: Any, dtype: DTypeLike | None = None) -> DeviceArray:
         """A copy of a NumPy array on the GPU, as its own dtype or another that can hold it.
         int64 is narrowed to i32 if its values fit; float64 must be cast first."""
         op = "from_numpy"
@@ -52,7 +52,7 @@ class ExecutorBase:
 
     @staticmethod
     def _kind_of(op: str, data: Any) -> DType:
-        kind = _BY_NUMPY.get(data.dtype)
+        kind = _BY_NUMPY.get(data.dtype.newbyteorder("="))
         if kind is not None:
             return kind
         if data.dtype.kind == "i":
@@ -63,21 +63,27 @@ class ExecutorBase:
             op, "data", data.dtype, "float32, float16, whole numbers or bool; cast it with .astype"
         )
 
-    def empty(self, shape: Sequence[int], dtype: DType | str = DType.F32) -> DeviceArray:
+    def empty(self, shape: Sequence[int], dtype: DTypeLike = DType.F32) -> DeviceArray:
         """A new array, contents undefined."""
         extents = checks.dimensions("empty", "shape", shape)
         kind = checks.choice("empty", "dtype", dtype, DType)
         return DeviceArray.allocate(self.device, "empty", extents, kind)
 
-    def full(
-        self, shape: Sequence[int], value: float, dtype: DType | str = DType.F32
-    ) -> DeviceArray:
+    def full(self, shape: Sequence[int], value: float, dtype: DTypeLike = DType.F32) -> DeviceArray:
         """A new array whose elements are all ``value``."""
         extents = checks.dimensions("full", "shape", shape)
         kind = checks.choice("full", "dtype", dtype, DType)
         word = _repeated("full", "value", value, kind)
         array = DeviceArray.allocate(self.device, "full", extents, kind)
         self._fill(array, word)
+        return array
+
+    def zeros(self, shape: Sequence[int], dtype: DTypeLike = DType.F32) -> DeviceArray:
+        """A new array of zeros."""
+        extents = checks.dimensions("zeros", "shape", shape)
+        kind = checks.choice("zeros", "dtype", dtype, DType)
+        array = DeviceArray.allocate(self.device, "zeros", extents, kind)
+        self._fill(array, 0)
         return array
 
     # -- copying ---------------------------------------------------------------------------------
@@ -100,11 +106,10 @@ class ExecutorBase:
         self._assign(op, x, result)
         return result
 
-    def cast(
-        self, x: DeviceArray, dtype: DType | str, out: DeviceArray | None = None
-    ) -> DeviceArray:
+    def cast(self, x: DeviceArray, dtype: DTypeLike, out: DeviceArray | None = None) -> DeviceArray:
         """The elements of x as another dtype. Floats are cut off towards 0 and clamped to what a
-        whole number can be, NaN becomes 0; anything but 0 is true; u8 stands for 0..1."""
+        whole number can be, NaN becomes 0; whole numbers keep their lowest bits; anything but 0 is
+        true."""
         op = "cast"
         self._array(op, "x", x)
         kind = checks.choice(op, "dtype", dtype, DType)

@@ -45,13 +45,14 @@ class Reductions(ExecutorBase):
         keepdims: bool = False,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """Sums; of nothing, 0. Whole numbers are added modulo 2^32; bool gives i32."""
+        """Sums; of nothing, 0. Whole numbers are added modulo 2^32; bool gives i32, u8 gives
+        u32."""
         op = "sum"
-        self._array(op, "x", x, (*FLOATS, *WHOLE, DType.BOOL))
+        self._array(op, "x", x, (*FLOATS, *WHOLE, DType.BOOL, DType.U8))
         if x.dtype.is_float:
             return self._reduce(op, x, axis, keepdims, out)
         shape, found = _reduction(op, x.shape, hashable(axis), keepdims)
-        kind = DType.I32 if x.dtype is DType.BOOL else x.dtype
+        kind = DType.I32 if x.dtype is DType.BOOL else x.dtype.computed_as
         result = self._out(op, out, shape, kind, (kind,))
         with Staging(self.device, op) as staging:
             y = staging.write(result.tensor, x.tensor, dtype=kind)
@@ -59,7 +60,7 @@ class Reductions(ExecutorBase):
                 elementwise.fill_words(self.device, y, 0, result.size)
                 return result
             steps = found or ((x.size, 1, 1),)
-            source = x.tensor.buffer
+            source = staging.read(x.tensor, x.dtype.computed_as)
             for step in steps:
                 last = step is steps[-1]
                 target = y if last else staging.temporary(kind, step[0] * step[2])

@@ -8,7 +8,7 @@ from browsergpu.errors import InvalidArgument
 from browsergpu.ops import elementwise, gemm, integers, reduce
 from browsergpu.staging import Staging
 from browsergpu.tensor_contract import TensorHandle
-from browsergpu.tensors.store import FLOATS, WHOLE, TensorStore, around
+from browsergpu.tensors.store import FLOATS, NUMBERS, WHOLE, TensorStore, around
 
 
 class Arithmetic(TensorStore):
@@ -17,22 +17,26 @@ class Arithmetic(TensorStore):
     def pointwise_add(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
         op = "pointwise_add"
         device = self._ready(op)
-        first = self._tensor(op, "a", a, FLOATS + WHOLE)
-        second = self._tensor(op, "b", b, FLOATS + WHOLE)
-        result = self._tensor(op, "out", out, FLOATS + WHOLE)
+        first = self._tensor(op, "a", a, NUMBERS)
+        second = self._tensor(op, "b", b, NUMBERS)
+        result = self._tensor(op, "out", out, NUMBERS)
         self._same_shape(op, "b", b, second, first)
         self._same_shape(op, "out", out, result, first)
         kinds = {first.dtype, second.dtype, result.dtype}
         if not (kinds <= set(FLOATS) or len(kinds) == 1):
             raise InvalidArgument(
-                op, "dtypes", ", ".join(sorted(kinds)), "floats alone, or one of i32 and u32"
+                op, "dtypes", ", ".join(sorted(kinds)), "floats alone, or one of i32, u32 and u8"
             )
         if first.size == 0:
             return
-        if first.dtype.is_whole:
+        if not first.dtype.is_float:
+            kind = first.dtype.computed_as
             with Staging(device, op) as staging:
-                y = staging.write(result, first, second, dtype=first.dtype)
-                integers.binary(device, "add", first.buffer, second.buffer, y, first.size)
+                y = staging.write(result, first, second, dtype=kind)
+                integers.binary(
+                    device, "add", staging.read(first, kind), staging.read(second, kind), y,
+                    first.size,
+                )  # fmt: skip
             return
         with Staging(device, op) as staging:
             y = staging.write(result)
@@ -118,7 +122,7 @@ class Arithmetic(TensorStore):
     def reduce_sum(self, input: TensorHandle, out: TensorHandle, dim: int | None) -> None:
         op = "reduce_sum"
         device = self._ready(op)
-        x = self._tensor(op, "input", input, (*FLOATS, *WHOLE, DType.BOOL))
+        x = self._tensor(op, "input", input, (*NUMBERS, DType.BOOL))
         y = self._tensor(op, "out", out, FLOATS if x.dtype.is_float else WHOLE)
         if dim is None:
             outer, length, inner = 1, x.size, 1
@@ -143,4 +147,5 @@ class Arithmetic(TensorStore):
             if length == 0:
                 elementwise.fill(device, target, 0.0, y.size)  # the bits of 0 are 0
             else:
-                integers.total(device, x.buffer, target, outer, length, inner)
+                source = staging.read(x, x.dtype.computed_as)
+                integers.total(device, source, target, outer, length, inner)

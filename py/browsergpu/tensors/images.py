@@ -1,4 +1,4 @@
-"""Image filters."""
+"""Image filters: the only functions that read u8 as 0..1."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Images(TensorStore):
         """Calls ``run(device, x, y, height, width, channels)``, unless the picture is empty."""
         device, x, y, height, width, channels = self._picture(op, input, out)
         if x.size:
-            with Staging(device, op) as staging:
+            with Staging(device, op, pictures=True) as staging:
                 target = staging.write(y, x)
                 run(device, staging.read(x), target, height, width, channels)
 

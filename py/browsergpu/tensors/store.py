@@ -11,7 +11,7 @@ import numpy as np
 
 from browsergpu import _js, checks, host_tensors, transfers
 from browsergpu.device import Device
-from browsergpu.dtypes import DType
+from browsergpu.dtypes import DType, DTypeLike
 from browsergpu.errors import InvalidArgument
 from browsergpu.staging import Tensor
 from browsergpu.tensor_contract import TensorContract, TensorHandle, TensorMeta
@@ -19,6 +19,7 @@ from browsergpu.wasm_backend import WasmBackend
 
 FLOATS = (DType.F32, DType.F16)
 WHOLE = (DType.I32, DType.U32)
+NUMBERS = (*FLOATS, *WHOLE, DType.U8)
 
 _handles = count(1)  # one sequence for all backends, so that a foreign handle is never valid
 
@@ -41,7 +42,7 @@ class TensorStore(TensorContract):
     def is_available(self) -> bool:
         return self._backend.is_initialized
 
-    def alloc_tensor(self, shape: Sequence[int], dtype: DType | str) -> TensorHandle:
+    def alloc_tensor(self, shape: Sequence[int], dtype: DTypeLike) -> TensorHandle:
         op = "alloc_tensor"
         device = self._ready(op)
         extents = checks.dimensions(op, "shape", shape)

@@ -19,12 +19,32 @@ def test_what_it_says_of_itself(backend: Any) -> None:
     assert browsergpu.is_available() is True
     assert isinstance(backend, browsergpu.ComputeBackend)
     assert backend.name == "webgpu"
-    assert backend.is_initialized is True
     device = backend.device
     assert set(device.info) >= {"vendor", "architecture", "device", "description"}
     assert all(type(value) is str for value in device.info.values())
     assert all(type(value) is int for value in device.limits.values())
     assert all(type(value) is str for value in device.features)
+
+
+def test_is_initialized_says_whether_the_device_is_open() -> None:
+    from pyodide.ffi import run_sync
+
+    from browsergpu import WasmBackend
+
+    backend = WasmBackend()
+    assert backend.is_initialized is False
+    opening = backend.init_async()
+    assert backend.is_initialized is False
+    run_sync(opening)
+    assert backend.is_initialized is True
+    backend.init()
+    assert backend.is_initialized is True
+    backend.close()
+    assert backend.is_initialized is False
+    backend.init()
+    assert backend.is_initialized is True
+    backend.close()
+    assert backend.is_initialized is False
 
 
 def test_the_device_has_the_adapters_limits_and_features(backend: Any) -> None:

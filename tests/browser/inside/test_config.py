@@ -34,6 +34,9 @@ BAD = [
     ("preferred_workgroup_size", 0),
     ("preferred_workgroup_size", 48),
     ("preferred_workgroup_size", 64.0),
+    ("preferred_workgroup_size", (64, 1)),
+    ("preferred_workgroup_size", (8, 3, 1)),
+    ("preferred_workgroup_size", (64, 1, 0)),
     ("immediates", "no"),
 ]
 
@@ -438,14 +441,16 @@ def test_enable_pipeline_cache(enabled: bool) -> None:
     assert len(calls.of("createComputePipelineAsync")) == (1 if enabled else 4)
 
 
-@pytest.mark.parametrize("size", [32, 64, 256])
-def test_preferred_workgroup_size(size: int) -> None:
+@pytest.mark.parametrize("given", [32, 64, 256, (64, 1, 1), (8, 8, 4)], ids=str)
+def test_preferred_workgroup_size(given: Any) -> None:
+    size = int(np.prod(given))
     n = 5000
     with (
         watched("GPUDevice", "createComputePipelineAsync") as calls,
-        opened(preferred_workgroup_size=size) as backend,
+        opened(preferred_workgroup_size=given) as backend,
         on_gpu(backend) as gpu,
     ):
+        assert backend.device.config.preferred_workgroup_size == size
         assert backend.device.workgroup_sizes.elementwise == size
         assert backend.device.optimal_workgroup_size(n) == size
         data = random_array(1, n)

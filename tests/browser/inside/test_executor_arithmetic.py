@@ -151,6 +151,39 @@ def test_arithmetic_that_is_refused(executor: Any) -> None:
             call()
 
 
+def test_operators(executor: Any) -> None:
+    a, b = random_array(1, 3, 4), random_array(2, 4)
+    x, y = executor.from_numpy(a), executor.from_numpy(b)
+    for name, result, expected in (
+        ("x + y", x + y, executor.add(x, y)), ("x - y", x - y, executor.sub(x, y)),
+        ("x * y", x * y, executor.mul(x, y)), ("x / y", x / y, executor.div(x, y)),
+        ("x @ y", x @ y, executor.matmul(x, y)), ("x + 2", x + 2, executor.add(x, 2)),
+        ("2 - x", 2 - x, executor.sub(2, x)), ("0.5 * x", 0.5 * x, executor.mul(0.5, x)),
+        ("1 / x", 1 / x, executor.div(1, x)), ("1 + x", 1 + x, executor.add(1, x)),
+        ("float32 * x", np.float32(3) * x, executor.mul(3, x)),
+        ("x - float32", x - np.float32(3), executor.sub(x, 3)),
+    ):  # fmt: skip
+        assert_same_bits(result.numpy(), expected.numpy(), name)
+    before = x
+    x += 1
+    assert_same_bits(before.numpy(), a, "the array before +=")
+    assert_same_bits(x.numpy(), a + np.float32(1), "the array after +=")
+
+
+def test_operators_with_what_is_neither_array_nor_number(executor: Any) -> None:
+    x = executor.full((2, 3), 1.0)
+    for other in ("1", None, [1.0], np.ones((2, 3), np.float32), 1j):
+        for call in (
+            lambda o=other: x + o, lambda o=other: o + x, lambda o=other: x * o,
+            lambda o=other: o - x, lambda o=other: x / o, lambda o=other: x @ o,
+            lambda o=other: o @ x,
+        ):  # fmt: skip
+            with pytest.raises(TypeError):
+                call()
+    with pytest.raises(TypeError):
+        x @ 2.0
+
+
 PRODUCTS = [
     ((3, 4), (4, 5)), ((1, 1), (1, 1)), ((70, 33), (33, 65)), ((4,), (4,)), ((4,), (4, 5)),
     ((3, 4), (4,)), ((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 3, 4), (2, 4, 5)),

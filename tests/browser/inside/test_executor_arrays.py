@@ -94,6 +94,41 @@ def test_full_and_fill(executor: Any, dtype: str, shape: tuple[int, ...]) -> Non
         assert_same_bits(array.numpy(), np.ones_like(expected), "fill")
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (0,), (4, 7)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_zeros(executor: Any, dtype: str, shape: tuple[int, ...]) -> None:
+    executor.fill(executor.empty(shape, dtype), True if dtype == "bool" else 1).free()
+    array = executor.zeros(shape, dtype)  # may well be the same memory
+    assert array.dtype == dtype
+    assert_same_bits(array.numpy(), np.zeros(shape, array.numpy().dtype), "zeros")
+    assert executor.zeros((2,)).dtype == "f32"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [(np.float32, "f32"), (np.dtype("float16"), "f16"), ("int32", "i32"), ("u4", "u32"),
+     (bool, "bool"), (np.uint8, "u8"), ("u8", "u8")],
+    ids=str,
+)  # fmt: skip
+def test_numpys_names_of_dtypes(executor: Any, dtype: Any, name: str) -> None:
+    x = executor.from_numpy(np.array([1, 0, 1], np.int32))
+    for array in (
+        executor.empty((3,), dtype), executor.zeros((3,), dtype), executor.cast(x, dtype),
+        executor.full((3,), True if name == "bool" else 1, dtype),
+    ):  # fmt: skip
+        assert array.dtype == name
+    assert executor.cast(x, dtype).numpy().tolist() == [1, 0, 1]
+    assert executor.from_numpy(array.numpy(), dtype).dtype == name
+
+
+@pytest.mark.parametrize("dtype", ["float64", np.float64, "int64", np.int64, "f", "f4,f4", None])
+def test_dtypes_that_the_gpu_does_not_have(executor: Any, dtype: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(InvalidArgument, match=r"zeros: dtype is .*expected one of 'f32'"):
+        executor.zeros((3,), dtype)
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.0, 1e-45])
 def test_special_values_fill_bit_by_bit(executor: Any, value: float) -> None:
     array = executor.full((3,), value)
@@ -125,7 +160,7 @@ def test_values_that_a_dtype_cannot_hold(executor: Any, dtype: str, value: Any) 
         (np.array([1, 0, 7], np.int32), "f32", [1.0, 0.0, 7.0]),
         (np.array([1.0, 2.0, 3.0], np.float32), "f16", [1.0, 2.0, 3.0]),
         (np.array([True, False]), "f32", [1.0, 0.0]),
-        (np.array([0, 255], np.uint8), "f32", [0.0, 1.0]),
+        (np.array([0, 255], np.uint8), "f32", [0.0, 255.0]),
         (np.array([5, 6], np.uint32), "u32", [5, 6]),
     ],
 )

@@ -91,7 +91,9 @@ def test_pipelines_of_a_size_are_found_again(device: Any) -> None:
     assert made[1:] == [made[1]] * 3
 
 
-@pytest.mark.parametrize("sizes", [(0, 64), (48, 64), (64, 2**20), (64, -1), (64.0, 64)])
+@pytest.mark.parametrize(
+    "sizes", [(0, 64), (48, 64), (64, 2**20), (64, -1), (64.0, 64), ((8, 3, 2), 64)]
+)
 def test_sizes_that_are_refused(device: Any, sizes: tuple[Any, Any]) -> None:
     from browsergpu import WorkgroupSizes
     from browsergpu.errors import InvalidArgument
@@ -100,6 +102,34 @@ def test_sizes_that_are_refused(device: Any, sizes: tuple[Any, Any]) -> None:
     with pytest.raises(InvalidArgument, match="workgroup_sizes"):
         device.workgroup_sizes = WorkgroupSizes(*sizes)
     assert device.workgroup_sizes == before
+
+
+@pytest.mark.parametrize(
+    ("triple", "size"), [((64, 1, 1), 64), ((8, 8, 2), 128), ([1, 1, 32], 32), ((16, 16, 1), 256)]
+)
+def test_a_size_as_a_triple_is_its_threads(device: Any, triple: Any, size: int) -> None:
+    from browsergpu import KernelExecutor, WorkgroupSizes
+
+    sizes = WorkgroupSizes(elementwise=triple, reduction=triple)
+    assert sizes == WorkgroupSizes(size, size)
+    assert (sizes.elementwise, sizes["reduction"]) == (size, size)
+    device.workgroup_sizes = sizes
+    assert device.optimal_workgroup_size(10**6) == size
+    x = random_array(1, 1000)
+    executor = KernelExecutor(device)
+    result = executor.sub(0.0, executor.from_numpy(x)).numpy()
+    assert_same_bits(result, 0.0 - x, f"workgroups of {triple}")
+
+
+@pytest.mark.parametrize(
+    "triple", [(64,), (64, 1), (64, 1, 1, 1), (0, 1, 1), (64, 1.0, 1), (-8, -8, 1), "641", ()]
+)
+def test_triples_that_are_refused(triple: Any) -> None:
+    from browsergpu import WorkgroupSizes
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(InvalidArgument, match=r"WorkgroupSizes: reduction is .*sequence of 3"):
+        WorkgroupSizes(reduction=triple)
 
 
 def test_the_optimal_size_for_a_number_of_elements(device: Any) -> None:

@@ -33,6 +33,34 @@ def test_dtypes_are_their_strings() -> None:
 
 
 @pytest.mark.parametrize("dtype", DType)
+def test_dtypes_by_numpys_names(dtype: DType) -> None:
+    numpy = dtype.numpy
+    for name in (numpy, numpy.type, numpy.name, numpy.str, numpy.str[1:], numpy.newbyteorder(">"),
+                 numpy.newbyteorder(">").str):  # fmt: skip
+        assert DType(name) is dtype
+    assert DType(dtype) is dtype
+    assert DType(bool) is DType.BOOL
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.float64, "float64", "f8", "i8", np.int64, float, int, str, np.str_, object, None, "f4,f4",
+     np.dtype("f4,f4"), np.dtype((np.float32, 2)), [], {}, 4, "F32", ""],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_dtype(value: Any) -> None:
+    with pytest.raises(ValueError, match="DType"):
+        DType(value)
+
+
+def test_the_name_u8_is_one_byte_not_eight() -> None:
+    assert DType("u8") is DType.U8
+    assert DType("u1") is DType.U8
+    with pytest.raises(ValueError, match="DType"):
+        DType(np.dtype("u8"))
+
+
+@pytest.mark.parametrize("dtype", DType)
 def test_dtypes_sizes(dtype: DType) -> None:
     assert dtype.device_bytes(7) == 7 * SIZES[dtype]
     assert dtype.device_numpy.itemsize == SIZES[dtype]
@@ -104,8 +132,8 @@ def test_float64_is_refused(dtype: DType) -> None:
 
 REFUSED = [
     ("f4", "f16"), ("f4", "i32"), ("f4", "u8"), ("f2", "i32"), ("i4", "f32"), ("i8", "f16"),
-    ("i4", "bool"), ("u1", "bool"), ("?", "i32"), ("?", "f32"), ("c8", "f32"), (">f4", "f32"),
-    ("U3", "f32"), ("M8[s]", "i32"), ("O", "f32"),
+    ("i4", "bool"), ("u1", "bool"), ("?", "i32"), ("?", "f32"), ("c8", "f32"), (">f4", "f16"),
+    (">i4", "f32"), ("U3", "f32"), ("M8[s]", "i32"), ("O", "f32"),
 ]  # fmt: skip
 
 
@@ -113,6 +141,18 @@ REFUSED = [
 def test_what_would_lose_its_meaning_is_refused(source: str, target: str) -> None:
     with pytest.raises(InvalidArgument, match="op: data is"):
         to(np.zeros(3, source), (3,), target)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "i32", "u32"])
+def test_arrays_of_the_other_byte_order_are_taken_by_their_values(dtype: str) -> None:
+    array = np.array([[1, 2, 3], [70, 80, 90]], DType(dtype).numpy.newbyteorder(">"))
+    for source in (array, array.T, array[:, ::2]):
+        result = to(source, source.shape, dtype)
+        assert result.dtype == DType(dtype).device_numpy
+        assert result.dtype.isnative
+        assert result.tolist() == source.tolist()
+    assert to(memoryview(array), (2, 3), dtype).tolist() == array.tolist()
+    assert to(np.array([1.5], ">f2"), (1,), "f32").tolist() == [1.5]
 
 
 def test_float16_widens_but_not_the_reverse() -> None:

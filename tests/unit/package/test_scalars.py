@@ -21,6 +21,8 @@ INF, NAN = math.inf, math.nan
 ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 COMPARISONS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 TWO = [*ARITHMETIC, "div", "mod", "pow", *COMPARISONS]
+# Of whole numbers they give whole ones, where there is one.
+WHOLE = [*ARITHMETIC, "mod", "pow", "floor", "ceil", "round", "abs"]
 ONE = ["sqrt", "sin", "cos", "tan", "log", "exp", "floor", "ceil", "round", "abs"]
 
 numbers = st.floats(allow_subnormal=False)
@@ -91,7 +93,9 @@ def test_div_and_mod_of_ordinary_divisors(a: float, b: float) -> None:
 )  # fmt: skip
 def test_special_cases(name: str, values: tuple[float, ...], expected: float) -> None:
     result = call(name, *values)
-    assert type(result) is float
+    is_whole = name in WHOLE and all(type(value) is int for value in values)
+    is_whole = is_whole and (name, values) != ("pow", (2, -2000))
+    assert type(result) is (int if is_whole and math.isfinite(expected) else float)
     assert same(result, expected), result
 
 
@@ -120,15 +124,83 @@ def test_nan_compares_as_ieee_says() -> None:
     assert call("eq", 0.0, -0.0) is True
 
 
+# ---- whole numbers ------------------------------------------------------------------------------
+
+LARGE = 2**53 + 1  # the first whole number that no double is
+
+whole_numbers = st.integers(-(2**70), 2**70) | st.sampled_from([LARGE, -LARGE, 2**64 - 1, 0, 1, -1])
+
+
+def test_whole_numbers_beyond_doubles_are_not_lost() -> None:
+    assert call("add", 2**53, 1) == LARGE
+    assert call("sub", LARGE, 2**53) == 1
+    assert call("mul", LARGE, 1) == LARGE
+    assert call("mod", LARGE, 2) == 1
+    assert call("pow", 3, 40) == 3**40
+    assert call("pow", LARGE, 1) == LARGE
+    for name in ("floor", "ceil", "round", "abs"):
+        assert call(name, LARGE) == LARGE
+    assert call("abs", -LARGE) == LARGE
+    assert call("add", np.int64(2**53), np.uint8(1)) == LARGE
+    assert call("add", np.uint64(2**64 - 1), np.int64(1)) == 2**64
+
+
+def test_whole_numbers_beyond_doubles_are_told_apart() -> None:
+    for other in (2**53, float(2**53), np.float64(2**53)):
+        results = {name: call(name, LARGE, other) for name in COMPARISONS}
+        assert results == {"eq": False, "ne": True, "lt": False, "le": False, "gt": True,
+                           "ge": True}  # fmt: skip
+        assert call("lt", other, LARGE) is True
+    assert call("lt", 10**300, math.inf) is True
+    assert call("gt", LARGE, -math.inf) is True
+
+
+@given(a=whole_numbers, b=whole_numbers)
+def test_arithmetic_of_whole_numbers_is_exact(a: int, b: int) -> None:
+    for name, function in {**ARITHMETIC, **COMPARISONS}.items():
+        result = call(name, a, b)
+        assert result == function(a, b)
+        assert type(result) is (bool if name in COMPARISONS else int)
+    if b:
+        assert call("mod", a, b) == a % b
+        assert call("div", a, b) == a / b
+
+
+@given(a=st.integers(-12, 12) | st.just(LARGE), b=st.integers(0, 20))
+def test_powers_of_whole_numbers_are_exact(a: int, b: int) -> None:
+    result = call("pow", a, b)
+    if abs(a**b) < 2**1023:
+        assert type(result) is int
+        assert result == a**b
+    else:
+        assert result == (-INF if a < 0 and b % 2 else INF)
+
+
+def test_beyond_a_doubles_range_there_is_no_whole_number() -> None:
+    large = 10**308
+    assert call("add", large, large) == INF
+    assert call("sub", -large, large) == -INF
+    assert call("mul", large, -large) == -INF
+    assert call("pow", -3, 10**18 + 1) == -INF
+    assert call("pow", 2, 1023) == 2**1023
+    assert call("pow", 2, 1024) == INF
+    assert call("pow", -1, 10**18 + 1) == -1
+    assert call("pow", 2, -1) == 0.5
+    assert same(call("mod", LARGE, 0), NAN)
+    assert call("div", LARGE, 0) == INF
+
+
 NUMBERS = [3, 3.0, np.float32(3), np.float64(3), np.int8(3), np.array(3.0), Fraction(3), Decimal(3)]
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: type(number).__name__)
 def test_numbers_of_any_kind(number: Any) -> None:
+    whole = isinstance(number, int | np.integer)
     for name in TWO:
-        assert type(call(name, number, 2)) is (bool if name in COMPARISONS else float)
+        expected = bool if name in COMPARISONS else int if whole and name in WHOLE else float
+        assert type(call(name, number, 2)) is expected
     for name in ONE:
-        assert type(call(name, number)) is float
+        assert type(call(name, number)) is (int if whole and name in WHOLE else float)
     assert call("add", number, number) == 6.0
 
 

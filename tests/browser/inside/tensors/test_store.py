@@ -378,9 +378,45 @@ def test_over_something_else(backend_: Any) -> None:
         TensorBackend(backend_)
 
 
-def test_name_and_sync(backend: Any, tensors: Any) -> None:
+def test_name(backend: Any, tensors: Any) -> None:
     assert tensors.name == backend.name == "webgpu"
-    tensors.sync()
+
+
+@pytest.mark.parametrize("twin", ["sync", "sync_async"])
+def test_sync_waits_for_all_that_was_recorded(backend: Any, tensors: Any, twin: str) -> None:
+    from pyodide.ffi import run_sync
+
+    recorder = backend.device.recorder
+    with on_bench(tensors) as bench:
+        x = bench.up(np.ones(2**16, np.float32))
+        tensors.sync()
+        before = sent(backend)["dispatches"]
+        for _ in range(200):
+            tensors.pointwise_add(x, x, x)
+            tensors.relu(x, x)
+        assert recorder.unfinished > 0
+        run_sync(tensors.sync_async()) if twin == "sync_async" else tensors.sync()
+        assert recorder.unfinished == 0
+        assert sent(backend)["dispatches"] == before + 400
+
+
+@pytest.mark.provokes_errors
+@pytest.mark.parametrize("twin", ["sync", "sync_async"])
+def test_sync_raises_what_the_gpu_reports(tensors: Any, twin: str) -> None:
+    from pyodide.ffi import run_sync
+
+    from browsergpu.errors import ShaderCompilation
+
+    with on_bench(tensors) as bench:
+        out = bench.new((4,))
+        tensors.sync()
+        shader = """
+@group(0) @binding(0) var<storage, read_write> out: array<f32>;
+@compute @workgroup_size(1) fn f() { out[0] = nothing; }"""
+        tensors.dispatch_compute(shader, [out], None, 1)
+        with pytest.raises(ShaderCompilation, match="nothing"):
+            run_sync(tensors.sync_async()) if twin == "sync_async" else tensors.sync()
+        tensors.sync()  # told once
 
 
 def test_async_twins(tensors: Any) -> None:
