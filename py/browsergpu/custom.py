@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from struct import unpack
 from typing import Any
@@ -18,6 +20,19 @@ from browsergpu.reflect import Reflection, Resource, reflect, without_comments
 
 _REQUIRES = "requires immediate_address_space; "
 _DECLARED = re.compile(r"\brequires\b[^;]*\bimmediate_address_space\b")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kernel:
+    """What a source says of one of its entry points: its buffers by their binding numbers, their
+    signature as the recorder wants it, the source as it is compiled, and what names it."""
+
+    reflection: Reflection
+    entry_point: str
+    resources: list[Resource]
+    signature: str
+    code: str
+    digest: str
 
 
 def source_text(op: str, name: str, value: Any) -> str:
@@ -61,15 +76,14 @@ def dispatch(
     ``push_constants`` go to the shader's ``var<immediate>``, ``uniform_data`` to its one
     ``var<uniform>`` of group 0; both are bytes-like, or None where the shader has none.
     """
-    reflection = reflect(source)
-    entry = _entry_point(op, reflection, entry_point)
-    constants = _push_constants(device, op, reflection, push_constants)
-    resources = _ordered(op, reflection)
-    bound, uniform = _bind(device, op, resources, buffers, uniform_data)
-    signature = "".join(f"{r.binding}{r.access}" for r in resources)
+    if not isinstance(entry_point, str | None):
+        raise InvalidArgument(op, "entry_point", entry_point, "a name, or None for the only one")
+    kernel = _prepare(op, source, entry_point)
+    constants = _push_constants(device, op, kernel.reflection, push_constants)
+    bound, uniform = _bind(device, op, kernel.resources, buffers, uniform_data)
     recorder, misses = device.recorder, device.pipeline_misses
     try:
-        pipeline = _pipeline(device, source, reflection, entry, signature, len(constants))
+        pipeline = _pipeline(device, kernel, len(constants))
         untried = device.pipeline_misses > misses
         if untried:  # an invalid command drops its whole batch: let it be a batch of its own
             recorder.submit()
@@ -79,6 +93,25 @@ def dispatch(
     finally:
         if uniform is not None:
             device.memory.return_buffer(uniform)
+
+
+@lru_cache(maxsize=256)
+def _prepare(op: str, source: str, entry_point: str | None) -> _Kernel:
+    """What a call has to know of its source, which is read when it comes for the first time."""
+    reflection = reflect(source)
+    entry = _entry_point(op, reflection, entry_point)
+    resources = _ordered(op, reflection)
+    code = source
+    if reflection.uses_immediates and not _DECLARED.search(without_comments(source)):
+        code = _REQUIRES + source
+    return _Kernel(
+        reflection,
+        entry,
+        resources,
+        "".join(f"{r.binding}{r.access}" for r in resources),
+        code,
+        sha256(source.encode()).hexdigest()[:12],
+    )
 
 
 def _entry_point(op: str, reflection: Reflection, wanted: str | None) -> str:
@@ -199,25 +232,13 @@ def _push_constants(device: Device, op: str, reflection: Reflection, value: Any)
     return unpack(f"<{view.nbytes // 4}I", view.tobytes())
 
 
-def _pipeline(
-    device: Device,
-    source: str,
-    reflection: Reflection,
-    entry_point: str,
-    signature: str,
-    words: int,
-) -> Pipeline:
-    immediates = reflection.uses_immediates
-    digest = sha256(source.encode()).hexdigest()[:12]
-    code = source
-    if immediates and not _DECLARED.search(without_comments(source)):
-        code = _REQUIRES + source
+def _pipeline(device: Device, kernel: _Kernel, words: int) -> Pipeline:
     return device.compile_source(
-        key=f"{digest}/{entry_point}/{words}",
-        label=entry_point,
-        file=f"custom-{digest}.wgsl",
-        code=code,
-        entry_point=entry_point,
-        signature=signature,
+        key=f"{kernel.digest}/{kernel.entry_point}/{words}",
+        label=kernel.entry_point,
+        file=f"custom-{kernel.digest}.wgsl",
+        code=kernel.code,
+        entry_point=kernel.entry_point,
+        signature=kernel.signature,
         parameter_format="I" * words,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -90,6 +91,7 @@ def test_custom_kernels_that_are_refused(executor: Any) -> None:
         ({"source": "fn f() {}"}, "@compute"),
         ({"entry_point": "other"}, "entry_point is 'other'.*scale, unused"),
         ({"entry_point": None}, "entry_point is None.*scale, unused"),
+        ({"entry_point": ["scale"]}, "entry_point is .*a name"),
         ({"buffers": [x]}, "1 buffers.*2"),
         ({"buffers": [x, x]}, "one buffer as x and y"),
         ({"buffers": [x, executor.reshape(x, (8, 8))]}, "one buffer as x and y"),
@@ -108,6 +110,33 @@ def test_custom_kernels_that_are_refused(executor: Any) -> None:
     assert executor.device.recorder.counters["dispatches"] == before
     with pytest.raises(InvalidArgument, match="uniform_data"):
         executor.execute_custom_kernel(DOUBLE, None, [x], 1, bytes(8))
+
+
+def test_a_custom_kernels_source_is_read_once(executor: Any) -> None:
+    from browsergpu import custom, reflect
+
+    reads = (reflect.reflect, reflect.without_comments, custom.sha256)
+    names = {function.__name__ for function in reads}
+    called: list[str] = []
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        name = frame.f_code.co_name if event == "call" else getattr(argument, "__name__", "")
+        if name in names:
+            called.append(name)
+
+    data = random_array(1, 64)
+    x, y = executor.from_numpy(data), executor.full((64,), np.nan)
+    for first in (True, False):
+        # Not the same object: programs put their sources together anew at each call.
+        source = "".join(["// read once", SCALE])
+        sys.setprofile(note)
+        try:
+            executor.execute_custom_kernel(source, "scale", [x, y], 1, bytes(8))
+            executor.execute_custom_kernel(source.encode(), "scale", [x, y], 1, bytes(8))
+        finally:
+            sys.setprofile(None)
+        assert set(called) == (names if first else set())
+        called.clear()
 
 
 @pytest.mark.provokes_errors
