@@ -221,6 +221,7 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
             threads=256,
             traits={"filters": 16, "pixels": 16},
         ),
+        Variant("depthwise", "conv2d_depthwise", threads=64),
         _convolution("tile64", 64, 64, 16, 0, 8_448, 128),
     ),
     # Traits: a tile's head_dim and queries. The last one is for every head_dim, and for masks.
@@ -276,6 +277,7 @@ PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
             "other 32k": "tile64x32_split",
             "point 0": "tile32_split",
             "other 0": "tile64x32_split",
+            "depthwise": "depthwise",
         },
     },
     "google swiftshader": {

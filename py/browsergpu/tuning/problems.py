@@ -53,10 +53,17 @@ def _attention(op: str, heads: int, seq: int, head_dim: int, causal: bool) -> Pr
 
 
 def _conv2d(
-    size_class: str, channels: int, size: int, filters: int, kernel: int, stride: int = 1
+    size_class: str,
+    channels: int,
+    size: int,
+    filters: int,
+    kernel: int,
+    stride: int = 1,
+    groups: int = 1,
 ) -> Problem:
-    shape, padding = (filters, channels, kernel, kernel), kernel // 2
-    plan = conv2d.plan_conv2d("tune", (1, channels, size, size), shape, None, stride, padding)
+    image, padding = (1, channels, size, size), kernel // 2
+    shape = (filters, channels // groups, kernel, kernel)
+    plan = conv2d.plan_conv2d("tune", image, shape, None, stride, padding, 1, groups)
 
     def record(device: Device, buffers: Sequence[Allocation]) -> None:
         conv2d.conv2d(device, plan, buffers[0], buffers[1], buffers[2])
@@ -93,6 +100,7 @@ PROBLEMS: tuple[Problem, ...] = (
     _conv2d("other 64k", 128, 56, 128, 3, 2),
     _conv2d("other 32k", 256, 28, 256, 3, 2),
     _conv2d("other 0", 512, 14, 512, 3, 2),
+    _conv2d("depthwise", 384, 56, 384, 3, groups=384),
     *(
         _attention(op, heads, seq, head_dim, causal)
         for op in ("attention", "attention_f16")
