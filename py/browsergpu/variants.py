@@ -116,7 +116,7 @@ _ATTENTION = Variant("general", "attention", workgroup_bytes=12_672, threads=256
 
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
     # Traits: of the kernel of vectors, how many it takes, its lanes, and whether it wants strides
-    # of whole vec4; of the others, a tile's extents, in C and along k.
+    # of whole vec4; of those of tiles, a tile's extents, in C and along k.
     "gemm": (
         *(
             Variant(
@@ -135,6 +135,7 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
                 ("along", 256, 1, 0),
             )
         ),
+        Variant("tiny", "gemm_tiny", threads=128),
         *(
             Variant(
                 f"tile{side}",
@@ -250,6 +251,7 @@ _CONV2D_ON_A_CPU = {
 PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "": {
         "gemm": {
+            "tiny": "tiny",
             "along": "along",
             "across": "quads_wide",
             "along few": "along_few",

@@ -21,13 +21,16 @@ class Problem:
     record: Callable[[Device, Sequence[Allocation]], None]
 
 
-def _gemm(size_class: str, m: int, n: int, k: int) -> Problem:
-    plan = gemm.plan_product("tune", m, n, k)
+def _gemm(size_class: str, m: int, n: int, k: int, count: int = 1) -> Problem:
+    plan = gemm.plan_gemm(
+        "tune", "no_trans", "no_trans", m, n, k, 1.0, k, m * k, n, k * n, 0.0, n, m * n, count, "C"
+    )
 
     def record(device: Device, buffers: Sequence[Allocation]) -> None:
         gemm.gemm(device, plan, buffers[0], buffers[1], buffers[2])
 
-    return Problem("gemm", size_class, (m * k, k * n, m * n), record)
+    elements = (count * m * k, count * k * n, count * m * n)
+    return Problem("gemm", size_class, elements, record)
 
 
 def _gemm_f16(size_class: str, m: int, n: int, k: int) -> Problem:
@@ -73,6 +76,7 @@ def _conv2d(
 
 
 PROBLEMS: tuple[Problem, ...] = (
+    _gemm("tiny", 8, 8, 8, 8192),
     _gemm("along", 2048, 1, 2048),
     _gemm("across", 1, 2048, 2048),
     _gemm("along few", 2048, 4, 2048),
