@@ -1,4 +1,5 @@
 // C = f(alpha A B + bias + beta C) + residual for row-major C and any strides of A and B, batched.
+// With MIXED, any operand but C may be of float16, as `added` says; sums are of float32.
 //
 // A workgroup makes a SIDE × SIDE tile of C from strips of A and B, DEPTH steps of k at a time
 // through workgroup memory; while it multiplies, its loads of the next strips are under way. A
@@ -27,15 +28,17 @@ struct Params {
   c_batch: u32, // from one piece to the next
   first: u32, // of z
   chunk: u32,
-  added: u32, // 1: a bias of n elements to every row, 2: the residual, as C lies
+  // 1: a bias of n elements to every row, 2: the residual, as C lies; of float16 are 4: A, 8: B,
+  // 16: the bias, 32: the residual
+  added: u32,
   alpha: f32,
   beta: f32, // 0: C is not read
 }
 
-@group(0) @binding(0) var<storage, read> a: array<f32>;
-@group(0) @binding(1) var<storage, read> b: array<f32>;
-@group(0) @binding(2) var<storage, read> bias: array<f32>;
-@group(0) @binding(3) var<storage, read> residual: array<f32>;
+@group(0) @binding(0) var<storage, read> a: array<u32>; // a float each, or two halves
+@group(0) @binding(1) var<storage, read> b: array<u32>;
+@group(0) @binding(2) var<storage, read> bias: array<u32>;
+@group(0) @binding(3) var<storage, read> residual: array<u32>;
 @group(0) @binding(4) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
@@ -45,6 +48,7 @@ override TALL: bool = false;
 override WIDE: bool = true;
 override SLICES: u32 = 1u;
 override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
+override MIXED: bool = false;
 
 override QUARTER = SIDE / 4u;
 override PITCH = QUARTER + 1u; // odd, so that writes along k spread over the banks
@@ -56,14 +60,54 @@ override LOADS = QUARTER * DEPTH / THREADS; // vec4s of A, and of B, that a thre
 var<workgroup> a_tile: array<vec4f, DEPTH * PITCH>;
 var<workgroup> b_tile: array<vec4f, DEPTH * PITCH>;
 
+fn are_halves(bit: u32) -> bool {
+  return MIXED && (params.added & bit) != 0u;
+}
+
+// Halves at four places, from the words that hold them.
+fn halves_of(words: vec4u, at: vec4u) -> vec4f {
+  let bits = words >> (16u * (at & vec4u(1u)));
+  return vec4f(
+    unpack2x16float(bits.x).x, unpack2x16float(bits.y).x,
+    unpack2x16float(bits.z).x, unpack2x16float(bits.w).x,
+  );
+}
+
 fn a_quad(at: u32) -> vec4f {
   let step = QUARTER * params.a_row;
-  return vec4f(a[at], a[at + step], a[at + 2u * step], a[at + 3u * step]);
+  if (are_halves(4u)) {
+    let places = at + step * vec4u(0u, 1u, 2u, 3u);
+    let i = places / 2u;
+    return halves_of(vec4u(a[i.x], a[i.y], a[i.z], a[i.w]), places);
+  }
+  return bitcast<vec4f>(vec4u(a[at], a[at + step], a[at + 2u * step], a[at + 3u * step]));
 }
 
 fn b_quad(at: u32) -> vec4f {
   let step = QUARTER * params.b_col;
-  return vec4f(b[at], b[at + step], b[at + 2u * step], b[at + 3u * step]);
+  if (are_halves(8u)) {
+    let places = at + step * vec4u(0u, 1u, 2u, 3u);
+    let i = places / 2u;
+    return halves_of(vec4u(b[i.x], b[i.y], b[i.z], b[i.w]), places);
+  }
+  return bitcast<vec4f>(vec4u(b[at], b[at + step], b[at + 2u * step], b[at + 3u * step]));
+}
+
+fn bias_quad(at: vec4u) -> vec4f {
+  if (are_halves(16u)) {
+    let i = at / 2u;
+    return halves_of(vec4u(bias[i.x], bias[i.y], bias[i.z], bias[i.w]), at);
+  }
+  return bitcast<vec4f>(vec4u(bias[at.x], bias[at.y], bias[at.z], bias[at.w]));
+}
+
+fn residual_quad(at: vec4u) -> vec4f {
+  if (are_halves(32u)) {
+    let i = at / 2u;
+    return halves_of(vec4u(residual[i.x], residual[i.y], residual[i.z], residual[i.w]), at);
+  }
+  return bitcast<vec4f>(
+    vec4u(residual[at.x], residual[at.y], residual[at.z], residual[at.w]));
 }
 
 fn outer(rows: vec4f, columns: vec4f) -> mat4x4f {
@@ -104,14 +148,14 @@ fn store(row: u32, first_column: u32, sums: vec4f, base: u32) {
   let at = base + row * params.c_row + column;
   var value = params.alpha * sums;
   if ((params.added & 1u) != 0u) {
-    value += vec4f(bias[column.x], bias[column.y], bias[column.z], bias[column.w]);
+    value += bias_quad(column);
   }
   if (params.beta != 0.0) {
     value += params.beta * vec4f(c[at.x], c[at.y], c[at.z], c[at.w]);
   }
   value = apply(value);
   if ((params.added & 2u) != 0u) {
-    value += vec4f(residual[at.x], residual[at.y], residual[at.z], residual[at.w]);
+    value += residual_quad(at);
   }
   for (var i = 0u; i < 4u; i++) {
     if (column[i] < params.n) {

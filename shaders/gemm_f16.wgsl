@@ -1,4 +1,4 @@
-// C = alpha A B + beta C, row-major and contiguous, float16 in memory and float32 sums.
+// C = f(alpha A B + bias) + beta C, row-major and contiguous, float16 in memory and float32 sums.
 //
 // Works on devices without shader-f16: two halves are read from and written to one u32. A
 // workgroup of 16 × 16 threads makes a 32 × 32 tile of the product in registers, 16 steps of k
@@ -11,12 +11,16 @@ struct Params {
   k: u32,
   alpha: f32,
   beta: f32,
+  biased: u32, // whether there is a bias, of n halves for every row
 }
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;
-@group(0) @binding(2) var<storage, read_write> c: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read> bias: array<u32>;
+@group(0) @binding(3) var<storage, read_write> c: array<atomic<u32>>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
 
 const TILE = 32u;
 const DEPTH = 16u;
@@ -28,6 +32,31 @@ var<workgroup> b_tile: array<f32, DEPTH * PITCH>; // [k][column]
 fn half_of(word: u32, i: u32) -> f32 {
   let pair = unpack2x16float(word);
   return select(pair.x, pair.y, (i & 1u) == 1u);
+}
+
+// See unary.wgsl for these forms.
+fn erfc_positive(z: vec4f) -> vec4f {
+  let t = 1.0 / (1.0 + 0.5 * z);
+  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
+    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
+    + t * 0.17087277))))))));
+  return t * exp(p - z * z);
+}
+
+fn apply(v: vec4f) -> vec4f {
+  var value = v;
+  switch (FUNCTION) {
+    case 1u: { value = max(v, vec4f(0.0)); }
+    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
+    case 3u: { value = v / (1.0 + exp(-v)); }
+    case 4u: {
+      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
+      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
+    }
+    default: { return v; }
+  }
+  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+  return select(value, v, is_nan);
 }
 
 // Only this thread writes element i, but another may write the other half of its word.
@@ -98,6 +127,10 @@ fn main(
     if (row < params.m && column < params.n) {
       let i = row * params.n + column;
       var value = params.alpha * sums[q];
+      if (params.biased != 0u) {
+        value += half_of(bias[column >> 1u], column);
+      }
+      value = apply(vec4f(value)).x;
       if (params.beta != 0.0) {
         value += params.beta * half_of(atomicLoad(&c[i >> 1u]), i);
       }

@@ -1,4 +1,4 @@
-// C = alpha A B + beta C, row-major and contiguous, float16 in memory and float32 sums, by subgroup
+// C = f(alpha A B + bias) + beta C, row-major and contiguous, float16 in memory and float32 sums, by subgroup
 // matrices; rows of whole vec4u, that is n and k multiples of 8 or rows padded to such (A's with
 // zeros).
 //
@@ -20,12 +20,16 @@ struct Params {
   k: u32,
   alpha: f32,
   beta: f32,
+  biased: u32, // whether there is a bias, of n halves for every row
 }
 
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
-@group(0) @binding(2) var<storage, read_write> c: array<vec4u>;
+@group(0) @binding(2) var<storage, read> bias: array<vec4u>;
+@group(0) @binding(3) var<storage, read_write> c: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
 
 alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
@@ -56,6 +60,31 @@ fn to_halves(x: vec4f) -> vec2u {
   return vec2u(bitcast<u32>(vec2h(x.xy)), bitcast<u32>(vec2h(x.zw)));
 }
 
+// See unary.wgsl for these forms.
+fn erfc_positive(z: vec4f) -> vec4f {
+  let t = 1.0 / (1.0 + 0.5 * z);
+  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
+    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
+    + t * 0.17087277))))))));
+  return t * exp(p - z * z);
+}
+
+fn apply(v: vec4f) -> vec4f {
+  var value = v;
+  switch (FUNCTION) {
+    case 1u: { value = max(v, vec4f(0.0)); }
+    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
+    case 3u: { value = v / (1.0 + exp(-v)); }
+    case 4u: {
+      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
+      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
+    }
+    default: { return v; }
+  }
+  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+  return select(value, v, is_nan);
+}
+
 // Writes one matrix of sums to C's elements from (row, column) on.
 fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
   let tile = &c_tile[subgroup];
@@ -68,6 +97,13 @@ fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
     let at = lane / 2u * C_PITCH + lane % 2u * 2u;
     var low = params.alpha * bitcast<vec4f>(tile[at]);
     var high = params.alpha * bitcast<vec4f>(tile[at + 1u]);
+    if (params.biased != 0u) {
+      let eight = bias[j];
+      low += from_halves(eight.xy);
+      high += from_halves(eight.zw);
+    }
+    low = apply(low);
+    high = apply(high);
     if (params.beta != 0.0) {
       let old = c[i * width + j];
       low += params.beta * from_halves(old.xy);

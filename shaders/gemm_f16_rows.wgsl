@@ -1,4 +1,4 @@
-// C = alpha A B + beta C for few rows, row-major and contiguous, float16 in memory and float32
+// C = f(alpha A B + bias) + beta C for few rows, row-major and contiguous, float16 in memory and float32
 // sums; n a multiple of 8.
 //
 // Works on devices without shader-f16. A workgroup makes one row or four by 32 columns of C: 4
@@ -12,12 +12,16 @@ struct Params {
   k: u32,
   alpha: f32,
   beta: f32,
+  biased: u32, // whether there is a bias, of n halves for every row
 }
 
 @group(0) @binding(0) var<storage, read> a: array<u32>; // two halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>; // eight
-@group(0) @binding(2) var<storage, read_write> c: array<u32>;
+@group(0) @binding(2) var<storage, read> bias: array<u32>;
+@group(0) @binding(3) var<storage, read_write> c: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
 
 override ROWS: u32 = 4u; // of a workgroup: 1 or 4
 const COLUMNS = 32u;
@@ -67,6 +71,31 @@ fn half_bits(value: f32) -> u32 {
   return pack2x16float(vec2f(clamp(value, -65504.0, 65504.0), 0.0)) & 0xffffu;
 }
 
+// See unary.wgsl for these forms.
+fn erfc_positive(z: vec4f) -> vec4f {
+  let t = 1.0 / (1.0 + 0.5 * z);
+  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
+    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
+    + t * 0.17087277))))))));
+  return t * exp(p - z * z);
+}
+
+fn apply(v: vec4f) -> vec4f {
+  var value = v;
+  switch (FUNCTION) {
+    case 1u: { value = max(v, vec4f(0.0)); }
+    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
+    case 3u: { value = v / (1.0 + exp(-v)); }
+    case 4u: {
+      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
+      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
+    }
+    default: { return v; }
+  }
+  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+  return select(value, v, is_nan);
+}
+
 // Adds up the teams' sums of a row and writes it: each of 64 threads adds 8 teams' of four
 // columns, then each of 16 threads the eight results of two columns.
 fn write(low: vec4f, high: vec4f, thread: u32, row: u32, column0: u32) {
@@ -93,6 +122,10 @@ fn write(low: vec4f, high: vec4f, thread: u32, row: u32, column0: u32) {
       total += partial[i * quads + thread / 2u];
     }
     var values = params.alpha * select(total.xy, total.zw, (thread & 1u) == 1u);
+    if (params.biased != 0u) {
+      values += unpack2x16float(bias[column / 2u]);
+    }
+    values = apply(values.xyxy).xy;
     let i = (row * params.n + column) / 2u;
     if (params.beta != 0.0) {
       values += params.beta * unpack2x16float(c[i]);

@@ -1,4 +1,4 @@
-// C = alpha A B + beta C, row-major and contiguous, float16 in memory and float32 sums; rows of
+// C = f(alpha A B + bias) + beta C, row-major and contiguous, float16 in memory and float32 sums; rows of
 // whole vec4u, that is n and k multiples of 8 or rows padded to such (A's with zeros).
 //
 // Works on devices without shader-f16. A workgroup of 128 threads makes a 128 × 128 tile of C, 16
@@ -13,12 +13,16 @@ struct Params {
   k: u32,
   alpha: f32,
   beta: f32,
+  biased: u32, // whether there is a bias, of n halves for every row
 }
 
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
-@group(0) @binding(2) var<storage, read_write> c: array<vec2u>; // four
+@group(0) @binding(2) var<storage, read> bias: array<vec2u>;
+@group(0) @binding(3) var<storage, read_write> c: array<vec2u>; // four
 @group(1) @binding(0) var<uniform> params: Params;
+
+override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
 
 const TILE = 128u;
 const DEPTH = 16u;
@@ -51,6 +55,31 @@ fn half_bits(value: f32) -> u32 {
   return pack2x16float(vec2f(clamp(value, -65504.0, 65504.0), 0.0)) & 0xffffu;
 }
 
+// See unary.wgsl for these forms.
+fn erfc_positive(z: vec4f) -> vec4f {
+  let t = 1.0 / (1.0 + 0.5 * z);
+  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
+    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
+    + t * 0.17087277))))))));
+  return t * exp(p - z * z);
+}
+
+fn apply(v: vec4f) -> vec4f {
+  var value = v;
+  switch (FUNCTION) {
+    case 1u: { value = max(v, vec4f(0.0)); }
+    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
+    case 3u: { value = v / (1.0 + exp(-v)); }
+    case 4u: {
+      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
+      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
+    }
+    default: { return v; }
+  }
+  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+  return select(value, v, is_nan);
+}
+
 fn write(sums: vec4f, row: u32, column: u32) {
   let width = (params.n + 7u) / 8u * 2u;
   if (row >= params.m || column / 4u >= width) {
@@ -58,6 +87,11 @@ fn write(sums: vec4f, row: u32, column: u32) {
   }
   let i = row * width + column / 4u;
   var values = params.alpha * sums;
+  if (params.biased != 0u) {
+    let four = bias[column / 4u];
+    values += vec4f(unpack2x16float(four.x), unpack2x16float(four.y));
+  }
+  values = apply(values);
   if (params.beta != 0.0) {
     values += params.beta * vec4f(unpack2x16float(c[i].x), unpack2x16float(c[i].y));
   }

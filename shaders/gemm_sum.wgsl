@@ -10,15 +10,17 @@ struct Params {
   pieces: u32,
   c_row: u32, // elements from C(i, j) to C(i + 1, j)
   c_batch: u32, // elements from one matrix of the batch to the next
-  added: u32, // 1: a bias of n elements to every row, 2: the residual, as C lies
+  // 1: a bias of n elements to every row, 2: the residual, as C lies; of float16 are 16: the bias,
+  // 32: the residual
+  added: u32,
   function: u32, // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
   alpha: f32,
   beta: f32,
 }
 
 @group(0) @binding(0) var<storage, read> products: array<f32>;
-@group(0) @binding(1) var<storage, read> bias: array<f32>;
-@group(0) @binding(2) var<storage, read> residual: array<f32>;
+@group(0) @binding(1) var<storage, read> bias: array<u32>; // a float each, or two halves
+@group(0) @binding(2) var<storage, read> residual: array<u32>;
 @group(0) @binding(3) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
@@ -56,6 +58,25 @@ fn apply(v: f32) -> f32 {
   }
 }
 
+fn half_of(word: u32, i: u32) -> f32 {
+  let pair = unpack2x16float(word);
+  return select(pair.x, pair.y, (i & 1u) == 1u);
+}
+
+fn bias_at(i: u32) -> f32 {
+  if ((params.added & 16u) != 0u) {
+    return half_of(bias[i / 2u], i);
+  }
+  return bitcast<f32>(bias[i]);
+}
+
+fn residual_at(i: u32) -> f32 {
+  if ((params.added & 32u) != 0u) {
+    return half_of(residual[i / 2u], i);
+  }
+  return bitcast<f32>(residual[i]);
+}
+
 @compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) group: vec3u,
@@ -90,14 +111,14 @@ fn main(
   let at = group.z * params.c_batch + row * params.c_row + column;
   var value = params.alpha * sum;
   if ((params.added & 1u) != 0u) {
-    value += bias[column];
+    value += bias_at(column);
   }
   if (params.beta != 0.0) {
     value += params.beta * c[at];
   }
   value = apply(value);
   if ((params.added & 2u) != 0u) {
-    value += residual[at];
+    value += residual_at(at);
   }
   c[at] = value;
 }

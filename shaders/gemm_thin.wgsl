@@ -7,7 +7,8 @@
 // k and add up in workgroup memory. LANES = 1 is for lines that are contiguous along k, more for
 // neighbouring lines that are neighbours in memory; there QUADS reads four of them as a vec4,
 // where all strides are multiples of 4. The grid's x are blocks of lines, y pieces of k of length
-// chunk (one piece unless the sums go to gemm_sum.wgsl), z the batch.
+// chunk (one piece unless the sums go to gemm_sum.wgsl), z the batch. With MIXED, any operand but C
+// may be of float16, as `added` says; sums are of float32.
 
 struct Params {
   lines: u32,
@@ -23,41 +24,86 @@ struct Params {
   v_batch: u32,
   c_batch: u32,
   chunk: u32,
-  added: u32, // 1: a bias for each line, 2: for each vector, 4: the residual, as C lies
+  // 1: a bias for each line, 2: for each vector, 4: the residual, as C lies; of float16 are 8: the
+  // matrix, 16: the vectors, 32: the bias, 64: the residual
+  added: u32,
   alpha: f32,
   beta: f32,
 }
 
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> x4: array<vec4f>; // the same
-@group(0) @binding(2) var<storage, read> v: array<f32>;
-@group(0) @binding(3) var<storage, read> bias: array<f32>;
-@group(0) @binding(4) var<storage, read> residual: array<f32>;
+@group(0) @binding(0) var<storage, read> x: array<u32>; // a float each, or two halves
+@group(0) @binding(1) var<storage, read> x4: array<vec4u>; // the same
+@group(0) @binding(2) var<storage, read> v: array<u32>;
+@group(0) @binding(3) var<storage, read> bias: array<u32>;
+@group(0) @binding(4) var<storage, read> residual: array<u32>;
 @group(0) @binding(5) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 override LANES: u32 = 1u;
 override VECTORS: u32 = 1u; // 1, or 4 with the last one as often as needed
 override QUADS: bool = false;
+override MIXED: bool = false;
 override THREADS: u32 = 256u;
 
 override APART = select(LANES, 1u, QUADS); // lines from one of a thread's to the next
 
 var<workgroup> parts: array<vec4f, THREADS>;
 
+fn are_halves(bit: u32) -> bool {
+  return MIXED && (params.added & bit) != 0u;
+}
+
+fn half_of(word: u32, i: u32) -> f32 {
+  let pair = unpack2x16float(word);
+  return select(pair.x, pair.y, (i & 1u) == 1u);
+}
+
+fn x_value(i: u32) -> f32 {
+  if (are_halves(8u)) {
+    return half_of(x[i / 2u], i);
+  }
+  return bitcast<f32>(x[i]);
+}
+
+fn v_value(i: u32) -> f32 {
+  if (are_halves(16u)) {
+    return half_of(v[i / 2u], i);
+  }
+  return bitcast<f32>(v[i]);
+}
+
+fn bias_at(i: u32) -> f32 {
+  if (are_halves(32u)) {
+    return half_of(bias[i / 2u], i);
+  }
+  return bitcast<f32>(bias[i]);
+}
+
+fn residual_at(i: u32) -> f32 {
+  if (are_halves(64u)) {
+    return half_of(residual[i / 2u], i);
+  }
+  return bitcast<f32>(residual[i]);
+}
+
 // A step's elements of the thread's lines. Lines past the last one are not stored.
 fn four_lines(at: u32) -> vec4f {
   if (QUADS) {
-    return x4[at / 4u];
+    if (are_halves(8u)) {
+      let eight = x4[at / 8u];
+      let four = select(eight.xy, eight.zw, (at & 4u) != 0u);
+      return vec4f(unpack2x16float(four.x), unpack2x16float(four.y));
+    }
+    return bitcast<vec4f>(x4[at / 4u]);
   }
   let apart = LANES * params.x_line;
-  return vec4f(x[at], x[at + apart], x[at + 2u * apart], x[at + 3u * apart]);
+  return vec4f(x_value(at), x_value(at + apart), x_value(at + 2u * apart), x_value(at + 3u * apart));
 }
 
 // A vector's elements at four of the thread's steps.
 fn four_steps(at: u32) -> vec4f {
   let apart = THREADS / LANES * params.v_step;
-  return vec4f(v[at], v[at + apart], v[at + 2u * apart], v[at + 3u * apart]);
+  return vec4f(v_value(at), v_value(at + apart), v_value(at + 2u * apart), v_value(at + 3u * apart));
 }
 
 // The sum over all threads of a lane of lines.
@@ -84,13 +130,13 @@ fn store(first: u32, vector: u32, sums: vec4f, base: u32) {
       let at = base + line * params.c_line + vector * params.c_vector;
       var value = params.alpha * sums[i];
       if ((params.added & 3u) != 0u) {
-        value += bias[select(vector, line, (params.added & 1u) != 0u)];
+        value += bias_at(select(vector, line, (params.added & 1u) != 0u));
       }
       if (params.beta != 0.0) {
         value += params.beta * c[at];
       }
       if ((params.added & 4u) != 0u) {
-        value += residual[at];
+        value += residual_at(at);
       }
       c[at] = value;
     }
@@ -132,11 +178,11 @@ fn main(
   }
   for (; k < end; k += stride) {
     let values = four_lines(x_at + k * params.x_step);
-    sums0 += v[v_at.x + k * params.v_step] * values;
+    sums0 += v_value(v_at.x + k * params.v_step) * values;
     if (VECTORS > 1u) {
-      sums1 += v[v_at.y + k * params.v_step] * values;
-      sums2 += v[v_at.z + k * params.v_step] * values;
-      sums3 += v[v_at.w + k * params.v_step] * values;
+      sums1 += v_value(v_at.y + k * params.v_step) * values;
+      sums2 += v_value(v_at.z + k * params.v_step) * values;
+      sums3 += v_value(v_at.w + k * params.v_step) * values;
     }
   }
   // Pieces lie one after the other, each as large as all of a C.

@@ -6,14 +6,18 @@
 // an implementation assume that it does not occur.
 //
 // Entry points: main (x to y), main_in_place (y to y: WebGPU does not let one buffer be bound
-// both for reading and for writing).
+// both for reading and for writing); main_halves and main_halves_in_place, where x or y is of
+// float16, two in a word: they take eight elements a thread and compute in float32.
 
 struct Params {
   n: u32, // elements
+  halves: u32, // 1: x is of float16, 2: y
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;
+@group(0) @binding(0) var<storage, read> x_words: array<vec4u>;
 @group(0) @binding(1) var<storage, read_write> y: array<vec4f>;
+@group(0) @binding(1) var<storage, read_write> y_words: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 override THREADS: u32 = 256u; // in a workgroup
@@ -125,5 +129,79 @@ fn main_in_place(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgrou
     y[i] = result(y[i]);
   } else if (4u * i < params.n) {
     y[i] = edge(y[i], y[i]);
+  }
+}
+
+fn widened(halves: vec2u) -> vec4f {
+  return vec4f(unpack2x16float(halves.x), unpack2x16float(halves.y));
+}
+
+// Four floats as halves. pack2x16float leaves values beyond f16's range open, and NaN on some
+// devices.
+fn narrowed(v: vec4f) -> vec2u {
+  let inside = clamp(v, vec4f(-65504.0), vec4f(65504.0));
+  let low = pack2x16float(inside.xy);
+  let high = pack2x16float(inside.zw);
+  let finite = vec4u(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
+  let infinite = select(vec4u(0x7c00u), vec4u(0xfc00u), v < vec4f(0.0));
+  // From 65520 on, f16 rounds to infinity.
+  let ranged = select(finite, infinite, abs(v) >= vec4f(65520.0));
+  let bits = select(ranged, vec4u(0x7e00u), is_nan(v));
+  return bits.xz | (bits.yw << vec2u(16u));
+}
+
+// The words of a vec4 of y: new ones as far as n goes, `left` elements of `each` in a word.
+fn words_edge(value: vec4u, previous: vec4u, left: u32, each: u32) -> vec4u {
+  let before = min(vec4u(left), each * vec4u(0u, 1u, 2u, 3u));
+  let inside = min(vec4u(left) - before, vec4u(each)); // elements of each word
+  let some = select(vec4u(), vec4u(0xffffu), inside > vec4u());
+  let mask = select(some, vec4u(0xffffffffu), inside == vec4u(each));
+  return (previous & ~mask) | (value & mask);
+}
+
+fn store_words(i: u32, value: vec4u, left: u32, each: u32) {
+  if (left >= 4u * each) {
+    y_words[i] = value;
+  } else {
+    y_words[i] = words_edge(value, y_words[i], left, each);
+  }
+}
+
+fn store_eight(i: u32, first: vec4f, second: vec4f) {
+  let left = params.n - 8u * i;
+  if ((params.halves & 2u) != 0u) {
+    store_words(i, vec4u(narrowed(first), narrowed(second)), left, 2u);
+    return;
+  }
+  store_words(2u * i, bitcast<vec4u>(first), left, 1u);
+  if (left > 4u) {
+    store_words(2u * i + 1u, bitcast<vec4u>(second), left - 4u, 1u);
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main_halves(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = index(id, groups);
+  if (8u * i >= params.n) {
+    return;
+  }
+  if ((params.halves & 1u) != 0u) {
+    let eight = x_words[i];
+    store_eight(i, result(widened(eight.xy)), result(widened(eight.zw)));
+  } else {
+    let first = bitcast<vec4f>(x_words[2u * i]);
+    store_eight(i, result(first), result(bitcast<vec4f>(x_words[2u * i + 1u])));
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main_halves_in_place(
+  @builtin(global_invocation_id) id: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+) {
+  let i = index(id, groups);
+  if (8u * i < params.n) {
+    let eight = y_words[i];
+    store_eight(i, result(widened(eight.xy)), result(widened(eight.zw)));
   }
 }

@@ -40,6 +40,12 @@ def _gemm_thin(f: Fields) -> Work:
     return _gemm({"m": f["lines"], "n": f["vectors"], "k": f["k"], "beta": f["beta"]})
 
 
+def _gemm_tiny(f: Fields) -> Work:
+    operations, nbytes = _gemm(f)
+    count = f["total"] / (f["m"] * f["n"])
+    return operations * count, nbytes * count
+
+
 def _gemm_sum(f: Fields) -> Work:
     outputs = f["m"] * f["n"]
     return outputs * f["pieces"], 4 * outputs * (f["pieces"] + (2 if f["beta"] else 1))
@@ -120,13 +126,38 @@ def _layer_norm_and_sum(f: Fields) -> Work:
 
 
 def _broadcast(f: Fields) -> Work:
+    return f["n"], 4 * (_read(f, "a") + _read(f, "b") + f["n"])
+
+
+def _read(f: Fields, operand: str) -> float:
+    """Elements of an operand that is broadcast."""
     extents = [f[f"extent{i}"] for i in range(1, 5)]
     extents.insert(0, f["n"] / prod(extents))
-    read = sum(
-        prod(extent for i, extent in enumerate(extents) if f[f"{operand}{i}"])
-        for operand in ("a", "b")
-    )
-    return f["n"], 4 * (read + f["n"])
+    return prod(extent for i, extent in enumerate(extents) if f[f"{operand}{i}"])
+
+
+def _halves(operations: int) -> Callable[[Fields], Work]:
+    """One array to another, either of float16 where the bits of "halves" say so."""
+
+    def work(f: Fields) -> Work:
+        halves = int(f["halves"]).bit_count()
+        return operations * f["n"], (8 - 2 * halves) * f["n"]
+
+    return work
+
+
+def _mixed(f: Fields) -> Work:
+    operations, nbytes = _broadcast(f)
+    kinds = int(f["kinds"])
+    a, b = (_read(f, operand) for operand in ("a", "b"))
+    spared = a * bool(kinds & 1) + b * bool(kinds & 2) + f["n"] * bool(kinds & 4)
+    return operations, nbytes - 2 * spared
+
+
+def _mixed_in_place(f: Fields) -> Work:
+    kinds = int(f["kinds"])
+    own, other = 2 if kinds & 4 else 4, 2 if kinds & 2 else 4
+    return f["n"], (2 * own + other) * f["n"]
 
 
 def _moments(f: Fields) -> Work:
@@ -146,6 +177,12 @@ def _pool(outputs: int) -> Callable[[Fields], Work]:
 COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "unary": _elements(1, 1),
     "unary_in_place": _elements(1, 1),
+    "unary_halves": _halves(1),
+    "unary_halves_in_place": _halves(1),
+    "scalar": _halves(1),
+    "scalar_in_place": _halves(1),
+    "mixed": _mixed,
+    "mixed_in_place": _mixed_in_place,
     "binary": _elements(2, 1),
     "binary_in_place_a": _elements(2, 1),
     "binary_in_place_b": _elements(2, 1),
@@ -162,6 +199,7 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "moments_merge": lambda f: (8 * _inputs(f), 12 * (_inputs(f) + _outputs(f))),
     "gemm": _gemm,
     "gemm_thin": _gemm_thin,
+    "gemm_tiny": _gemm_tiny,
     "gemm_sum": _gemm_sum,
     "gemm_f16": _gemm_f16,
     "gemm_f16_rows": _gemm_f16,

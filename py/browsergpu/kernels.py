@@ -6,13 +6,14 @@ missing, none extra), and another compiles every kernel in every configuration.
 =================  ==================  ==========================================================
 kernel             used by             configurations
 =================  ==================  ==========================================================
-unary…             ``unary``           one per operation
+unary…             ``unary``           one per operation; halves: where x or y is of float16
 binary…            ``binary``          one per operation
 reduce_rows, …     ``reduce``          one per operation; columns: for a multiple of 4, too
-gemm               ``gemm``, batched   one per tile and activation
-gemm_thin          ``gemm``, batched   one per way of the threads and number of vectors
+gemm               ``gemm``, batched   one per tile and activation; mixed: for float16 operands
+gemm_thin          ``gemm``, batched   one per way of the threads and number of vectors; mixed
+gemm_tiny          batched             one
 gemm_sum           ``gemm``, batched   one per number of threads to an element
-gemm_f16…          ``gemm_f16``        one each; rows: one per number of rows
+gemm_f16…          ``gemm_f16``        one per activation; rows: and per number of rows
 repitch            ``gemm_f16``        one
 conv2d…            ``conv2d_forward``  one per tile, filters of a tile or kind of windows
 attention          ``attention``       one per kind of mask
@@ -24,7 +25,9 @@ cross_entropy, …   ``cross_entropy``   one per length of rows that fits
 embedding, adam: by name
 pixel, stencil     image filters       one per filter
 blur               ``gaussian_blur``   one per direction
+scalar…            ``add`` to ``div``  one: with a number
 broadcast          ``add`` to ``div``  one per operation and number of axes
+mixed…             ``add`` to ``div``  one per number of axes: where some are of float16
 strided, transpose ``transpose``       strided: one per number of axes
 moments_rows, …    ``variance``        moments, or the variance; columns as for reduce
 batch_norm, …      ``batch_norm``      one
@@ -95,6 +98,10 @@ _UNARY = _ops(
     "relu", "sigmoid", "tanh", "exp", "log", "sqrt", "abs", "neg", "gelu", "silu",
     "gelu_erf",
 )  # fmt: skip
+_UNARY_PARAMS = params("n: u32", "halves: u32")
+#: Those that arrays of float16 are given to.
+_UNARY_HALVES = {op: _UNARY[op] for op in ("relu", "sigmoid", "tanh", "gelu", "gelu_erf")}
+_SCALAR_PARAMS = params("n: u32", "op: u32", "number: u32", "halves: u32")
 _BINARY = _ops("add", "sub", "mul", "div", "max", "min", "pow")
 _REDUCE = _ops("sum", "max", "min")
 _REDUCE_ROWS: Configurations = {op: {**of_op, "ALIGNED": 0} for op, of_op in _REDUCE.items()}
@@ -129,6 +136,7 @@ _BROADCAST_PARAMS = params(
     "n: u32", "extent1: u32", "extent2: u32", "extent3: u32", "extent4: u32", "a0: u32", "a1: u32",
     "a2: u32", "a3: u32", "a4: u32", "b0: u32", "b1: u32", "b2: u32", "b3: u32", "b4: u32",
 )  # fmt: skip
+_MIXED_PARAMS = params(*_BROADCAST_PARAMS.declared, "kinds: u32")
 _STRIDED: Configurations = {str(rank): {"RANK": rank} for rank in STRIDED_RANKS}
 _STRIDED_PARAMS = params(
     "n: u32", *(f"extent{i}: u32" for i in range(1, 8)), *(f"stride{i}: u32" for i in range(8))
@@ -178,13 +186,28 @@ _NORM_PARAMS = params(
 )  # fmt: skip
 _EMBEDDING_PARAMS = params("rows: u32", "elements: u32", "entries: u32", "missing: u32")
 _LOSS_PARAMS = params("rows: u32", "classes: u32", "chunks: u32", "lanes: u32")
-_GEMM_F16_PARAMS = params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32")
+_GEMM_F16_PARAMS = params(
+    "m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32", "biased: u32"
+)  # fmt: skip
 _CASTS = {
     f"{source}_{target}": {"FROM": i, "TO": j}
     for i, source in enumerate(DType)
     for j, target in enumerate(DType)
     if source is not target
 } | {"unorm8_f32": {"FROM": 6, "TO": 0}, "f32_unorm8": {"FROM": 0, "TO": 6}}
+
+#: What a product can end in: none, or an activation.
+_FUNCTIONS = ("", "relu", "gelu", "silu", "gelu_erf")
+
+
+def _mixed(configurations: Configurations) -> Configurations:
+    """Each of them for operands of float32, and for those of which some are of float16."""
+    return {
+        f"{name} mixed" if mixed else name: {**constants, "MIXED": mixed}
+        for name, constants in configurations.items()
+        for mixed in (0, 1)
+    }
+
 
 _GEMM = _bindings("a", "b", "bias", "residual", "c")
 _GEMM_THIN = _bindings("x", "x4", "v", "bias", "residual", "c")
@@ -203,9 +226,24 @@ _GEMM_WAYS: Configurations = {
 }
 
 _TABLE = (
-    Kernel("unary", "unary.wgsl", (_X, _Y), _ELEMENTS, "main", _UNARY, "elementwise"),
+    Kernel("unary", "unary.wgsl", (_X, _Y), _UNARY_PARAMS, "main", _UNARY, "elementwise"),
     Kernel(
-        "unary_in_place", "unary.wgsl", (_Y,), _ELEMENTS, "main_in_place", _UNARY, "elementwise"
+        "unary_in_place", "unary.wgsl", (_Y,), _UNARY_PARAMS, "main_in_place", _UNARY,
+        "elementwise",
+    ),
+    Kernel(
+        "unary_halves", "unary.wgsl",
+        (Binding(0, "x_words", READ), Binding(1, "y_words", WRITE)), _UNARY_PARAMS, "main_halves",
+        _UNARY_HALVES, "elementwise",
+    ),
+    Kernel(
+        "unary_halves_in_place", "unary.wgsl", (Binding(1, "y_words", WRITE),), _UNARY_PARAMS,
+        "main_halves_in_place", _UNARY_HALVES, "elementwise",
+    ),
+    Kernel("scalar", "scalar.wgsl", (_X, _Y), _SCALAR_PARAMS, family="elementwise"),
+    Kernel(
+        "scalar_in_place", "scalar.wgsl", (_Y,), _SCALAR_PARAMS, "main_in_place",
+        family="elementwise",
     ),
     Kernel("binary", "binary.wgsl", (_A, _B, _OUT), _ELEMENTS, "main", _BINARY, "elementwise"),
     Kernel(
@@ -227,6 +265,14 @@ _TABLE = (
     Kernel(
         "broadcast_vectors", "broadcast.wgsl", _bindings("a_vectors", "b_vectors", "y_vectors"),
         _BROADCAST_PARAMS, "main_vectors", _BROADCAST, "elementwise",
+    ),
+    Kernel(
+        "mixed", "mixed.wgsl", (_A, _B, _OUT), _MIXED_PARAMS, "main",
+        {str(rank): {"RANK": rank} for rank in BROADCAST_RANKS}, "elementwise",
+    ),
+    Kernel(
+        "mixed_in_place", "mixed.wgsl", (_B, _OUT), _MIXED_PARAMS, "main_in_place",
+        {"": {"RANK": BROADCAST_RANKS[0]}}, "elementwise",
     ),
     Kernel(
         "strided", "strided.wgsl", (_X, _Y), _STRIDED_PARAMS, "main", _STRIDED, "elementwise"
@@ -272,11 +318,23 @@ _TABLE = (
             "c_row: u32", "a_batch: u32", "b_batch: u32", "c_batch: u32", "first: u32",
             "chunk: u32", "added: u32", "alpha: f32", "beta: f32",
         ),
-        configurations={
-            f"{tile}_{function}" if i else tile: {**constants, "FUNCTION": i}
-            for tile, constants in _GEMM_TILES.items()
-            for i, function in enumerate(("", "relu", "gelu", "silu", "gelu_erf"))
-        },
+        configurations=_mixed(
+            {
+                f"{tile}_{function}" if i else tile: {**constants, "FUNCTION": i}
+                for tile, constants in _GEMM_TILES.items()
+                for i, function in enumerate(_FUNCTIONS)
+            }
+        ),
+    ),
+    Kernel(
+        "gemm_tiny",
+        "gemm_tiny.wgsl",
+        _GEMM,
+        params(
+            "m: u32", "n: u32", "k: u32", "a_row: u32", "a_col: u32", "b_row: u32", "b_col: u32",
+            "c_row: u32", "a_batch: u32", "b_batch: u32", "c_batch: u32", "total: u32",
+            "added: u32", "function: u32", "alpha: f32", "beta: f32",
+        ),
     ),
     Kernel(
         "gemm_thin",
@@ -287,11 +345,13 @@ _TABLE = (
             "v_step: u32", "c_line: u32", "c_vector: u32", "x_batch: u32", "v_batch: u32",
             "c_batch: u32", "chunk: u32", "added: u32", "alpha: f32", "beta: f32",
         ),
-        configurations={
-            name: {**constants, "VECTORS": vectors}
-            for way, constants in _GEMM_WAYS.items()
-            for name, vectors in ((way, 1), (f"{way}_few", 4))
-        },
+        configurations=_mixed(
+            {
+                name: {**constants, "VECTORS": vectors}
+                for way, constants in _GEMM_WAYS.items()
+                for name, vectors in ((way, 1), (f"{way}_few", 4))
+            }
+        ),
     ),
     Kernel(
         "gemm_sum",
@@ -307,8 +367,9 @@ _TABLE = (
         Kernel(
             name,
             f"{name}.wgsl",
-            _bindings("a", "b", "c"),
+            _bindings("a", "b", "bias", "c"),
             _GEMM_F16_PARAMS,
+            configurations={function: {"FUNCTION": i} for i, function in enumerate(_FUNCTIONS)},
         )
         for name in (
             "gemm_f16", "gemm_f16_tile", "gemm_f16_matrix32", "gemm_f16_matrix64",
@@ -318,9 +379,13 @@ _TABLE = (
     Kernel(
         "gemm_f16_rows",
         "gemm_f16_rows.wgsl",
-        _bindings("a", "b", "c"),
+        _bindings("a", "b", "bias", "c"),
         _GEMM_F16_PARAMS,
-        configurations={"1": {"ROWS": 1}, "4": {"ROWS": 4}},
+        configurations={
+            f"{rows}_{function}" if i else str(rows): {"ROWS": rows, "FUNCTION": i}
+            for rows in (1, 4)
+            for i, function in enumerate(_FUNCTIONS)
+        },
     ),
     Kernel(
         "repitch",

@@ -116,7 +116,7 @@ _ATTENTION = Variant("general", "attention", workgroup_bytes=12_672, threads=256
 
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
     # Traits: of the kernel of vectors, how many it takes, its lanes, and whether it wants strides
-    # of whole vec4; of the others, a tile's extents, in C and along k.
+    # of whole vec4; of those of tiles, a tile's extents, in C and along k.
     "gemm": (
         *(
             Variant(
@@ -135,6 +135,7 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
                 ("along", 256, 1, 0),
             )
         ),
+        Variant("tiny", "gemm_tiny", threads=128),
         *(
             Variant(
                 f"tile{side}",
@@ -221,6 +222,7 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
             threads=256,
             traits={"filters": 16, "pixels": 16},
         ),
+        Variant("depthwise", "conv2d_depthwise", threads=64),
         _convolution("tile64", 64, 64, 16, 0, 8_448, 128),
     ),
     # Traits: a tile's head_dim and queries. The last one is for every head_dim, and for masks.
@@ -249,6 +251,7 @@ _CONV2D_ON_A_CPU = {
 PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "": {
         "gemm": {
+            "tiny": "tiny",
             "along": "along",
             "across": "quads_wide",
             "along few": "along_few",
@@ -276,6 +279,7 @@ PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
             "other 32k": "tile64x32_split",
             "point 0": "tile32_split",
             "other 0": "tile64x32_split",
+            "depthwise": "depthwise",
         },
     },
     "google swiftshader": {

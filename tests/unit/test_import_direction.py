@@ -21,7 +21,7 @@ LAYERS = [
         *("tensors.arithmetic", "tensors.images", "tensors.networks"),
     ],
     ["executor.base", "group", "tensors.store"],
-    ["device_array", "tensors.masks", "tuning.tune", "wasm_backend"],
+    ["device_array", "ops.matmul", "ops.pointwise", "tensors.masks", "tuning.tune", "wasm_backend"],
     ["tuning.problems", "tuning.workgroups"],
     [
         *("buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "ops.rows"),

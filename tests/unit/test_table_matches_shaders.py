@@ -153,9 +153,16 @@ CASTS |= {"unorm8_f32", "f32_unorm8"}  # u8 as 0..1: of pictures alone
 
 HELD = {"4", "8", "16"}
 
+MIXED = ("", " mixed")  # operands of float32, or some of float16
+
 # Configurations by the kernel's name or its first word; the others have one, without a name.
 CONFIGURATIONS = {
     "unary": {op.value for op in UnaryOp},
+    **{
+        f"unary_halves{where}": {"relu", "sigmoid", "tanh", "gelu", "gelu_erf"}
+        for where in ("", "_in_place")
+    },
+    "mixed": {"2", "3", "5"},  # the most axes
     "binary": {op.value for op in BinaryOp},
     # A mean is a sum that is scaled.
     "reduce": {op.value for op in ReduceOp} - {"mean"},
@@ -163,15 +170,27 @@ CONFIGURATIONS = {
         f"{op}{suffix}" for op in ("sum", "max", "min") for suffix in ("", "_aligned")
     },
     "gemm": {
-        f"{tile}{function}"
+        f"{tile}{function}{mixed}"
         for tile in ("32", "64", "128")
         for function in ("", "_relu", "_gelu", "_silu", "_gelu_erf")
+        for mixed in MIXED
     },
     "gemm_thin": {
-        way + few for way in ("along", "across", "quads", "quads_wide") for few in ("", "_few")
+        way + few + mixed
+        for way in ("along", "across", "quads", "quads_wide")
+        for few in ("", "_few")
+        for mixed in MIXED
     },
     "gemm_sum": {"1", "8"},
-    "gemm_f16_rows": {"1", "4"},  # rows of a workgroup
+    **{
+        f"gemm_f16{kernel}": {"", "relu", "gelu", "silu", "gelu_erf"}
+        for kernel in ("", "_tile", "_matrix32", "_matrix64", "_matrix128")
+    },
+    "gemm_f16_rows": {  # rows of a workgroup
+        f"{rows}{function}"
+        for rows in ("1", "4")
+        for function in ("", "_relu", "_gelu", "_silu", "_gelu_erf")
+    },
     "conv2d": {  # tiles of filters × pixels
         f"{tile}{windows}" for tile in ("64x64", "64x32", "32x32") for windows in ("", "_pointwise")
     },
@@ -203,9 +222,7 @@ CONFIGURATIONS = {
     },
 }
 PLAIN = {
-    *("gemm_f16", "gemm_f16_tile", "pool_indices"),
-    "conv2d_sum",
-    *(f"gemm_f16_matrix{rows}" for rows in (32, 64, 128)),
+    *("conv2d_sum", "gemm_tiny", "mixed_in_place", "pool_indices"),
 }
 
 

@@ -11,7 +11,7 @@ from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
 from browsergpu.executor.base import FLOATS, ExecutorBase
 from browsergpu.memory import Allocation
-from browsergpu.ops import batch_norm, conv2d, elementwise, pool, rows
+from browsergpu.ops import batch_norm, conv2d, elementwise, pointwise, pool, rows
 from browsergpu.ops.remembered import hashable
 from browsergpu.staging import Staging
 
@@ -84,9 +84,7 @@ class Networks(ExecutorBase):
         kind = self._floats(op, x=x)
         result = self._out(op, out, x.shape, kind)
         if x.size:
-            with Staging(self.device, op) as staging:
-                y = staging.write(result.tensor)
-                elementwise.unary(self.device, op, staging.read(x.tensor), y, x.size)
+            pointwise.unary(self.device, op, x.tensor, result.tensor)
         return result
 
     def softmax(

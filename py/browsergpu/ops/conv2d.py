@@ -17,7 +17,7 @@ from browsergpu.ops import depthwise
 from browsergpu.ops.remembered import remembered
 from browsergpu.variants import Variant
 
-#: As many filters of one group as are made one by one where they see one channel only.
+#: As many filters of one group as are best made one by one where they see one channel only.
 _FEW_FILTERS = 8
 _SUM_THREADS = 128  # of conv2d_sum
 #: Amounts of outputs that tell size classes apart: this many or more.
@@ -61,7 +61,10 @@ class Convolution:
 
     @property
     def size_class(self) -> str:
-        """Its kind and how many outputs there are to keep a GPU busy."""
+        """Its kind and how many outputs there are to keep a GPU busy; "depthwise" where each of a
+        few filters sees one channel only."""
+        if self.channels == 1 and self.filters <= _FEW_FILTERS:
+            return "depthwise"
         outputs = self.images * self.groups * self.filters * product(self.out)
         amount = next(name for name, least in _AMOUNTS.items() if outputs >= least)
         return f"{self.kind} {amount}"
@@ -92,6 +95,8 @@ def _able(problem: Convolution, variant: Variant) -> bool:
         return problem.kind == "point" and problem.channels % 4 == 0
     if variant.kernel == "conv2d_window":
         return problem.kind == "window" and fits(*problem.window_grid(variant))
+    if variant.kernel == depthwise.KERNEL:
+        return problem.channels == 1
     return True
 
 
@@ -172,7 +177,7 @@ def plan_conv2d(
 @lru_cache(maxsize=1024)
 def _steps(plan: Conv2dPlan, variant: Variant, biased: bool) -> Steps:
     p = plan.problem
-    if p.channels == 1 and p.filters <= _FEW_FILTERS:
+    if variant.kernel == depthwise.KERNEL:
         made = depthwise.dispatch(
             p.image, p.images * p.groups * p.filters, p.filters, p.groups, p.kernel, p.out,
             p.stride, p.padding, p.dilation,

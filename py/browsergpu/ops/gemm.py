@@ -137,17 +137,19 @@ def gemm(
     bias: Allocation | None = None,
     activation: str | None = None,
     residual: Allocation | None = None,
+    halves: int = 0,
 ) -> None:
     """C = f(alpha op(A) op(B) + bias + beta C) + residual.
 
     For row-major C alone: ``bias`` is n elements for every row, ``activation`` one of
-    ``products.ACTIVATIONS``, ``residual`` lies as C does. c is none of the others.
+    ``products.ACTIVATIONS``, ``residual`` lies as C does; ``halves`` says which operands are of
+    float16, by the bits of ``products``. c is none of the others.
     """
     product = plan.product
     if product is None:
         return
     variant = device.variants.choose("gemm", plan.size_class, product.able)
-    added = (bias is not None) * BIAS + (residual is not None) * RESIDUAL
+    added = (bias is not None) * BIAS + (residual is not None) * RESIDUAL + halves
     key = (variant.name, added, activation)
     layout = plan.layouts.get(key)
     if layout is None:

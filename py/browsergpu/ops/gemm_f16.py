@@ -95,19 +95,29 @@ def _size_class(m: int, n: int) -> str:
 
 
 def gemm_f16(
-    device: Device, plan: GemmF16Plan, a: Allocation, b: Allocation, c: Allocation
+    device: Device,
+    plan: GemmF16Plan,
+    a: Allocation,
+    b: Allocation,
+    c: Allocation,
+    bias: Allocation | None = None,
+    activation: str | None = None,
 ) -> None:
-    """C = alpha A B + beta C, contiguous float16 with float32 sums; c is neither a nor b."""
+    """C = f(alpha A B + bias) + beta C, contiguous float16 with float32 sums: ``bias`` is n
+    elements for every row, ``activation`` one of ``products.ACTIVATIONS``. c is none of the
+    others."""
     m, n, k = plan.m, plan.n, plan.k
     if plan.c_elements == 0:
         return
     has_room = not plan.copy_bytes or plan.copy_bytes <= device.largest_buffer
     able = plan.fits if has_room else plan.takes_rows_of
     variant = device.variants.choose(_OP, plan.size_class, able)
-    pipeline = device.pipeline(variant.kernel, variant.configuration)
+    pipeline = device.pipeline(variant.kernel, _ending_in(activation, variant.configuration))
+    bias_id = a.id if bias is None else bias.id  # not read then, but something must be bound
+    fields = (m, n, k, plan.alpha, plan.beta, int(bias is not None))
     grid = fold(blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"]))
     if plan.takes_rows_of(variant):
-        device.recorder.dispatch(pipeline, *grid, a.id, b.id, c.id, m, n, k, plan.alpha, plan.beta)
+        device.recorder.dispatch(pipeline, *grid, a.id, b.id, bias_id, c.id, *fields)
         return
     temporary: list[Allocation] = []
 
@@ -124,14 +134,18 @@ def gemm_f16(
         left = a if plan.whole_a else copy(m, k, a)
         right = b if plan.whole_b else copy(k, n, b)
         product = c if plan.whole_b else copy(m, n, c if plan.beta else None)
-        device.recorder.dispatch(
-            pipeline, *grid, left.id, right.id, product.id, m, n, k, plan.alpha, plan.beta
-        )
+        device.recorder.dispatch(pipeline, *grid, left.id, right.id, bias_id, product.id, *fields)
         if product is not c:
             _repitch(device, m, product, _whole(n), c, n)
     finally:
         for buffer in temporary:
             device.memory.return_buffer(buffer)
+
+
+def _ending_in(activation: str | None, configuration: str) -> str:
+    if activation is None:
+        return configuration
+    return f"{configuration}_{activation}" if configuration else activation
 
 
 def _whole(columns: int) -> int:

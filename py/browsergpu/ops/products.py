@@ -8,9 +8,14 @@ from typing import Any
 from browsergpu.grids import MAX_PER_DIMENSION, blocks, fold, layers
 from browsergpu.variants import Variant
 
-BIAS, RESIDUAL = 1, 2  # bits of ``added``
+BIAS, RESIDUAL = 1, 2  # bits of ``added``: what there is …
+A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES = 4, 8, 16, 32  # … and what is of float16
+_HALVES = A_HALVES | B_HALVES | BIAS_HALVES | RESIDUAL_HALVES
 ACTIVATIONS = (None, "relu", "gelu", "silu", "gelu_erf")
 
+_TINY = 16  # rows and columns of matrices that do not get a workgroup each …
+_SHORT = 64  # … and steps of k
+_TINY_THREADS = 128
 _THIN = 4  # rows or columns that gemm_thin takes at most
 _LINES = 4  # that one thread of it sums
 _ENOUGH = 200  # workgroups of tiles that keep a large GPU busy
@@ -38,6 +43,11 @@ class Layout:
     total: tuple[str, Grid, Fields] = ("", (0, 0, 0), ())
 
 
+def _mixed(configuration: str, added: int) -> str:
+    """The configuration for operands of which some may be of float16."""
+    return f"{configuration} mixed" if added & _HALVES else configuration
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
     """C = alpha A B + beta C for row-major C: extents, strides between rows, columns and matrices
@@ -60,8 +70,10 @@ class Product:
 
     @property
     def size_class(self) -> str:
-        """What the picks know: products with vectors by the way that the matrix lies, the others
-        by the number of tiles they have, and of pieces of k."""
+        """What the picks know: batches of tiny matrices, products with vectors by the way that the
+        matrix lies, the others by the number of tiles they have, and of pieces of k."""
+        if self.count > 1 and max(self.m, self.n) <= _TINY and self.k <= _SHORT:
+            return "tiny"
         if self._vectors <= _THIN:
             way = "along" if self._line_and_step[1] == 1 else "across"
             return way if self._vectors == 1 else f"{way} few"
@@ -100,6 +112,8 @@ class Product:
 
     def layout(self, variant: Variant, added: int, activation: str | None) -> Layout:
         """The product as a variant does it, with a bias or a residual and an activation."""
+        if variant.kernel == "gemm_tiny":
+            return self._tiny(added, activation)
         if "lanes" in variant.traits:
             return self._thin(variant, added, activation)
         side = variant.traits["side"]
@@ -110,20 +124,30 @@ class Product:
         else:
             c_row, c_batch, alpha, beta = self.c_row, self.c_batch, self.alpha, self.beta
         plain = pieces > 1 or activation is None
+        configuration = variant.configuration if plain else f"{variant.configuration}_{activation}"
+        own = added & (A_HALVES | B_HALVES) if pieces > 1 else added
         return Layout(
             variant.kernel,
-            variant.configuration if plain else f"{variant.configuration}_{activation}",
+            _mixed(configuration, own),
             tuple(
                 (
                     (grid_x, grid_y, layer_count),
                     (self.m, self.n, self.k, self.a_row, self.a_col, self.b_row, self.b_col, c_row,
-                     self.a_batch, self.b_batch, c_batch, first, chunk,
-                     0 if pieces > 1 else added, alpha, beta),
+                     self.a_batch, self.b_batch, c_batch, first, chunk, own, alpha, beta),
                 )
                 for first, layer_count in layers(self.count * pieces)
             ),
             **self._summed(pieces, pieces > 1, added, activation),
         )  # fmt: skip
+
+    def _tiny(self, added: int, activation: str | None) -> Layout:
+        total = self.m * self.n * self.count
+        fields = (
+            self.m, self.n, self.k, self.a_row, self.a_col, self.b_row, self.b_col, self.c_row,
+            self.a_batch, self.b_batch, self.c_batch, total, added, ACTIVATIONS.index(activation),
+            self.alpha, self.beta,
+        )  # fmt: skip
+        return Layout("gemm_tiny", "", ((fold(blocks(total, _TINY_THREADS)), fields),))
 
     def _thin(self, variant: Variant, added: int, activation: str | None) -> Layout:
         few_rows = self.m <= self.n
@@ -140,6 +164,10 @@ class Product:
         else:
             c_row, c_batch, alpha, beta = self.c_row, self.c_batch, self.alpha, self.beta
             own = (added & BIAS and (1 if few_rows else 2)) + 2 * (added & RESIDUAL)
+            own |= 2 * (added & (BIAS_HALVES | RESIDUAL_HALVES))
+        # The kernel's bits for the matrix and the vectors: 8 and 16.
+        matrix, the_others = (B_HALVES, A_HALVES) if few_rows else (A_HALVES, B_HALVES)
+        own |= (8 if added & matrix else 0) | (16 if added & the_others else 0)
         fields = (
             lines, vectors, self.k, *(b + a if few_rows else a + b),
             *((1, c_row) if few_rows else (c_row, 1)),
@@ -148,7 +176,7 @@ class Product:
         )  # fmt: skip
         return Layout(
             variant.kernel,
-            variant.configuration,
+            _mixed(variant.configuration, added),
             (((groups, pieces, self.count), fields),),
             few_rows,
             True,

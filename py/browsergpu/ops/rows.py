@@ -9,6 +9,7 @@ from __future__ import annotations
 from struct import pack, unpack
 
 from browsergpu.device import Device
+from browsergpu.dtypes import DType
 from browsergpu.grids import blocks, fold
 from browsergpu.kernels import HELD
 from browsergpu.memory import Allocation
@@ -19,7 +20,8 @@ from browsergpu.ops.remembered import remembered
 
 _THREADS = 256
 _cut = remembered(cut_lanes)
-_NAN_BITS = unpack("<I", pack("<f", float("nan")))[0]
+#: The words that stand for a row of an embedding that is not there; 0 for whole numbers.
+_MISSING = {DType.F32: unpack("<I", pack("<f", float("nan")))[0], DType.F16: 0x7E007E00}
 
 
 @remembered
@@ -172,14 +174,13 @@ def embedding(
     rows: int,
     words: int,
     entries: int,
-    *,
-    floats: bool,
+    dtype: DType,
 ) -> None:
-    """y[r] = weight[indices[r]], rows of whole words."""
+    """y[r] = weight[indices[r]], rows of whole words, which hold elements of ``dtype``."""
     vectors = words % 4 == 0
     elements = words // 4 if vectors else words
     device.recorder.dispatch(
         device.pipeline("embedding_vectors" if vectors else "embedding"),
         *fold(blocks(rows * elements, _THREADS)), indices.id, weight.id, y.id,
-        rows, elements, entries, _NAN_BITS if floats else 0,
+        rows, elements, entries, _MISSING.get(dtype, 0),
     )  # fmt: skip

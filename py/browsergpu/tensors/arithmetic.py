@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from browsergpu import checks
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
-from browsergpu.ops import elementwise, gemm, integers, reduce
+from browsergpu.ops import elementwise, integers, matmul, pointwise, reduce
 from browsergpu.staging import Staging
 from browsergpu.tensor_contract import TensorHandle
 from browsergpu.tensors.store import FLOATS, NUMBERS, WHOLE, TensorStore, around
@@ -27,22 +26,8 @@ class Arithmetic(TensorStore):
             raise InvalidArgument(
                 op, "dtypes", ", ".join(sorted(kinds)), "floats alone, or one of i32, u32 and u8"
             )
-        if first.size == 0:
-            return
-        if not first.dtype.is_float:
-            kind = first.dtype.computed_as
-            with Staging(device, op) as staging:
-                y = staging.write(result, first, second, dtype=kind)
-                integers.binary(
-                    device, "add", staging.read(first, kind), staging.read(second, kind), y,
-                    first.size,
-                )  # fmt: skip
-            return
-        with Staging(device, op) as staging:
-            y = staging.write(result)
-            elementwise.binary(
-                device, "add", staging.read(first), staging.read(second), y, first.size
-            )
+        if first.size:
+            pointwise.binary(device, op, "add", first, second, result)
 
     def gelu(self, input: TensorHandle, out: TensorHandle, approximate: str = "tanh") -> None:
         if approximate not in ("tanh", "none"):
@@ -58,9 +43,7 @@ class Arithmetic(TensorStore):
         y = self._tensor(op, "out", out, FLOATS)
         self._same_shape(op, "out", out, y, x)
         if x.size:
-            with Staging(device, op) as staging:
-                target = staging.write(y)
-                elementwise.unary(device, function, staging.read(x), target, x.size)
+            pointwise.unary(device, function, x, y)
 
     def matmul(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
         self._matmul("matmul", a, b, None, out)
@@ -96,28 +79,14 @@ class Arithmetic(TensorStore):
             raise InvalidArgument(
                 op, "b", b, f"leading dimensions {tuple(lead_a)} as a's, not {tuple(lead_b)}"
             )
-        lead = lead_a or lead_b
-        expected = (*lead, m, n)
+        expected = (*(lead_a or lead_b), m, n)
         if result.shape != expected:
             raise InvalidArgument(op, "out", out, f"shape {expected}, not {result.shape}")
         if added is not None and added.shape != (n,):
             raise InvalidArgument(op, "bias", bias, f"shape {(n,)}, not {added.shape}")
-        if lead_a and not lead_b:  # one matrix for all: the batch is further rows of a
-            m, lead = m * checks.product(lead_a), []
-        plan = gemm.plan_gemm(
-            op, "no_trans", "no_trans", m, n, k, 1.0, max(k, 1), m * k if lead_a else 0,
-            max(n, 1), k * n if lead_b else 0, 0.0, max(n, 1), m * n, checks.product(lead), "C",
-        )  # fmt: skip
-        with Staging(device, op) as staging:
-            y = staging.write(result, left, right, *(() if added is None else (added,)))
-            gemm.gemm(
-                device,
-                plan,
-                staging.read(left),
-                staging.read(right),
-                y,
-                None if added is None else staging.read(added),
-            )
+        plan = matmul.plan_matmul(op, left.shape, right.shape)
+        if plan is not None and result.size:
+            matmul.multiply(device, op, plan, left, right, result, added)
 
     def reduce_sum(self, input: TensorHandle, out: TensorHandle, dim: int | None) -> None:
         op = "reduce_sum"

@@ -165,12 +165,14 @@ class Networks(TensorStore):
             raise InvalidArgument(op, "out", out, f"a dtype as weight's {table.dtype}")
         if y.size == 0:
             return
-        dtype = DType.F32 if table.dtype.is_float else table.dtype
+        dtype, words = table.dtype, length
+        if dtype is DType.F16:  # rows of whole words are taken as they are
+            dtype, words = (DType.F32, length) if length % 2 else (DType.F16, length // 2)
         with Staging(device, op) as staging:
             target = staging.write(y, which, table, dtype=dtype)
             rows.embedding(
                 device, which.buffer, staging.read(table, dtype), target,
-                which.size, length, entries, floats=dtype is DType.F32,
+                which.size, words, entries, dtype,
             )  # fmt: skip
 
     def adam_update(

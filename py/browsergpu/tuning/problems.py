@@ -21,13 +21,16 @@ class Problem:
     record: Callable[[Device, Sequence[Allocation]], None]
 
 
-def _gemm(size_class: str, m: int, n: int, k: int) -> Problem:
-    plan = gemm.plan_product("tune", m, n, k)
+def _gemm(size_class: str, m: int, n: int, k: int, count: int = 1) -> Problem:
+    plan = gemm.plan_gemm(
+        "tune", "no_trans", "no_trans", m, n, k, 1.0, k, m * k, n, k * n, 0.0, n, m * n, count, "C"
+    )
 
     def record(device: Device, buffers: Sequence[Allocation]) -> None:
         gemm.gemm(device, plan, buffers[0], buffers[1], buffers[2])
 
-    return Problem("gemm", size_class, (m * k, k * n, m * n), record)
+    elements = (count * m * k, count * k * n, count * m * n)
+    return Problem("gemm", size_class, elements, record)
 
 
 def _gemm_f16(size_class: str, m: int, n: int, k: int) -> Problem:
@@ -53,10 +56,17 @@ def _attention(op: str, heads: int, seq: int, head_dim: int, causal: bool) -> Pr
 
 
 def _conv2d(
-    size_class: str, channels: int, size: int, filters: int, kernel: int, stride: int = 1
+    size_class: str,
+    channels: int,
+    size: int,
+    filters: int,
+    kernel: int,
+    stride: int = 1,
+    groups: int = 1,
 ) -> Problem:
-    shape, padding = (filters, channels, kernel, kernel), kernel // 2
-    plan = conv2d.plan_conv2d("tune", (1, channels, size, size), shape, None, stride, padding)
+    image, padding = (1, channels, size, size), kernel // 2
+    shape = (filters, channels // groups, kernel, kernel)
+    plan = conv2d.plan_conv2d("tune", image, shape, None, stride, padding, 1, groups)
 
     def record(device: Device, buffers: Sequence[Allocation]) -> None:
         conv2d.conv2d(device, plan, buffers[0], buffers[1], buffers[2])
@@ -66,6 +76,7 @@ def _conv2d(
 
 
 PROBLEMS: tuple[Problem, ...] = (
+    _gemm("tiny", 8, 8, 8, 8192),
     _gemm("along", 2048, 1, 2048),
     _gemm("across", 1, 2048, 2048),
     _gemm("along few", 2048, 4, 2048),
@@ -93,6 +104,7 @@ PROBLEMS: tuple[Problem, ...] = (
     _conv2d("other 64k", 128, 56, 128, 3, 2),
     _conv2d("other 32k", 256, 28, 256, 3, 2),
     _conv2d("other 0", 512, 14, 512, 3, 2),
+    _conv2d("depthwise", 384, 56, 384, 3, groups=384),
     *(
         _attention(op, heads, seq, head_dim, causal)
         for op in ("attention", "attention_f16")

@@ -50,3 +50,19 @@ def watched(type_name: str, *methods: str) -> Iterator[Calls]:
     finally:
         spy.stop()
         calls.all = [(name, arguments) for name, arguments in json.loads(spy.seen())]
+
+
+@contextmanager
+def dispatched(device: Any) -> Iterator[list[str]]:
+    """The names of the kernels that a device's recorder is given, in their order; those that users
+    bring are called "custom"."""
+    kernels: list[str] = []
+
+    def note(pipeline: Any, _fields: tuple[float, ...]) -> None:
+        kernels.append(pipeline.kernel or "custom")
+
+    device.recorder.observers.append(note)
+    try:
+        yield kernels
+    finally:
+        device.recorder.observers.remove(note)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from browsergpu.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
-from inside.gpu import random_array
+from inside.gpu import SENTINEL, random_array
+from inside.spies import dispatched
 
 OPS = ("add", "sub", "mul", "div")
 WHOLE = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
@@ -110,6 +111,166 @@ def test_half_precision(executor: Any, op: str) -> None:
     )  # fmt: skip
     mixed = call(executor.from_numpy(a), executor.from_numpy(b.astype(np.float32)))
     assert mixed.dtype == "f32"
+
+
+# -- dispatches ------------------------------------------------------------------------------------
+
+#: Lengths that end within a vec4, a word of two halves, eight of them, a workgroup.
+ENDS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 1021, 2048, 4099)
+HALF = tolerances.Tolerance(1.01 * tolerances.F16_U, 2.0**-24, "one rounding to float16")
+
+
+def check_floats(result: Any, expected: np.ndarray, tolerance: tolerances.Tolerance) -> None:
+    """What is computed in float32 and stored in float32 or float16."""
+    got = result.numpy()
+    if got.dtype == np.float16:
+        rtol, atol, why = tolerance
+        tolerance = tolerances.Tolerance(rtol + HALF.rtol, atol + HALF.atol, f"{why}; {HALF.why}")
+    assert_matches(got, expected, dtype=got.dtype, **tolerance._asdict())
+
+
+@pytest.mark.parametrize("reverse", [False, True], ids=["array first", "number first"])
+@pytest.mark.parametrize("dtype", ["f4", "f2", "i4", "u4"])
+@pytest.mark.parametrize("op", OPS)
+def test_an_array_with_a_number_is_one_dispatch(
+    executor: Any, op: str, dtype: str, reverse: bool
+) -> None:
+    is_float = dtype in ("f4", "f2")
+    if op == "div" and not is_float:
+        pytest.skip("floats alone are divided")
+    call = getattr(executor, op)
+    value = 1.75 if is_float else 7
+    for n in ENDS:
+        x = random_array(1, n, dtype=dtype) if is_float else np.arange(5, n + 5).astype(dtype)
+        array, scalar = executor.from_numpy(x), np.full(1, value, dtype)
+        a, b = (scalar, x) if reverse else (x, scalar)
+        given = (value, array) if reverse else (array, value)
+        with dispatched(executor.device) as kernels:
+            result = call(*given)
+            call(*given, array)
+        assert kernels == ["scalar", "scalar_in_place"]
+        for got in (result, array):
+            if is_float:
+                tolerance = tolerances.binary(op, *np.broadcast_arrays(a, b))
+                check_floats(got, reference.binary(op, a, b), tolerance)
+            else:
+                with np.errstate(over="ignore"):
+                    assert_same_bits(got.numpy(), WHOLE[op](a, b), op)
+
+
+@pytest.mark.parametrize(("into", "out"), [("f2", "f4"), ("f4", "f2")])
+def test_an_array_with_a_number_into_another_type(executor: Any, into: str, out: str) -> None:
+    for n in ENDS:
+        x, number = random_array(1, n, dtype=into), np.full(n, 0.5, into)
+        result = executor.from_numpy(np.zeros(n, out))
+        with dispatched(executor.device) as kernels:
+            executor.sub(0.5, executor.from_numpy(x), result)
+        assert kernels == ["scalar"]
+        check_floats(
+            result, reference.binary("sub", number, x), tolerances.binary("sub", number, x)
+        )
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 0.0, -0.0, 7e4, 1e300])
+def test_special_numbers_with_special_elements(executor: Any, dtype: str, value: float) -> None:
+    x = np.array([0.0, -0.0, 1.0, -6e4, np.inf, -np.inf, np.nan], dtype)
+    array = executor.from_numpy(x)
+    with np.errstate(all="ignore"):
+        number = np.full(x.shape, value).astype(dtype)
+        for op in OPS:
+            for got, a, b in (
+                (getattr(executor, op)(array, value), x, number),
+                (getattr(executor, op)(value, array), number, x),
+            ):
+                check_floats(got, reference.binary(op, a, b), tolerances.binary(op, a, b))
+
+
+@pytest.mark.parametrize("types", ["f2 f2 f2", "f2 f2 f4", "f2 f4 f4", "f4 f2 f2", "f4 f4 f2"])
+def test_halves_take_one_dispatch(executor: Any, types: str) -> None:
+    first, second, out = (np.dtype(code) for code in types.split())
+    shapes = [((n,), (n,)) for n in ENDS] + [pair for pair in PAIRS if len(pair[0]) < 6]
+    for i, (a, b) in enumerate(shapes):
+        x, y = random_array(1, *a, dtype=first), random_array(2, *b, dtype=second)
+        op = OPS[i % len(OPS)]
+        left, right = executor.from_numpy(x), executor.from_numpy(y)
+        wide_x, wide_y = np.broadcast_arrays(x, y)
+        result = executor.from_numpy(np.full(wide_x.shape, SENTINEL, out))
+        with dispatched(executor.device) as kernels:
+            getattr(executor, op)(left, right, result)
+        assert kernels == ["mixed"] * bool(wide_x.size), (a, b)
+        check_floats(result, reference.binary(op, x, y), tolerances.binary(op, wide_x, wide_y))
+
+
+def test_halves_whose_axes_alternate(executor: Any) -> None:
+    a, b = (2, 1, 2, 1, 2, 1, 2), (1, 3, 1, 3, 1, 3, 1)
+    x, y = random_array(1, *a, dtype=np.float16), random_array(2, *b, dtype=np.float16)
+    result = executor.mul(executor.from_numpy(x), executor.from_numpy(y))
+    check_floats(result, reference.binary("mul", x, y), HALF)
+
+
+@pytest.mark.parametrize("other", ["f2", "f4"])
+@pytest.mark.parametrize("op", OPS)
+def test_halves_in_place_take_one_dispatch(executor: Any, op: str, other: str) -> None:
+    call = getattr(executor, op)
+    for n in ENDS:
+        x, y = random_array(1, n, dtype=np.float16), random_array(2, n, dtype=other)
+        for exchanged in (False, True):
+            array, second = executor.from_numpy(x), executor.from_numpy(y)
+            a, b = (y, x) if exchanged else (x, y)
+            given = (second, array) if exchanged else (array, second)
+            with dispatched(executor.device) as kernels:
+                call(*given, array)
+            assert kernels == ["mixed_in_place"]
+            check_floats(array, reference.binary(op, a, b), tolerances.binary(op, a, b))
+            assert_same_bits(second.numpy(), y, "the other one")
+    array = executor.from_numpy(x)
+    call(array, array, array)
+    check_floats(array, reference.binary(op, x, x), tolerances.binary(op, x, x))
+
+
+def test_nothing_past_the_end_is_written(executor: Any) -> None:
+    """Kernels that take several elements at once leave alone what lies behind the last one."""
+    from browsergpu.ops import pointwise
+    from browsergpu.staging import Tensor
+
+    device = executor.device
+
+    def part(array: Any, n: int) -> Tensor:
+        return Tensor(0, (n,), array.dtype, n, array.tensor.buffer)
+
+    for into, out in (("f2", "f2"), ("f2", "f4"), ("f4", "f2")):
+        x = random_array(1, 40, dtype=into)
+        source = executor.from_numpy(x)
+        for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 17):
+            for work in ("number", "unary", "binary", "in place"):
+                target = executor.from_numpy(np.full(40, SENTINEL, out))
+                y, z = part(source, n), part(target, n)
+                if work == "number":
+                    pointwise.with_number(device, "add", y, 0, z, reverse=False)
+                elif work == "unary":
+                    pointwise.unary(device, "relu", y, z)
+                elif work == "binary":
+                    pointwise.binary(device, "add", "add", y, y, z)
+                else:
+                    pointwise.binary(device, "add", "add", z, y, z)
+                result = target.numpy()
+                assert_same_bits(result[n:], np.full(40 - n, SENTINEL, out), f"{work} of {n}")
+                assert not np.any(result[:n] == np.float16(SENTINEL)), f"{work} of {n}"
+
+
+@pytest.mark.parametrize("op", ["relu", "sigmoid", "tanh"])
+def test_activations_of_halves_are_one_dispatch(executor: Any, op: str) -> None:
+    for n in ENDS:
+        x = random_array(1, n, dtype=np.float16)
+        array = executor.from_numpy(x)
+        with dispatched(executor.device) as kernels:
+            result = getattr(executor, op)(array)
+            wide = getattr(executor, op)(array, executor.empty((n,)))
+            getattr(executor, op)(array, array)
+        assert kernels == ["unary_halves", "unary_halves", "unary_halves_in_place"]
+        for got in (result, wide, array):
+            check_floats(got, reference.unary(op, x), tolerances.unary(op, x))
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -324,6 +485,88 @@ def test_linear_of_float16_and_onto_an_operand(executor: Any) -> None:
     value, tolerance = linear_reference(x, x, None, None, x)
     executor.linear(array, array, residual=array, out=array)
     assert_matches(array.numpy(), value, **tolerance._asdict())
+
+
+def test_linear_of_halves_casts_nothing(executor: Any) -> None:
+    """Whatever is added, and in each variant."""
+    variants = executor.device.variants
+    shapes = [((2, 3), 8, 16), ((3,), 70, 5), ((), 9, 40), ((41,), 33, 3), ((150,), 170, 165)]
+    for i, (lead, k, n) in enumerate(shapes):
+        x, w = random_array(1, *lead, k, dtype="f2"), random_array(2, k, n, dtype="f2")
+        bias, residual = random_array(3, n, dtype="f2"), random_array(4, *lead, n, dtype="f2")
+        for j, added in enumerate(((None, None), (bias, None), (bias, residual), (None, residual))):
+            arrays = [None if y is None else executor.from_numpy(y) for y in (x, w, *added)]
+            activation = ACTIVATIONS[(i + j) % len(ACTIVATIONS)]
+            value, tolerance = linear_reference(x, w, added[0], activation, added[1])
+            for variant in variants.available("gemm_f16"):
+                with (
+                    variants.only("gemm_f16", variant.name),
+                    dispatched(executor.device) as kernels,
+                ):
+                    result = executor.linear(
+                        *arrays[:3], activation=activation, residual=arrays[3]
+                    )  # fmt: skip
+                assert all(kernel.startswith(("gemm_f16", "repitch")) for kernel in kernels)
+                assert result.dtype == "f16"
+                check_floats(result, value, tolerance)
+
+
+@pytest.mark.parametrize("variant", [v.name for v in VARIANTS["gemm"]])
+def test_linear_of_float32_reads_weights_of_float16(executor: Any, variant: str) -> None:
+    variants = executor.device.variants
+    if variant not in [v.name for v in variants.available("gemm")]:
+        pytest.skip("this device does not have it")
+    shapes = [((2, 3), 5, 7), ((3,), 70, 8), ((), 9, 40), ((41,), 33, 3), ((2, 1), 1100, 6)]
+    kinds = ("f4 f2 f4 f4", "f4 f2 f2 f2", "f2 f4 f2 f4", "f2 f2 f4 f2")
+    for i, (lead, k, n) in enumerate(shapes):
+        for j, types in enumerate(kinds):
+            codes = types.split()
+            x, w = random_array(1, *lead, k, dtype=codes[0]), random_array(2, k, n, dtype=codes[1])
+            bias = random_array(3, n, dtype=codes[2])
+            residual = random_array(4, *lead, n, dtype=codes[3])
+            arrays = [executor.from_numpy(y) for y in (x, w, bias, residual)]
+            activation = ACTIVATIONS[(i + j) % len(ACTIVATIONS)]
+            with variants.only("gemm", variant), dispatched(executor.device) as kernels:
+                result = executor.linear(*arrays[:3], activation=activation, residual=arrays[3])
+            assert set(kernels) <= {"gemm", "gemm_thin", "gemm_tiny", "gemm_sum"}
+            assert result.dtype == "f32"
+            value, tolerance = linear_reference(x, w, bias, activation, residual)
+            check_floats(result, value, tolerance)
+
+
+def test_linear_onto_its_residual(executor: Any) -> None:
+    """No copy is made: the product is added to what is there."""
+    x, w = random_array(1, 7, 9, dtype="f2"), random_array(2, 9, 5, dtype="f2")
+    stream = random_array(3, 7, 5, dtype="f2")
+    arrays = [executor.from_numpy(y) for y in (x, w, stream)]
+    before = executor.device.recorder.counters["copies"]
+    executor.linear(*arrays[:2], residual=arrays[2], out=arrays[2])
+    assert executor.device.recorder.counters["copies"] == before
+    check_floats(arrays[2], *linear_reference(x, w, None, None, stream))
+
+
+@pytest.mark.parametrize("types", ["f2 f2 f4", "f4 f2 f4", "f2 f4 f4", "f2 f4 f2"])
+def test_products_read_halves_as_they_are(executor: Any, types: str) -> None:
+    first, second, out = types.split()
+    for flip_a, flip_b, a, b in (
+        (False, False, (5, 7), (7, 3)), (True, False, (7, 5), (7, 3)),
+        (False, True, (5, 7), (3, 7)), (False, False, (4, 5, 7), (4, 7, 40)),
+        (False, True, (2, 33, 7), (2, 35, 7)),
+    ):  # fmt: skip
+        x, y = random_array(1, *a, dtype=first), random_array(2, *b, dtype=second)
+        wide_x, wide_y = x.astype(np.float64), y.astype(np.float64)
+        wide_x = np.swapaxes(wide_x, -1, -2) if flip_a else wide_x
+        wide_y = np.swapaxes(wide_y, -1, -2) if flip_b else wide_y
+        expected = wide_x @ wide_y
+        result = executor.from_numpy(np.zeros(expected.shape, out))
+        with dispatched(executor.device) as kernels:
+            executor.matmul(
+                executor.from_numpy(x), executor.from_numpy(y), result,
+                transpose_a=flip_a, transpose_b=flip_b,
+            )  # fmt: skip
+        assert kernels.count("cast") == (out == "f2"), "of the result alone"
+        magnitude = np.abs(wide_x) @ np.abs(wide_y)
+        check_floats(result, expected, tolerances.gemm(magnitude, wide_x.shape[-1]))
 
 
 def test_linear_of_nothing(executor: Any) -> None:

@@ -14,6 +14,7 @@ from inside import executor_reference as expected
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import random_array
+from inside.spies import dispatched
 from inside.tolerances import SUBNORMAL, ULP, U
 
 
@@ -83,6 +84,30 @@ def test_conv2d_in_each_variant(executor: Any, name: str) -> None:
     with variants.only("conv2d", name):
         for case in (*CONVOLUTIONS.values(), grouped, pointwise):
             check_conv2d(executor, case, bias=True)
+
+
+#: What one filter for each channel, as conv2d takes it, can be done by.
+SEPARATE = ((2, 5, 8, 8), (5, 1, 3, 3), (1, 1), (1, 1), (1, 1), 5)
+
+
+@pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
+def test_a_forced_variant_is_the_kernel_that_runs(executor: Any, bias: bool) -> None:
+    device = executor.device
+    used = set()
+    for variant in device.variants.available("conv2d"):
+        with device.variants.only("conv2d", variant.name) as forced, dispatched(device) as kernels:
+            check_conv2d(executor, SEPARATE, bias)
+        assert forced.was_used == (variant.kernel in kernels), (variant.name, kernels)
+        if forced.was_used:
+            assert set(kernels) <= {variant.kernel, "conv2d_sum"}
+            used.add(variant.name)
+    assert used >= {"window", "window8", "depthwise", "tile64"}
+
+
+def test_one_filter_for_each_channel_is_done_by_its_own_kernel(executor: Any) -> None:
+    with dispatched(executor.device) as kernels:
+        check_conv2d(executor, SEPARATE, bias=True)
+    assert kernels == ["conv2d_depthwise"]
 
 
 def test_depthwise_special_values_stay_in_their_channel_and_window(executor: Any) -> None:

@@ -11,6 +11,7 @@ import pytest
 from inside import reference, tolerances
 from inside.comparison import assert_matches
 from inside.gpu import random_array
+from inside.spies import dispatched
 from inside.tolerances import F16_U, U
 
 
@@ -203,6 +204,19 @@ def test_attention_block_of_halves(executor: Any) -> None:
         result.numpy(), expected, dtype=np.float16, rtol=16 * F16_U, atol=16 * F16_U,
         why="what is between may be rounded to float16",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(40, 64), (3, 64)])
+def test_attention_block_reads_weights_of_float16(executor: Any, shape: tuple[int, int]) -> None:
+    data = block_data(shape, np.float16)
+    data[0] = data[0].astype(np.float32)
+    arrays = [executor.from_numpy(a) for a in data]
+    with dispatched(executor.device) as kernels:
+        result = executor.attention_block(*arrays, heads=2)
+    assert "cast" not in kernels
+    expected = block(data[0][None], *data[1:], 2, False)[0]
+    bound = 16 * (sum(shape) + 100) * U
+    assert_matches(result.numpy(), expected, rtol=bound, atol=bound, why="rounded in float32")
 
 
 @pytest.mark.parametrize(

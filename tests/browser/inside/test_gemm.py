@@ -334,6 +334,36 @@ def test_batch_counts(backend: Any, count: int) -> None:
     Batch(Product(2, 3, 4, beta=1.0), count).check(backend)
 
 
+@pytest.mark.parametrize(
+    ("m", "n", "k", "count"),
+    [(1, 1, 1, 70_000), (1, 3, 2, 66_000), (3, 2, 5, 1000), (16, 16, 64, 20), (4, 1, 0, 300)],
+)
+def test_tiny_products_share_workgroups(backend: Any, m: int, n: int, k: int, count: int) -> None:
+    a, b = random_array(1, count, m, k), random_array(2, count, k, n)
+    workgroups = []
+
+    def note(_pipeline: Any, fields: tuple[float, ...]) -> None:
+        workgroups.append(fields[0] * fields[1] * fields[2])
+
+    with on_gpu(backend) as gpu:
+        c = gpu.filled(count * m * n)
+        pointers = gpu.upload(a), gpu.upload(b)
+        backend.device.recorder.observers.append(note)
+        try:
+            backend.batched_gemm(
+                "no_trans", "no_trans", m, n, k, 1.0, pointers[0], max(k, 1), m * k,
+                pointers[1], n, k * n, 0.0, c, n, m * n, count,
+            )  # fmt: skip
+        finally:
+            backend.device.recorder.observers.remove(note)
+        result = gpu.download(c, (count, m, n))
+    assert len(workgroups) == 1
+    assert workgroups[0] <= count * m * n / 64 + 1, "64 elements at least for a workgroup"
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    tolerance = tolerances.gemm(np.abs(wide_a) @ np.abs(wide_b), k)
+    assert_matches(result, wide_a @ wide_b, **tolerance._asdict())
+
+
 def test_a_batch_of_none_touches_nothing(backend: Any) -> None:
     with on_gpu(backend) as gpu:
         a, b, c = (gpu.filled(4, SENTINEL) for _ in range(3))

@@ -13,6 +13,7 @@ from inside import reference as plain
 from inside import tolerances as plain_tolerances
 from inside.comparison import assert_same_bits
 from inside.gpu import whole_array
+from inside.spies import dispatched
 from inside.tensors import tolerances
 from inside.tensors.lab import DTYPES, FLOATS, LENGTHS, assert_close, floats, on_bench
 from inside.tolerances import Tolerance
@@ -170,6 +171,53 @@ def test_products_of_mixed_floats(tensors: Any, dtypes: str) -> None:
     x, y = floats(1, 2, 17, 33, dtype=a), floats(2, 33, 19, dtype=b)
     product(tensors, x, y, None, out)
     product(tensors, x, y, floats(3, 19, dtype=bias), out)
+
+
+@pytest.mark.parametrize("shapes", [((3, 5), (5, 7)), ((2, 40, 33), (33, 19)), ((1, 9), (9, 33))])
+def test_products_of_halves_are_the_executors(backend: Any, tensors: Any, shapes: Any) -> None:
+    from browsergpu import KernelExecutor
+
+    executor = KernelExecutor(backend.device)
+    x, y = (floats(i, *shape, dtype="f16") for i, shape in enumerate(shapes))
+    with dispatched(backend.device) as of_executor:
+        expected = executor.matmul(executor.from_numpy(x), executor.from_numpy(y))
+    with on_bench(tensors) as bench:
+        out = bench.new(expected.shape, "f16")
+        with dispatched(backend.device) as of_tensors:
+            tensors.matmul(bench.up(x), bench.up(y), out)
+        assert_same_bits(bench.get(out), expected.numpy(), "the product")
+    assert of_tensors == of_executor
+    assert "cast" not in of_tensors
+
+
+@pytest.mark.parametrize("dtypes", ["f32 f16 f16 f32", "f16 f16 f16 f16", "f16 f16 f32 f32"])
+def test_products_cast_nothing(backend: Any, tensors: Any, dtypes: str) -> None:
+    a, b, bias, out = dtypes.split()
+    with dispatched(backend.device) as kernels:
+        product(
+            tensors, floats(1, 17, 33, dtype=a), floats(2, 33, 19, dtype=b),
+            floats(3, 19, dtype=bias), out,
+        )  # fmt: skip
+    assert kernels
+    assert "cast" not in kernels
+
+
+def test_functions_of_halves_are_one_dispatch(backend: Any, tensors: Any) -> None:
+    with on_bench(tensors) as bench:
+        x, y = (bench.up(floats(i, 3, 7, dtype="f16")) for i in (1, 2))
+        out, wide = bench.new((3, 7), "f16"), bench.new((3, 7), "f32")
+        for call, kernel in (
+            (lambda: tensors.pointwise_add(x, y, out), "mixed"),
+            (lambda: tensors.pointwise_add(x, y, wide), "mixed"),
+            (lambda: tensors.pointwise_add(x, wide, x), "mixed_in_place"),
+            (lambda: tensors.relu(x, out), "unary_halves"),
+            (lambda: tensors.gelu(x, wide), "unary_halves"),
+            (lambda: tensors.gelu(wide, out, "none"), "unary_halves"),
+            (lambda: tensors.gelu(y, y), "unary_halves_in_place"),
+        ):
+            with dispatched(backend.device) as kernels:
+                call()
+            assert kernels == [kernel]
 
 
 @pytest.mark.parametrize("same", ["a", "b", "bias", "both"])

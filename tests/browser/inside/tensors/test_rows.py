@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inside.comparison import assert_same_bits
+from inside.spies import dispatched
 from inside.tensors import reference, tolerances
 from inside.tensors.lab import DTYPES, FLOATS, LENGTHS, assert_close, floats, on_bench
 from inside.tolerances import Tolerance
@@ -355,6 +356,23 @@ def test_embedding(tensors: Any, dtypes: str) -> None:
                 result = bench.new(expected.shape, out)
                 tensors.embedding(bench.up(indices), bench.up(weight), result)
                 assert_same_bits(bench.get(result), expected, f"{entries} x {length}, {shape}")
+
+
+@pytest.mark.parametrize("out", FLOATS)
+def test_rows_of_halves_are_taken_as_they_are(backend: Any, tensors: Any, out: str) -> None:
+    """A table of float16 is not cast for a few of its rows."""
+    for length in (2, 6, 8, 130):
+        weight = floats(1, 50, length, dtype="f16")
+        indices = np.array([3, 49, -1, 50, 0], np.int32)
+        expected = np.full((5, length), np.nan, DTYPES[out])
+        expected[[0, 1, 4]] = weight[[3, 49, 0]]
+        with on_bench(tensors) as bench:
+            result, table = bench.new(expected.shape, out), bench.up(weight)
+            with dispatched(backend.device) as kernels:
+                tensors.embedding(bench.up(indices), table, result)
+            name = "embedding" if length % 8 else "embedding_vectors"
+            assert kernels == ([name] if out == "f16" else [name, "cast"])  # of the rows
+            assert_close(bench.get(result), expected, Tolerance(0.0, 0.0, "exact"))
 
 
 def test_many_indices(tensors: Any) -> None:
