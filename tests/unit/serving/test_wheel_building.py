@@ -102,7 +102,9 @@ def test_a_new_file_is_in_the_next_wheel(ready: Layout, changed: str, inside: st
     assert inside not in names(build(ready))
 
 
-@pytest.mark.parametrize("name", ["py/browsergpu/recorder.js", "README.md", "LICENSE", "pyproject.toml"])
+@pytest.mark.parametrize(
+    "name", ["py/browsergpu/recorder.js", "README.md", "LICENSE", "pyproject.toml"]
+)
 def test_a_changed_file_is_built_in(ready: Layout, name: str) -> None:
     build(ready)
     stamp = ready.cache / "wheel.json"
