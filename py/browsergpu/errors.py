@@ -1,5 +1,7 @@
 """Everything browsergpu raises.
 
+In brackets, the class of Python's own that an error also is:
+
 BackendError
 ├── NotInitialized            used before init(), or after close()
 ├── InvalidArgument           (ValueError) an argument was refused; nothing reached the GPU
