@@ -13,10 +13,10 @@ import pytest
 from harness import problems
 from harness.bare import BarePage
 from harness.lab import Lab
+from harness.patience import PATIENCE_S
 from harness.pixels import screenshot
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
-WAIT_S = 600.0
 
 # As a program of its own: nothing of one example is there for the next.
 _RUN = """
@@ -79,7 +79,7 @@ def test_the_filtered_image_is_on_the_canvas(bare: BarePage) -> None:
     _, image = run(bare, "image_filter.py", "filtered")
     wanted = [[round(255 * value) for value in pixel] for row in image for pixel in row]
     canvas = bare.page.locator("#gpu-canvas")
-    deadline = time.monotonic() + WAIT_S
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         pixels = screenshot(bare.page, canvas)
         size = (pixels.height, pixels.width)

@@ -41,6 +41,11 @@ def page(reference: Path) -> str:
     return (reference / "browsergpu.html").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def on_page(page: str) -> set[str]:
+    return anchors(page)
+
+
 def anchors(html: str) -> set[str]:
     return set(re.findall(r' id="([\w.]+)"', html))
 
@@ -53,12 +58,12 @@ def own_methods(cls: type) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in browsergpu.__all__ if name != "errors"])
-def test_a_public_name_is_there_with_its_methods(name: str, page: str) -> None:
+def test_a_public_name_is_there_with_its_methods(name: str, on_page: set[str]) -> None:
     found = getattr(browsergpu, name)
     wanted = {name}
     if isinstance(found, type):
         wanted |= {f"{name}.{method}" for method in own_methods(found)}
-    assert wanted <= anchors(page), wanted - anchors(page)
+    assert wanted <= on_page, wanted - on_page
 
 
 def test_the_errors_have_a_page(reference: Path) -> None:
