@@ -1,16 +1,18 @@
 """Everything browsergpu raises.
 
-BackendError
-├── NotInitialized            used before init(), or after close()
-├── InvalidArgument           (ValueError) an argument was refused; nothing reached the GPU
-├── Unsupported               (NotImplementedError) this browser, device or context cannot do it
-├── OutOfMemory               (MemoryError) the device has no room, or the request is too large
-└── DeviceError
-    ├── NoAdapter             the browser gives no GPU
-    ├── DeviceLost            the GPU went away: a crash, a driver reset, device.destroy()
-    ├── ShaderCompilation     WGSL that does not compile: file, line, column
-    ├── ValidationError       WebGPU refused a command that had been recorded
-    └── Timeout               the GPU did not answer in time
+In brackets, the class of Python's own that an error also is:
+
+    BackendError
+    ├── NotInitialized            used before init(), or after close()
+    ├── InvalidArgument           (ValueError) an argument was refused; nothing reached the GPU
+    ├── Unsupported               (NotImplementedError) this browser, device or context cannot do it
+    ├── OutOfMemory               (MemoryError) the device has no room, or the request is too large
+    └── DeviceError
+        ├── NoAdapter             the browser gives no GPU
+        ├── DeviceLost            the GPU went away: a crash, a driver reset, device.destroy()
+        ├── ShaderCompilation     WGSL that does not compile: file, line, column
+        ├── ValidationError       WebGPU refused a command that had been recorded
+        └── Timeout               the GPU did not answer in time
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from devsite.store import storage_error, write_atomically
 
 _WORKER = Path(__file__).with_name("wheel_worker.py")
 _FOLDERS = ("py/browsergpu", "shaders")
-_FILES = ("pyproject.toml", "README.md")
+_FILES = ("pyproject.toml", "README.md", "LICENSE")
 _TIMEOUT = 120.0
 # 2020-01-01, so that the same sources always give the same bytes.
 _EPOCH = "1577836800"

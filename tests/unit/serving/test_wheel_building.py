@@ -60,6 +60,16 @@ def test_is_pure_python_with_a_valid_name(ready: Layout) -> None:
     assert index == {"wheel": f"/wheel/{wheel.name}"}
 
 
+def test_carries_its_licence(ready: Layout) -> None:
+    with zipfile.ZipFile(build(ready)) as archive:
+        (path,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = archive.read(path).decode()
+        text = archive.read(path.replace("METADATA", "licenses/LICENSE"))
+    assert "License-Expression: Apache-2.0" in metadata.splitlines()
+    assert text == (ready.repository / "LICENSE").read_bytes()
+    assert b"Apache License" in text
+
+
 def test_the_same_sources_are_not_built_again(ready: Layout) -> None:
     before = build(ready).stat()
     after = build(ready).stat()
@@ -92,7 +102,9 @@ def test_a_new_file_is_in_the_next_wheel(ready: Layout, changed: str, inside: st
     assert inside not in names(build(ready))
 
 
-@pytest.mark.parametrize("name", ["py/browsergpu/recorder.js", "README.md", "pyproject.toml"])
+@pytest.mark.parametrize(
+    "name", ["py/browsergpu/recorder.js", "README.md", "LICENSE", "pyproject.toml"]
+)
 def test_a_changed_file_is_built_in(ready: Layout, name: str) -> None:
     build(ready)
     stamp = ready.cache / "wheel.json"

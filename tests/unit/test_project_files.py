@@ -1,0 +1,55 @@
+"""What stands at the top of the repository for its users and for those who work on it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+# Written together with the rooms that it draws (issue 9).
+COMING = {"docs/architecture.md"}
+
+
+def text(name: str) -> str:
+    return (REPOSITORY / name).read_text(encoding="utf-8")
+
+
+def test_the_licence_is_the_apache_licences_text_unchanged() -> None:
+    digest = hashlib.sha256((REPOSITORY / "LICENSE").read_bytes()).hexdigest()
+    # Of the text that the foundation publishes; Debian has it in /usr/share/common-licenses.
+    assert digest == "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    assert (PROJECT["license"], PROJECT["license-files"]) == ("Apache-2.0", ["LICENSE"])
+
+
+def test_the_changelog_keeps_its_form() -> None:
+    headings = re.findall(r"^## (.*)$", text("CHANGELOG.md"), re.MULTILINE)
+    assert headings[0] == "[Unreleased]", "where the next change is noted"
+    for heading in headings[1:]:
+        assert re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading)
+    kinds = re.findall(r"^### (.*)$", text("CHANGELOG.md"), re.MULTILINE)
+    assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "CHANGELOG.md"])
+def test_the_files_that_a_page_links_to_exist(name: str) -> None:
+    links = re.findall(r"\]\((?!https:)([^)#]+)", text(name))
+    commands = re.findall(r"^(?:python3|\S*/python) (\w\S*\.py)", text(name), re.MULTILINE)
+    missing = {link for link in links + commands if not (REPOSITORY / link).exists()}
+    assert missing <= COMING
+
+
+def test_the_hooks_of_a_commit_fetch_nothing() -> None:
+    hooks = text(".pre-commit-config.yaml")
+    assert re.findall(r"repo: (\S+)", hooks) == ["local"]
+    assert set(re.findall(r"language: (\S+)", hooks)) == {"system"}
+    entries = re.findall(r"entry: (.*)", hooks)
+    tools = [entry.removeprefix(".cache/venv/bin/python -m ") for entry in entries]
+    assert tools == ["ruff check", "ruff format", "mypy"]
+    pinned = re.findall(r"^([\w-]+)==", text("tests/requirements.txt"), re.MULTILINE)
+    assert {tool.split()[0] for tool in tools} <= set(pinned)
