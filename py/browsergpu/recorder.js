@@ -54,7 +54,10 @@
   // Settles as the promise does, or resolves when the device is lost. (Promise.race with one
   // long-lived promise would leave a reaction on it for each wait.)
   function unlessLost(promise) {
-    if (lost !== null) return Promise.resolve();
+    if (lost !== null) {
+      promise.catch(() => {}); // nobody is told of it
+      return Promise.resolve();
+    }
     return new Promise((resolve, reject) => {
       wakers.add(resolve);
       promise.then(resolve, reject).finally(() => wakers.delete(resolve));
