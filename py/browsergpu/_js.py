@@ -64,18 +64,23 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str) -> T:
             f"cannot block here; use `await {op}_async(...)`. Blocking needs a browser with JSPI "
             "(Chrome 137+, Firefox 153+, Safari 27+) and Python entered by runPythonAsync",
         )
-    value, error = run_sync(_outcome(coroutine))
-    if error is not None:
-        raise error
-    return value  # type: ignore[no-any-return]
+    values: list[T] = []
+    errors: list[BaseException] = []
+    run_sync(_collect(coroutine, values, errors))
+    if errors:
+        raise errors.pop()  # not to be held by this frame, which its traceback holds
+    return values[0]
 
 
-async def _outcome(coroutine: Coroutine[Any, Any, T]) -> tuple[T | None, BaseException | None]:
-    """An exception that passes through run_sync leaves JavaScript objects behind for ever."""
+async def _collect(
+    coroutine: Coroutine[Any, Any, T], values: list[T], errors: list[BaseException]
+) -> None:
+    """Nothing passes through run_sync: JavaScript would hold a result, and all that an exception's
+    traceback refers to, until it collects its garbage; of an exception it never lets go."""
     try:
-        return await coroutine, None
+        values.append(await coroutine)
     except BaseException as error:
-        return None, error
+        errors.append(error)
 
 
 def to_object(value: dict[str, Any]) -> Any:

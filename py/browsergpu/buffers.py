@@ -74,9 +74,11 @@ class Buffer:
 
     @property
     def allocation(self) -> memory.Allocation:
-        """The pool's buffer beneath. Raises NotInitialized after :meth:`free`."""
+        """The pool's buffer beneath. Raises NotInitialized after :meth:`free`, and once the device
+        is closed."""
         root = self if self._parent is None else self._parent
-        if not root._finalizer.alive or self.device.recorder.closed:
+        self.device.check_open("Buffer")
+        if not root._finalizer.alive:
             raise NotInitialized("Buffer", f"buffer {self.label!r} was freed")
         return root._allocation
 
@@ -153,6 +155,7 @@ class Buffer:
         if kind is not MapMode.READ:
             self._allow("map", BufferUsage.MAP_WRITE)
         start, size = self._range("map", offset, nbytes)
+        _ = self.allocation  # which must be there
         return start, np.zeros(size, np.uint8), kind
 
     def _end_map(self, start: int, array: np.ndarray[Any, Any], kind: MapMode) -> None:

@@ -226,7 +226,11 @@ def _bind(
                 op, "uniform_data", f"{view.nbytes} bytes", f"1 to {largest} bytes"
             )
         uniform = device.memory.get_buffer(op, view.nbytes, "uniform_data")
-        transfers.write(device, uniform, 0, view)
+        try:
+            transfers.write(device, uniform, 0, view)
+        except BaseException:
+            device.memory.return_buffer(uniform)
+            raise
     given = iter(buffers)
     bound = [uniform if r.access == "u" else next(given) for r in resources]
     return [b for b in bound if b is not None], uniform

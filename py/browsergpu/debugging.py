@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from weakref import proxy
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class Debugger:
     """
 
     def __init__(self, device: Device) -> None:
-        self._device = device
+        self._device: Device = proxy(device)  # which holds the recorder, and this one with it
 
     def __call__(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
         recorder = self._device.recorder

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from asyncio import Future, ensure_future, gather, sleep
-from collections.abc import Iterable
+from asyncio import Future, ensure_future, gather, shield, sleep
+from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from typing import Any
-from weakref import WeakSet
+from weakref import ReferenceType, WeakSet, finalize, ref
 
 from browsergpu import _js, checks, choices, shaders, warm_up, workgroup_sizes
 from browsergpu.adapters import AdapterInfo, request_adapter
@@ -15,7 +15,7 @@ from browsergpu.config import BackendConfig, configured
 from browsergpu.errors import InvalidArgument, NoAdapter
 from browsergpu.kernels import KERNELS
 from browsergpu.memory import BufferPool
-from browsergpu.recorder import Pipeline, Recorder
+from browsergpu.recorder import Pipeline, Recorder, closed
 from browsergpu.workgroup_sizes import WorkgroupSizes
 
 #: Optional features that kernels or tools make use of; a device is given those its adapter has.
@@ -38,7 +38,7 @@ _open: WeakSet[Device] = WeakSet()
 
 def open_devices() -> list[Device]:
     """The devices that were opened and not closed, in no particular order."""
-    return [device for device in _open if not device.recorder.closed]
+    return [device for device in _open if not device.is_closed]
 
 
 class Device:
@@ -46,7 +46,8 @@ class Device:
 
     Made by :meth:`request`. ``info`` says which GPU it is (vendor, architecture, device,
     description), ``features`` and ``limits`` are those of the device, by WebGPU's names;
-    ``adapter`` is what it was made from, ``config`` how.
+    ``adapter`` is what it was made from, ``config`` how. Closed when nobody holds it any more, nor
+    anything that is on it, or by :meth:`close`.
     """
 
     def __init__(
@@ -70,6 +71,11 @@ class Device:
             else 0
         )
         self.recorder = Recorder(gpu_device, one_by_one=config.debug_mode)
+        # JavaScript's collector would take its time, as it knows nothing of the GPU's memory.
+        # Python's must not be needed: nothing that the recorder holds may hold the device.
+        finalize(self, self.recorder.close).atexit = False
+        #: Whether :meth:`close` was called.
+        self.is_closed = False
         self.memory = BufferPool(
             self.recorder,
             self.largest_buffer,
@@ -108,15 +114,19 @@ class Device:
             "requiredFeatures": features,
             "requiredLimits": info.limits,
         }
+        request = ensure_future(adapter.requestDevice(_js.to_object(descriptor)))
         try:
-            gpu_device = await adapter.requestDevice(_js.to_object(descriptor))
+            gpu_device = await shield(request)
         except _js.JsError as error:
             raise NoAdapter(
                 "Device.request", f"the adapter gives no device: {error}; reload the page"
             ) from error
+        except BaseException:  # interrupted: nobody will have the device that comes
+            request.add_done_callback(_destroy)
+            raise
         device = cls(info, gpu_device, chosen, sizes, picks)
         if chosen.warm_up and device.device_type != "cpu":
-            device._warming = ensure_future(device._warm_up_slowly())
+            device._warming = ensure_future(_warm_up_slowly(ref(device)))
         return device
 
     @classmethod
@@ -201,6 +211,7 @@ class Device:
             await self.recorder.compiled(pipeline)
 
     def _compile_ahead(self, op: str, ops: Iterable[str] | None) -> list[Pipeline]:
+        self.check_open(op)
         names = warm_up.MOST_USED if ops is None else ops
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise InvalidArgument(op, "ops", names, "a sequence of names")
@@ -211,21 +222,6 @@ class Device:
         if key not in self._compiled:
             self._compiled[key] = self._compile(*key, ahead=True)
         return self._compiled[key]
-
-    async def _warm_up_slowly(self) -> None:
-        """A few at a time: they compile side by side, but the GPU's process parses shaders one
-        after the other, and what the user needs meanwhile must not queue behind all of them. What
-        is needed at once is not slowed down at all: the others wait for a moment."""
-        await sleep(_BEFORE_WARM_UP)
-        kernels = iter(warm_up.kernels("warm_up", warm_up.MOST_USED, self.variants))
-
-        async def compile_some() -> None:
-            for kernel in kernels:
-                if self.recorder.closed or self.is_lost:
-                    return
-                await self.recorder.compiled(self._ahead(*kernel))
-
-        await gather(*(compile_some() for _ in range(4)))
 
     def _key(self, name: str, configuration: str) -> tuple[str, str, int | None]:
         """What a pipeline is known by: with its workgroups' threads, where these are tuned."""
@@ -300,9 +296,46 @@ class Device:
         """Pipelines compiled so far, kernels of the user's included."""
         return len(self._compiled)
 
+    def check_open(self, op: str) -> None:
+        """Raises NotInitialized, in the name of ``op``, after :meth:`close`."""
+        if self.is_closed:
+            raise closed(op)
+
     def close(self) -> None:
         """Destroys the device with all its buffers. Closing twice is allowed."""
+        self.is_closed = True
+        self.memory.close()
         self.recorder.close()
+
+
+def _destroy(request: Future[Any]) -> None:
+    if not request.cancelled() and request.exception() is None:
+        request.result().destroy()
+
+
+async def _warm_up_slowly(found: ReferenceType[Device]) -> None:
+    """A few at a time: they compile side by side, but the GPU's process parses shaders one after
+    the other, and what the user needs meanwhile must not queue behind all of them. What is needed
+    at once is not slowed down at all: the others wait for a moment. Keeps no device open."""
+    await sleep(_BEFORE_WARM_UP)
+    device = found()
+    if device is None:
+        return
+    kernels = iter(warm_up.kernels("warm_up", warm_up.MOST_USED, device.variants))
+    del device
+
+    def start_one() -> Coroutine[Any, Any, None] | None:
+        device = found()
+        if device is None or device.is_closed or device.is_lost:
+            return None
+        kernel = next(kernels, None)
+        return None if kernel is None else device.recorder.compiled(device._ahead(*kernel))
+
+    async def compile_some() -> None:
+        while (compiling := start_one()) is not None:
+            await compiling
+
+    await gather(*(compile_some() for _ in range(4)))
 
 
 async def _workgroup_sizes(info: AdapterInfo, config: BackendConfig) -> WorkgroupSizes:

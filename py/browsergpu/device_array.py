@@ -12,6 +12,7 @@ from browsergpu.device import Device
 from browsergpu.dtypes import DType
 from browsergpu.errors import InvalidArgument
 from browsergpu.memory import Allocation
+from browsergpu.recorder import closed
 from browsergpu.staging import Tensor
 
 
@@ -178,7 +179,10 @@ class DeviceArray:
         return self
 
     def check_alive(self, op: str) -> None:
-        """Raises InvalidArgument, in the name of ``op``, after :meth:`free`."""
+        """Raises, in the name of ``op``, NotInitialized once the device is closed and
+        InvalidArgument after :meth:`free`."""
+        if self.device.is_closed:
+            raise closed(op)
         if self.is_freed:
             raise InvalidArgument(op, "array", self, "an array that was not freed")
 

@@ -105,8 +105,10 @@ def _is_alive(backend: WasmBackend) -> bool:
 
 async def _score(backend: WasmBackend) -> float:
     n = _SCORE_SIZE
-    pointers = [backend.alloc(4 * n * n, label="measure") for _ in range(3)]
+    pointers: list[int] = []
     try:
+        for _ in range(3):
+            pointers.append(backend.alloc(4 * n * n, label="measure"))
         for pointer in pointers:
             backend.copy_htod(pointer, np.ones(n * n, np.float32))
         best = float("inf")

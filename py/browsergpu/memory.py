@@ -13,7 +13,7 @@ from itertools import count
 
 from browsergpu import _js
 from browsergpu.errors import OutOfMemory
-from browsergpu.recorder import Recorder
+from browsergpu.recorder import Recorder, closed
 
 _SMALLEST = 256
 _POOL_CEILING = 512 * 2**20
@@ -76,6 +76,7 @@ class BufferPool:
         self._limit = limit
         self._clear = clear
         self._relabel = relabel
+        self._closed = False
         self._asked = 0  # bytes of the buffers that are being made
         self._capacities: dict[int, int] = {}  # id -> bytes
         self._asked_for: dict[int, int] = {}  # id -> bytes of the last request, if cleared
@@ -136,7 +137,11 @@ class BufferPool:
             self._capacities[identity] = capacity
             self.peak = max(self.peak, self.allocated + capacity)
         if self._clear:
-            self._recorder.clear(identity, 0, capacity)
+            try:
+                self._recorder.clear(identity, 0, capacity)
+            except BaseException:
+                self._destroy(identity)
+                raise
             self._asked_for[identity] = nbytes
         self.in_use += capacity
         self.buffers += 1
@@ -145,6 +150,8 @@ class BufferPool:
 
     def _make(self, op: str, nbytes: int, capacity: int, label: str) -> int:
         """A new buffer's id. Without room, the pool is trimmed and it is tried once more."""
+        if self._closed:
+            raise closed(op)
         if self._recorder.is_short_of_memory:  # told of a call before, which did not wait
             self.trim()
         for attempt in range(2):
@@ -155,11 +162,17 @@ class BufferPool:
                     return identity
                 self._asked += capacity
                 try:
-                    made = self._recorder.create_buffer_checked(identity, capacity, label)
-                    if _js.block_on(made, op):
-                        return identity
+                    asked = self._recorder.create_buffer_checked(identity, capacity, label)
+                    made = _js.block_on(asked, op)
+                except BaseException:  # an interrupt: the GPU may have made it, or be about to
+                    self._recorder.abandon_buffer(identity)
+                    raise
                 finally:
                     self._asked -= capacity
+                if self._closed:  # meanwhile
+                    raise closed(op)
+                if made:
+                    return identity
             if attempt == 0:
                 self.trim()
         limit = "the GPU's own" if self._limit is None else f"{self._limit} bytes"
@@ -182,7 +195,9 @@ class BufferPool:
         )
 
     def return_buffer(self, buffer: Allocation) -> None:
-        """Frees a buffer; it must not be used afterwards."""
+        """Frees a buffer; it must not be used afterwards. Closing has freed all of them."""
+        if self._closed:
+            return
         self.in_use -= buffer.capacity
         self.buffers -= 1
         rest = self._labels[buffer.label] - buffer.capacity
@@ -200,6 +215,8 @@ class BufferPool:
     def trim(self) -> int:
         """Destroys the pooled buffers, and the idle ones that read back, which are not counted.
         Returns the bytes that this gave back."""
+        if self._closed:
+            raise closed("trim")
         freed, self.pooled = self.pooled, 0
         pool, self._idle = self._idle, defaultdict(list)
         for idle in pool.values():
@@ -209,6 +226,14 @@ class BufferPool:
         self._recorder.flush()
         self._recorder.trim_staging()
         return freed
+
+    def close(self) -> None:
+        """Forgets all buffers, which go with their device."""
+        self._closed = True
+        self._idle.clear()
+        self._labels.clear()
+        self._capacities.clear()
+        self.in_use = self.pooled = self.buffers = 0
 
     def _destroy(self, identity: int) -> None:
         del self._capacities[identity]

@@ -86,10 +86,11 @@ class Profile:
 
     def _start(self) -> Profile:
         busy = self._running or any(device.recorder.is_profiled for device in self._devices)
-        if busy or self.events:
+        if busy or not self._devices:
             problem = "a profile of this device is running" if busy else "this profile has ended"
             raise Unsupported("profile", f"{problem}; profiles do not nest, each is used once")
         for device in self._devices:
+            device.check_open("profile")
             if device.is_lost:
                 raise lost("profile")
         for device in self._devices:
@@ -122,6 +123,7 @@ class Profile:
         """Stops all devices' profiles, then raises the first error unless the block raised one."""
         failure: BackendError | None = None
         running, self._running = self._running, []
+        self._devices = []  # a profile that is looked at later keeps none of them open
         for number, (device, recorded) in enumerate(running):
             name = device.name if number == 0 else f"{device.name} ({number + 1})"
             try:
@@ -253,6 +255,7 @@ def profile(device: Any = None, *, timestamps: bool = True) -> Profile:
         found = device if isinstance(device, Device) else getattr(device, "device", None)
         if not isinstance(found, Device):
             raise InvalidArgument("profile", "device", device, "a Device or an open backend")
+        found.check_open("profile")
         devices = [found]
     if not devices:
         raise NotInitialized("profile", "no device is open; call init() first")

@@ -46,17 +46,26 @@
   let closed = false;
   const wakers = new Set(); // who waits for the GPU, and must not when it is gone
   device.lost.then((info) => {
-    lost = { kind: "lost", op: "device", message: info.message || info.reason || "unknown" };
-    if (!closed) ringWords().fill(1, -1);
+    if (closed) return;
+    ringWords().fill(1, -1);
+    end({ kind: "lost", op: "device", message: info.message || info.reason || "unknown" });
+  });
+
+  // Nothing comes from the GPU any more.
+  function end(why) {
+    lost ??= why;
     waiting.length = 0;
     for (const wake of wakers) wake();
     wakers.clear();
-  });
+  }
 
   // Settles as the promise does, or resolves when the device is lost. (Promise.race with one
   // long-lived promise would leave a reaction on it for each wait.)
   function unlessLost(promise) {
-    if (lost !== null) return Promise.resolve();
+    if (lost !== null) {
+      promise.catch(() => {}); // nobody is told of it
+      return Promise.resolve();
+    }
     return new Promise((resolve, reject) => {
       wakers.add(resolve);
       promise.then(resolve, reject).finally(() => wakers.delete(resolve));
@@ -131,16 +140,25 @@
   }
 
   // Resolves to whether there was room. The answer takes a round trip to the GPU process.
+  const asked = new Map(); // id -> buffer whose answer has not come yet
   async function createBufferChecked(id, size, label) {
     device.pushErrorScope("out-of-memory");
     const buffer = makeBuffer(size, label);
+    asked.set(id, buffer);
     const error = await unlessLost(device.popErrorScope().catch(() => null));
-    if (error) {
+    if (!asked.delete(id) || error) {
       buffer.destroy();
       return false;
     }
     addBuffer(id, buffer);
     return true;
+  }
+
+  // Nobody waits for a checked buffer any more; the answer may have come all the same.
+  function abandonBuffer(id) {
+    asked.get(id)?.destroy();
+    asked.delete(id);
+    if (buffers.has(id)) destroyBuffer(id);
   }
 
   // What the browser's tools and WebGPU's messages call a buffer from now on.
@@ -727,7 +745,7 @@
 
   function returnStaging(buffer) {
     reading -= 1;
-    if (buffer.mapState === "mapped") {
+    if (buffer.mapState === "mapped" && !closed) {
       buffer.unmap();
       idleStaging.push(buffer);
       idleStaging.sort((a, b) => a.size - b.size);
@@ -1052,9 +1070,11 @@
   // ---- the end -------------------------------------------------------------------------------
   function close() {
     if (lost === null) submit();
-    waiting.length = 0;
     closed = true;
+    end({ kind: "closed", op: "device", message: "" });
     for (const entry of buffers.values()) entry.buffer.destroy();
+    for (const buffer of asked.values()) buffer.destroy();
+    asked.clear();
     trimStaging();
     uniformBuffer?.destroy();
     buffers.clear();
@@ -1081,7 +1101,7 @@
   return {
     createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopWait,
     synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
-    startProfile, stopProfile, createBufferChecked, labelBuffer, trimStaging,
+    startProfile, stopProfile, createBufferChecked, abandonBuffer, labelBuffer, trimStaging,
     compiled: (id) => unlessLost(pipelines[id - FIRST_PIPELINE].compiling),
     compileMs: () => compileMs,
     unfinished,

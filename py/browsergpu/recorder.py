@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from browsergpu import _js
 from browsergpu.errors import (
     DeviceLost,
+    NotInitialized,
     OutOfMemory,
     ShaderCompilation,
     ValidationError,
@@ -99,6 +100,8 @@ class Recorder:
         A ``sized`` one, of a user's kernel, does not bind all that a buffer of the pool has: its
         dispatches say after the ids how many words of each to bind, 0 for all of them.
         """
+        if self._closed:
+            raise closed(label)
         bindings = sum(map(str.isalpha, signature)) * (2 if sized else 1)
         record = Struct("<IIII" + "I" * bindings + parameter_format)
         spec = {
@@ -153,8 +156,10 @@ class Recorder:
     def flush(self) -> None:
         """Hands the recorded commands to JavaScript, which encodes them.
 
-        Raises DeviceLost where the device is gone.
+        Raises DeviceLost where the device is gone, NotInitialized where it is closed.
         """
+        if self._closed:
+            raise closed("device")
         end, self._end = self._end, 0
         lost = self._record(end >> 2)
         while self._doomed:
@@ -181,6 +186,12 @@ class Recorder:
         """:meth:`create_buffer` that waits for the GPU's answer. False where there is no room;
         the id is then free."""
         return bool(await self._recorder.createBufferChecked(identity, nbytes, label))
+
+    def abandon_buffer(self, identity: int) -> None:
+        """Destroys what :meth:`create_buffer_checked` makes or has made, after a wait for it that
+        was cut short."""
+        if not self._closed:
+            self._recorder.abandonBuffer(identity)
 
     def label_buffer(self, identity: int, label: str) -> None:
         """Names a buffer to the browser's tools."""
@@ -327,9 +338,11 @@ class Recorder:
         return self._closed
 
     def close(self) -> None:
-        """Destroys the device and everything on it."""
+        """Destroys the device and everything on it. What waits for it, and what is recorded from
+        now on, raises NotInitialized."""
         if not self._closed:
             self._closed = True
+            self._end = _RING_BYTES  # no room: to record something is to flush
             self._recorder.close()
             self._pinned.destroy()
 
@@ -344,6 +357,11 @@ def lost(op: str, reason: str = "") -> DeviceLost:
     )
 
 
+def closed(op: str) -> NotInitialized:
+    """The error for a call on a device that was closed."""
+    return NotInitialized(op, "the device is closed; init() or Device.request() opens one")
+
+
 def _raise(reports: list[dict[str, Any]]) -> NoReturn:
     first = reports[0]
     op, message = str(first["op"]), str(first["message"])
@@ -352,6 +370,8 @@ def _raise(reports: list[dict[str, Any]]) -> NoReturn:
     kind = first["kind"]
     if kind == "lost":
         raise lost(op, message)
+    if kind == "closed":
+        raise closed(op)
     if kind == "out-of-memory":
         if "buffer" in first:
             message = (

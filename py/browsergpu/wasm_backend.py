@@ -8,6 +8,9 @@ from dataclasses import replace
 from inspect import isawaitable
 from operator import index
 from typing import Any
+from weakref import finalize
+
+import numpy as np
 
 from browsergpu import _js, canvas, checks, host_memory, transfers
 from browsergpu.adapters import is_available
@@ -23,6 +26,7 @@ from browsergpu.config import BackendConfig, configured
 from browsergpu.debugging import Debugger
 from browsergpu.device import Device
 from browsergpu.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
+from browsergpu.kept import KeptContents
 from browsergpu.memory import Allocation
 from browsergpu.ops import attention, conv2d, elementwise, gemm, gemm_f16, reduce
 from browsergpu.ops.gemm import GemmPlan
@@ -50,16 +54,20 @@ class WasmBackend(ComputeBackend):
     Once the loss of the GPU is known, every call raises DeviceLost until
     ``await backend.recover()`` has opened it anew; buffers allocated with ``keep=True`` then hold
     what the host last wrote to them or read from them.
+
+    A backend that nobody holds any more closes itself, unless its device is still in use: then it
+    gives its buffers back.
     """
 
     def __init__(self, config: BackendConfig | None = None, **options: Any) -> None:
         self._config = configured("WasmBackend", config, options)
         self._open: Device | None = None
-        self._closed = False
+        self._closings = 0  # calls of close()
         self._opening = Lock()
         self._canvas_id: str | None = None
         self._buffers: dict[int, Allocation] = {}
-        self._kept: dict[int, bytes] = {}  # handle -> last known contents
+        self._release: finalize[..., WasmBackend] | None = None
+        self._kept: dict[int, KeptContents] = {}  # by handle
         self._gone: dict[int, str] = {}  # handle lost with its device -> label
 
     # -- life ------------------------------------------------------------------------------------
@@ -83,10 +91,32 @@ class WasmBackend(ComputeBackend):
         _js.block_on(self.init_async(), "init")
 
     async def init_async(self) -> None:
+        closings = self._closings
         async with self._opening:
-            if self._open is None:
-                self._open = await self._request()
-                self._closed = False
+            device = None
+            if self._open is None and closings == self._closings:
+                device = await self._request()
+            if closings != self._closings:
+                if device is not None:
+                    device.close()
+                raise NotInitialized(
+                    "init", "the backend was closed while it was being opened; init() opens it anew"
+                )
+            if device is not None:
+                self._use(device, {})
+
+    def _use(self, device: Device, buffers: dict[int, Allocation]) -> None:
+        """Makes a device, on which these buffers are, the open one."""
+        self._forget_device()
+        self._open, self._buffers = device, buffers
+        # For a device that somebody else holds: nobody else knows the pointers.
+        self._release = finalize(self, _give_back, device, buffers)
+        self._release.atexit = False
+
+    def _forget_device(self) -> None:
+        if self._release is not None:
+            self._release.detach()
+        self._open = self._release = None
 
     async def _request(self) -> Device:
         device = await Device.request(self._config)
@@ -111,9 +141,11 @@ class WasmBackend(ComputeBackend):
         return backend
 
     def close(self) -> None:
-        """Frees every buffer and closes the device. Closing twice is allowed."""
-        device, self._open = self._open, None
-        self._closed = True
+        """Frees every buffer and closes the device. Closing twice is allowed; an ``init`` that is
+        under way raises NotInitialized."""
+        device = self._open
+        self._forget_device()
+        self._closings += 1
         self._buffers.clear()
         self._kept.clear()
         self._gone.clear()
@@ -142,20 +174,20 @@ class WasmBackend(ComputeBackend):
                 device.close()
                 raise
             old.close()
-            self._open = device
             for handle in self._buffers.keys() - restored.keys():
                 self._gone[handle] = self._buffers[handle].label
-            self._buffers = restored
+            self._use(device, restored)
 
     def _restore(self, device: Device) -> dict[int, Allocation]:
         """The kept buffers, made anew on another device under their handles."""
         restored = {}
-        for handle, contents in self._kept.items():
+        for handle, kept in self._kept.items():
+            kept.forget_reads()
             old = self._buffers[handle]
             new = device.memory.get_buffer("recover", old.nbytes, old.label)
             restored[handle] = replace(new, handle=handle)
-            if contents:
-                device.recorder.write(new.id, 0, contents, (len(contents) + 3) & ~3)
+            if kept.data:
+                device.recorder.write(new.id, 0, kept.data, (len(kept.data) + 3) & ~3)
         return restored
 
     async def with_retry(self, fn: Callable[[], Any], attempts: int = 3) -> Any:
@@ -194,7 +226,7 @@ class WasmBackend(ComputeBackend):
         buffer = device.memory.get_buffer("alloc", nbytes, label)
         self._buffers[buffer.handle] = buffer
         if kept:
-            self._kept[buffer.handle] = b""
+            self._kept[buffer.handle] = KeptContents()
         return buffer.handle
 
     def free(self, ptr: int) -> None:
@@ -218,7 +250,9 @@ class WasmBackend(ComputeBackend):
         view = host_memory.source_view(op, "src", src)
         self._check_room(op, "src", view.nbytes, "dst", buffer)
         transfers.write(device, buffer, 0, view)
-        self._keep(buffer, view)
+        kept = self._kept.get(buffer.handle)
+        if kept is not None and view.nbytes > 0:
+            kept.write(_bytes_of(view).data)
 
     def copy_dtoh(self, dst: Any, src: int) -> None:
         _js.block_on(self.copy_dtoh_async(dst, src), "copy_dtoh")
@@ -229,11 +263,15 @@ class WasmBackend(ComputeBackend):
         buffer = self._buffer(op, "src", src)
         view = host_memory.target_view(op, "dst", dst)
         self._check_room(op, "dst", view.nbytes, "src", buffer)
-        if view.nbytes > 0:
-            received = host_memory.receiver(view)
+        if view.nbytes == 0:
+            return
+        received = host_memory.receiver(view)
+        kept = self._kept.get(buffer.handle)
+        if kept is None:
             await transfers.read(device, buffer, 0, received)
-            self._keep(buffer, received)
-            host_memory.deliver(received, view)
+        else:
+            await _read_kept(device, buffer, received, kept)
+        host_memory.deliver(received, view)
 
     def synchronize(self, *, timeout: float | None = None) -> None:
         """Waits for all recorded work, at most ``timeout`` seconds: then raises Timeout, and the
@@ -461,12 +499,6 @@ class WasmBackend(ComputeBackend):
             )
         canvas.draw(device, op, target, buffer, height, width, channels)
 
-    def _keep(self, buffer: Allocation, view: memoryview) -> None:
-        """Remembers what the host has written to a kept buffer, or read from it."""
-        before = self._kept.get(buffer.handle)
-        if before is not None:
-            self._kept[buffer.handle] = view.tobytes() + before[view.nbytes :]
-
     # -- checks ----------------------------------------------------------------------------------
 
     def ready(self, op: str) -> Device:
@@ -481,7 +513,7 @@ class WasmBackend(ComputeBackend):
     def _opened(self, op: str) -> Device:
         """The open device, which may be lost."""
         if self._open is None:
-            if self._closed:
+            if self._closings:
                 raise NotInitialized(op, "the backend is closed; init() opens it anew")
             raise NotInitialized(op, "call init() first, or await init_async()")
         return self._open
@@ -529,3 +561,30 @@ class WasmBackend(ComputeBackend):
             raise InvalidArgument(
                 op, host, f"{nbytes} bytes", f"at most the {buffer.nbytes} bytes of {device}"
             )
+
+
+async def _read_kept(
+    device: Device, buffer: Allocation, view: memoryview, kept: KeptContents
+) -> None:
+    """Fills ``view`` from a kept buffer, and notes what the buffer held."""
+    read = kept.begin_read()
+    found = None
+    try:
+        # By way of memory of its own: others may write to the view before this goes on.
+        contents = bytearray(view.nbytes)
+        await transfers.read(device, buffer, 0, memoryview(contents))
+        found = memoryview(contents)
+        _bytes_of(view)[:] = found
+    finally:
+        kept.end_read(read, found)
+
+
+def _bytes_of(view: memoryview) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The bytes of contiguous memory that is not empty, whatever its elements are."""
+    return np.frombuffer(view, np.uint8)
+
+
+def _give_back(device: Device, buffers: dict[int, Allocation]) -> None:
+    if not device.is_closed:
+        for buffer in buffers.values():
+            device.memory.return_buffer(buffer)

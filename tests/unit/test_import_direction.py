@@ -41,7 +41,7 @@ LAYERS = [
         *("config", "host_tensors", "recorder", "shapes", "spirv", "tensor_contract"),
         *("variants", "workgroup_sizes"),
     ],
-    ["_js", "checks", "host_memory", "ops.cuts", "scalars", "wgsl_types"],
+    ["_js", "checks", "host_memory", "kept", "ops.cuts", "scalars", "wgsl_types"],
     [
         *("compute_backend", "costs", "dtypes", "errors", "grids", "params", "reflect", "shaders"),
         *("ops", "ops.remembered", "tensors"),

@@ -102,6 +102,7 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
 
     async def synchronize_async(self) -> None:
         """:meth:`synchronize` for callers that cannot block."""
+        self.device.check_open("synchronize")
         await self.device.recorder.synchronize()
 
 

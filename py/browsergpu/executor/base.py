@@ -16,6 +16,7 @@ from browsergpu.errors import InvalidArgument
 from browsergpu.ops import elementwise
 from browsergpu.ops.cast import cast
 from browsergpu.ops.strided import permute
+from browsergpu.recorder import closed
 from browsergpu.shapes import Shape
 from browsergpu.staging import Staging
 
@@ -186,6 +187,8 @@ class ExecutorBase:
             raise InvalidArgument(op, name, value, "a DeviceArray (from_numpy makes one)")
         if value.device is not self.device:
             raise InvalidArgument(op, name, value, "an array on this executor's device")
+        if self.device.is_closed:
+            raise closed(op)
         if value.is_freed:
             raise InvalidArgument(op, name, value, "an array that was not freed")
         if dtypes is not None and value.tensor.dtype not in dtypes:

@@ -47,10 +47,12 @@ def statistics(
     count = images * inner
     steps = reduction_steps(shape, (0, 2))
     found = moments(device, "batch_norm", x, steps)
-    device.recorder.dispatch(
-        device.pipeline("batch_norm_statistics"),
-        *fold(blocks(channels, device.workgroup_sizes.elementwise)),
-        found.id, mean.id, variance.id, running_mean.id, running_variance.id,
-        0, channels, inner, 0.0, momentum, count / (count - 1),
-    )  # fmt: skip
-    device.memory.return_buffer(found)
+    try:
+        device.recorder.dispatch(
+            device.pipeline("batch_norm_statistics"),
+            *fold(blocks(channels, device.workgroup_sizes.elementwise)),
+            found.id, mean.id, variance.id, running_mean.id, running_variance.id,
+            0, channels, inner, 0.0, momentum, count / (count - 1),
+        )  # fmt: skip
+    finally:
+        device.memory.return_buffer(found)

@@ -58,10 +58,11 @@ def broadcast(
         )  # fmt: skip
         return
     # Operands that alternate too often over the axes are first brought to the full shape.
-    whole = device.memory.get_buffer(op, 4 * n), device.memory.get_buffer(op, 4 * n)
+    whole: list[Allocation] = []
     try:
-        for buffer, own, target in ((a, a_shape, whole[0]), (b, b_shape, whole[1])):
-            gather(device, op, buffer, broadcast_strides(own, shape), target, shape)
+        for buffer, own in ((a, a_shape), (b, b_shape)):
+            whole.append(device.memory.get_buffer(op, 4 * n))
+            gather(device, op, buffer, broadcast_strides(own, shape), whole[-1], shape)
         broadcast(device, op, whole[0], (n,), whole[1], (n,), y, (n,), n)
     finally:
         for buffer in whole:

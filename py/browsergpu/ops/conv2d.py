@@ -261,10 +261,13 @@ def conv2d(
     made = y
     if steps.sum is not None:
         made = device.memory.get_buffer("conv2d", 4 * steps.parts * plan.output_elements, "parts")
-    for grid, fields in steps.dispatches:
-        device.recorder.dispatch(pipeline, *grid, x.id, w.id, bias_id, made.id, *fields)
-    if steps.sum is not None:
-        grid, fields = steps.sum
-        pipeline = device.pipeline("conv2d_sum")
-        device.recorder.dispatch(pipeline, *grid, made.id, bias_id, y.id, *fields)
-        device.memory.return_buffer(made)
+    try:
+        for grid, fields in steps.dispatches:
+            device.recorder.dispatch(pipeline, *grid, x.id, w.id, bias_id, made.id, *fields)
+        if steps.sum is not None:
+            grid, fields = steps.sum
+            pipeline = device.pipeline("conv2d_sum")
+            device.recorder.dispatch(pipeline, *grid, made.id, bias_id, y.id, *fields)
+    finally:
+        if made is not y:
+            device.memory.return_buffer(made)

@@ -168,9 +168,11 @@ def gemm(
             record(pipeline, *grid, *read, bias_id, residual_id, c.id, *fields)
         return
     pieces = device.memory.get_buffer("gemm", 4 * layout.elements)
-    for grid, fields in layout.dispatches:
-        record(pipeline, *grid, *read, a.id, a.id, pieces.id, *fields)
-    configuration, grid, fields = layout.total
-    total = device.pipeline("gemm_sum", configuration)
-    record(total, *grid, pieces.id, bias_id, residual_id, c.id, *fields)
-    device.memory.return_buffer(pieces)
+    try:
+        for grid, fields in layout.dispatches:
+            record(pipeline, *grid, *read, a.id, a.id, pieces.id, *fields)
+        configuration, grid, fields = layout.total
+        total = device.pipeline("gemm_sum", configuration)
+        record(total, *grid, pieces.id, bias_id, residual_id, c.id, *fields)
+    finally:
+        device.memory.return_buffer(pieces)

@@ -23,14 +23,22 @@ def total(
     while True:
         chunks = blocks(length, _CHUNK)
         outputs = outer * chunks * inner
-        target = y if chunks == 1 else device.memory.get_buffer("reduce_sum", 4 * outputs)
         threads = device.workgroup_sizes.reduction
-        device.recorder.dispatch(
-            device.pipeline("sum_integer"), *fold(blocks(outputs, threads)),
-            source.id, target.id, outer, length, inner, _CHUNK, chunks,
-        )  # fmt: skip
-        if source is not x:
-            device.memory.return_buffer(source)
+        target = y
+        try:
+            if chunks > 1:
+                target = device.memory.get_buffer("reduce_sum", 4 * outputs)
+            device.recorder.dispatch(
+                device.pipeline("sum_integer"), *fold(blocks(outputs, threads)),
+                source.id, target.id, outer, length, inner, _CHUNK, chunks,
+            )  # fmt: skip
+        except BaseException:
+            if target is not y:
+                device.memory.return_buffer(target)
+            raise
+        finally:
+            if source is not x:
+                device.memory.return_buffer(source)
         if chunks == 1:
             return
         source, length = target, chunks

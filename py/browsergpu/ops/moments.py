@@ -72,14 +72,18 @@ def chunk_moments(
     """The moments of each chunk of rows, [rows, chunks] triples, and how the rows are cut."""
     first = _passes(rows, length, 1, False)[0]
     found = device.memory.get_buffer(op, 12 * first.cut.outputs, "moments")
-    device.recorder.dispatch(
-        device.pipeline("moments_rows"),
-        *fold(first.cut.workgroups),
-        x.id,
-        found.id,
-        *first.cut.fields,
-        0.0,
-    )
+    try:
+        device.recorder.dispatch(
+            device.pipeline("moments_rows"),
+            *fold(first.cut.workgroups),
+            x.id,
+            found.id,
+            *first.cut.fields,
+            0.0,
+        )
+    except BaseException:
+        device.memory.return_buffer(found)
+        raise
     return found, first.cut
 
 
@@ -96,16 +100,23 @@ def _run(
     source = x
     for part in parts:
         configuration = part.configuration
-        if part is parts[-1] and y is not None:
-            target = y
+        target = y if part is parts[-1] else None
+        if target is not None:
             configuration = f"variance_{configuration}" if configuration else "variance"
-        else:
-            target = device.memory.get_buffer(op, 12 * part.cut.outputs, "moments")
-        device.recorder.dispatch(
-            device.pipeline(part.kernel, configuration), *fold(part.cut.workgroups),
-            *(source.id,) * part.views, target.id, *part.cut.fields, scale,
-        )  # fmt: skip
-        if source is not x:
-            device.memory.return_buffer(source)
+        made = None
+        try:
+            if target is None:
+                made = target = device.memory.get_buffer(op, 12 * part.cut.outputs, "moments")
+            device.recorder.dispatch(
+                device.pipeline(part.kernel, configuration), *fold(part.cut.workgroups),
+                *(source.id,) * part.views, target.id, *part.cut.fields, scale,
+            )  # fmt: skip
+        except BaseException:
+            if made is not None:
+                device.memory.return_buffer(made)
+            raise
+        finally:
+            if source is not x:
+                device.memory.return_buffer(source)
         source = target
     return source

@@ -95,14 +95,21 @@ def reduce(device: Device, plan: ReducePlan, x: Allocation, y: Allocation) -> No
     passes = _passes(plan.op, plan.extents, device.workgroup_sizes.reduction)
     source = x
     for step in passes:
-        last = step is passes[-1]
-        target = y if last else device.memory.get_buffer("reduce", 4 * step.outputs)
         # Rows are read as vec4s alone, columns also word by word.
         views = (source.id,) if step.kernel == "reduce_rows" else (source.id, source.id)
-        device.recorder.dispatch(
-            device.pipeline(step.kernel, step.configuration), *step.grid, *views,
-            target.id, *step.fields,
-        )  # fmt: skip
-        if source is not x:
-            device.memory.return_buffer(source)
+        target = y
+        try:
+            if step is not passes[-1]:
+                target = device.memory.get_buffer("reduce", 4 * step.outputs)
+            device.recorder.dispatch(
+                device.pipeline(step.kernel, step.configuration), *step.grid, *views,
+                target.id, *step.fields,
+            )  # fmt: skip
+        except BaseException:
+            if target is not y:
+                device.memory.return_buffer(target)
+            raise
+        finally:
+            if source is not x:
+                device.memory.return_buffer(source)
         source = target

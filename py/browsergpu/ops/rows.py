@@ -68,8 +68,12 @@ def _softmax_in_parts(
     grid = fold(cut.workgroups)
     parts = device.memory.get_buffer(op, 8 * cut.outputs, "softmax parts")
     dispatch = device.recorder.dispatch
-    dispatch(device.pipeline("softmax_parts"), *grid, x.id, parts.id, *cut.fields)
-    dispatch(device.pipeline("softmax_apply"), *grid, x.id, parts.id, y.id, *cut.fields)
+    try:
+        dispatch(device.pipeline("softmax_parts"), *grid, x.id, parts.id, *cut.fields)
+        dispatch(device.pipeline("softmax_apply"), *grid, x.id, parts.id, y.id, *cut.fields)
+    except BaseException:
+        device.memory.return_buffer(parts)
+        raise
     return parts, cut.chunks
 
 
@@ -129,12 +133,14 @@ def _long_layer_norm(
                 device.memory.return_buffer(total)
         return
     found, cut = chunk_moments(device, "layer_norm", x, rows, length)
-    device.recorder.dispatch(
-        device.pipeline("layer_norm_long"), *fold(rows * cut.chunks),
-        x.id, found.id, gamma.id, beta.id, y.id,
-        rows, length, cut.fields[3], cut.chunks, _THREADS, 0, eps,
-    )  # fmt: skip
-    device.memory.return_buffer(found)
+    try:
+        device.recorder.dispatch(
+            device.pipeline("layer_norm_long"), *fold(rows * cut.chunks),
+            x.id, found.id, gamma.id, beta.id, y.id,
+            rows, length, cut.fields[3], cut.chunks, _THREADS, 0, eps,
+        )  # fmt: skip
+    finally:
+        device.memory.return_buffer(found)
 
 
 def cross_entropy(
@@ -159,11 +165,13 @@ def cross_entropy(
         )  # fmt: skip
         return
     parts, chunks = _softmax_in_parts(device, "cross_entropy", logits, probs, rows, classes, 1)
-    device.recorder.dispatch(
-        device.pipeline("cross_entropy_long"), *fold(rows),
-        logits.id, targets.id, parts.id, loss.id, rows, classes, chunks, _THREADS,
-    )  # fmt: skip
-    device.memory.return_buffer(parts)
+    try:
+        device.recorder.dispatch(
+            device.pipeline("cross_entropy_long"), *fold(rows),
+            logits.id, targets.id, parts.id, loss.id, rows, classes, chunks, _THREADS,
+        )  # fmt: skip
+    finally:
+        device.memory.return_buffer(parts)
 
 
 def embedding(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import count
 from operator import index
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 
@@ -25,7 +26,12 @@ _handles = count(1)  # one sequence for all backends, so that a foreign handle i
 
 
 class TensorStore(TensorContract):
-    """The tensors of one backend, and the checks that all operations on them share."""
+    """The tensors of one backend, and the checks that all operations on them share.
+
+    Handles are plain numbers, which may be copied to anywhere: into an array, to JavaScript. So a
+    tensor lives until it is freed, or as long as the store, which alone knows the handles: those
+    of a store that nobody holds any more go back to the pool with it.
+    """
 
     def __init__(self, backend: WasmBackend) -> None:
         if not isinstance(backend, WasmBackend):
@@ -33,6 +39,7 @@ class TensorStore(TensorContract):
         self._backend = backend
         self._device: Device | None = None
         self._tensors: dict[int, Tensor] = {}
+        self._release: finalize[..., TensorStore] | None = None
 
     @property
     def name(self) -> str:
@@ -109,9 +116,16 @@ class TensorStore(TensorContract):
     def _ready(self, op: str) -> Device:
         device = self._backend.ready(op)
         if device is not self._device:  # the backend was closed and opened anew
-            self._device = device
-            self._tensors.clear()
+            self._use(device)
         return device
+
+    def _use(self, device: Device) -> None:
+        """Takes up a device, without the tensors of another one."""
+        if self._release is not None:
+            self._release.detach()
+        self._device, self._tensors = device, {}
+        self._release = finalize(self, _give_back, device, self._tensors)
+        self._release.atexit = False
 
     def _tensor(
         self, op: str, name: str, handle: Any, dtypes: tuple[DType, ...] | None = None
@@ -150,6 +164,12 @@ class TensorStore(TensorContract):
         if axis >= rank:
             raise InvalidArgument(op, name, value, f"an axis from {-rank} to {rank - 1}")
         return axis % rank
+
+
+def _give_back(device: Device, tensors: dict[int, Tensor]) -> None:
+    if not device.is_closed:
+        for tensor in tensors.values():
+            device.memory.return_buffer(tensor.buffer)
 
 
 def around(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:

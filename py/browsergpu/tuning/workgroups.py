@@ -63,11 +63,13 @@ async def benchmark_workgroup_sizes_async(
     n = checks.integer(op, "elements", elements, 1, device.largest_buffer // 4)
 
     before = device.workgroup_sizes
-    x, y = device.memory.get_buffer(op, 4 * n), device.memory.get_buffer(op, 4 * n)
+    buffers = [device.memory.get_buffer(op, 4 * n)]
     clock = Clock(device.recorder, device.features)
     seconds: dict[Family, dict[int, float]] = {}
     best = before
     try:
+        buffers.append(device.memory.get_buffer(op, 4 * n))
+        x, y = buffers
         elementwise.fill(device, x, 1.0, n)
         for family in FAMILIES:
             seconds[family] = await _measure(device, clock, family, possible, x, y, n)
@@ -77,8 +79,8 @@ async def benchmark_workgroup_sizes_async(
         device.workgroup_sizes = before
         raise
     finally:
-        device.memory.return_buffer(x)
-        device.memory.return_buffer(y)
+        for buffer in buffers:
+            device.memory.return_buffer(buffer)
     device.workgroup_sizes = best
     stored = await workgroup_sizes.save(device.info, best)
     return WorkgroupTuning(best, seconds, clock.name, stored)

@@ -227,6 +227,193 @@ def test_a_kept_buffer_holds_the_last_host_write_or_read() -> None:
         assert_same_bits(read(backend, empty, 16), np.zeros(16, np.float32), "never written")
 
 
+def test_contents_written_during_a_read_come_back_not_those_that_were_read() -> None:
+    with opened() as backend:
+        old, new = random_array(1, 100), random_array(2, 100)
+        x = backend.alloc(400, keep=True)
+        backend.copy_htod(x, old)
+        seen = np.zeros(100, np.float32)
+
+        async def write_during_a_read() -> None:
+            reading = asyncio.ensure_future(backend.copy_dtoh_async(seen, x))
+            await asyncio.sleep(0)
+            backend.copy_htod(x, new[:40])
+            await reading
+
+        wait_for(write_during_a_read())
+        assert_same_bits(seen, old, "what was read")
+        expected = np.concatenate([new[:40], old[40:]])
+        assert_same_bits(read(backend, x, 100), expected, "before the loss")
+        backend.copy_htod(x, old)
+        wait_for(write_during_a_read())
+        lose(backend)
+        wait_for(backend.recover())
+        assert_same_bits(read(backend, x, 100), expected, "recovered")
+
+
+def test_the_read_that_began_last_comes_back_whichever_ended_last() -> None:
+    n = 3 * 2**20  # the long read ends after the short one
+    with opened() as backend:
+        data = random_array(1, n)
+        x = backend.alloc(4 * n, keep=True)
+        backend.copy_htod(x, data)
+        ended = []
+
+        async def take(count: int) -> None:
+            await backend.copy_dtoh_async(np.zeros(count, np.float32), x)
+            ended.append(count)
+
+        async def read_twice() -> None:
+            long = asyncio.ensure_future(take(n))
+            await asyncio.sleep(0)
+            backend.unary("neg", x, x, n)
+            await take(10)
+            await long
+
+        wait_for(read_twice())
+        assert sorted(ended) == [10, n]
+        lose(backend)
+        wait_for(backend.recover())
+        expected = np.concatenate([-data[:10], data[10:]])
+        assert_same_bits(read(backend, x, n), expected, "recovered")
+
+
+def test_what_others_do_to_the_array_of_a_read_does_not_come_back() -> None:
+    with opened() as backend:
+        data = random_array(1, 16)
+        x, y = backend.alloc(64, keep=True), backend.alloc(64, keep=True)
+        backend.copy_htod(x, data)
+        backend.copy_htod(y, -data)
+        backend.unary("abs", x, x, 16)
+        shared = np.zeros(16, np.float32)
+
+        async def read_both_into_one() -> None:
+            await asyncio.gather(
+                backend.copy_dtoh_async(shared, x), backend.copy_dtoh_async(shared, y)
+            )
+
+        wait_for(read_both_into_one())
+        shared[:] = np.nan
+        lose(backend)
+        wait_for(backend.recover())
+        assert_same_bits(read(backend, x, 16), np.abs(data), "x")
+        assert_same_bits(read(backend, y, 16), -data, "y")
+
+
+def test_a_failed_read_leaves_what_is_kept() -> None:
+    with opened() as backend:
+        old, new = random_array(1, 16), random_array(2, 16)
+        x = backend.alloc(64, keep=True)
+        backend.copy_htod(x, old)
+
+        async def cancel_a_read() -> None:
+            reading = asyncio.ensure_future(backend.copy_dtoh_async(bytearray(64), x))
+            await asyncio.sleep(0)
+            backend.copy_htod(x, new)
+            reading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reading
+
+        wait_for(cancel_a_read())
+        lose(backend)
+        wait_for(backend.recover())
+        assert_same_bits(read(backend, x, 16), new, "recovered")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_order_of_writes_reads_and_losses(seed: int) -> None:
+    # Against a model: what the host last wrote or read, in the order in which the calls began.
+    from pyodide.ffi import run_sync
+
+    from browsergpu.errors import BackendError
+
+    random = np.random.default_rng(seed)
+    n = 24
+
+    async def play(backend: Any) -> None:
+        x = backend.alloc(4 * n, keep=True)
+        backend.copy_htod(x, bytes(4 * n))
+        device = np.zeros(n, np.float32)  # what is in the buffer
+        known = device.copy()
+        stamps = np.zeros(n, int)  # when each element of `known` became so
+        reading: list[tuple[int, np.ndarray, Any]] = []
+
+        def note(time: int, values: np.ndarray) -> None:
+            newer = stamps[: len(values)] <= time
+            known[: len(values)][newer] = values[newer]
+            stamps[: len(values)][newer] = time
+
+        async def end_reads() -> None:
+            while reading:
+                time, expected, task = reading.pop(int(random.integers(len(reading))))
+                try:
+                    await task
+                except BackendError:
+                    assert backend.device.is_lost
+                    continue
+                note(time, expected)
+
+        for time in range(1, 60):
+            step = random.choice(["write", "read", "compute", "wait", "pause", "lose"],
+                                 p=[0.2, 0.3, 0.1, 0.15, 0.1, 0.15])  # fmt: skip
+            count = int(random.integers(1, n + 1))
+            if step == "write":
+                values = random_array(time, count)
+                backend.copy_htod(x, values)
+                device[:count] = values
+                note(time, values)
+            elif step == "read":
+                task = asyncio.ensure_future(
+                    backend.copy_dtoh_async(np.zeros(count, np.float32), x)
+                )
+                await asyncio.sleep(0)  # it has begun
+                reading.append((time, device[:count].copy(), task))
+            elif step == "compute":
+                backend.unary("neg", x, x, count)
+                device[:count] = -device[:count]
+            elif step == "wait":
+                await end_reads()
+            elif step == "pause":
+                await asyncio.sleep(0)
+            else:
+                destroy(backend)
+                with pytest.raises(BackendError):
+                    await backend.synchronize_async()
+                await end_reads()
+                await backend.recover()
+                device = known.copy()
+                result = np.zeros(n, np.float32)
+                await backend.copy_dtoh_async(result, x)
+                assert_same_bits(result, known, f"recovered at {time}")
+
+    with opened() as backend:
+        run_sync(play(backend))
+
+
+def test_a_small_write_to_a_large_kept_buffer_copies_a_small_part() -> None:
+    import tracemalloc
+
+    n = 2**24
+    with opened() as backend:
+        x = backend.alloc(n, keep=True)
+        data = np.arange(n, dtype=np.uint32).view(np.uint8)[:n]
+        backend.copy_htod(x, data)
+        tracemalloc.start()
+        try:
+            for i in range(10):
+                backend.copy_htod(x, bytes([i, 1, 2, 3]))
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < n // 16, "bytes that Python took for writes of 4 bytes"
+        lose(backend)
+        wait_for(backend.recover())
+        result = np.zeros(n, np.uint8)
+        backend.copy_dtoh(result, x)
+        assert result[:4].tolist() == [9, 1, 2, 3]
+        assert_same_bits(result[4:], data[4:], "the rest")
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 63])
 def test_kept_bytes_of_any_count(count: int) -> None:
     data = bytes(range(1, count + 1))
