@@ -1,8 +1,8 @@
 // y[i] = (x[i] - mean[c]) / sqrt(variance[c] + eps) * gamma[c] + beta[c] for x of [N, C, inner],
 // where c is the channel of i. One element a thread: reads 4n and writes 4n bytes.
 //
-// When training, mean and variance are those of the batch: statistics takes them from the triples
-// of moments.wgsl (biased variance) and moves the running ones towards them (the variance
+// When training, mean and variance are those of the batch: statistics takes them from the
+// quadruples of moments.wgsl (biased variance) and moves the running ones towards them (the variance
 // unbiased), one channel a thread.
 
 struct Params {
@@ -20,7 +20,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read> gamma: array<f32>;
 @group(0) @binding(4) var<storage, read> beta: array<f32>;
 @group(0) @binding(5) var<storage, read_write> y: array<f32>;
-@group(0) @binding(6) var<storage, read> moments: array<f32>; // count, mean, deviations
+@group(0) @binding(6) var<storage, read> moments: array<f32>; // count, pivot, mean, deviations
 @group(0) @binding(7) var<storage, read_write> batch_mean: array<f32>;
 @group(0) @binding(8) var<storage, read_write> batch_variance: array<f32>;
 @group(0) @binding(9) var<storage, read_write> running_mean: array<f32>;
@@ -46,8 +46,8 @@ fn statistics(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups)
   if (c >= params.channels) {
     return;
   }
-  let new_mean = moments[3u * c + 1u];
-  let new_variance = moments[3u * c + 2u] / moments[3u * c];
+  let new_mean = moments[4u * c + 1u] + moments[4u * c + 2u];
+  let new_variance = moments[4u * c + 3u] / moments[4u * c];
   batch_mean[c] = new_mean;
   batch_variance[c] = new_variance;
   let keep = 1.0 - params.momentum;

@@ -26,68 +26,127 @@ fn is_nan(v: vec4f) -> vec4<bool> {
   return (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
 }
 
-fn scalar_is_nan(v: f32) -> bool {
-  return (bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u;
-}
-
-fn is_infinite(v: f32) -> bool {
-  return (bitcast<u32>(v) & 0x7fffffffu) == 0x7f800000u;
-}
-
 fn propagate_nan(p: vec4f, q: vec4f, value: vec4f) -> vec4f {
   return select(select(value, q, is_nan(q)), p, is_nan(p));
 }
 
-// base ** n by squaring, for the small whole exponents where exp2(y log2 x) would lose digits.
-fn whole_power(base: f32, exponent: u32) -> f32 {
-  var result = 1.0;
-  var square = base;
-  for (var rest = exponent; rest > 0u; rest >>= 1u) {
-    if ((rest & 1u) == 1u) {
-      result *= square;
-    }
-    square *= square;
-  }
-  return result;
+// v, with a zero in it that no compiler can tell from a parameter (n is below 2^31): the arithmetic
+// around it is then done as it stands here, where fast math would take a + b - a for b.
+fn kept(v: vec4f) -> vec4f {
+  return bitcast<vec4f>(bitcast<vec4u>(v) | vec4u(params.n >> 31u));
 }
 
-// The special cases are those of C's pow (C17 F.10.4.4), which NumPy follows.
-fn power(base: f32, exponent: f32) -> f32 {
-  if (exponent == 0.0 || bitcast<u32>(base) == 0x3f800000u) {
-    return 1.0;
-  }
-  if (scalar_is_nan(base)) {
-    return base;
-  }
-  if (scalar_is_nan(exponent)) {
-    return exponent;
-  }
-  let magnitude = abs(base);
-  let negative = (bitcast<u32>(base) >> 31u) == 1u;
-  let whole = is_infinite(exponent) || floor(exponent) == exponent;
-  let odd = whole && abs(exponent) < 16777216.0 && (i32(exponent) & 1) == 1;
-  if (negative && !whole && magnitude > 0.0 && !is_infinite(base)) {
-    var nan_bits = 0x7fc00000u;
-    return bitcast<f32>(nan_bits);
-  }
-  var bits = 0x7f800000u; // infinity; a variable, since WGSL refuses it in constant expressions
-  let infinity = bitcast<f32>(bits);
-  var result = 1.0;
-  if (magnitude == 0.0 || is_infinite(base)) {
-    result = select(0.0, infinity, (magnitude == 0.0) == (exponent < 0.0));
-  } else if (is_infinite(exponent)) {
-    if (magnitude != 1.0) {
-      result = select(0.0, infinity, (magnitude > 1.0) == (exponent > 0.0));
-    }
-  } else if (whole && abs(exponent) <= 64.0) {
-    result = whole_power(magnitude, u32(abs(exponent)));
-    if (exponent < 0.0) {
-      result = 1.0 / result;
-    }
-  } else if (magnitude != 1.0) {
-    result = exp2(exponent * log2(magnitude));
-  }
-  return select(result, -result, negative && odd);
+// The first 12 of 24 bits: the product of two such values is exact.
+fn short(v: vec4f) -> vec4f {
+  return bitcast<vec4f>(bitcast<vec4u>(v) & vec4u(0xfffff000u));
+}
+
+// A number to twice float32's precision, high + low; high has 12 bits.
+struct Wide {
+  high: vec4f,
+  low: vec4f,
+}
+
+// log2 v for normal v > 0, after fdlibm's e_powf.c: v = 2^k m with m nearest to c = 1 or 3/2, and
+// log2 (m / c) = 2 atanh(s) / ln 2 = s (3 + s² + 3/5 s⁴ + …) 2 / (3 ln 2) for s = (m - c) / (m + c).
+fn wide_log2(v: vec4f) -> Wide {
+  let fraction = bitcast<vec4u>(v) & vec4u(0x007fffffu);
+  let is_low = fraction <= vec4u(0x001cc471u); // below sqrt(3/2)
+  let is_high = fraction >= vec4u(0x005db3d7u); // from sqrt(3) on: m is half as large
+  let is_middle = !(is_low | is_high);
+  let exponent = vec4i(bitcast<vec4u>(v) >> vec4u(23u)) - select(vec4i(127), vec4i(126), is_high);
+  let m = bitcast<vec4f>(select(vec4u(0x3f800000u), vec4u(0x3f000000u), is_high) | fraction);
+  let c = select(vec4f(1.0), vec4f(1.5), is_middle);
+  // s
+  let difference = m - c;
+  let sum = short(m + c);
+  let sum_rest = m - kept(sum - c);
+  let reciprocal = 1.0 / (m + c);
+  let s = difference * reciprocal;
+  let s_high = short(s);
+  let s_low = reciprocal * (kept(difference - s_high * sum) - s_high * sum_rest);
+  // 3 + s² + …
+  let square = s * s;
+  let rest = s_low * (s_high + s) + square * square
+    * (0.6 + square * (0.42857143 + square * (0.33333334 + square * (0.27272728 + square * 0.23076923))));
+  let exact_square = s_high * s_high;
+  let series = short(3.0 + exact_square + rest);
+  let series_rest = rest - kept(kept(series - 3.0) - exact_square);
+  // their product
+  let large = s_high * series;
+  let small = s_low * series + series_rest * s;
+  let product = short(large + small);
+  let product_rest = small - kept(product - large);
+  // times 2 / (3 ln 2), plus log2 c, plus the exponent
+  let scaled = PER_PRODUCT * product;
+  let scaled_rest = select(vec4f(), vec4f(LOG2_C_REST), is_middle)
+    + (PER_PRODUCT_REST * product + product_rest * 0.9617967);
+  let log2_c = select(vec4f(), vec4f(LOG2_C), is_middle);
+  let whole = vec4f(exponent);
+  let high = short(scaled + scaled_rest + log2_c + whole);
+  return Wide(high, scaled_rest - kept(kept(kept(high - whole) - log2_c) - scaled));
+}
+
+// 2 / (3 ln 2) and log2 1.5, each as 12 bits and the others.
+const PER_PRODUCT = 0.961669921875;
+const PER_PRODUCT_REST = 0.00012677205086220056;
+const LOG2_C = 0.5849609375;
+const LOG2_C_REST = 1.5632211898264359e-06;
+const LN_2 = 0.693115234375;
+const LN_2_REST = 3.194618329871446e-05;
+
+// 2^(p.high + p.low), which is infinite from 2^128 on and 0 below 2^-126; p.high may be any number.
+fn exp2_of(high: vec4f, low: vec4f) -> vec4f {
+  let whole = round(clamp(high + low, vec4f(-300.0), vec4f(300.0)));
+  let difference = kept(high - whole);
+  let part = short(difference + low);
+  let part_rest = low - kept(part - difference);
+  // e^z for z = part ln 2, |z| < 0.35: 1 + its first 24 bits, exactly, and the others.
+  let z_high = part * LN_2;
+  let z_low = part_rest * 0.6931472 + part * LN_2_REST;
+  let z = z_high + z_low;
+  let rest = z * z * (0.5 + z * (0.16666667 + z * (0.041666668 + z * (0.008333334
+    + z * (0.0013888889 + z * 0.0001984127)))));
+  let top = kept(1.0 + z_high);
+  let power = top + (kept(z_high - kept(top - 1.0)) + (z_low + rest));
+  // times 2^whole
+  let bits = bitcast<vec4i>(power) + (vec4i(whole) << vec4u(23u));
+  let exponent = (bitcast<vec4i>(power) >> vec4u(23u)) + vec4i(whole);
+  let below = select(bits, vec4i(0), exponent < vec4i(1));
+  return bitcast<vec4f>(select(below, vec4i(0x7f800000), exponent > vec4i(254)));
+}
+
+// Within 0.9 ULP. The special cases are those of C's pow (C17 F.10.4.4), which NumPy follows, told by
+// bits; subnormal numbers are zeros.
+fn power(base: vec4f, exponent: vec4f) -> vec4f {
+  let magnitude = bitcast<vec4u>(base) & vec4u(0x7fffffffu);
+  let size = bitcast<vec4u>(exponent) & vec4u(0x7fffffffu);
+  let is_zero = magnitude < vec4u(0x00800000u);
+  let is_infinite = magnitude == vec4u(0x7f800000u);
+  let is_negative = bitcast<vec4u>(base) >= vec4u(0x80000000u);
+  let falls = bitcast<vec4u>(exponent) >= vec4u(0x80000000u);
+  let is_large = size >= vec4u(0x4b800000u); // from 2^24 on all numbers are even, or infinite
+  // An exponent beyond 2^33 overflows, or underflows, whatever the base is, if it is not 1.
+  let bounded = clamp(exponent, vec4f(-8589934592.0), vec4f(8589934592.0));
+  let small = select(bounded, vec4f(), is_large);
+  let is_whole = is_large | (floor(small) == small);
+  let is_odd = is_whole & ((vec4i(small) & vec4i(1)) == vec4i(1));
+
+  let special = is_zero | is_infinite;
+  let positive = bitcast<vec4f>(select(magnitude, vec4u(0x3f800000u), special));
+  let log2 = wide_log2(positive);
+  let short_exponent = short(bounded);
+  let low = (bounded - short_exponent) * log2.high + bounded * log2.low;
+  var result = bitcast<vec4u>(exp2_of(short_exponent * log2.high, low));
+
+  result = select(result, select(vec4u(), vec4u(0x7f800000u), is_zero == falls), special);
+  result |= select(vec4u(), vec4u(0x80000000u), is_negative & is_odd);
+  result = select(result, vec4u(0x7fc00000u), is_negative & !special & !is_whole);
+  result = select(result, bitcast<vec4u>(exponent), size > vec4u(0x7f800000u));
+  result = select(result, bitcast<vec4u>(base), magnitude > vec4u(0x7f800000u));
+  let is_one = (size < vec4u(0x00800000u)) | (bitcast<vec4u>(base) == vec4u(0x3f800000u));
+  // A base of -1 has a magnitude of 1, whose logarithm is 0: also to an infinite power.
+  return bitcast<vec4f>(select(result, vec4u(0x3f800000u), is_one));
 }
 
 fn apply(p: vec4f, q: vec4f) -> vec4f {
@@ -98,9 +157,7 @@ fn apply(p: vec4f, q: vec4f) -> vec4f {
     case 3u: { return p / q; }
     case 4u: { return propagate_nan(p, q, max(p, q)); }
     case 5u: { return propagate_nan(p, q, min(p, q)); }
-    default: {
-      return vec4f(power(p.x, q.x), power(p.y, q.y), power(p.z, q.z), power(p.w, q.w));
-    }
+    default: { return power(p, q); }
   }
 }
 

@@ -23,15 +23,19 @@ fn is_nan(v: vec4f) -> vec4<bool> {
   return (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
 }
 
-// f32 to f16 bits. pack2x16float leaves values beyond f16's range open, and NaN on some devices.
+// f32 to f16 bits. pack2x16float leaves values beyond f16's range open, NaN on some devices, and f16's
+// subnormal numbers, which are multiples of 2^-24, to flushing or to rounding twice.
 fn half_bits(v: vec4f) -> vec4u {
   let inside = clamp(v, vec4f(-65504.0), vec4f(65504.0));
   let low = pack2x16float(inside.xy);
   let high = pack2x16float(inside.zw);
   let finite = vec4u(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
+  let multiple = vec4u(round(abs(inside) * 16777216.0));
+  let tiny = multiple | select(vec4u(), vec4u(0x8000u), bitcast<vec4u>(v) >= vec4u(0x80000000u));
   let infinite = select(vec4u(0x7c00u), vec4u(0xfc00u), v < vec4f(0.0));
   // From 65520 on, f16 rounds to infinity.
-  let ranged = select(finite, infinite, abs(v) >= vec4f(65520.0));
+  let ranged = select(
+    select(finite, tiny, multiple < vec4u(1024u)), infinite, abs(v) >= vec4f(65520.0));
   return select(ranged, vec4u(0x7e00u), is_nan(v));
 }
 
@@ -43,6 +47,11 @@ fn load_bytes(i: u32) -> vec4u {
   return (vec4u(x[i]) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(0xffu);
 }
 
+// By halves, whose one sum is rounded to the nearest: some devices round u32 twice.
+fn nearest_float(v: vec4u) -> vec4f {
+  return vec4f(v >> vec4u(16u)) * 65536.0 + vec4f(v & vec4u(0xffffu));
+}
+
 fn load_float(i: u32) -> vec4f {
   switch (FROM) {
     case 0u: { return bitcast<vec4f>(load_words(i)); }
@@ -50,7 +59,7 @@ fn load_float(i: u32) -> vec4f {
     case 2u: { return vec4f(bitcast<vec4i>(load_words(i))); }
     case 5u: { return vec4f(load_bytes(i)); }
     case 6u: { return unpack4x8unorm(x[i]); }
-    default: { return vec4f(load_words(i)); }
+    default: { return nearest_float(load_words(i)); }
   }
 }
 
@@ -72,9 +81,10 @@ fn to_i32(i: u32) -> vec4u {
     return load_integer(i);
   }
   let v = load_float(i);
-  // 2147483520 is the largest f32 below 2^31.
+  // 2147483520 is the largest f32 below 2^31; those from 2^31 on are more than i32 holds.
   let inside = vec4i(clamp(v, vec4f(-2147483648.0), vec4f(2147483520.0)));
-  return bitcast<vec4u>(select(inside, vec4i(0), is_nan(v)));
+  let ranged = select(inside, vec4i(2147483647), v >= vec4f(2147483648.0));
+  return bitcast<vec4u>(select(ranged, vec4i(0), is_nan(v)));
 }
 
 fn to_u32(i: u32) -> vec4u {
@@ -83,7 +93,8 @@ fn to_u32(i: u32) -> vec4u {
   }
   let v = load_float(i);
   let inside = vec4u(clamp(v, vec4f(0.0), vec4f(4294967040.0)));
-  return select(inside, vec4u(0u), is_nan(v));
+  let ranged = select(inside, vec4u(0xffffffffu), v >= vec4f(4294967296.0));
+  return select(ranged, vec4u(0u), is_nan(v));
 }
 
 fn to_byte(i: u32) -> vec4u {

@@ -23,7 +23,7 @@ struct Params {
 @group(0) @binding(0) var<storage, read> x_vectors: array<vec4f>;
 @group(0) @binding(1) var<storage, read> residual: array<f32>;
 @group(0) @binding(1) var<storage, read> residual_vectors: array<vec4f>;
-@group(0) @binding(1) var<storage, read> moments: array<f32>; // count, mean, deviations
+@group(0) @binding(1) var<storage, read> moments: array<f32>; // count, pivot, mean, deviations
 @group(0) @binding(2) var<storage, read> gamma: array<f32>;
 @group(0) @binding(2) var<storage, read> gamma_vectors: array<vec4f>;
 @group(0) @binding(3) var<storage, read> beta: array<f32>;
@@ -92,6 +92,12 @@ fn is_inside(lane: u32, k: u32, aligned: bool) -> vec4<bool> {
   return first + vec4u(0u, 1u, 2u, 3u) * params.lanes < vec4u(params.length);
 }
 
+// The difference, with a zero in it that no compiler can tell from its parameters: fast math could
+// otherwise subtract the sum of pivot and mean, which has lost the mean's last digits.
+fn less(v: vec4f, pivot: f32) -> vec4f {
+  return bitcast<vec4f>(bitcast<vec4u>(v - pivot) | vec4u(params.lanes >> 31u));
+}
+
 // Replaces a row's values by those less the mean, 0 for what is not there; returns
 // 1 / sqrt(variance + eps).
 fn centre(
@@ -99,7 +105,7 @@ fn centre(
 ) -> f32 {
   var sum = vec4f();
   for (var k = 0u; k < HELD; k++) {
-    let value = select(vec4f(), (*held)[k] - first, is_inside(lane, k, aligned));
+    let value = select(vec4f(), less((*held)[k], first), is_inside(lane, k, aligned));
     (*held)[k] = value;
     sum += value;
   }
@@ -295,7 +301,7 @@ fn main_sum_aligned(
 
 struct Moments {
   count: f32,
-  mean: f32,
+  mean: f32, // of the differences from the row's first value, the pivot
   deviations: f32, // sum of squared differences from the mean
 }
 
@@ -327,8 +333,8 @@ fn main_long(
   let row = which / params.chunks;
   var found = Moments();
   for (var chunk = thread; chunk < params.chunks; chunk += THREADS) {
-    let at = 3u * (row * params.chunks + chunk);
-    found = merge(found, Moments(moments[at], moments[at + 1u], moments[at + 2u]));
+    let at = 4u * (row * params.chunks + chunk);
+    found = merge(found, Moments(moments[at], moments[at + 2u], moments[at + 3u]));
   }
   partial_moments[thread] = found;
   for (var half = THREADS / 2u; half > 0u; half >>= 1u) {
@@ -338,6 +344,7 @@ fn main_long(
     }
   }
   workgroupBarrier();
+  let pivot = moments[4u * row * params.chunks + 1u];
   let mean = partial_moments[0].mean;
   let variance = partial_moments[0].deviations / f32(params.length);
   let factor = 1.0 / sqrt(variance + params.eps);
@@ -348,13 +355,13 @@ fn main_long(
   for (; j + 3u * THREADS < end; j += 4u * THREADS) {
     let at = vec4u(j, j + THREADS, j + 2u * THREADS, j + 3u * THREADS);
     let i = base + at;
-    let v = (vec4f(x[i.x], x[i.y], x[i.z], x[i.w]) - mean) * factor;
+    let v = (less(vec4f(x[i.x], x[i.y], x[i.z], x[i.w]), pivot) - mean) * factor;
     y[i.x] = v.x * gamma[at.x] + beta[at.x];
     y[i.y] = v.y * gamma[at.y] + beta[at.y];
     y[i.z] = v.z * gamma[at.z] + beta[at.z];
     y[i.w] = v.w * gamma[at.w] + beta[at.w];
   }
   for (; j < end; j += THREADS) {
-    y[base + j] = (x[base + j] - mean) * factor * gamma[j] + beta[j];
+    y[base + j] = (less(vec4f(x[base + j]), pivot).x - mean) * factor * gamma[j] + beta[j];
   }
 }

@@ -1,12 +1,17 @@
-// y[o, c, i] = (count, mean, deviations) of x[o, j, i] over the j of chunk c, where deviations is
-// the sum of squared differences from the mean: x is [outer, length, inner].
+// y[o, c, i] = (count, pivot, mean, deviations) of x[o, j, i] over the j of chunk c, where
+// deviations is the sum of squared differences from the mean: x is [outer, length, inner].
+//
+// Means are those of the differences from the pivot, x[o, 0, i]: in float32 a mean far from 0 has
+// too few digits left for differences of means, where one of the differences has them all.
 //
 // A thread takes four vec4s at once, finds their own mean and deviations in registers, and merges
 // them by Chan's parallel form of Welford's method
 // (https://doi.org/10.1080/00031305.1983.10483115), which does not cancel for large means; so are
 // the threads of a chunk, in a tree. One pass reads x once. The threads stand as in reduce.wgsl.
-// main_merge goes over the triples of an earlier pass, to merge chunks, or further axes: as
+// main_merge goes over the quadruples of an earlier pass, to merge chunks, or further axes: as
 // main_columns, with one column in place of four.
+//
+// Deviations of NaN and infinities are NaN, of values too far apart for float32 infinite: NumPy's.
 
 struct Params {
   outer: u32,
@@ -25,13 +30,13 @@ struct Params {
 
 // 1: inner is a multiple of 4, so that groups of columns are vec4s
 override ALIGNED: u32 = 0u;
-// 1: y is not the triples but the variances, scale × deviations
+// 1: y is not the quadruples but the variances, scale × deviations
 override VARIANCE: u32 = 0u;
 const THREADS = 256u; // in a workgroup
 
 struct Moments {
   count: f32,
-  mean: f32,
+  mean: f32, // less the pivot
   deviations: f32,
 }
 
@@ -75,9 +80,26 @@ fn merge_columns(p: Columns, q: Columns) -> Columns {
     count, p.mean + delta * share, p.deviations + q.deviations + delta * delta * p.count * share);
 }
 
+// The difference, with a zero in it that no compiler can tell from its parameters: fast math could
+// otherwise subtract the pivot from a sum that has lost its last digits.
+fn less(v: vec4f, pivot: vec4f) -> vec4f {
+  return bitcast<vec4f>(bitcast<vec4u>(v - pivot) | vec4u(params.lanes >> 31u));
+}
+
+fn is_finite(v: f32) -> bool {
+  return (bitcast<u32>(v) & 0x7fffffffu) < 0x7f800000u;
+}
+
+// What the deviations are where the mean is not finite: NaN, or infinite where all values are
+// finite. From bits in a variable, since WGSL refuses both in constant expressions.
+fn beyond(all_finite: bool) -> f32 {
+  var bits = select(0x7fc00000u, 0x7f800000u, all_finite);
+  return bitcast<f32>(bits);
+}
+
 // Differences from one of the values first: equal values have no deviation, and large ones no sum
 // that could overflow.
-fn of_four(v0: vec4f, v1: vec4f, v2: vec4f, v3: vec4f) -> Columns {
+fn of_four(v0: vec4f, v1: vec4f, v2: vec4f, v3: vec4f, pivot: vec4f) -> Columns {
   let d1 = v1 - v0;
   let d2 = v2 - v0;
   let d3 = v3 - v0;
@@ -85,21 +107,27 @@ fn of_four(v0: vec4f, v1: vec4f, v2: vec4f, v3: vec4f) -> Columns {
   let e1 = d1 - shift;
   let e2 = d2 - shift;
   let e3 = d3 - shift;
-  return Columns(4.0, v0 + shift, (shift * shift + e1 * e1) + (e2 * e2 + e3 * e3));
+  return Columns(
+    4.0, less(v0, pivot) + shift, (shift * shift + e1 * e1) + (e2 * e2 + e3 * e3));
 }
 
 fn column(p: Columns, k: u32) -> Moments {
   return Moments(p.count, p.mean[k], p.deviations[k]);
 }
 
-fn store(i: u32, moments: Moments) {
+fn store(i: u32, pivot: f32, moments: Moments) {
   if (VARIANCE != 0u) {
     y[i] = moments.deviations * params.scale;
     return;
   }
-  y[3u * i] = moments.count;
-  y[3u * i + 1u] = moments.mean;
-  y[3u * i + 2u] = moments.deviations;
+  y[4u * i] = moments.count;
+  y[4u * i + 1u] = pivot;
+  y[4u * i + 2u] = moments.mean;
+  y[4u * i + 3u] = moments.deviations;
+}
+
+fn word(i: u32) -> f32 {
+  return x[i / 4u][i % 4u];
 }
 
 @compute @workgroup_size(THREADS)
@@ -114,15 +142,19 @@ fn main_rows(
   let which = (group.y * groups.x + group.x) * (THREADS / lanes) + thread / lanes;
   let live = which < params.outer * params.chunks;
   var found = Moments();
+  var pivot = 0.0;
+  var begin = which * params.length;
+  var end = begin + params.length;
   if (live) {
-    var begin = which * params.length;
-    var end = begin + params.length;
+    var row = begin;
     if (params.chunks > 1u) {
-      let row = which / params.chunks * params.length;
+      row = which / params.chunks * params.length;
       let start = which % params.chunks * params.chunk;
       begin = row + start;
       end = row + min(start + params.chunk, params.length);
     }
+    pivot = word(row);
+    let pivots = vec4f(pivot);
     // Words before head and from tail on are in vec4s that are not wholly the chunk's.
     let head = min((begin + 3u) & ~3u, end);
     let tail = max(end & ~3u, head);
@@ -131,16 +163,16 @@ fn main_rows(
     var i = head / 4u + lane;
     for (; i + 3u * lanes < stop; i += 4u * lanes) {
       four = merge_columns(
-        four, of_four(x[i], x[i + lanes], x[i + 2u * lanes], x[i + 3u * lanes]));
+        four, of_four(x[i], x[i + lanes], x[i + 2u * lanes], x[i + 3u * lanes], pivots));
     }
     for (; i < stop; i += lanes) {
-      four = merge_columns(four, Columns(1.0, x[i], vec4f()));
+      four = merge_columns(four, Columns(1.0, less(x[i], pivots), vec4f()));
     }
     found = merge(
       merge(column(four, 0u), column(four, 1u)), merge(column(four, 2u), column(four, 3u)));
     for (var edge = lane; edge < head - begin + (end - tail); edge += lanes) {
-      let word = select(begin + edge, tail + (edge - (head - begin)), edge >= head - begin);
-      found = merge(found, Moments(1.0, x[word / 4u][word % 4u], 0.0));
+      let at = select(begin + edge, tail + (edge - (head - begin)), edge >= head - begin);
+      found = merge(found, Moments(1.0, less(vec4f(word(at)), pivots).x, 0.0));
     }
   }
   partial[thread] = found;
@@ -151,7 +183,15 @@ fn main_rows(
     }
   }
   if (live && lane == 0u) {
-    store(which, partial[thread]);
+    found = partial[thread];
+    if (!is_finite(found.mean)) {
+      var all_finite = true;
+      for (var i = begin; i < end; i++) {
+        all_finite = all_finite && is_finite(word(i));
+      }
+      found.deviations = beyond(all_finite);
+    }
+    store(which, pivot, found);
   }
 }
 
@@ -181,10 +221,13 @@ fn main_columns(
   let end = min(start + params.chunk, params.length);
   let lines = THREADS / lanes;
   let step = lines * params.inner;
+  let top = output / params.chunks * params.length * params.inner + first;
   var found = Columns();
+  var pivot = vec4f();
   if (first < params.inner) {
+    pivot = load_columns(top);
     var j = start + thread / lanes;
-    var at = (output / params.chunks * params.length + j) * params.inner + first;
+    var at = top + j * params.inner;
     for (; j + 7u * lines < end; j += 8u * lines) {
       let w0 = load_columns(at);
       let w1 = load_columns(at + step);
@@ -195,7 +238,7 @@ fn main_columns(
       let w6 = load_columns(at + 6u * step);
       let w7 = load_columns(at + 7u * step);
       found = merge_columns(
-        found, merge_columns(of_four(w0, w1, w2, w3), of_four(w4, w5, w6, w7)));
+        found, merge_columns(of_four(w0, w1, w2, w3, pivot), of_four(w4, w5, w6, w7, pivot)));
       at += 8u * step;
     }
     for (; j + 3u * lines < end; j += 4u * lines) {
@@ -203,11 +246,11 @@ fn main_columns(
         found,
         of_four(
           load_columns(at), load_columns(at + step), load_columns(at + 2u * step),
-          load_columns(at + 3u * step)));
+          load_columns(at + 3u * step), pivot));
       at += 4u * step;
     }
     for (; j < end; j += lines) {
-      found = merge_columns(found, Columns(1.0, load_columns(at), vec4f()));
+      found = merge_columns(found, Columns(1.0, less(load_columns(at), pivot), vec4f()));
       at += step;
     }
   }
@@ -226,7 +269,15 @@ fn main_columns(
   }
   if (thread < lanes) {
     for (var k = 0u; k < 4u && first + k < params.inner; k++) {
-      store(output * params.inner + first + k, column(found, k));
+      var own = column(found, k);
+      if (!is_finite(own.mean)) {
+        var all_finite = true;
+        for (var j = start; j < end; j++) {
+          all_finite = all_finite && is_finite(words[top + k + j * params.inner]);
+        }
+        own.deviations = beyond(all_finite);
+      }
+      store(output * params.inner + first + k, pivot[k], own);
     }
   }
 }
@@ -247,12 +298,16 @@ fn main_merge(
   let output = which / blocks;
   let start = output % params.chunks * params.chunk;
   let end = min(start + params.chunk, params.length);
-  let row = output / params.chunks * params.length;
+  let top = 4u * (output / params.chunks * params.length * params.inner + i);
+  let step = 4u * params.inner;
   var found = Moments();
+  var pivot = 0.0;
   if (i < params.inner) {
+    pivot = words[top + 1u];
     for (var j = start + thread / lanes; j < end; j += THREADS / lanes) {
-      let at = 3u * ((row + j) * params.inner + i);
-      found = merge(found, Moments(words[at], words[at + 1u], words[at + 2u]));
+      let at = top + j * step;
+      let mean = less(vec4f(words[at + 1u]), vec4f(pivot)).x + words[at + 2u];
+      found = merge(found, Moments(words[at], mean, words[at + 3u]));
     }
   }
   partial[thread] = found;
@@ -263,6 +318,15 @@ fn main_merge(
     }
   }
   if (thread < lanes && i < params.inner) {
-    store(output * params.inner + i, partial[thread]);
+    found = partial[thread];
+    if (!is_finite(found.mean)) {
+      var all_finite = true; // of the values, if not of their deviations
+      for (var j = start; j < end; j++) {
+        let deviations = bitcast<u32>(words[top + j * step + 3u]) & 0x7fffffffu;
+        all_finite = all_finite && deviations <= 0x7f800000u;
+      }
+      found.deviations = beyond(all_finite);
+    }
+    store(output * params.inner + i, pivot, found);
   }
 }

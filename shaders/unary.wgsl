@@ -39,13 +39,47 @@ fn minus_infinity() -> vec4f {
   return bitcast<vec4f>(vec4u(bits));
 }
 
+// v, with a zero in it that no compiler can tell from a parameter (n is below 2^31): the difference
+// that it stands for is then taken as it is written, where fast math might rearrange it.
+fn kept(v: vec4f) -> vec4f {
+  return bitcast<vec4f>(bitcast<vec4u>(v) | vec4u(params.n >> 31u));
+}
+
+// Within 2 ULP, where the built-in exp may be off by 2 |v| of them: v = whole ln 2 + rest, whole
+// times the first 9 bits of ln 2 is exact. Infinite from 2^128 on, 0 below 2^-126.
+fn exp_accurate(v: vec4f) -> vec4f {
+  let bounded = clamp(v, vec4f(-104.0), vec4f(104.0));
+  let whole = round(bounded * 1.442695);
+  let rest = kept(bounded - whole * 0.693359375) + whole * 0.00021219444;
+  let power = 1.0 + (rest + rest * rest * (0.5 + rest * (0.16666667 + rest * (0.041666668
+    + rest * (0.008333334 + rest * (0.0013888889 + rest * 0.0001984127))))));
+  let bits = bitcast<vec4i>(power) + (vec4i(whole) << vec4u(23u));
+  let exponent = (bitcast<vec4i>(power) >> vec4u(23u)) + vec4i(whole);
+  let below = select(bits, vec4i(0), exponent < vec4i(1));
+  return bitcast<vec4f>(select(below, vec4i(0x7f800000), exponent > vec4i(254)));
+}
+
 // Built-in tanh may be a quotient of exponentials: it then overflows for large |v| and cancels
 // near 0, where the Taylor series to v^9 is exact to 1e-8.
 fn tanh_accurate(v: vec4f) -> vec4f {
   let t = v * v;
   let near = v * (1.0 + t * (-1.0 / 3.0 + t * (2.0 / 15.0 + t * (-17.0 / 315.0 + t * (62.0 / 2835.0)))));
-  let far = tanh(clamp(v, vec4f(-10.0), vec4f(10.0)));
-  return select(far, near, abs(v) < vec4f(0.25));
+  let e = exp_accurate(-2.0 * abs(v));
+  let far = (1.0 - e) / (1.0 + e);
+  return select(select(far, -far, v < vec4f(0.0)), near, abs(v) < vec4f(0.25));
+}
+
+fn sigmoid(v: vec4f) -> vec4f {
+  let e = exp_accurate(-abs(v));
+  return select(vec4f(1.0), e, v < vec4f(0.0)) / (1.0 + e);
+}
+
+// v sigmoid(2 u), where u has the sign of v. exp(-|u|) comes twice, since its square may be
+// subnormal where the product with v is not.
+fn gated(v: vec4f, u: vec4f) -> vec4f {
+  let root = exp_accurate(-abs(u));
+  let share = 1.0 / (1.0 + root * root);
+  return select(v * share, v * root * (root * share), v < vec4f(0.0));
 }
 
 // Built-in log only promises 2^-21 absolute near 1. There, log v = 2 atanh((v - 1) / (v + 1)),
@@ -59,42 +93,41 @@ fn log_accurate(v: vec4f) -> vec4f {
   return select(far, near, abs(v - 1.0) < vec4f(0.25));
 }
 
-// tanh form, https://arxiv.org/abs/1606.08415: 0.5 v (1 + tanh u) = v / (1 + exp(-2u)), which
-// does not cancel for negative v.
+// tanh form, https://arxiv.org/abs/1606.08415: 0.5 v (1 + tanh u) = v sigmoid(2 u), which does not
+// cancel for negative v.
 fn gelu(v: vec4f) -> vec4f {
-  let u = 0.7978845608028654 * (v + 0.044715 * v * v * v);
-  return v / (1.0 + exp(-2.0 * u));
-}
-
-// exp(-z²) P(1 / (1 + z/2)) / (1 + z/2) for z >= 0: W. J. Cody's form of erfc with the Chebyshev
-// fit of Numerical Recipes (3rd edition, 6.2.2), good to a fractional error of 1.2e-7.
-fn erfc_positive(z: vec4f) -> vec4f {
-  let t = 1.0 / (1.0 + 0.5 * z);
-  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
-    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
-    + t * 0.17087277))))))));
-  return t * exp(p - z * z);
+  return gated(v, 0.7978845608028654 * (v + 0.044715 * v * v * v));
 }
 
 // x Φ(x), https://arxiv.org/abs/1606.08415. For negative v the small tail itself is computed, so
-// that 1 - erf does not cancel.
+// that 1 - erf does not cancel: half of erfc(z) = exp(-z²) P(1 / (1 + z/2)) / (1 + z/2) for
+// z = |v| / sqrt(2), W. J. Cody's form of erfc with the Chebyshev fit of Numerical Recipes (3rd
+// edition, 6.2.2), good to a fractional error of 1.2e-7. z² = v²/2 is that of v's first 12 bits,
+// which is exact, and a small rest.
 fn gelu_erf(v: vec4f) -> vec4f {
-  let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
-  return v * select(1.0 - tail, tail, v < vec4f(0.0));
+  let size = min(abs(v), vec4f(20.0)); // the tail is 0 from 14 on
+  let top = bitcast<vec4f>(bitcast<vec4u>(size) & vec4u(0xfffff000u));
+  let t = 1.0 / (1.0 + 0.35355339 * size);
+  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
+    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
+    + t * 0.17087277))))))));
+  let large = exp_accurate(-0.5 * top * top);
+  let small = 0.5 * t * exp_accurate(p - 0.5 * kept(size - top) * (size + top));
+  return select(v * (1.0 - large * small), v * large * small, v < vec4f(0.0));
 }
 
 fn apply(v: vec4f) -> vec4f {
   switch (OP) {
     case 0u: { return max(v, vec4f(0.0)); }
-    case 1u: { return 1.0 / (1.0 + exp(-v)); }
+    case 1u: { return sigmoid(v); }
     case 2u: { return tanh_accurate(v); }
-    case 3u: { return exp(v); }
+    case 3u: { return exp_accurate(v); }
     case 4u: { return log_accurate(v); }
     case 5u: { return select(sqrt(v), quiet_nan(), v < vec4f(0.0)); }
     case 6u: { return abs(v); }
     case 7u: { return -v; }
     case 8u: { return gelu(v); }
-    case 9u: { return v / (1.0 + exp(-v)); }
+    case 9u: { return gated(v, 0.5 * v); }
     default: { return gelu_erf(v); }
   }
 }

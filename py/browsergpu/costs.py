@@ -161,7 +161,7 @@ def _mixed_in_place(f: Fields) -> Work:
 
 
 def _moments(f: Fields) -> Work:
-    return 8 * _inputs(f), 4 * (_inputs(f) + 3 * _outputs(f))
+    return 8 * _inputs(f), 4 * (_inputs(f) + 4 * _outputs(f))
 
 
 def _pool(outputs: int) -> Callable[[Fields], Work]:
@@ -196,7 +196,7 @@ COSTS: Mapping[str, Callable[[Fields], Work]] = {
     "reduce_columns": _reduce,
     "moments_rows": _moments,
     "moments_columns": _moments,
-    "moments_merge": lambda f: (8 * _inputs(f), 12 * (_inputs(f) + _outputs(f))),
+    "moments_merge": lambda f: (8 * _inputs(f), 16 * (_inputs(f) + _outputs(f))),
     "gemm": _gemm,
     "gemm_thin": _gemm_thin,
     "gemm_tiny": _gemm_tiny,

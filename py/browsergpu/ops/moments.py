@@ -13,6 +13,7 @@ from browsergpu.ops.cuts import Cut, cut, cut_lanes
 from browsergpu.ops.remembered import remembered
 
 _THREADS = 256
+_BYTES = 16  # of an output: four words
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,9 @@ def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, .
 def moments(
     device: Device, op: str, x: Allocation, steps: Sequence[tuple[int, int, int]]
 ) -> Allocation:
-    """A new buffer of (count, mean, sum of squared deviations) for each output of the steps
-    [outer, length, inner] -> [outer, inner], of which there is at least one; no size is 0."""
+    """A new buffer of (count, pivot, mean less pivot, sum of squared deviations) for each output of
+    the steps [outer, length, inner] -> [outer, inner], of which there is at least one; no size is
+    0."""
     return _run(device, op, x, steps, None, 0.0)
 
 
@@ -69,9 +71,9 @@ def variance(
 def chunk_moments(
     device: Device, op: str, x: Allocation, rows: int, length: int
 ) -> tuple[Allocation, Cut]:
-    """The moments of each chunk of rows, [rows, chunks] triples, and how the rows are cut."""
+    """The moments of each chunk of rows, [rows, chunks] quadruples, and how the rows are cut."""
     first = _passes(rows, length, 1, False)[0]
-    found = device.memory.get_buffer(op, 12 * first.cut.outputs, "moments")
+    found = device.memory.get_buffer(op, _BYTES * first.cut.outputs, "moments")
     try:
         device.recorder.dispatch(
             device.pipeline("moments_rows"),
@@ -106,7 +108,7 @@ def _run(
         made = None
         try:
             if target is None:
-                made = target = device.memory.get_buffer(op, 12 * part.cut.outputs, "moments")
+                made = target = device.memory.get_buffer(op, _BYTES * part.cut.outputs, "moments")
             device.recorder.dispatch(
                 device.pipeline(part.kernel, configuration), *fold(part.cut.workgroups),
                 *(source.id,) * part.views, target.id, *part.cut.fields, scale,

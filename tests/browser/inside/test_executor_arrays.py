@@ -155,7 +155,7 @@ def test_values_that_a_dtype_cannot_hold(executor: Any, dtype: str, value: Any) 
 @pytest.mark.parametrize(
     ("source", "target", "expected"),
     [
-        (np.array([1.9, -1.9, np.nan, 3e9], np.float32), "i32", [1, -1, 0, 2147483520]),
+        (np.array([1.9, -1.9, np.nan, 3e9], np.float32), "i32", [1, -1, 0, 2147483647]),
         (np.array([0.0, -0.0, 2.0, np.nan], np.float32), "bool", [False, False, True, True]),
         (np.array([1, 0, 7], np.int32), "f32", [1.0, 0.0, 7.0]),
         (np.array([1.0, 2.0, 3.0], np.float32), "f16", [1.0, 2.0, 3.0]),
@@ -172,6 +172,51 @@ def test_cast(executor: Any, source: np.ndarray, target: str, expected: list[Any
     out = executor.empty(array.shape, target)
     assert executor.cast(array, target, out) is out
     assert out.numpy().tolist() == expected
+
+
+# More than the integers hold, at their ends and beyond.
+BEYOND = np.array(
+    [2147483520, 2147483648, -2147483648, -2147483904, 4294967040, 4294967296, -1, -0.5, 1e30,
+     -1e30, np.inf, -np.inf, np.nan],
+    np.float32,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["i32", "u32"])
+@pytest.mark.parametrize("source", [np.float32, np.float16])
+def test_casts_clamp_to_all_that_an_integer_holds(executor: Any, source: Any, target: str) -> None:
+    with np.errstate(over="ignore"):
+        values = BEYOND.astype(source)
+    limits = np.iinfo({"i32": np.int32, "u32": np.uint32}[target])
+    exact = np.nan_to_num(values.astype(np.float64), posinf=1e300, neginf=-1e300)
+    expected = np.clip(np.trunc(exact), limits.min, limits.max).astype(np.int64)
+    result = executor.cast(executor.from_numpy(values), target).numpy()
+    assert result.astype(np.int64).tolist() == expected.tolist()
+
+
+def test_casts_to_half_precision_round_as_numpys(executor: Any) -> None:
+    halves = np.arange(0x7C01, dtype=np.uint16).view(np.float16).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        between = (halves[1:-1] + halves[:-2]) / 2
+    parts = [halves, between, np.nextafter(between, np.float32(9e9)), np.nextafter(between, 0)]
+    ends = [65504, 65519.996, 65520, 1e30, 1e-30, np.inf]
+    x = np.concatenate([*parts, np.array(ends, np.float32)])
+    x = np.concatenate([x, -x]).astype(np.float32)
+    with np.errstate(over="ignore"):
+        expected = x.astype(np.float16)
+    result = executor.cast(executor.from_numpy(x), "f16").numpy()
+    assert_same_bits(result, expected, "f16")
+    assert np.isnan(executor.cast(executor.full((3,), np.nan), "f16").numpy()).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+def test_casts_of_large_whole_numbers_are_the_nearest_floats(executor: Any, dtype: Any) -> None:
+    generator = np.random.default_rng(1)
+    bits = generator.integers(0, 2**32, 5000, dtype=np.uint32) >> generator.integers(0, 9, 5000)
+    ends = [0, 1, 2**24 + 1, 2**31 - 65, 2**31 - 1, 2**31, 2**32 - 129, 2**32 - 1]
+    x = np.concatenate([bits.astype(np.uint32), np.array(ends, np.uint32)]).view(dtype)
+    result = executor.cast(executor.from_numpy(x), "f32").numpy()
+    assert_same_bits(result, x.astype(np.float32), "f32")
 
 
 def test_reshape_shares_memory(executor: Any) -> None:

@@ -353,13 +353,38 @@ def test_batch_norm_in_training(executor: Any, shape: tuple[int, ...], momentum:
     assert_same_bits(again.numpy(), result.output.numpy(), "batch_norm(training=True)")
 
 
-def test_batch_statistics_do_not_cancel(executor: Any) -> None:
-    x = (10_000.0 + random_array(1, 50, 2, 700)).astype(np.float32)
+@pytest.mark.parametrize("shape", [(5, 3), (1, 2, 5), (20, 3, 5), (50, 2, 700)], ids=str)
+def test_batch_statistics_do_not_cancel(executor: Any, shape: tuple[int, ...]) -> None:
+    x = (10_000.0 + random_array(1, *shape)).astype(np.float32)
     result = executor.batch_norm_training(executor.from_numpy(x))
-    expected_variance = x.astype(np.float64).var(axis=(0, 2))
+    wide = np.moveaxis(x.astype(np.float64), 1, 0).reshape(shape[1], -1)
+    mean, variance = wide.mean(axis=1), wide.var(axis=1)
     assert_matches(
-        result.variance.numpy(), expected_variance, rtol=2e-3, atol=0.0, why="10⁴ times the spread"
+        result.variance.numpy(), variance, rtol=16 * ULP, atol=0.0, why="10⁴ times the spread"
     )
+    assert_matches(result.mean.numpy(), mean, rtol=ULP, atol=0.0, why="rounded to float32")
+    ones, zeros = np.ones(shape[1]), np.zeros(shape[1])
+    # As in NumPy's float32, the mean that is subtracted is rounded: to a half of 2^-10.
+    assert_matches(
+        result.output.numpy(),
+        expected.normalised(x, mean, variance, ones, zeros, 1e-5),
+        rtol=32 * ULP, atol=float(2.0**-11 / np.sqrt(variance).min()), why="a rounded mean",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("length", [5, 100, 3001, 4096, 16_388, 20_001])
+def test_layer_norm_does_not_cancel(executor: Any, length: int) -> None:
+    x = (10_000.0 + random_array(1, 3, length)).astype(np.float32)
+    ones, zeros = np.ones(length), np.zeros(length)
+    near = {"rtol": 32 * ULP, "atol": 8 * ULP, "why": "differences from one value are exact"}
+    array = executor.from_numpy(x)
+    assert_matches(
+        executor.layer_norm(array).numpy(), expected.layer_norm(x, ones, zeros, 1e-5), **near
+    )
+    half = executor.from_numpy(x / 2)  # added, x again
+    for summed in (None, executor.empty(x.shape)):
+        result = executor.add_layer_norm(half, half, summed=summed).numpy()
+        assert_matches(result, expected.layer_norm(x, ones, zeros, 1e-5), **near)
 
 
 def test_batch_norm_in_half_precision(executor: Any) -> None:

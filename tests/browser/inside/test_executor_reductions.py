@@ -163,18 +163,57 @@ def test_variance(executor: Any, shape: tuple[int, ...], ddof: float) -> None:
             assert_matches(result, expected, **variance_allowed(x, axis))
 
 
-@pytest.mark.parametrize("shape", [(100_003,), (70_001, 2), (2, 70_001), (50, 3, 700)], ids=str)
+# Few and many values, in rows and columns, of whole vec4s and not, in one pass and in several.
+FAR = [(5,), (100,), (100_003,), (50, 5), (5, 51), (70, 100), (100, 72), (70_001, 2), (2, 70_001),
+       (50, 3, 700), (7, 5, 3, 4)]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", FAR, ids=str)
 def test_variance_does_not_cancel(executor: Any, shape: tuple[int, ...]) -> None:
-    # The textbook formula, mean of squares less square of mean, has no digit right here.
+    # The textbook formula, mean of squares less square of mean, has no digit right here; means
+    # rounded to float32 leave three.
     x = (10_000.0 + random_array(1, *shape)).astype(np.float32)
     for axis in subsets(len(shape)):
         if axis == ():
             continue
         result = executor.variance(executor.from_numpy(x), axis).numpy()
         expected = np.var(x.astype(np.float64), axis=axis)
-        # Where few values are reduced, each deviation is off by up to an ULP of 10⁴, 2⁻¹⁰.
-        atol = 2.0**-10 * np.sqrt(expected)
-        assert_matches(result, expected, rtol=2e-3, atol=atol, why="values 10⁴ times their spread")
+        assert_matches(
+            result, expected, rtol=16 * ULP, atol=0.0, why="differences from one value are exact"
+        )
+
+
+@pytest.mark.parametrize("first", [0.0, -3e4, 1e10])
+def test_variance_with_a_first_value_far_from_the_others(executor: Any, first: float) -> None:
+    x = (10_000.0 + random_array(1, 3, 30_011)).astype(np.float32)
+    x[:, 0] = first
+    expected = np.var(x.astype(np.float64), axis=1)
+    for array, axis in ((x, 1), (np.ascontiguousarray(x.T), 0)):
+        result = executor.variance(executor.from_numpy(array), axis).numpy()
+        assert_matches(result, expected, rtol=64 * ULP, atol=0.0, why="merging moments")
+
+
+EXTREMES = {
+    "infinity": [np.inf], "one infinity": [1.0, np.inf], "infinity first": [-np.inf, 1.0, 2.0],
+    "both infinities": [np.inf, -np.inf], "NaN": [np.nan], "NaN first": [np.nan, 1.0, 2.0],
+    "too far apart": [3e38, -3e38], "one too far": [1.0, 2.0, 3e38, -3e38, 1.0],
+    "equal and large": [3e38, 3e38, 3e38], "squares overflow": [1e30, 2e30],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [1, 7, 900, 9000])
+@pytest.mark.parametrize("values", EXTREMES.values(), ids=EXTREMES.keys())
+def test_variance_of_extremes_is_numpys(executor: Any, values: list[float], count: int) -> None:
+    x = np.tile(np.array(values, np.float32), count)
+    # NumPy's float32, but for sums that overflow, which its mean of float32 has.
+    finite = np.isfinite(x).all()
+    expected = np.nan if not finite else np.var(x.astype(np.float64))
+    two = np.stack([x, np.ones_like(x)])
+    for array, axis in ((two, 1), (np.ascontiguousarray(two.T), 0)):
+        result = executor.variance(executor.from_numpy(array), axis).numpy()
+        assert_matches(result, np.array([expected, 0.0]), rtol=64 * ULP, atol=0.0, why="NumPy's")
+    both = executor.variance(executor.from_numpy(np.stack([x, x]))).numpy()
+    assert_matches(both, np.array(expected), rtol=64 * ULP, atol=0.0, why="NumPy's")
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])

@@ -54,7 +54,7 @@ def binary(op: str, a: np.ndarray, b: np.ndarray) -> Tolerance:
     if op == "div":
         return Tolerance(2.5 * ULP, SUBNORMAL, "division: 2.5 ULP")
     if op == "pow":
-        return _pow(a.astype(np.float64), b.astype(np.float64))
+        return Tolerance(2 * ULP, SUBNORMAL, "pow: log2 and exp2 to more digits than float32's")
     return Tolerance(U, SUBNORMAL, "correctly rounded")
 
 
@@ -165,14 +165,3 @@ _UNARY: dict[str, Callable[[np.ndarray], tuple[np.ndarray | float, np.ndarray | 
     "gelu": _gelu,
     "gelu_erf": _gelu_erf,
 }
-
-
-def _pow(a: np.ndarray, b: np.ndarray) -> Tolerance:
-    """exp2(b log2 a), as WGSL defines pow."""
-    with np.errstate(all="ignore"):
-        log2 = np.log2(np.abs(a))
-        near_one = (np.abs(a) >= 0.5) & (np.abs(a) <= 2.0)
-        log2_error = np.where(near_one, 2.0**-21, 0.0) + 3 * ULP * np.abs(log2)
-        power = np.abs(b * log2)
-        rtol = np.log(2.0) * (np.abs(b) * log2_error + power * U) + (3 + 2 * power) * ULP
-    return Tolerance(np.nan_to_num(rtol, posinf=0.0), SUBNORMAL, "exp2(b log2 a)")
