@@ -19,7 +19,8 @@ import numpy as np
 from bench_data import Input
 
 import browsergpu
-from browsergpu import KernelExecutor, TensorBackend, WasmBackend, transfers
+from browsergpu import KernelExecutor, TensorBackend, WasmBackend
+from browsergpu.array import transfers
 
 WORK = json.loads(js.benchWork)
 RULE = WORK["rule"]

@@ -1,7 +1,7 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
-from browsergpu import errors
-from browsergpu.adapters import (
+from browsergpu.core import errors
+from browsergpu.device.adapters import (
     AdapterInfo,
     enumerate_adapters,
     enumerate_adapters_async,
@@ -11,8 +11,8 @@ from browsergpu.adapters import (
     get_best_adapter_async,
     is_available,
 )
-from browsergpu.buffers import Buffer, BufferUsage, MapMode
-from browsergpu.compute_backend import (
+from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
+from browsergpu.api.wasm_backend.contract import (
     Activation,
     BinaryOp,
     ComputeBackend,
@@ -20,18 +20,18 @@ from browsergpu.compute_backend import (
     Transpose,
     UnaryOp,
 )
-from browsergpu.config import BackendConfig
-from browsergpu.device import Device
-from browsergpu.device_array import DeviceArray
-from browsergpu.dtypes import DType
-from browsergpu.errors import BackendError
-from browsergpu.executor import BatchNormTraining, KernelExecutor, PipelineStats
-from browsergpu.group import BackendGroup, Policy
-from browsergpu.memory import BufferPool
-from browsergpu.profiling import KernelEvent, KernelSummary, Profile, profile
-from browsergpu.tensor_backend import TensorBackend
-from browsergpu.tensor_contract import TensorHandle, TensorMeta
-from browsergpu.tuning import (
+from browsergpu.core.config import BackendConfig
+from browsergpu.device.device import Device
+from browsergpu.array.device_array import DeviceArray
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import BackendError
+from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
+from browsergpu.tools.group import BackendGroup, Policy
+from browsergpu.gpu.memory import BufferPool
+from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile
+from browsergpu.api.tensor_backend.backend import TensorBackend
+from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
+from browsergpu.tools.tuning import (
     Tuning,
     WorkgroupTuning,
     benchmark_workgroup_sizes,
@@ -43,8 +43,8 @@ from browsergpu.tuning import (
     tune,
     tune_async,
 )
-from browsergpu.wasm_backend import WasmBackend
-from browsergpu.workgroup_sizes import WorkgroupSizes
+from browsergpu.api.wasm_backend.backend import WasmBackend
+from browsergpu.device.workgroup_sizes import WorkgroupSizes
 
 __version__ = "0.1.0"
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import browsergpu
-from browsergpu import tensor_contract
+from browsergpu.api.tensor_backend import contract as tensor_contract
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PARITY = (REPOSITORY / "docs" / "parity.md").read_text(encoding="utf-8")

@@ -7,10 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from browsergpu.errors import InvalidArgument
-from browsergpu.grids import MAX_PER_DIMENSION, blocks, cover, fold, layers
-from browsergpu.memory import size_class
-from browsergpu.ops.conv2d import plan_conv2d
-from browsergpu.ops.gemm import plan_gemm
+from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, cover, fold, layers
+from browsergpu.gpu.memory import size_class
+from browsergpu.kernels.conv2d import plan_conv2d
+from browsergpu.kernels.gemm import plan_gemm
 
 
 @given(st.integers(1, 2**32 - 1))

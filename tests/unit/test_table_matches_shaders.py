@@ -9,17 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from browsergpu import (
-    BinaryOp,
-    ComputeBackend,
-    DType,
-    ReduceOp,
-    UnaryOp,
-    WasmBackend,
-    shaders,
-)
-from browsergpu.kernels import KERNELS, READ, RENDER_SHADERS, WRITE, Kernel
-from browsergpu.variants import VARIANTS
+from browsergpu import BinaryOp, ComputeBackend, DType, ReduceOp, UnaryOp, WasmBackend
+from browsergpu.kernels import shaders
+from browsergpu.kernels.table import KERNELS, READ, RENDER_SHADERS, WRITE, Kernel
+from browsergpu.kernels.variants import VARIANTS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SHADERS = REPOSITORY / "shaders"

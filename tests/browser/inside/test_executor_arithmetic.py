@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.variants import VARIANTS
+from browsergpu.kernels.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, random_array
@@ -231,8 +231,8 @@ def test_halves_in_place_take_one_dispatch(executor: Any, op: str, other: str) -
 
 def test_nothing_past_the_end_is_written(executor: Any) -> None:
     """Kernels that take several elements at once leave alone what lies behind the last one."""
-    from browsergpu.ops import pointwise
-    from browsergpu.staging import Tensor
+    from browsergpu.array import pointwise
+    from browsergpu.array.staging import Tensor
 
     device = executor.device
 

@@ -24,7 +24,7 @@ def few_workgroups(
     other test has."""
     import js
 
-    from browsergpu import grids
+    from browsergpu.core import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", request.param)
     grids.cover.cache_clear()

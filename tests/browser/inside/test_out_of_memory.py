@@ -56,7 +56,7 @@ def test_statistics_of_a_history() -> None:
 
 @pytest.mark.parametrize("nbytes", [0, 1, 255, 256, 257, 4096, 4097, 100_000, 3 * MIB + 5])
 def test_size_classes_waste_at_most_an_eighth(nbytes: int) -> None:
-    from browsergpu.memory import size_class
+    from browsergpu.gpu.memory import size_class
 
     capacity = size_class(nbytes)
     assert capacity >= nbytes
@@ -279,7 +279,7 @@ def called_by_javascript(work: Callable[[], Any]) -> Any:
     """Calls a function from JavaScript, where Python cannot block; gives its result."""
     from pyodide.code import run_js
 
-    from browsergpu import _js
+    from browsergpu.gpu.browser import interop as _js
 
     results = []
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from browsergpu.kernels import KERNELS, RENDER_SHADERS
-from browsergpu.variants import VARIANTS
+from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
+from browsergpu.kernels.variants import VARIANTS
 
 CONFIGURATIONS = [
     (kernel.name, configuration)
@@ -67,7 +67,7 @@ def messages(source: str) -> list[str]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_files_compile_without_a_warning(backend: Any, file: str) -> None:
-    from browsergpu import shaders
+    from browsergpu.kernels import shaders
 
     kernels = {k.name: k for k in KERNELS.values() if k.shader == file}
     every = {(k.name, c) for k in kernels.values() for c in k.configurations}

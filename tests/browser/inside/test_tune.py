@@ -23,9 +23,9 @@ def device(backend: Any) -> Iterator[Any]:
 def small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     """Problems that a software fallback does in no time: one class with variants to choose
     from, and one that is too large for every device."""
-    from browsergpu.ops import gemm
-    from browsergpu.tuning import problems
-    from browsergpu.tuning.problems import Problem
+    from browsergpu.kernels import gemm
+    from browsergpu.tools.tuning import problems
+    from browsergpu.tools.tuning.problems import Problem
 
     def record(device: Any, buffers: Any) -> None:
         plan = gemm.plan_gemm(
@@ -81,7 +81,9 @@ def test_picks_are_remembered_until_they_are_forgotten(device: Any) -> None:
 def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
     from pyodide.ffi import run_sync
 
-    from browsergpu import WasmBackend, _js, choices
+    from browsergpu import WasmBackend
+    from browsergpu.gpu.browser import interop as _js
+    from browsergpu.device import choices
 
     assert run_sync(_js.write_setting(choices._key(device.info), text))
     with WasmBackend() as backend:

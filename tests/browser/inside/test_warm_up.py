@@ -69,7 +69,7 @@ def test_warming_up_does_not_wait(fresh: Any) -> None:
 
 
 def test_operations_and_kernels_by_name(fresh: Any) -> None:
-    from browsergpu.kernels import KERNELS
+    from browsergpu.kernels.table import KERNELS
 
     fresh.device.warm_up(["cross_entropy"])
     assert created(fresh) == len(KERNELS["cross_entropy"].configurations)
@@ -125,8 +125,9 @@ async def pause(seconds: float) -> None:
 
 
 def test_a_gpu_warms_up_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
-    from browsergpu import WasmBackend, warm_up
-    from browsergpu.device import Device
+    from browsergpu import WasmBackend
+    from browsergpu.device import warm_up
+    from browsergpu.device.device import Device
 
     names = ("unary.neg", "unary.abs", "unary.relu")
     monkeypatch.setattr(Device, "device_type", "gpu")
@@ -148,7 +149,7 @@ def test_a_gpu_warms_up_in_the_background(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_most_used_kernels_exist(backend: Any) -> None:
-    from browsergpu import warm_up
+    from browsergpu.device import warm_up
 
     variants = backend.device.variants
     assert len(warm_up.kernels("test", warm_up.MOST_USED, variants)) >= len(warm_up.MOST_USED)

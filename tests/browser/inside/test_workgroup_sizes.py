@@ -196,7 +196,9 @@ def test_what_was_found_is_remembered_until_it_is_forgotten(device: Any) -> None
 def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
     from pyodide.ffi import run_sync
 
-    from browsergpu import WasmBackend, WorkgroupSizes, _js, workgroup_sizes
+    from browsergpu import WasmBackend, WorkgroupSizes
+    from browsergpu.gpu.browser import interop as _js
+    from browsergpu.device import workgroup_sizes
 
     assert run_sync(_js.write_setting(workgroup_sizes._key(device.info), text))
     with WasmBackend() as backend:

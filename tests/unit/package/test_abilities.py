@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from browsergpu.adapters import _abilities
+from browsergpu.device.adapters import _abilities
 
 
 def matrices(component: str, result: str, *shape: int) -> SimpleNamespace:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.dtypes import DType
+from browsergpu.core.dtypes import DType
 from browsergpu.errors import InvalidArgument
-from browsergpu.host_tensors import from_device, to_device
+from browsergpu.core.host_tensors import from_device, to_device
 
 SIZES = {"f32": 4, "f16": 2, "i32": 4, "u32": 4, "bool": 4, "u8": 1}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsergpu.kept import KeptContents
+from browsergpu.device.kept import KeptContents
 
 
 def test_a_write_replaces_the_start_and_may_be_longer() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browsergpu.errors import InvalidArgument
-from browsergpu.scalars import Scalars
+from browsergpu.api.tensor_backend.scalars import Scalars
 
 S = Scalars()
 INF, NAN = math.inf, math.nan

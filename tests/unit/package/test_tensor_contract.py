@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from browsergpu import TensorBackend, tensor_contract
+from browsergpu import TensorBackend
+from browsergpu.api.tensor_backend import contract as tensor_contract
 from browsergpu.errors import InvalidArgument, Unsupported
-from browsergpu.scalars import Scalars
-from browsergpu.tensor_contract import (
+from browsergpu.api.tensor_backend.scalars import Scalars
+from browsergpu.api.tensor_backend.contract import (
     FINGERPRINT,
     TensorContract,
     fingerprint,

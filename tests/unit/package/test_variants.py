@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu import choices, variants
-from browsergpu.choices import Choices
+from browsergpu.device import choices
+from browsergpu.kernels import variants
+from browsergpu.device.choices import Choices
 from browsergpu.errors import InvalidArgument
-from browsergpu.kernels import KERNELS
-from browsergpu.variants import PICKS, VARIANTS, Variant, device_class
+from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.variants import PICKS, VARIANTS, Variant, device_class
 
 # What every WebGPU device has: https://www.w3.org/TR/webgpu/#limits
 LEAST = {"maxComputeWorkgroupStorageSize": 16_384, "maxComputeInvocationsPerWorkgroup": 256}

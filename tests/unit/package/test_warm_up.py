@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu import warm_up
-from browsergpu.choices import Choices
+from browsergpu.device import warm_up
+from browsergpu.device.choices import Choices
 from browsergpu.errors import InvalidArgument
-from browsergpu.kernels import KERNELS
-from browsergpu.variants import VARIANTS
+from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.variants import VARIANTS
 
 LIMITS = {"maxComputeWorkgroupStorageSize": 2**20, "maxComputeInvocationsPerWorkgroup": 2**20}
 

@@ -22,7 +22,7 @@ ROWS = 23
 @pytest.fixture(autouse=True)
 def narrow_grids(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most 5 workgroups in a dimension; 23 make 5 × 5, of which two must do nothing."""
-    from browsergpu import grids
+    from browsergpu.core import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", 5)
     assert grids.fold(ROWS) == (5, 5, 1)

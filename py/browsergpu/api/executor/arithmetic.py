@@ -1,0 +1,191 @@
+"""Elementwise arithmetic with broadcasting, and matrix products."""
+
+from __future__ import annotations
+
+from struct import pack
+from typing import Any
+
+from browsergpu.core import shapes
+from browsergpu.core.checks import choice, flag
+from browsergpu.api.wasm_backend.contract import Activation
+from browsergpu.array.device_array import DeviceArray
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.api.executor.base import FLOATS, WHOLE, ExecutorBase, number
+from browsergpu.array import pointwise
+from browsergpu.array.matmul import contracted, multiply, plan_matmul
+
+Operand = DeviceArray | float
+
+
+def _dtypes(op: str) -> tuple[DType, ...]:
+    return FLOATS if op == "div" else (*FLOATS, *WHOLE, DType.U8)
+
+
+class Arithmetic(ExecutorBase):
+    """add to div and the matrix products of a KernelExecutor.
+
+    Shapes are broadcast by NumPy's rules. f16 arrays are computed in float32; whole numbers, modulo
+    2^32 (u8: 256), do not mix with floats. A number in an array's place takes the other one's
+    dtype. The operators + - * / @ of arrays are these operations.
+    """
+
+    def add(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
+        """a + b"""
+        return self._binary("add", a, b, out)
+
+    def sub(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
+        """a - b"""
+        return self._binary("sub", a, b, out)
+
+    def mul(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
+        """a b, element by element"""
+        return self._binary("mul", a, b, out)
+
+    def div(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
+        """a / b, of floats"""
+        return self._binary("div", a, b, out)
+
+    def _binary(self, op: str, a: Operand, b: Operand, out: DeviceArray | None) -> DeviceArray:
+        if not isinstance(a, DeviceArray):
+            if not isinstance(b, DeviceArray):
+                raise InvalidArgument(op, "a", a, "a DeviceArray, here or as b")
+            return self._with_number(op, ("b", b), ("a", a), out, reverse=True)
+        if not isinstance(b, DeviceArray):
+            return self._with_number(op, ("a", a), ("b", b), out, reverse=False)
+        dtypes = _dtypes(op)
+        first, second = self._array(op, "a", a, dtypes), self._array(op, "b", b, dtypes)
+        kinds = {first.dtype, second.dtype}
+        if not kinds <= set(FLOATS) and len(kinds) > 1:
+            raise InvalidArgument(
+                op, "b", b, f"a dtype that goes with a's {first.dtype} (cast converts)"
+            )
+        shape = shapes.broadcast(op, first.shape, second.shape)
+        if not first.dtype.is_float:
+            result = self._out(op, out, shape, first.dtype, (first.dtype,))
+        else:
+            kind = DType.F16 if kinds == {DType.F16} else DType.F32
+            result = self._out(op, out, shape, kind)
+        if result.size:
+            pointwise.binary(self.device, op, op, first.tensor, second.tensor, result.tensor)
+        return result
+
+    def _with_number(
+        self,
+        op: str,
+        array: tuple[str, DeviceArray],
+        given: tuple[str, Any],
+        out: DeviceArray | None,
+        *,
+        reverse: bool,
+    ) -> DeviceArray:
+        """An array with a number, which becomes one of the array's dtype, or, where ``reverse``, a
+        number with an array; both with the names of their arguments."""
+        name, value = given
+        if not hasattr(value, "__float__"):
+            raise InvalidArgument(
+                op, name, value, "a DeviceArray (from_numpy makes one), or a number"
+            )
+        x = self._array(op, *array, _dtypes(op))
+        scalar = number(op, name, value, x.dtype)
+        dtypes = FLOATS if x.dtype.is_float else (x.dtype,)
+        result = self._out(op, out, x.shape, x.dtype, dtypes)
+        if result.size:
+            word = pack("<f", scalar) if x.dtype.is_float else scalar.tobytes()
+            bits = int.from_bytes(word, "little")
+            pointwise.with_number(self.device, op, x.tensor, bits, result.tensor, reverse=reverse)
+        return result
+
+    def matmul(
+        self,
+        a: DeviceArray,
+        b: DeviceArray,
+        out: DeviceArray | None = None,
+        *,
+        transpose_a: bool = False,
+        transpose_b: bool = False,
+    ) -> DeviceArray:
+        """The matrix product as NumPy's: leading axes are broadcast, a vector is a row on the left
+        and a column on the right. The last two axes of an operand are exchanged on request, at no
+        cost."""
+        op = "matmul"
+        kind = self._floats(op, a=a, b=b)
+        if a.ndim == 0 or b.ndim == 0:
+            raise InvalidArgument(
+                op, "a" if a.ndim == 0 else "b", a if a.ndim == 0 else b, "an axis"
+            )
+        flip_a = flag(op, "transpose_a", transpose_a) and a.ndim > 1
+        flip_b = flag(op, "transpose_b", transpose_b) and b.ndim > 1
+        plan = plan_matmul(op, a.shape, b.shape, flip_a, flip_b)
+        if plan is None:
+            k, other = contracted(a.shape, b.shape, flip_a, flip_b)
+            raise InvalidArgument(op, "b", b, f"{k} rows, as a has columns, not {other}")
+        result = self._out(op, out, plan.shape, kind)
+        if result.size == 0:
+            return result
+        multiply(self.device, op, plan, a.tensor, b.tensor, result.tensor)
+        return result
+
+    def linear(
+        self,
+        x: DeviceArray,
+        w: DeviceArray,
+        bias: DeviceArray | None = None,
+        *,
+        activation: Activation | str | None = None,
+        residual: DeviceArray | None = None,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """f(x w + bias) + residual in one go: x of shape [.., K], w [K, N], bias [N], residual as
+        the result, [.., N]. The activation f is relu, gelu (the tanh form), silu, gelu_erf or
+        none. Floats."""
+        op = "linear"
+        given = {"x": x, "w": w, "bias": bias, "residual": residual}
+        kind = self._floats(op, **{name: y for name, y in given.items() if y is not None})
+        function = None
+        if activation is not None:
+            function = choice(op, "activation", activation, Activation).value
+        if x.ndim == 0:
+            raise InvalidArgument(op, "x", x, "an axis")
+        k = x.shape[-1]
+        if w.ndim != 2 or w.shape[0] != k:
+            raise InvalidArgument(op, "w", w, f"shape ({k}, N), as x has {k} columns")
+        n = w.shape[1]
+        shape = (*x.shape[:-1], n)
+        if bias is not None and bias.shape != (n,):
+            raise InvalidArgument(op, "bias", bias, f"shape {(n,)}")
+        if residual is not None and residual.shape != shape:
+            raise InvalidArgument(op, "residual", residual, f"shape {shape}")
+        result = self._out(op, out, shape, kind)
+        if result.size == 0:
+            return result
+        plan = plan_matmul(op, x.shape, w.shape)
+        assert plan is not None
+        multiply(
+            self.device,
+            op,
+            plan,
+            x.tensor,
+            w.tensor,
+            result.tensor,
+            None if bias is None else bias.tensor,
+            function,
+            None if residual is None else residual.tensor,
+        )
+        return result
+
+    def batched_matmul(
+        self, a: DeviceArray, b: DeviceArray, out: DeviceArray | None = None
+    ) -> DeviceArray:
+        """The products of two batches of as many matrices: [.., M, K] and [.., K, N]."""
+        op = "batched_matmul"
+        self._floats(op, a=a, b=b)
+        if a.ndim < 3:
+            raise InvalidArgument(op, "a", a, "at least 3 axes; matmul takes single matrices")
+        if b.ndim != a.ndim or b.shape[:-2] != a.shape[:-2]:
+            raise InvalidArgument(op, "b", b, f"{a.shape[:-2]} before its last two axes, as a has")
+        if b.shape[-2] != a.shape[-1]:
+            raise InvalidArgument(op, "b", b, f"{a.shape[-1]} rows, as a has columns")
+        if out is not None:
+            self._out(op, out, (*a.shape[:-1], b.shape[-1]), DType.F32)
+        return self.matmul(a, b, out)

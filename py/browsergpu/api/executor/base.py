@@ -1,0 +1,264 @@
+"""Making arrays, copying and rearranging them, and the checks that all operations share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from browsergpu.core import checks
+from browsergpu.core import shapes
+from browsergpu.device.device import Device
+from browsergpu.array.device_array import DeviceArray
+from browsergpu.core.dtypes import DType, DTypeLike
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.kernels import elementwise
+from browsergpu.kernels.cast import cast
+from browsergpu.kernels.strided import permute
+from browsergpu.gpu.browser.recorder import closed
+from browsergpu.core.shapes import Shape
+from browsergpu.array.staging import Staging
+
+FLOATS = (DType.F32, DType.F16)
+WHOLE = (DType.I32, DType.U32)
+
+_BY_NUMPY = {dtype.numpy: dtype for dtype in DType}
+
+
+class ExecutorBase:
+    """What all parts of a KernelExecutor know: the device, and how arrays are checked."""
+
+    def __init__(self, device: Device) -> None:
+        if not isinstance(device, Device):
+            raise InvalidArgument(
+                "KernelExecutor", "device", device, "a Device (await Device.request() opens one)"
+            )
+        self.device = device
+
+    # -- making arrays ---------------------------------------------------------------------------
+
+    def from_numpy(self, data: Any, dtype: DTypeLike | None = None) -> DeviceArray:
+        """A copy of a NumPy array on the GPU, as its own dtype or another that can hold it.
+        int64 is narrowed to i32 if its values fit; float64 must be cast first."""
+        op = "from_numpy"
+        if not isinstance(data, np.ndarray | np.generic):
+            raise InvalidArgument(op, "data", data, "a NumPy array")
+        kind = (
+            self._kind_of(op, data) if dtype is None else checks.choice(op, "dtype", dtype, DType)
+        )
+        array = DeviceArray.allocate(self.device, op, data.shape, kind)
+        array.write(data, op)
+        return array
+
+    @staticmethod
+    def _kind_of(op: str, data: Any) -> DType:
+        kind = _BY_NUMPY.get(data.dtype.newbyteorder("="))
+        if kind is not None:
+            return kind
+        if data.dtype.kind == "i":
+            return DType.I32
+        if data.dtype.kind == "u":
+            return DType.U32
+        raise InvalidArgument(
+            op, "data", data.dtype, "float32, float16, whole numbers or bool; cast it with .astype"
+        )
+
+    def empty(self, shape: Sequence[int], dtype: DTypeLike = DType.F32) -> DeviceArray:
+        """A new array, contents undefined."""
+        extents = checks.dimensions("empty", "shape", shape)
+        kind = checks.choice("empty", "dtype", dtype, DType)
+        return DeviceArray.allocate(self.device, "empty", extents, kind)
+
+    def full(self, shape: Sequence[int], value: float, dtype: DTypeLike = DType.F32) -> DeviceArray:
+        """A new array whose elements are all ``value``."""
+        extents = checks.dimensions("full", "shape", shape)
+        kind = checks.choice("full", "dtype", dtype, DType)
+        word = _repeated("full", "value", value, kind)
+        array = DeviceArray.allocate(self.device, "full", extents, kind)
+        self._fill(array, word)
+        return array
+
+    def zeros(self, shape: Sequence[int], dtype: DTypeLike = DType.F32) -> DeviceArray:
+        """A new array of zeros."""
+        extents = checks.dimensions("zeros", "shape", shape)
+        kind = checks.choice("zeros", "dtype", dtype, DType)
+        array = DeviceArray.allocate(self.device, "zeros", extents, kind)
+        self._fill(array, 0)
+        return array
+
+    # -- copying ---------------------------------------------------------------------------------
+
+    def fill(self, array: DeviceArray, value: float) -> DeviceArray:
+        """Sets every element of an array, and gives it back. u8 takes 0 to 255."""
+        self._array("fill", "array", array)
+        self._fill(array, _repeated("fill", "value", value, array.dtype))
+        return array
+
+    def _fill(self, array: DeviceArray, word: int) -> None:
+        words = -(-array.nbytes // 4)
+        elementwise.fill_words(self.device, array.tensor.buffer, word, words)
+
+    def copy(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
+        """The elements of x in memory of their own."""
+        op = "copy"
+        self._array(op, "x", x)
+        result = self._out(op, out, x.shape, x.dtype, (x.dtype,))
+        self._assign(op, x, result)
+        return result
+
+    def cast(self, x: DeviceArray, dtype: DTypeLike, out: DeviceArray | None = None) -> DeviceArray:
+        """The elements of x as another dtype. Floats are cut off towards 0 and clamped to what a
+        whole number can be, NaN becomes 0; whole numbers keep their lowest bits; anything but 0 is
+        true."""
+        op = "cast"
+        self._array(op, "x", x)
+        kind = checks.choice(op, "dtype", dtype, DType)
+        result = self._out(op, out, x.shape, kind, (kind,))
+        self._assign(op, x, result)
+        return result
+
+    def _assign(self, op: str, x: DeviceArray, result: DeviceArray) -> None:
+        source, target = x.tensor, result.tensor
+        if source.size == 0:
+            return
+        if source.dtype is not target.dtype:
+            with Staging(self.device, op) as staging:
+                y = staging.write(target, source, dtype=target.dtype)
+                cast(self.device, source.dtype, target.dtype, source.buffer, y, source.size)
+        elif source.buffer is not target.buffer:
+            nbytes = (x.nbytes + 3) & ~3
+            self.device.recorder.copy(source.buffer.id, 0, target.buffer.id, 0, nbytes)
+
+    def reshape(self, x: DeviceArray, shape: int | Sequence[int]) -> DeviceArray:
+        """The same elements in another shape, in the same memory. One extent may be -1."""
+        op = "reshape"
+        self._array(op, "x", x)
+        given = shape if hasattr(shape, "__len__") else (shape,)
+        extents = checks.dimensions(op, "shape", given, minimum=-1)
+        if extents.count(-1) == 1:
+            known = prod(extent for extent in extents if extent != -1)
+            missing = x.size // known if known else 0
+            extents = tuple(missing if extent == -1 else extent for extent in extents)
+        if -1 in extents or prod(extents) != x.size:
+            raise InvalidArgument(op, "shape", shape, f"a shape of {x.size} elements")
+        return x.sharing(extents)
+
+    def transpose(
+        self, x: DeviceArray, axes: Sequence[int] | None = None, out: DeviceArray | None = None
+    ) -> DeviceArray:
+        """x with its axes in another order: as ``axes`` says, or reversed."""
+        op = "transpose"
+        self._array(op, "x", x)
+        order = self._order(op, axes, x.ndim)
+        shape = tuple(x.shape[i] for i in order)
+        result = self._out(op, out, shape, x.dtype, (x.dtype,))
+        if x.size:
+            self._permute(op, x, order, result)
+        return result
+
+    @staticmethod
+    def _order(op: str, axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+        if axes is None:
+            return tuple(reversed(range(rank)))
+        expected = f"each axis from 0 to {rank - 1} once"
+        given = checks.dimensions(op, "axes", axes, minimum=-rank)
+        order = tuple(axis + rank if axis < 0 else axis for axis in given)
+        if sorted(order) != list(range(rank)):
+            raise InvalidArgument(op, "axes", axes, expected)
+        return order
+
+    def _permute(
+        self, op: str, x: DeviceArray, order: tuple[int, ...], result: DeviceArray
+    ) -> None:
+        # The kernels move words: smaller elements travel as float32, which holds them exactly.
+        words = x.dtype.device_bytes(1) == 4
+        kind = x.dtype if words else DType.F32
+        with Staging(self.device, op) as staging:
+            y = staging.write(result.tensor, x.tensor, dtype=kind)
+            permute(self.device, op, staging.read(x.tensor, kind), x.shape, order, y)
+
+    # -- checks ----------------------------------------------------------------------------------
+
+    def _array(
+        self, op: str, name: str, value: Any, dtypes: tuple[DType, ...] | None = None
+    ) -> DeviceArray:
+        if not isinstance(value, DeviceArray):
+            raise InvalidArgument(op, name, value, "a DeviceArray (from_numpy makes one)")
+        if value.device is not self.device:
+            raise InvalidArgument(op, name, value, "an array on this executor's device")
+        if self.device.is_closed:
+            raise closed(op)
+        if value.is_freed:
+            raise InvalidArgument(op, name, value, "an array that was not freed")
+        if dtypes is not None and value.tensor.dtype not in dtypes:
+            raise InvalidArgument(
+                op, name, value, f"an array of {' or '.join(dtypes)} (cast converts)"
+            )
+        return value
+
+    def _floats(self, op: str, **arrays: Any) -> DType:
+        """Checks arrays of floats; f16 if all of them are, else f32."""
+        kind = DType.F16
+        for name, array in arrays.items():
+            dtype = self._array(op, name, array, FLOATS).tensor.dtype
+            if dtype is not DType.F16:
+                kind = DType.F32
+        return kind
+
+    def _out(
+        self,
+        op: str,
+        out: Any,
+        shape: Shape,
+        dtype: DType,
+        dtypes: tuple[DType, ...] = FLOATS,
+    ) -> DeviceArray:
+        """``out``, checked, or a new array of ``dtype`` in its place."""
+        if out is None:
+            return DeviceArray.allocate(self.device, op, shape, dtype)
+        array = self._array(op, "out", out, dtypes)
+        if array.shape != shape:
+            raise InvalidArgument(op, "out", out, f"shape {shape}")
+        return array
+
+    def _vector(self, op: str, name: str, value: Any, length: int) -> DeviceArray:
+        """An array of floats with so many elements along its one axis."""
+        array = self._array(op, name, value, FLOATS)
+        if array.shape != (length,):
+            raise InvalidArgument(op, name, value, f"shape {(length,)}")
+        return array
+
+    @staticmethod
+    def _axis(op: str, value: Any, rank: int) -> int:
+        return shapes.axis(op, "axis", value, rank)
+
+
+def number(op: str, name: str, value: Any, dtype: DType) -> Any:
+    """A scalar as NumPy's scalar of a dtype, which must be able to hold it."""
+    kind = dtype.device_numpy.type
+    if dtype is DType.BOOL:
+        return kind(checks.flag(op, name, value))
+    if dtype.is_float:
+        if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__"):
+            raise InvalidArgument(op, name, value, "a real number")
+        with np.errstate(over="ignore"):
+            return kind(float(value))
+    bounds = np.iinfo(dtype.numpy)
+    return kind(_whole(op, name, value, int(bounds.min), int(bounds.max)))
+
+
+def _whole(op: str, name: str, value: Any, lowest: int, highest: int) -> int:
+    try:
+        return checks.integer(op, name, value, lowest, highest)
+    except InvalidArgument:
+        raise InvalidArgument(
+            op, name, value, f"a whole number from {lowest} to {highest}"
+        ) from None
+
+
+def _repeated(op: str, name: str, value: Any, dtype: DType) -> int:
+    """The word that holds a scalar, as often as it fits."""
+    raw = number(op, name, value, dtype).tobytes()
+    return int.from_bytes(raw * (4 // len(raw)), "little")

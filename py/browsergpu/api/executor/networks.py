@@ -1,0 +1,418 @@
+"""The layers of neural networks: convolution, activations, normalisation and pooling."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from browsergpu.core import checks
+from browsergpu.core.checks import product
+from browsergpu.array.device_array import DeviceArray
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.api.executor.base import FLOATS, ExecutorBase
+from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels import batch_norm
+from browsergpu.kernels import conv2d
+from browsergpu.kernels import elementwise
+from browsergpu.array import pointwise
+from browsergpu.kernels import pool
+from browsergpu.kernels import rows
+from browsergpu.core.remembered import hashable
+from browsergpu.array.staging import Staging
+
+Pair = int | tuple[int, int]
+
+
+class BatchNormTraining(NamedTuple):
+    """What training takes from a batch: the normalised output, and each channel's mean and
+    (biased) variance."""
+
+    output: DeviceArray
+    mean: DeviceArray
+    variance: DeviceArray
+
+
+class Networks(ExecutorBase):
+    """conv2d to avg_pool2d of a KernelExecutor. Images are [N, C, H, W]; floats only, f16 is
+    computed in float32. A pair is (vertical, horizontal), or one number for both."""
+
+    def conv2d(
+        self,
+        x: DeviceArray,
+        w: DeviceArray,
+        bias: DeviceArray | None = None,
+        *,
+        stride: Pair = 1,
+        padding: Pair = 0,
+        dilation: Pair = 1,
+        groups: int = 1,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """Cross-correlation of [N, C, H, W] with filters [F, C / groups, R, S], zeros outside, plus
+        a number for each filter: [N, F, P, Q], P = floor((H + 2 padding - dilation (R - 1) - 1) /
+        stride) + 1."""
+        op = "conv2d"
+        kind = self._floats(op, x=x, w=w)
+        plan = conv2d.plan_conv2d(
+            op, x.shape, w.shape, None, hashable(stride), hashable(padding),
+            hashable(dilation), groups,
+        )  # fmt: skip
+        added = None if bias is None else self._vector(op, "bias", bias, w.shape[0])
+        result = self._out(op, out, plan.output_shape, kind)
+        if result.size:
+            reads = [a.tensor for a in (x, w, added) if a is not None]
+            with Staging(self.device, op) as staging:
+                y = staging.write(result.tensor, *reads)
+                conv2d.conv2d(
+                    self.device,
+                    plan,
+                    staging.read(x.tensor),
+                    staging.read(w.tensor),
+                    y,
+                    None if added is None else staging.read(added.tensor),
+                )
+        return result
+
+    def relu(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
+        """max(x, 0)"""
+        return self._unary("relu", x, out)
+
+    def sigmoid(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
+        """1 / (1 + exp(-x))"""
+        return self._unary("sigmoid", x, out)
+
+    def tanh(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
+        """The hyperbolic tangent."""
+        return self._unary("tanh", x, out)
+
+    def _unary(self, op: str, x: DeviceArray, out: DeviceArray | None) -> DeviceArray:
+        kind = self._floats(op, x=x)
+        result = self._out(op, out, x.shape, kind)
+        if x.size:
+            pointwise.unary(self.device, op, x.tensor, result.tensor)
+        return result
+
+    def softmax(
+        self, x: DeviceArray, axis: int = -1, out: DeviceArray | None = None
+    ) -> DeviceArray:
+        """exp(x) over its sum along an axis; large values do not overflow."""
+        op = "softmax"
+        kind = self._floats(op, x=x)
+        at = self._axis(op, axis, x.ndim)
+        result = self._out(op, out, x.shape, kind)
+        if x.size:
+            outer, inner = product(x.shape[:at]), product(x.shape[at + 1 :])
+            with Staging(self.device, op) as staging:
+                y = staging.write(result.tensor, x.tensor)
+                rows.softmax(self.device, staging.read(x.tensor), y, outer, x.shape[at], inner)
+        return result
+
+    def layer_norm(
+        self,
+        x: DeviceArray,
+        gamma: DeviceArray | None = None,
+        beta: DeviceArray | None = None,
+        *,
+        eps: float = 1e-5,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """(x - mean) / sqrt(variance + eps) * gamma + beta along the last axis, biased variance."""
+        op = "layer_norm"
+        kind = self._floats(op, x=x)
+        return self._layer_norm(op, kind, x, None, gamma, beta, eps, out, None)
+
+    def add_layer_norm(
+        self,
+        x: DeviceArray,
+        residual: DeviceArray,
+        gamma: DeviceArray | None = None,
+        beta: DeviceArray | None = None,
+        *,
+        eps: float = 1e-5,
+        out: DeviceArray | None = None,
+        summed: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """:meth:`layer_norm` of x + residual, which have one shape; ``summed``, where it is given,
+        becomes x + residual. Quicker than :meth:`add` before :meth:`layer_norm`."""
+        op = "add_layer_norm"
+        kind = self._floats(op, x=x, residual=residual)
+        if residual.shape != x.shape:
+            raise InvalidArgument(op, "residual", residual, f"shape {x.shape}")
+        return self._layer_norm(op, kind, x, residual, gamma, beta, eps, out, summed)
+
+    def _layer_norm(
+        self,
+        op: str,
+        kind: DType,
+        x: DeviceArray,
+        residual: DeviceArray | None,
+        gamma: DeviceArray | None,
+        beta: DeviceArray | None,
+        eps: float,
+        out: DeviceArray | None,
+        summed: DeviceArray | None,
+    ) -> DeviceArray:
+        if x.ndim == 0:
+            raise InvalidArgument(op, "x", x, "at least 1 axis")
+        length = x.shape[-1]
+        factors = self._factors(op, gamma, beta, length)
+        small = _small(op, eps)
+        if summed is not None:
+            self._array(op, "summed", summed, FLOATS)
+            if summed.shape != x.shape:
+                raise InvalidArgument(op, "summed", summed, f"shape {x.shape}")
+        result = self._out(op, out, x.shape, kind)
+        if summed is not None and summed.tensor.buffer is result.tensor.buffer:
+            raise InvalidArgument(op, "summed", summed, "memory other than that of out")
+        if x.size:
+            with Staging(self.device, op) as staging:
+                reads = _tensors(x, residual, *factors)
+                y = staging.write(result.tensor, *reads)
+                total = None if summed is None else staging.write(summed.tensor, *reads)
+                scale, shift = self._scale_and_shift(staging, factors, length)
+                rows.layer_norm(
+                    self.device, staging.read(x.tensor), scale, shift, y, x.size // length, length,
+                    small, None if residual is None else staging.read(residual.tensor), total,
+                )  # fmt: skip
+        return result
+
+    def batch_norm(
+        self,
+        x: DeviceArray,
+        running_mean: DeviceArray | None = None,
+        running_variance: DeviceArray | None = None,
+        gamma: DeviceArray | None = None,
+        beta: DeviceArray | None = None,
+        *,
+        training: bool = False,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """(x - mean) / sqrt(variance + eps) * gamma + beta for each channel of [N, C, ...].
+
+        Inference takes the running statistics. Training is :meth:`batch_norm_training`, of which
+        this gives the output alone.
+        """
+        op = "batch_norm"
+        if checks.flag(op, "training", training):
+            return self.batch_norm_training(
+                x, running_mean, running_variance, gamma, beta, momentum=momentum, eps=eps, out=out
+            ).output
+        shape = self._channels(op, x)
+        if running_mean is None or running_variance is None:
+            name = "running_mean" if running_mean is None else "running_variance"
+            raise InvalidArgument(op, name, None, "an array (or training=True)")
+        mean = self._vector(op, "running_mean", running_mean, shape[1])
+        variance = self._vector(op, "running_variance", running_variance, shape[1])
+        factors = self._factors(op, gamma, beta, shape[1])
+        small = _small(op, eps)
+        result = self._out(op, out, x.shape, x.dtype)
+        if x.size:
+            self._normalise(op, x, mean, variance, factors, result, shape, small)
+        return result
+
+    def batch_norm_training(
+        self,
+        x: DeviceArray,
+        running_mean: DeviceArray | None = None,
+        running_variance: DeviceArray | None = None,
+        gamma: DeviceArray | None = None,
+        beta: DeviceArray | None = None,
+        *,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+        out: DeviceArray | None = None,
+    ) -> BatchNormTraining:
+        """:meth:`batch_norm` by the batch's own statistics, which it also gives.
+
+        Running statistics (f32) that are given are moved in place: (1 - momentum) running +
+        momentum batch, where the variance of the batch is the unbiased one.
+        """
+        op = "batch_norm"
+        shape = self._channels(op, x)
+        channels = shape[1]
+        if x.size and shape[0] * shape[2] < 2:
+            raise InvalidArgument(op, "x", x, "at least 2 elements in each channel for training")
+        share = checks.real(op, "momentum", momentum)
+        if not 0 <= share <= 1:
+            raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")
+        running = []
+        for name, given in (
+            ("running_mean", running_mean),
+            ("running_variance", running_variance),
+        ):
+            if given is not None:
+                self._array(op, name, given, (DType.F32,))
+                self._vector(op, name, given, channels)
+            running.append(given)
+        if running_mean is not None and running_variance is not None:
+            _apart(op, "running_variance", running_variance, running_mean)
+        factors = self._factors(op, gamma, beta, channels)
+        for name, given in (("running_mean", running_mean), ("running_variance", running_variance)):
+            if given is not None:
+                _apart(op, name, given, x, *(f for f in factors if f is not None))
+        small = _small(op, eps)
+        result = self._out(op, out, x.shape, x.dtype)
+        mean = DeviceArray.allocate(self.device, op, (channels,), DType.F32)
+        variance = DeviceArray.allocate(self.device, op, (channels,), DType.F32)
+        if x.size == 0:
+            for array in (mean, variance):
+                self.fill(array, float("nan"))
+            return BatchNormTraining(result, mean, variance)
+        with Staging(self.device, op) as staging:
+            moved = [
+                staging.temporary(DType.F32, channels) if r is None else r.tensor.buffer
+                for r in running
+            ]
+            batch_norm.statistics(
+                self.device, staging.read(x.tensor), mean.tensor.buffer, variance.tensor.buffer,
+                moved[0], moved[1], shape, share,
+            )  # fmt: skip
+        self._normalise(op, x, mean, variance, factors, result, shape, small)
+        return BatchNormTraining(result, mean, variance)
+
+    def _channels(self, op: str, x: DeviceArray) -> tuple[int, int, int]:
+        """x as [N, C, all the others]."""
+        self._floats(op, x=x)
+        if x.ndim < 2:
+            raise InvalidArgument(op, "x", x, "[N, C, ...]")
+        return x.shape[0], x.shape[1], product(x.shape[2:])
+
+    def _normalise(
+        self,
+        op: str,
+        x: DeviceArray,
+        mean: DeviceArray,
+        variance: DeviceArray,
+        factors: tuple[DeviceArray | None, DeviceArray | None],
+        result: DeviceArray,
+        shape: tuple[int, int, int],
+        eps: float,
+    ) -> None:
+        with Staging(self.device, op) as staging:
+            reads = _tensors(x, mean, variance, *factors)
+            y = staging.write(result.tensor, *reads)
+            scale, shift = self._scale_and_shift(staging, factors, shape[1])
+            batch_norm.normalise(
+                self.device, staging.read(x.tensor), staging.read(mean.tensor),
+                staging.read(variance.tensor), scale, shift, y, shape, eps,
+            )  # fmt: skip
+
+    def _factors(
+        self, op: str, gamma: Any, beta: Any, length: int
+    ) -> tuple[DeviceArray | None, DeviceArray | None]:
+        return (
+            None if gamma is None else self._vector(op, "gamma", gamma, length),
+            None if beta is None else self._vector(op, "beta", beta, length),
+        )
+
+    def _scale_and_shift(
+        self,
+        staging: Staging,
+        factors: tuple[DeviceArray | None, DeviceArray | None],
+        length: int,
+    ) -> tuple[Allocation, Allocation]:
+        """gamma and beta, ones and zeros in place of those that are None."""
+        buffers = []
+        for array, neutral in zip(factors, (1.0, 0.0), strict=True):
+            if array is None:
+                buffer = staging.temporary(DType.F32, length)
+                elementwise.fill(self.device, buffer, neutral, length)
+            else:
+                buffer = staging.read(array.tensor)
+            buffers.append(buffer)
+        return buffers[0], buffers[1]
+
+    # -- pooling ---------------------------------------------------------------------------------
+
+    def max_pool2d(
+        self,
+        x: DeviceArray,
+        kernel: Pair,
+        stride: Pair | None = None,
+        padding: Pair = 0,
+        dilation: Pair = 1,
+        ceil_mode: bool = False,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """The largest element of each window; padding never is. Without a stride, windows lie side
+        by side; ``ceil_mode`` keeps a last one that hangs over the end."""
+        op = "max_pool2d"
+        kind = self._floats(op, x=x)
+        plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
+        result = self._out(op, out, plan.output_shape, kind)
+        self._pool("max", plan, x, result)
+        return result
+
+    def max_pool2d_with_indices(
+        self,
+        x: DeviceArray,
+        kernel: Pair,
+        stride: Pair | None = None,
+        padding: Pair = 0,
+        dilation: Pair = 1,
+        ceil_mode: bool = False,
+    ) -> tuple[DeviceArray, DeviceArray]:
+        """:meth:`max_pool2d`, and where in its [H, W] plane each maximum is: i32, row × W +
+        column, the first one among equals."""
+        op = "max_pool2d_with_indices"
+        kind = self._floats(op, x=x)
+        plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
+        result = self._out(op, None, plan.output_shape, kind)
+        indices = self._out(op, None, plan.output_shape, DType.I32)
+        self._pool("max", plan, x, result, indices.tensor.buffer)
+        return result, indices
+
+    def avg_pool2d(
+        self,
+        x: DeviceArray,
+        kernel: Pair,
+        stride: Pair | None = None,
+        padding: Pair = 0,
+        dilation: Pair = 1,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        out: DeviceArray | None = None,
+    ) -> DeviceArray:
+        """The mean of each window; the padding's zeros count as elements or not."""
+        op = "avg_pool2d"
+        kind = self._floats(op, x=x)
+        padded = checks.flag(op, "count_include_pad", count_include_pad)
+        plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
+        result = self._out(op, out, plan.output_shape, kind)
+        self._pool("mean_padded" if padded else "mean", plan, x, result)
+        return result
+
+    @staticmethod
+    def _plan(op: str, x: DeviceArray, *arguments: Any) -> pool.PoolPlan:
+        return pool.plan_pool(op, x.shape, *map(hashable, arguments))
+
+    def _pool(
+        self,
+        op: str,
+        plan: pool.PoolPlan,
+        x: DeviceArray,
+        result: DeviceArray,
+        indices: Allocation | None = None,
+    ) -> None:
+        if plan.outputs:
+            with Staging(self.device, op) as staging:
+                y = staging.write(result.tensor, x.tensor)
+                pool.pool(self.device, op, plan, staging.read(x.tensor), y, indices)
+
+
+def _small(op: str, eps: Any) -> float:
+    small = checks.real(op, "eps", eps)
+    if small < 0:
+        raise InvalidArgument(op, "eps", eps, "a number of at least 0")
+    return small
+
+
+def _apart(op: str, name: str, array: DeviceArray, *others: DeviceArray) -> None:
+    if any(array.tensor.buffer is other.tensor.buffer for other in others):
+        raise InvalidArgument(op, name, array, "memory of its own, as it is changed in place")
+
+
+def _tensors(*arrays: DeviceArray | None) -> list[Any]:
+    return [array.tensor for array in arrays if array is not None]

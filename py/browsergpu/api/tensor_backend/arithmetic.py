@@ -1,0 +1,124 @@
+"""Elements, matrix products and sums."""
+
+from __future__ import annotations
+
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.kernels import elementwise
+from browsergpu.kernels import integers
+from browsergpu.array import matmul
+from browsergpu.array import pointwise
+from browsergpu.kernels import reduce
+from browsergpu.array.staging import Staging
+from browsergpu.api.tensor_backend.contract import TensorHandle
+from browsergpu.api.tensor_backend.store import FLOATS, NUMBERS, WHOLE, TensorStore, around
+
+
+class Arithmetic(TensorStore):
+    """pointwise_add, gelu, relu, matmul, matmul_bias, reduce_sum."""
+
+    def pointwise_add(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
+        op = "pointwise_add"
+        device = self._ready(op)
+        first = self._tensor(op, "a", a, NUMBERS)
+        second = self._tensor(op, "b", b, NUMBERS)
+        result = self._tensor(op, "out", out, NUMBERS)
+        self._same_shape(op, "b", b, second, first)
+        self._same_shape(op, "out", out, result, first)
+        kinds = {first.dtype, second.dtype, result.dtype}
+        if not (kinds <= set(FLOATS) or len(kinds) == 1):
+            raise InvalidArgument(
+                op, "dtypes", ", ".join(sorted(kinds)), "floats alone, or one of i32, u32 and u8"
+            )
+        if first.size:
+            pointwise.binary(device, op, "add", first, second, result)
+
+    def gelu(self, input: TensorHandle, out: TensorHandle, approximate: str = "tanh") -> None:
+        if approximate not in ("tanh", "none"):
+            raise InvalidArgument("gelu", "approximate", approximate, "'tanh' or 'none'")
+        self._unary("gelu", input, out, "gelu" if approximate == "tanh" else "gelu_erf")
+
+    def relu(self, input: TensorHandle, out: TensorHandle) -> None:
+        self._unary("relu", input, out, "relu")
+
+    def _unary(self, op: str, input: TensorHandle, out: TensorHandle, function: str) -> None:
+        device = self._ready(op)
+        x = self._tensor(op, "input", input, FLOATS)
+        y = self._tensor(op, "out", out, FLOATS)
+        self._same_shape(op, "out", out, y, x)
+        if x.size:
+            pointwise.unary(device, function, x, y)
+
+    def matmul(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
+        self._matmul("matmul", a, b, None, out)
+
+    def matmul_bias(
+        self, a: TensorHandle, b: TensorHandle, bias: TensorHandle, out: TensorHandle
+    ) -> None:
+        self._matmul("matmul_bias", a, b, bias, out)
+
+    def _matmul(
+        self,
+        op: str,
+        a: TensorHandle,
+        b: TensorHandle,
+        bias: TensorHandle | None,
+        out: TensorHandle,
+    ) -> None:
+        device = self._ready(op)
+        left = self._tensor(op, "a", a, FLOATS)
+        right = self._tensor(op, "b", b, FLOATS)
+        result = self._tensor(op, "out", out, FLOATS)
+        added = None if op == "matmul" else self._tensor(op, "bias", bias, FLOATS)
+        for name, given, tensor in (("a", a, left), ("b", b, right)):
+            if len(tensor.shape) < 2:
+                raise InvalidArgument(
+                    op, name, given, f"at least 2 dimensions, not shape {tensor.shape}"
+                )
+        *lead_a, m, k = left.shape
+        *lead_b, k_b, n = right.shape
+        if k_b != k:
+            raise InvalidArgument(op, "b", b, f"{k} rows, as a has columns, not {k_b}")
+        if lead_a and lead_b and lead_a != lead_b:
+            raise InvalidArgument(
+                op, "b", b, f"leading dimensions {tuple(lead_a)} as a's, not {tuple(lead_b)}"
+            )
+        expected = (*(lead_a or lead_b), m, n)
+        if result.shape != expected:
+            raise InvalidArgument(op, "out", out, f"shape {expected}, not {result.shape}")
+        if added is not None and added.shape != (n,):
+            raise InvalidArgument(op, "bias", bias, f"shape {(n,)}, not {added.shape}")
+        plan = matmul.plan_matmul(op, left.shape, right.shape)
+        if plan is not None and result.size:
+            matmul.multiply(device, op, plan, left, right, result, added)
+
+    def reduce_sum(self, input: TensorHandle, out: TensorHandle, dim: int | None) -> None:
+        op = "reduce_sum"
+        device = self._ready(op)
+        x = self._tensor(op, "input", input, (*NUMBERS, DType.BOOL))
+        y = self._tensor(op, "out", out, FLOATS if x.dtype.is_float else WHOLE)
+        if dim is None:
+            outer, length, inner = 1, x.size, 1
+            allowed = {(), (1,) * len(x.shape)}
+        else:
+            axis = self._axis(op, "dim", dim, x)
+            outer, length, inner = around(x.shape, axis)
+            before, after = x.shape[:axis], x.shape[axis + 1 :]
+            allowed = {before + after, (*before, 1, *after)}
+        if y.shape not in allowed:
+            shapes = " or ".join(map(str, sorted(allowed, key=len)))
+            raise InvalidArgument(op, "out", out, f"shape {shapes}, not {y.shape}")
+        if y.size == 0:
+            return
+        with Staging(device, op) as staging:
+            if x.dtype.is_float:
+                target = staging.write(y, x)
+                plan = reduce.plan_reduce("sum", (outer, length, inner), 1)
+                reduce.reduce(device, plan, staging.read(x), target)
+                return
+            target = staging.write(y, x, dtype=y.dtype)
+            if length == 0:
+                elementwise.fill(device, target, 0.0, y.size)  # the bits of 0 are 0
+            else:
+                source = staging.read(x, x.dtype.computed_as)
+                integers.total(device, source, target, outer, length, inner)

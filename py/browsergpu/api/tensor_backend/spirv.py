@@ -1,0 +1,58 @@
+"""SPIR-V to WGSL, by naga compiled to WebAssembly (npm: naga-wasm), which is loaded when needed.
+
+The page says where the module is: ``globalThis.browsergpuNagaUrl``, or the jsDelivr CDN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.core.errors import InvalidArgument, ShaderCompilation, Unsupported
+
+NAGA_URL = "https://cdn.jsdelivr.net/npm/naga-wasm@30.1.0/dist/index.js"
+
+_MAGIC = (0x07230203).to_bytes(4, "little")
+_REMEMBERED = 64
+_translator: Any = None
+_translated: dict[bytes, str] = {}
+
+
+def is_spirv(shader: Any) -> bool:
+    """Whether a shader is bytes that begin with SPIR-V's magic number (little-endian)."""
+    return isinstance(shader, bytes | bytearray | memoryview) and bytes(shader)[:4] == _MAGIC
+
+
+async def to_wgsl(op: str, shader: Any) -> str:
+    """The WGSL of a SPIR-V module; the last ones are remembered.
+
+    Raises Unsupported where the translator cannot be loaded, ShaderCompilation where it refuses
+    the module.
+    """
+    module = bytes(shader)
+    if len(module) % 4:
+        raise InvalidArgument(op, "shader", f"{len(module)} bytes", "SPIR-V, whole 32-bit words")
+    if module not in _translated:
+        text = await _translate(op, module)
+        while len(_translated) >= _REMEMBERED:
+            del _translated[next(iter(_translated))]
+        _translated[module] = text
+    return _translated[module]
+
+
+async def _translate(op: str, module: bytes) -> str:
+    global _translator
+    if _translator is None:
+        url = _js.global_text("browsergpuNagaUrl") or NAGA_URL
+        try:
+            _translator = await _js.load_naga(url)
+        except _js.JsError as error:
+            raise Unsupported(
+                op,
+                f"SPIR-V needs a translator, which could not be loaded from {url} ({error}); "
+                "pass WGSL, or set globalThis.browsergpuNagaUrl to a copy of naga-wasm",
+            ) from error
+    try:
+        return str(_translator(module))
+    except _js.JsError as error:
+        raise ShaderCompilation(op, str(error), "shader.spv", 0, 0) from error

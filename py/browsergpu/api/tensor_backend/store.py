@@ -1,0 +1,180 @@
+"""Tensors by their handles: made, freed, filled, read and looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from operator import index
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.core import checks
+from browsergpu.core import host_tensors
+from browsergpu.array import transfers
+from browsergpu.device.device import Device
+from browsergpu.core.dtypes import DType, DTypeLike
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.array.staging import Tensor
+from browsergpu.api.tensor_backend.contract import TensorContract, TensorHandle, TensorMeta
+from browsergpu.api.wasm_backend.backend import WasmBackend
+
+FLOATS = (DType.F32, DType.F16)
+WHOLE = (DType.I32, DType.U32)
+NUMBERS = (*FLOATS, *WHOLE, DType.U8)
+
+_handles = count(1)  # one sequence for all backends, so that a foreign handle is never valid
+
+
+class TensorStore(TensorContract):
+    """The tensors of one backend, and the checks that all operations on them share.
+
+    Handles are plain numbers, which may be copied to anywhere: into an array, to JavaScript. So a
+    tensor lives until it is freed, or as long as the store, which alone knows the handles: those
+    of a store that nobody holds any more go back to the pool with it.
+    """
+
+    def __init__(self, backend: WasmBackend) -> None:
+        if not isinstance(backend, WasmBackend):
+            raise InvalidArgument("TensorBackend", "backend", backend, "a WasmBackend")
+        self._backend = backend
+        self._device: Device | None = None
+        self._tensors: dict[int, Tensor] = {}
+        self._release: finalize[..., TensorStore] | None = None
+
+    @property
+    def name(self) -> str:
+        return self._backend.name
+
+    @property
+    def is_available(self) -> bool:
+        return self._backend.is_initialized
+
+    def alloc_tensor(self, shape: Sequence[int], dtype: DTypeLike) -> TensorHandle:
+        op = "alloc_tensor"
+        device = self._ready(op)
+        extents = checks.dimensions(op, "shape", shape)
+        kind = checks.choice(op, "dtype", dtype, DType)
+        size = checks.product(extents)
+        buffer = device.memory.get_buffer(op, kind.device_bytes(size))
+        tensor = Tensor(next(_handles), extents, kind, size, buffer)
+        self._tensors[tensor.handle] = tensor
+        return TensorHandle(tensor.handle)
+
+    def free_tensor(self, handle: TensorHandle) -> None:
+        device = self._ready("free_tensor")
+        tensor = self._tensor("free_tensor", "handle", handle)
+        del self._tensors[tensor.handle]
+        device.memory.return_buffer(tensor.buffer)
+
+    def tensor_meta(self, handle: TensorHandle) -> TensorMeta:
+        self._ready("tensor_meta")
+        tensor = self._tensor("tensor_meta", "handle", handle)
+        return TensorMeta(tensor.shape, tensor.dtype, tensor.buffer.nbytes)
+
+    def write_tensor(self, handle: TensorHandle, data: Any) -> None:
+        op = "write_tensor"
+        device = self._ready(op)
+        tensor = self._tensor(op, "handle", handle)
+        array = host_tensors.to_device(op, "data", data, tensor.shape, tensor.dtype)
+        if array.nbytes:
+            view = array.data.cast("B")
+            transfers.write(device, tensor.buffer, 0, view)
+
+    def read_tensor(self, handle: TensorHandle) -> bytes:
+        return _js.block_on(self.read_tensor_async(handle), "read_tensor")
+
+    async def read_tensor_async(self, handle: TensorHandle) -> bytes:
+        """:meth:`read_tensor` for callers that cannot block."""
+        return (await self._read("read_tensor", handle)).tobytes()
+
+    def read_numpy(self, handle: TensorHandle) -> np.ndarray:
+        """A tensor as a NumPy array of its shape and dtype. Waits."""
+        return _js.block_on(self.read_numpy_async(handle), "read_numpy")
+
+    async def read_numpy_async(self, handle: TensorHandle) -> np.ndarray:
+        """:meth:`read_numpy` for callers that cannot block."""
+        return await self._read("read_numpy", handle)
+
+    async def _read(self, op: str, handle: TensorHandle) -> np.ndarray:
+        device = self._ready(op)
+        tensor = self._tensor(op, "handle", handle)
+        array = np.empty(tensor.shape, tensor.dtype.device_numpy)
+        if array.nbytes:
+            view = array.data.cast("B")
+            await transfers.read(device, tensor.buffer, 0, view)
+        return host_tensors.from_device(array, tensor.dtype)
+
+    def sync(self) -> None:
+        _js.block_on(self.sync_async(), "sync")
+
+    async def sync_async(self) -> None:
+        """:meth:`sync` for callers that cannot block."""
+        await self._ready("sync").recorder.synchronize()
+
+    # -- checks ----------------------------------------------------------------------------------
+
+    def _ready(self, op: str) -> Device:
+        device = self._backend.ready(op)
+        if device is not self._device:  # the backend was closed and opened anew
+            self._use(device)
+        return device
+
+    def _use(self, device: Device) -> None:
+        """Takes up a device, without the tensors of another one."""
+        if self._release is not None:
+            self._release.detach()
+        self._device, self._tensors = device, {}
+        self._release = finalize(self, _give_back, device, self._tensors)
+        self._release.atexit = False
+
+    def _tensor(
+        self, op: str, name: str, handle: Any, dtypes: tuple[DType, ...] | None = None
+    ) -> Tensor:
+        tensor = None
+        if not isinstance(handle, bool):
+            try:
+                tensor = self._tensors.get(index(handle))
+            except TypeError:
+                tensor = None
+        if tensor is None:
+            raise InvalidArgument(
+                op,
+                name,
+                handle,
+                "a handle from this backend's alloc_tensor that was not freed, nor lost with its "
+                "device",
+            )
+        if dtypes is not None and tensor.dtype not in dtypes:
+            raise InvalidArgument(
+                op, name, handle, f"a tensor of {' or '.join(dtypes)}, not {tensor.dtype}"
+            )
+        return tensor
+
+    @staticmethod
+    def _same_shape(op: str, name: str, handle: Any, tensor: Tensor, like: Tensor) -> None:
+        if tensor.shape != like.shape:
+            raise InvalidArgument(op, name, handle, f"shape {like.shape}, not {tensor.shape}")
+
+    @staticmethod
+    def _axis(op: str, name: str, value: Any, tensor: Tensor) -> int:
+        rank = len(tensor.shape)
+        if rank == 0:
+            raise InvalidArgument(op, name, value, "no axis, as the tensor is a scalar")
+        axis = checks.integer(op, name, value, -rank)
+        if axis >= rank:
+            raise InvalidArgument(op, name, value, f"an axis from {-rank} to {rank - 1}")
+        return axis % rank
+
+
+def _give_back(device: Device, tensors: dict[int, Tensor]) -> None:
+    if not device.is_closed:
+        for tensor in tensors.values():
+            device.memory.return_buffer(tensor.buffer)
+
+
+def around(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
+    """Elements before an axis, along it, and after it."""
+    return checks.product(shape[:axis]), shape[axis], checks.product(shape[axis + 1 :])

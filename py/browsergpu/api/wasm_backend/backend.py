@@ -1,0 +1,599 @@
+"""ComputeBackend on the browser's WebGPU: checks arguments, finds buffers, records kernels."""
+
+from __future__ import annotations
+
+from asyncio import Lock, wait_for
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from inspect import isawaitable
+from operator import index
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.api.wasm_backend import canvas
+from browsergpu.core import checks
+from browsergpu.core import host_memory
+from browsergpu.array import transfers
+from browsergpu.device.adapters import is_available
+from browsergpu.api.wasm_backend.contract import (
+    BinaryOp,
+    ComputeBackend,
+    Order,
+    ReduceOp,
+    Transpose,
+    UnaryOp,
+)
+from browsergpu.core.config import BackendConfig, configured
+from browsergpu.device.debugging import Debugger
+from browsergpu.device.device import Device
+from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
+from browsergpu.device.kept import KeptContents
+from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels import attention
+from browsergpu.kernels import conv2d
+from browsergpu.kernels import elementwise
+from browsergpu.kernels import gemm
+from browsergpu.kernels import gemm_f16
+from browsergpu.kernels import reduce
+from browsergpu.kernels.gemm import GemmPlan
+from browsergpu.core.remembered import hashable
+from browsergpu.gpu.browser.recorder import lost
+
+_F32 = 4
+_F16 = 2
+_UNARY = {op.value: op.value for op in UnaryOp}
+_BINARY = {op.value: op.value for op in BinaryOp}
+
+
+class WasmBackend(ComputeBackend):
+    """Computes on the page's GPU, from Python in WebAssembly.
+
+    >>> backend = WasmBackend()
+    >>> backend.init()                                  # or: await backend.init_async()
+    >>> a = backend.alloc(x.nbytes); backend.copy_htod(a, x)
+    >>> backend.unary("relu", a, a, x.size)
+    >>> backend.copy_dtoh(x, a)                         # or: await backend.copy_dtoh_async(x, a)
+
+    ``options`` are fields of BackendConfig, in place of those in ``config``. A backend is a
+    context manager: leaving the block closes it.
+
+    Once the loss of the GPU is known, every call raises DeviceLost until
+    ``await backend.recover()`` has opened it anew; buffers allocated with ``keep=True`` then hold
+    what the host last wrote to them or read from them.
+
+    A backend that nobody holds any more closes itself, unless its device is still in use: then it
+    gives its buffers back.
+    """
+
+    def __init__(self, config: BackendConfig | None = None, **options: Any) -> None:
+        self._config = configured("WasmBackend", config, options)
+        self._open: Device | None = None
+        self._closings = 0  # calls of close()
+        self._opening = Lock()
+        self._canvas_id: str | None = None
+        self._buffers: dict[int, Allocation] = {}
+        self._release: finalize[..., WasmBackend] | None = None
+        self._kept: dict[int, KeptContents] = {}  # by handle
+        self._gone: dict[int, str] = {}  # handle lost with its device -> label
+
+    # -- life ------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return "webgpu"
+
+    @property
+    def is_initialized(self) -> bool:
+        return self._open is not None
+
+    @property
+    def device(self) -> Device:
+        """The open device: its info, features, limits, memory and recorder."""
+        return self._opened("device")
+
+    def init(self) -> None:
+        if not is_available():
+            raise NoAdapter("init", _js.why_no_gpu())
+        _js.block_on(self.init_async(), "init")
+
+    async def init_async(self) -> None:
+        closings = self._closings
+        async with self._opening:
+            device = None
+            if self._open is None and closings == self._closings:
+                device = await self._request()
+            if closings != self._closings:
+                if device is not None:
+                    device.close()
+                raise NotInitialized(
+                    "init", "the backend was closed while it was being opened; init() opens it anew"
+                )
+            if device is not None:
+                self._use(device, {})
+
+    def _use(self, device: Device, buffers: dict[int, Allocation]) -> None:
+        """Makes a device, on which these buffers are, the open one."""
+        self._forget_device()
+        self._open, self._buffers = device, buffers
+        # For a device that somebody else holds: nobody else knows the pointers.
+        self._release = finalize(self, _give_back, device, buffers)
+        self._release.atexit = False
+
+    def _forget_device(self) -> None:
+        if self._release is not None:
+            self._release.detach()
+        self._open = self._release = None
+
+    async def _request(self) -> Device:
+        device = await Device.request(self._config)
+        if self._config.debug_mode:
+            device.recorder.observers.append(Debugger(device))
+        return device
+
+    @classmethod
+    async def init_from_canvas(
+        cls, canvas_id: str, config: BackendConfig | None = None, **options: Any
+    ) -> WasmBackend:
+        """An open backend that draws on the canvas of that id unless told otherwise.
+
+        Raises InvalidArgument where no canvas is known under the id: on the main thread an
+        element of the document, in a worker an OffscreenCanvas that the page has registered in
+        ``globalThis.browsergpuCanvases``.
+        """
+        canvas.find("init_from_canvas", canvas_id)
+        backend = cls(config, **options)
+        backend._canvas_id = canvas_id
+        await backend.init_async()
+        return backend
+
+    def close(self) -> None:
+        """Frees every buffer and closes the device. Closing twice is allowed; an ``init`` that is
+        under way raises NotInitialized."""
+        device = self._open
+        self._forget_device()
+        self._closings += 1
+        self._buffers.clear()
+        self._kept.clear()
+        self._gone.clear()
+        if device is not None:
+            device.close()
+
+    async def recover(self) -> None:
+        """Opens the GPU anew after it was lost, behind the same pointers.
+
+        Buffers allocated with ``keep=True`` come back with what the host last wrote to them or
+        read from them; using another one raises DeviceLost with its label. On a device that is
+        not lost, does nothing. Raises NoAdapter where the browser gives no GPU: once the GPU
+        process has crashed twice, Chrome gives none until the page is reloaded.
+        """
+        old = self._opened("recover")
+        async with self._opening:
+            if self._open is not old or not old.is_lost:
+                return
+            device = await self._request()
+            if self._open is not old:  # closed meanwhile
+                device.close()
+                return
+            try:
+                restored = self._restore(device)
+            except BaseException:
+                device.close()
+                raise
+            old.close()
+            for handle in self._buffers.keys() - restored.keys():
+                self._gone[handle] = self._buffers[handle].label
+            self._use(device, restored)
+
+    def _restore(self, device: Device) -> dict[int, Allocation]:
+        """The kept buffers, made anew on another device under their handles."""
+        restored = {}
+        for handle, kept in self._kept.items():
+            kept.forget_reads()
+            old = self._buffers[handle]
+            new = device.memory.get_buffer("recover", old.nbytes, old.label)
+            restored[handle] = replace(new, handle=handle)
+            if kept.data:
+                device.recorder.write(new.id, 0, kept.data, (len(kept.data) + 3) & ~3)
+        return restored
+
+    async def with_retry(self, fn: Callable[[], Any], attempts: int = 3) -> Any:
+        """What ``fn`` returns (awaited, where it is awaitable); when the GPU is lost meanwhile,
+        recovers and calls it again, up to ``attempts`` times in all, then raises DeviceLost."""
+        op = "with_retry"
+        if not callable(fn):
+            raise InvalidArgument(op, "fn", fn, "a function without arguments")
+        number = checks.integer(op, "attempts", attempts, 1)
+        while True:
+            try:
+                result = fn()
+                return await result if isawaitable(result) else result
+            except DeviceLost:
+                number -= 1
+                if number == 0:
+                    raise
+                await self.recover()
+
+    def __enter__(self) -> WasmBackend:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    def alloc(self, bytes: int, *, keep: bool = False, label: str = "") -> int:
+        """A new buffer. ``keep=True`` has :meth:`recover` bring its contents back; ``label`` names
+        it in statistics, in errors and to the browser's tools."""
+        device = self.ready("alloc")
+        nbytes = checks.integer("alloc", "bytes", bytes, maximum=2**53)
+        kept = checks.flag("alloc", "keep", keep)
+        if not isinstance(label, str):
+            raise InvalidArgument("alloc", "label", label, "a string")
+        buffer = device.memory.get_buffer("alloc", nbytes, label)
+        self._buffers[buffer.handle] = buffer
+        if kept:
+            self._kept[buffer.handle] = KeptContents()
+        return buffer.handle
+
+    def free(self, ptr: int) -> None:
+        device = self._opened("free")
+        if type(ptr) is int and self._gone.pop(ptr, None) is not None:
+            return  # lost with its device
+        buffer = self._buffer("free", "ptr", ptr)
+        del self._buffers[buffer.handle]
+        self._kept.pop(buffer.handle, None)
+        device.memory.return_buffer(buffer)
+
+    def buffer_bytes(self, ptr: int) -> int:
+        """Bytes that a buffer was allocated with."""
+        self._opened("buffer_bytes")
+        return self._buffer("buffer_bytes", "ptr", ptr).nbytes
+
+    def copy_htod(self, dst: int, src: Any) -> None:
+        op = "copy_htod"
+        device = self.ready(op)
+        buffer = self._buffer(op, "dst", dst)
+        view = host_memory.source_view(op, "src", src)
+        self._check_room(op, "src", view.nbytes, "dst", buffer)
+        transfers.write(device, buffer, 0, view)
+        kept = self._kept.get(buffer.handle)
+        if kept is not None and view.nbytes > 0:
+            kept.write(_bytes_of(view).data)
+
+    def copy_dtoh(self, dst: Any, src: int) -> None:
+        _js.block_on(self.copy_dtoh_async(dst, src), "copy_dtoh")
+
+    async def copy_dtoh_async(self, dst: Any, src: int) -> None:
+        op = "copy_dtoh"
+        device = self.ready(op)
+        buffer = self._buffer(op, "src", src)
+        view = host_memory.target_view(op, "dst", dst)
+        self._check_room(op, "dst", view.nbytes, "src", buffer)
+        if view.nbytes == 0:
+            return
+        received = host_memory.receiver(view)
+        kept = self._kept.get(buffer.handle)
+        if kept is None:
+            await transfers.read(device, buffer, 0, received)
+        else:
+            await _read_kept(device, buffer, received, kept)
+        host_memory.deliver(received, view)
+
+    def synchronize(self, *, timeout: float | None = None) -> None:
+        """Waits for all recorded work, at most ``timeout`` seconds: then raises Timeout, and the
+        work goes on."""
+        _js.block_on(self.synchronize_async(timeout=timeout), "synchronize")
+
+    async def synchronize_async(self, *, timeout: float | None = None) -> None:
+        op = "synchronize"
+        device = self.ready(op)
+        seconds = None if timeout is None else checks.real(op, "timeout", timeout)
+        try:
+            await wait_for(device.recorder.synchronize(), seconds)
+        except TimeoutError:
+            raise Timeout(
+                op, f"the GPU has not finished within {timeout} s; wait again, or send it less work"
+            ) from None
+
+    # -- matrix products -------------------------------------------------------------------------
+
+    def gemm(
+        self,
+        trans_a: Transpose | str,
+        trans_b: Transpose | str,
+        m: int,
+        n: int,
+        k: int,
+        alpha: float,
+        a_ptr: int,
+        lda: int,
+        b_ptr: int,
+        ldb: int,
+        beta: float,
+        c_ptr: int,
+        ldc: int,
+        *,
+        order: Order = "C",
+    ) -> None:
+        plan = gemm.plan_gemm(
+            "gemm", trans_a, trans_b, m, n, k, alpha, lda, 0, ldb, 0, beta, ldc, 0, 1, order
+        )
+        self._gemm("gemm", plan, a_ptr, b_ptr, c_ptr)
+
+    def batched_gemm(
+        self,
+        trans_a: Transpose | str,
+        trans_b: Transpose | str,
+        m: int,
+        n: int,
+        k: int,
+        alpha: float,
+        a_ptr: int,
+        lda: int,
+        stride_a: int,
+        b_ptr: int,
+        ldb: int,
+        stride_b: int,
+        beta: float,
+        c_ptr: int,
+        ldc: int,
+        stride_c: int,
+        batch_count: int,
+        *,
+        order: Order = "C",
+    ) -> None:
+        plan = gemm.plan_gemm(
+            "batched_gemm", trans_a, trans_b, m, n, k, alpha, lda, stride_a, ldb, stride_b, beta,
+            ldc, stride_c, batch_count, order,
+        )  # fmt: skip
+        self._gemm("batched_gemm", plan, a_ptr, b_ptr, c_ptr)
+
+    def _gemm(self, op: str, plan: GemmPlan, a_ptr: int, b_ptr: int, c_ptr: int) -> None:
+        device = self.ready(op)
+        a = self._elements(op, "a_ptr", a_ptr, plan.a_elements)
+        b = self._elements(op, "b_ptr", b_ptr, plan.b_elements)
+        c = self._elements(op, "c_ptr", c_ptr, plan.c_elements)
+        if c is a or c is b:
+            raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
+        gemm.gemm(device, plan, a, b, c)
+
+    def gemm_f16(
+        self,
+        m: int,
+        n: int,
+        k: int,
+        alpha: float,
+        a_ptr: int,
+        b_ptr: int,
+        beta: float,
+        c_ptr: int,
+    ) -> None:
+        op = "gemm_f16"
+        device = self.ready(op)
+        plan = gemm_f16.plan_gemm_f16(m, n, k, alpha, beta)
+        a = self._elements(op, "a_ptr", a_ptr, plan.a_elements, _F16)
+        b = self._elements(op, "b_ptr", b_ptr, plan.b_elements, _F16)
+        c = self._elements(op, "c_ptr", c_ptr, plan.c_elements, _F16)
+        if c is a or c is b:
+            raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
+        gemm_f16.gemm_f16(device, plan, a, b, c)
+
+    # -- neural networks -------------------------------------------------------------------------
+
+    def conv2d_forward(
+        self,
+        input_ptr: int,
+        input_shape: Sequence[int],
+        filter_ptr: int,
+        filter_shape: Sequence[int],
+        output_ptr: int,
+        output_shape: Sequence[int],
+        stride: int | Sequence[int],
+        padding: int | Sequence[int],
+    ) -> None:
+        op = "conv2d_forward"
+        device = self.ready(op)
+        if output_shape is None:  # which a plan would work out
+            raise InvalidArgument(op, "output_shape", None, "the four extents of the output")
+        plan = conv2d.plan_conv2d(
+            op, hashable(input_shape), hashable(filter_shape), hashable(output_shape),
+            hashable(stride), hashable(padding),
+        )  # fmt: skip
+        x = self._elements(op, "input_ptr", input_ptr, plan.input_elements)
+        w = self._elements(op, "filter_ptr", filter_ptr, plan.filter_elements)
+        y = self._elements(op, "output_ptr", output_ptr, plan.output_elements)
+        if y is x or y is w:
+            raise InvalidArgument(
+                op, "output_ptr", output_ptr, "another buffer than the input's and the filter's"
+            )
+        conv2d.conv2d(device, plan, x, w, y)
+
+    def attention(
+        self,
+        q_ptr: int,
+        k_ptr: int,
+        v_ptr: int,
+        o_ptr: int,
+        batch: int,
+        heads: int,
+        seq_q: int,
+        seq_kv: int,
+        head_dim: int,
+        scale: float,
+        causal: bool,
+    ) -> None:
+        op = "attention"
+        device = self.ready(op)
+        plan = attention.plan_attention(batch, heads, seq_q, seq_kv, head_dim, scale, causal)
+        q = self._elements(op, "q_ptr", q_ptr, plan.query_elements)
+        k = self._elements(op, "k_ptr", k_ptr, plan.key_elements)
+        v = self._elements(op, "v_ptr", v_ptr, plan.key_elements)
+        o = self._elements(op, "o_ptr", o_ptr, plan.query_elements)
+        if o is q or o is k or o is v:
+            raise InvalidArgument(op, "o_ptr", o_ptr, "another buffer than q_ptr, k_ptr and v_ptr")
+        attention.attention(device, plan, q, k, v, o)
+
+    # -- reductions and elements -----------------------------------------------------------------
+
+    def reduce(
+        self,
+        op: ReduceOp | str,
+        input_ptr: int,
+        output_ptr: int,
+        shape: Sequence[int],
+        axis: int,
+    ) -> None:
+        device = self.ready("reduce")
+        plan = reduce.plan_reduce(op, hashable(shape), axis)
+        x = self._elements("reduce", "input_ptr", input_ptr, plan.input_elements)
+        y = self._elements("reduce", "output_ptr", output_ptr, plan.output_elements)
+        if x is y:
+            raise InvalidArgument(
+                "reduce", "output_ptr", output_ptr, "another buffer than input_ptr"
+            )
+        reduce.reduce(device, plan, x, y)
+
+    def unary(self, op: UnaryOp | str, input_ptr: int, output_ptr: int, n: int) -> None:
+        device = self.ready("unary")
+        name = _UNARY.get(op) if isinstance(op, str) else None
+        if name is None:
+            name = checks.choice("unary", "op", op, UnaryOp).value
+        if type(n) is not int or not 0 <= n <= checks.LARGEST:
+            n = checks.integer("unary", "n", n)
+        x = self._elements("unary", "input_ptr", input_ptr, n)
+        y = self._elements("unary", "output_ptr", output_ptr, n)
+        if n > 0:
+            elementwise.unary(device, name, x, y, n)
+
+    def binary(self, op: BinaryOp | str, a_ptr: int, b_ptr: int, output_ptr: int, n: int) -> None:
+        device = self.ready("binary")
+        name = _BINARY.get(op) if isinstance(op, str) else None
+        if name is None:
+            name = checks.choice("binary", "op", op, BinaryOp).value
+        if type(n) is not int or not 0 <= n <= checks.LARGEST:
+            n = checks.integer("binary", "n", n)
+        a = self._elements("binary", "a_ptr", a_ptr, n)
+        b = self._elements("binary", "b_ptr", b_ptr, n)
+        y = self._elements("binary", "output_ptr", output_ptr, n)
+        if n > 0:
+            elementwise.binary(device, name, a, b, y, n)
+
+    # -- canvas ----------------------------------------------------------------------------------
+
+    def draw(
+        self, ptr: int, height: int, width: int, channels: int, canvas_id: str | None = None
+    ) -> None:
+        """Shows a float32 image [height, width, channels] in 0..1 on a canvas, from GPU memory.
+
+        1 channel is grey, 3 are RGB, 4 are RGBA; values are clamped. The canvas takes the image's
+        size. Without ``canvas_id``, it is the canvas of :meth:`init_from_canvas`. In a worker the
+        picture appears when Python next waits or returns.
+        """
+        op = "draw"
+        device = self.ready(op)
+        largest = device.limits["maxTextureDimension2D"]
+        height = checks.integer(op, "height", height, 1, largest)
+        width = checks.integer(op, "width", width, 1, largest)
+        channels = checks.integer(op, "channels", channels, 1, 4)
+        if channels == 2:
+            raise InvalidArgument(op, "channels", channels, "1 (grey), 3 (RGB) or 4 (RGBA)")
+        buffer = self._elements(op, "ptr", ptr, height * width * channels)
+        target = canvas_id if canvas_id is not None else self._canvas_id
+        if target is None:
+            raise InvalidArgument(
+                op, "canvas_id", None, "the id of a canvas (init_from_canvas sets a default)"
+            )
+        canvas.draw(device, op, target, buffer, height, width, channels)
+
+    # -- checks ----------------------------------------------------------------------------------
+
+    def ready(self, op: str) -> Device:
+        """The open device. Raises NotInitialized in the name of ``op`` where there is none, and
+        DeviceLost where it is lost."""
+        device = self._open
+        if device is None or device.recorder.loss[0]:
+            self._opened(op)
+            raise lost(op)
+        return device
+
+    def _opened(self, op: str) -> Device:
+        """The open device, which may be lost."""
+        if self._open is None:
+            if self._closings:
+                raise NotInitialized(op, "the backend is closed; init() opens it anew")
+            raise NotInitialized(op, "call init() first, or await init_async()")
+        return self._open
+
+    def _buffer(self, op: str, name: str, ptr: Any) -> Allocation:
+        buffer = self._buffers.get(ptr) if type(ptr) is int else self._lookup(ptr)
+        if buffer is None:
+            if type(ptr) is int and ptr in self._gone:
+                raise DeviceLost(
+                    op,
+                    f"{name} is {ptr}, the buffer {self._gone[ptr]!r}, whose contents were lost "
+                    "with the device (alloc with keep=True brings them back)",
+                )
+            raise InvalidArgument(
+                op, name, ptr, "a pointer from this backend's alloc that was not freed"
+            )
+        return buffer
+
+    def _lookup(self, ptr: Any) -> Allocation | None:
+        if isinstance(ptr, bool):
+            return None
+        try:
+            return self._buffers.get(index(ptr))
+        except TypeError:
+            return None
+
+    def _elements(self, op: str, name: str, ptr: Any, n: int, itemsize: int = _F32) -> Allocation:
+        """The buffer of a pointer, which must hold n elements."""
+        buffer = self._buffers.get(ptr) if type(ptr) is int else None
+        if buffer is None:
+            buffer = self._buffer(op, name, ptr)
+        if n * itemsize > buffer.nbytes:
+            raise InvalidArgument(
+                op,
+                name,
+                buffer.handle,
+                f"a buffer of at least {n * itemsize} bytes ({n} elements of {itemsize}); "
+                f"this one has {buffer.nbytes}",
+            )
+        return buffer
+
+    @staticmethod
+    def _check_room(op: str, host: str, nbytes: int, device: str, buffer: Allocation) -> None:
+        if nbytes > buffer.nbytes:
+            raise InvalidArgument(
+                op, host, f"{nbytes} bytes", f"at most the {buffer.nbytes} bytes of {device}"
+            )
+
+
+async def _read_kept(
+    device: Device, buffer: Allocation, view: memoryview, kept: KeptContents
+) -> None:
+    """Fills ``view`` from a kept buffer, and notes what the buffer held."""
+    read = kept.begin_read()
+    found = None
+    try:
+        # By way of memory of its own: others may write to the view before this goes on.
+        contents = bytearray(view.nbytes)
+        await transfers.read(device, buffer, 0, memoryview(contents))
+        found = memoryview(contents)
+        _bytes_of(view)[:] = found
+    finally:
+        kept.end_read(read, found)
+
+
+def _bytes_of(view: memoryview) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The bytes of contiguous memory that is not empty, whatever its elements are."""
+    return np.frombuffer(view, np.uint8)
+
+
+def _give_back(device: Device, buffers: dict[int, Allocation]) -> None:
+    if not device.is_closed:
+        for buffer in buffers.values():
+            device.memory.return_buffer(buffer)

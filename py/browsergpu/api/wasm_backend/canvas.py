@@ -1,0 +1,51 @@
+"""Finding the page's canvases, and painting buffers on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.kernels import shaders
+from browsergpu.device.device import Device
+from browsergpu.core.errors import InvalidArgument, NoAdapter, Unsupported
+from browsergpu.gpu.memory import Allocation
+
+
+def find(op: str, canvas_id: str) -> Any:
+    """The canvas known under an id. Raises InvalidArgument where there is none."""
+    if not isinstance(canvas_id, str):
+        raise InvalidArgument(op, "canvas_id", canvas_id, "the id of a canvas, a string")
+    if not _js.IN_PYODIDE:
+        raise NoAdapter(op, _js.why_no_gpu())
+    found = _js.find_canvas(canvas_id)
+    if found is None:
+        raise InvalidArgument(
+            op,
+            "canvas_id",
+            canvas_id,
+            "the id of a <canvas> on the page; a worker sees only those that the page has "
+            "registered in globalThis.browsergpuCanvases",
+        )
+    if not _js.is_canvas(found):
+        raise InvalidArgument(
+            op, "canvas_id", canvas_id, "the id of a <canvas>, not of another tag"
+        )
+    return found
+
+
+def draw(
+    device: Device,
+    op: str,
+    canvas_id: str,
+    buffer: Allocation,
+    height: int,
+    width: int,
+    channels: int,
+) -> None:
+    """Paints a float32 image [height, width, channels] on a canvas of that id."""
+    target = find(op, canvas_id)
+    problem = device.recorder.draw(
+        target, buffer.id, height, width, channels, shaders.load("draw.wgsl")
+    )
+    if problem:
+        raise Unsupported(op, f"canvas {canvas_id!r} cannot be drawn on: {problem}")

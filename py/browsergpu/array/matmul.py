@@ -1,0 +1,167 @@
+"""Matrix products of tensors, of float32 and float16 alike: what both APIs' products are done by.
+
+Where all tensors are of float16, so is the work (with float32 sums); else the kernels of float32
+read those of float16 as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from browsergpu.core import shapes
+from browsergpu.core.checks import product
+from browsergpu.device.device import Device
+from browsergpu.core.dtypes import DType
+from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels import gemm
+from browsergpu.kernels import gemm_f16
+from browsergpu.kernels.products import A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES
+from browsergpu.core.remembered import remembered
+from browsergpu.kernels.strided import gather
+from browsergpu.core.shapes import Shape
+from browsergpu.array.staging import Staging, Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatmulPlan:
+    """The result's shape, the product with float32 results, rows, columns and steps where it is one
+    of plain matrices, and from which shape to which the matrices of an operand are spread first."""
+
+    shape: Shape
+    gemm: gemm.GemmPlan
+    plain: tuple[int, int, int] | None
+    spread_a: tuple[Shape, Shape] | None
+    spread_b: tuple[Shape, Shape] | None
+
+
+def _matrices(shape: Shape, flip: bool, *, column: bool) -> tuple[Shape, int, int]:
+    """The leading axes, rows and columns of an operand; a vector is a row, or a column."""
+    if len(shape) == 1:
+        shape = (*shape, 1) if column else (1, *shape)
+    *lead, rows, columns = shape
+    return tuple(lead), *((columns, rows) if flip else (rows, columns))
+
+
+def contracted(a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> tuple[int, int]:
+    """The columns of a and the rows of b."""
+    return _matrices(a, flip_a, column=False)[2], _matrices(b, flip_b, column=True)[1]
+
+
+@remembered
+def plan_matmul(
+    op: str, a: Shape, b: Shape, flip_a: bool = False, flip_b: bool = False
+) -> MatmulPlan | None:
+    """The product a b as NumPy's matmul, of which the last two axes of an operand may be exchanged;
+    both have axes. None where the columns of a are not as many as the rows of b."""
+    lead_a, m, k = _matrices(a, flip_a, column=False)
+    lead_b, k_b, n = _matrices(b, flip_b, column=True)
+    if k != k_b:
+        return None
+    lead = shapes.broadcast(op, lead_a, lead_b)
+    shape = (*lead, *((m,) if len(a) > 1 else ()), *((n,) if len(b) > 1 else ()))
+    count = product(lead)
+    stride_a, spread_a = _spread(lead_a, lead, m * k)
+    stride_b, spread_b = _spread(lead_b, lead, k * n)
+    plain = None
+    if not flip_a and not flip_b and product(lead_b) == 1:
+        plain = (m * count, n, k)
+    if stride_a and not stride_b and not flip_a:  # the batch is further rows of a
+        m, count, stride_a = m * count, 1, 0
+    plan = gemm.plan_gemm(
+        op, "trans" if flip_a else "no_trans", "trans" if flip_b else "no_trans", m, n, k,
+        1.0, max(m if flip_a else k, 1), stride_a, max(k if flip_b else n, 1), stride_b, 0.0,
+        max(n, 1), m * n, count, "C",
+    )  # fmt: skip
+    return MatmulPlan(shape, plan, plain, spread_a, spread_b)
+
+
+def _spread(own: Shape, lead: Shape, elements: int) -> tuple[int, tuple[Shape, Shape] | None]:
+    """The elements from one matrix of a batch of ``lead`` to the next, and how an operand whose
+    leading axes are ``own`` is spread for that."""
+    if product(own) == 1:
+        return 0, None
+    if product(own) == product(lead):
+        return elements, None
+    return elements, ((*own, elements), (*lead, elements))
+
+
+def multiply(
+    device: Device,
+    op: str,
+    plan: MatmulPlan,
+    a: Tensor,
+    b: Tensor,
+    c: Tensor,
+    bias: Tensor | None = None,
+    activation: str | None = None,
+    residual: Tensor | None = None,
+) -> None:
+    """c = f(a b + bias) + residual for floats, where c has elements: a bias of as many as b has
+    columns, one of ``products.ACTIVATIONS``, a residual of c's shape. c may be any of the
+    others."""
+    given = [x for x in (a, b, bias, residual) if x is not None]
+    if plan.plain is not None and c.dtype is DType.F16 and all(x.dtype is c.dtype for x in given):
+        _of_halves(device, op, plan.plain, a, b, c, bias, activation, residual)
+        return
+    with Staging(device, op) as staging:
+        y = staging.write(c, *given)
+        left, halves_a = _batch(device, op, staging, a, plan.spread_a)
+        right, halves_b = _batch(device, op, staging, b, plan.spread_b)
+        halves = (A_HALVES if halves_a else 0) | (B_HALVES if halves_b else 0)
+        if bias is not None and bias.dtype is DType.F16:
+            halves |= BIAS_HALVES
+        if residual is not None and residual.dtype is DType.F16:
+            halves |= RESIDUAL_HALVES
+        gemm.gemm(
+            device,
+            plan.gemm,
+            left,
+            right,
+            y,
+            None if bias is None else bias.buffer,
+            activation,
+            None if residual is None else residual.buffer,
+            halves,
+        )
+
+
+def _of_halves(
+    device: Device,
+    op: str,
+    plain: tuple[int, int, int],
+    a: Tensor,
+    b: Tensor,
+    c: Tensor,
+    bias: Tensor | None,
+    activation: str | None,
+    residual: Tensor | None,
+) -> None:
+    with Staging(device, op) as staging:
+        read = (a, b) if bias is None else (a, b, bias)
+        y = staging.write(c, *read, dtype=DType.F16)
+        if residual is not None and residual.buffer is not y:  # what the product is added to
+            nbytes = (2 * residual.size + 3) & ~3
+            device.recorder.copy(residual.buffer.id, 0, y.id, 0, nbytes)
+        beta = 0.0 if residual is None else 1.0
+        plan = gemm_f16.plan_gemm_f16(*plain, 1.0, beta)
+        added = None if bias is None else bias.buffer
+        gemm_f16.gemm_f16(device, plan, a.buffer, b.buffer, y, added, activation)
+
+
+def _batch(
+    device: Device,
+    op: str,
+    staging: Staging,
+    x: Tensor,
+    spread: tuple[Shape, Shape] | None,
+) -> tuple[Allocation, bool]:
+    """A buffer of matrices, spread from a shape to one that it broadcasts to, and whether they are
+    of float16: those that are spread are not."""
+    if spread is None:
+        return x.buffer, x.dtype is DType.F16
+    own, full = spread
+    whole = staging.temporary(DType.F32, product(full))
+    if full[-1]:
+        strides = shapes.broadcast_strides(own, full)
+        gather(device, op, staging.read(x), strides, whole, full)
+    return whole, False

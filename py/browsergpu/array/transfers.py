@@ -1,0 +1,53 @@
+"""Bytes between the host and any place of a buffer; WebGPU itself moves whole words only."""
+
+from __future__ import annotations
+
+from browsergpu.device.device import Device
+from browsergpu.gpu.memory import Allocation
+
+
+def write(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:
+    """Copies a C-contiguous view to ``offset`` of a buffer; all other bytes stay.
+
+    The caller has checked that it fits.
+    """
+    nbytes = view.nbytes
+    if nbytes == 0:
+        return
+    if offset == 0 and nbytes == buffer.nbytes:  # what the last word has beyond is nobody's
+        device.recorder.write(buffer.id, 0, view, (nbytes + 3) & ~3)
+        return
+    data = view.cast("B") if view.ndim else memoryview(view.tobytes())
+    head = min(-offset % 4, nbytes)
+    if head:
+        _merge(device, buffer, offset, data[:head])
+    whole = (nbytes - head) & ~3
+    if whole:
+        device.recorder.write(buffer.id, offset + head, data[head : head + whole], whole)
+    if head + whole < nbytes:
+        _merge(device, buffer, offset + head + whole, data[head + whole :])
+
+
+def _merge(device: Device, buffer: Allocation, offset: int, data: memoryview) -> None:
+    """Writes 1 to 3 bytes within one word."""
+    shift = 8 * (offset % 4)
+    mask = ((1 << 8 * len(data)) - 1) << shift
+    value = int.from_bytes(data, "little") << shift
+    device.recorder.dispatch(
+        device.pipeline("merge_word"), 1, 1, 1, buffer.id, offset // 4, mask, value
+    )
+
+
+async def read(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:
+    """Fills a writable C-contiguous view from ``offset`` of a buffer. The caller has checked that
+    the range is inside."""
+    nbytes = view.nbytes
+    if nbytes == 0:
+        return
+    if offset % 4 == 0:
+        await device.recorder.read(buffer.id, offset, view, (nbytes + 3) & ~3)
+        return
+    start = offset & ~3
+    covered = bytearray((offset + nbytes + 3 & ~3) - start)
+    await device.recorder.read(buffer.id, start, memoryview(covered), len(covered))
+    view.cast("B")[:] = memoryview(covered)[offset - start : offset - start + nbytes]

@@ -1,0 +1,113 @@
+"""Checks of arguments, made before anything reaches the GPU. Knows nothing of devices.
+
+Each function returns the checked value in its plain form, or raises InvalidArgument, which names
+the operation, the argument, what came and what was expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from math import isfinite
+from operator import index
+from typing import Any, TypeVar
+
+import numpy as np
+
+from browsergpu.core.errors import InvalidArgument
+
+E = TypeVar("E", bound=StrEnum)
+
+LARGEST = 2**32 - 1  # shaders count in u32
+
+
+def integer(op: str, name: str, value: Any, minimum: int = 0, maximum: int = LARGEST) -> int:
+    """An int (NumPy's too, bool not) within the bounds."""
+    if type(value) is int and minimum <= value <= maximum:
+        return value
+    expected = f"an integer of at least {minimum}"
+    if isinstance(value, bool):
+        raise InvalidArgument(op, name, value, expected)
+    try:
+        number = index(value)
+    except TypeError:
+        raise InvalidArgument(op, name, value, expected) from None
+    if number < minimum:
+        raise InvalidArgument(op, name, value, expected)
+    if number > maximum:
+        raise InvalidArgument(op, name, value, f"an integer of at most {maximum}")
+    return number
+
+
+def real(op: str, name: str, value: Any) -> float:
+    """A finite real number that float32 can hold."""
+    expected = "a finite real number within float32's range"
+    if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__"):
+        raise InvalidArgument(op, name, value, expected)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgument(op, name, value, expected) from None
+    if not isfinite(number) or abs(number) > 3.4028235e38:
+        raise InvalidArgument(op, name, value, expected)
+    return number
+
+
+def flag(op: str, name: str, value: Any) -> bool:
+    """True or False (NumPy's too)."""
+    if value is True or value is False:
+        return bool(value)
+    if type(value).__name__ in ("bool", "bool_") and hasattr(value, "dtype"):
+        return bool(value)
+    raise InvalidArgument(op, name, value, "True or False")
+
+
+def choice(op: str, name: str, value: Any, kind: type[E]) -> E:
+    """A member of a string enum, given as itself or as its string."""
+    try:
+        return kind(value)
+    except ValueError:
+        names = ", ".join(repr(member.value) for member in kind)
+        raise InvalidArgument(op, name, value, f"one of {names}") from None
+
+
+def dimensions(
+    op: str, name: str, value: Any, length: int | None = None, minimum: int = 0
+) -> tuple[int, ...]:
+    """A sequence of integers, of the given length if one is given."""
+    count = "" if length is None else f"{length} "
+    expected = f"a sequence of {count}integers of at least {minimum}"
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+        raise InvalidArgument(op, name, value, expected)
+    if isinstance(value, np.ndarray) and value.ndim != 1:
+        raise InvalidArgument(op, name, value, expected)
+    items = list(value)
+    if length is not None and len(items) != length:
+        raise InvalidArgument(op, name, value, expected)
+    try:
+        return tuple(integer(op, name, item, minimum) for item in items)
+    except InvalidArgument:
+        raise InvalidArgument(op, name, value, expected) from None
+
+
+def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:
+    """(vertical, horizontal): one integer stands for both."""
+    if hasattr(value, "__len__"):
+        first, second = dimensions(op, name, value, 2, minimum)
+        return first, second
+    number = integer(op, name, value, minimum)
+    return number, number
+
+
+def threads(op: str, name: str, value: Any) -> Any:
+    """The threads of a workgroup given as (x, y, z); what is no sequence stays as it is. The
+    kernels number their threads in one row, so that only the product counts."""
+    return product(dimensions(op, name, value, 3, 1)) if hasattr(value, "__len__") else value
+
+
+def product(shape: Sequence[int]) -> int:
+    """Number of elements of a shape; 1 for the empty shape."""
+    size = 1
+    for extent in shape:
+        size *= extent
+    return size

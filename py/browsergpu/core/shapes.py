@@ -1,0 +1,117 @@
+"""Shapes and strides: broadcasting, axes, and the merging of axes that kernels can treat as one.
+
+Knows nothing of devices. Strides count elements; a stride of 0 repeats an element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument
+
+Shape = tuple[int, ...]
+
+
+def contiguous_strides(shape: Shape) -> Shape:
+    """The strides of a row-major array."""
+    strides = []
+    step = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+def broadcast(op: str, a: Shape, b: Shape) -> Shape:
+    """The shape that two arrays are broadcast to by NumPy's rules."""
+    rank = max(len(a), len(b))
+    result = []
+    for x, y in zip(_padded(a, rank), _padded(b, rank), strict=True):
+        if x != y and 1 not in (x, y):
+            raise InvalidArgument(op, "b", f"shape {b}", f"a shape that broadcasts with {a}")
+        result.append(y if x == 1 else x)
+    return tuple(result)
+
+
+def broadcast_strides(shape: Shape, target: Shape) -> Shape:
+    """The strides with which a row-major array of ``shape`` is read as one of ``target``, to
+    which it can be broadcast."""
+    strides = _padded(contiguous_strides(shape), len(target), 0)
+    extents = _padded(shape, len(target))
+    return tuple(
+        0 if extent == 1 else stride for extent, stride in zip(extents, strides, strict=True)
+    )
+
+
+def _padded(values: Shape, length: int, value: int = 1) -> Shape:
+    return (value,) * (length - len(values)) + values
+
+
+def merged(shape: Shape, *strides: Shape) -> tuple[Shape, ...]:
+    """(extents, strides, …) with fewer axes for the same elements in the same order: axes of
+    extent 1 are dropped, neighbours become one where all the strides allow it."""
+    kept: list[list[int]] = []  # [extent, stride, …], outermost first
+    for extent, *steps in zip(shape, *strides, strict=True):
+        if extent == 1:
+            continue
+        if kept and all(
+            outer == inner * extent for outer, inner in zip(kept[-1][1:], steps, strict=True)
+        ):
+            kept[-1] = [kept[-1][0] * extent, *steps]
+        else:
+            kept.append([extent, *steps])
+    columns = list(zip(*kept, strict=True)) or [()] * (1 + len(strides))
+    return tuple(tuple(column) for column in columns)
+
+
+def axis(op: str, name: str, value: Any, rank: int) -> int:
+    """One axis of an array, counted from 0; negative ones are counted from the end."""
+    if rank == 0:
+        raise InvalidArgument(op, name, value, "no axis, as the array is a scalar")
+    number = checks.integer(op, name, value, -rank)
+    if number >= rank:
+        raise InvalidArgument(op, name, value, f"an axis from {-rank} to {rank - 1}")
+    return number % rank
+
+
+def axes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
+    """Axes in rising order, given as None (all), one axis, or a sequence of different ones."""
+    if value is None:
+        return tuple(range(rank))
+    if not hasattr(value, "__len__"):
+        return (axis(op, name, value, rank),)
+    chosen = sorted(axis(op, name, item, rank) for item in value)
+    if len(set(chosen)) < len(chosen):
+        raise InvalidArgument(op, name, value, "different axes")
+    return tuple(chosen)
+
+
+def without(shape: Shape, removed: Sequence[int], *, keepdims: bool) -> Shape:
+    """The shape after a reduction of some axes, which stay with extent 1 if ``keepdims``."""
+    if keepdims:
+        return tuple(1 if i in removed else extent for i, extent in enumerate(shape))
+    return tuple(extent for i, extent in enumerate(shape) if i not in removed)
+
+
+def reduction_steps(shape: Shape, removed: Sequence[int]) -> list[tuple[int, int, int]]:
+    """A reduction of some axes of a non-empty array as steps [outer, length, inner] -> [outer,
+    inner], one for each run of neighbouring axes, the innermost first."""
+    runs = [
+        (reduced, checks.product([extent for _, extent in run]))
+        for reduced, run in groupby(
+            ((i in removed, extent) for i, extent in enumerate(shape) if extent != 1),
+            key=lambda item: item[0],
+        )
+    ]
+    steps = []
+    inner = 1
+    for i in reversed(range(len(runs))):
+        reduced, extent = runs[i]
+        if reduced:
+            steps.append((checks.product([size for _, size in runs[:i]]), extent, inner))
+        else:
+            inner *= extent
+    return steps

@@ -1,0 +1,173 @@
+"""The GPUs that the browser offers.
+
+A page cannot list the machine's GPUs: it can ask for one by power preference, or for the software
+fallback. These answers, without repeats, are what is enumerated here; on most machines it is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.core import checks
+from browsergpu.core.config import BackendConfig
+from browsergpu.core.errors import InvalidArgument, NoAdapter
+
+_REQUESTS: tuple[dict[str, Any], ...] = (
+    {"powerPreference": "high-performance"},
+    {"powerPreference": "low-power"},
+    {"forceFallbackAdapter": True},
+)
+
+_RELOAD = (
+    "the browser gives no GPU adapter; reload the page (a browser refuses adapters after a GPU "
+    "crash), turn hardware acceleration on, or update the GPU's driver"
+)
+
+
+@dataclass(frozen=True)
+class AdapterInfo:
+    """What the browser tells of a GPU. ``device_type`` is "cpu" for a software fallback, else
+    "gpu": browsers tell no more. ``abilities`` names what a feature's name leaves open:
+    "subgroups of 32" where all have that size, and "matrices f16 f32 16x16x16" for each shape of
+    subgroup matrices: the operands' type, the result's, and M x N x K."""
+
+    index: int
+    vendor: str
+    architecture: str
+    device: str
+    description: str
+    device_type: str
+    features: frozenset[str]
+    limits: dict[str, int] = field(repr=False)
+    abilities: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> dict[str, str]:
+        """vendor, architecture, device and description."""
+        return {
+            "vendor": self.vendor,
+            "architecture": self.architecture,
+            "device": self.device,
+            "description": self.description,
+        }
+
+    @property
+    def name(self) -> str:
+        """The most telling of its names."""
+        return self.description or self.device or f"{self.vendor} {self.architecture}".strip()
+
+
+def is_available() -> bool:
+    """Whether this Python runs where there is WebGPU at all; the adapter may still be refused."""
+    return _js.gpu() is not None
+
+
+async def enumerate_adapters_async() -> list[AdapterInfo]:
+    """:func:`enumerate_adapters` for callers that cannot block."""
+    found: list[AdapterInfo] = []
+    for _, info in await _ask_all("enumerate_adapters"):
+        found.append(info)
+    return found
+
+
+def enumerate_adapters() -> list[AdapterInfo]:
+    """The GPUs that the browser offers, best first; empty where it gives none. Waits.
+
+    Raises NoAdapter where there is no WebGPU at all.
+    """
+    return _js.block_on(enumerate_adapters_async(), "enumerate_adapters")
+
+
+async def get_best_adapter_async() -> AdapterInfo:
+    """:func:`get_best_adapter` for callers that cannot block."""
+    adapters = await enumerate_adapters_async()
+    if not adapters:
+        raise NoAdapter("get_best_adapter", _RELOAD)
+    return adapters[0]
+
+
+def get_best_adapter() -> AdapterInfo:
+    """The GPU that is used unless told otherwise. Waits. Raises NoAdapter where there is none."""
+    return _js.block_on(get_best_adapter_async(), "get_best_adapter")
+
+
+async def get_adapter_info_async(index: int) -> AdapterInfo:
+    """:func:`get_adapter_info` for callers that cannot block."""
+    op = "get_adapter_info"
+    number = checks.integer(op, "index", index)
+    adapters = await enumerate_adapters_async()
+    if not adapters:
+        raise NoAdapter(op, _RELOAD)
+    if number >= len(adapters):
+        raise InvalidArgument(op, "index", index, f"less than {len(adapters)}")
+    return adapters[number]
+
+
+def get_adapter_info(index: int) -> AdapterInfo:
+    """One of :func:`enumerate_adapters`. Waits."""
+    return _js.block_on(get_adapter_info_async(index), "get_adapter_info")
+
+
+async def request_adapter(op: str, config: BackendConfig) -> tuple[Any, AdapterInfo]:
+    """The GPUAdapter that a config asks for, and what is known of it. Raises NoAdapter."""
+    if config.adapter_index is not None:
+        answers = await _ask_all(op)
+        if not answers:
+            raise NoAdapter(op, _RELOAD)
+        if config.adapter_index >= len(answers):
+            raise InvalidArgument(
+                op, "adapter_index", config.adapter_index, f"less than {len(answers)}"
+            )
+        return answers[config.adapter_index]
+    adapter = await _ask(op, {"powerPreference": config.power_preference})
+    if adapter is None:
+        raise NoAdapter(op, _RELOAD)
+    return adapter, _describe(0, adapter)
+
+
+async def _ask(op: str, request: dict[str, Any]) -> Any | None:
+    gpu = _js.gpu()
+    if gpu is None:
+        raise NoAdapter(op, _js.why_no_gpu())
+    return _js.or_none(await gpu.requestAdapter(_js.to_object(request)))
+
+
+async def _ask_all(op: str) -> list[tuple[Any, AdapterInfo]]:
+    answers: list[tuple[Any, AdapterInfo]] = []
+    seen = set()
+    for request in _REQUESTS:
+        adapter = await _ask(op, request)
+        if adapter is None:
+            continue
+        info = _describe(len(answers), adapter)
+        identity = (info.vendor, info.architecture, info.device, info.description, info.device_type)
+        if identity not in seen:
+            seen.add(identity)
+            answers.append((adapter, info))
+    return answers
+
+
+def _describe(index: int, adapter: Any) -> AdapterInfo:
+    info = adapter.info
+    fallback = bool(getattr(info, "isFallbackAdapter", False))
+    return AdapterInfo(
+        index=index,
+        vendor=str(info.vendor),
+        architecture=str(info.architecture),
+        device=str(info.device),
+        description=str(info.description),
+        device_type="cpu" if fallback else "gpu",
+        features=frozenset(str(feature) for feature in adapter.features),
+        limits=_js.limits(adapter.limits),
+        abilities=_abilities(info),
+    )
+
+
+def _abilities(info: Any) -> frozenset[str]:
+    size = getattr(info, "subgroupMinSize", 0)
+    found = {f"subgroups of {size}"} if 0 < size == getattr(info, "subgroupMaxSize", 0) else set()
+    for c in getattr(info, "subgroupMatrixConfigs", None) or ():
+        found.add(f"matrices {c.componentType} {c.resultComponentType} {c.M}x{c.N}x{c.K}")
+    return frozenset(found)

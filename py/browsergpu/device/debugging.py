@@ -1,0 +1,130 @@
+"""Debug mode: every operation is validated by itself, and its results can be checked for NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from weakref import proxy
+
+import numpy as np
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.kernels import shaders
+from browsergpu.device.device import Device
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import ValidationError
+from browsergpu.kernels.table import KERNELS, WRITE, Kernel
+from browsergpu.gpu.browser.recorder import Pipeline
+from browsergpu.array.reflect import reflect
+from browsergpu.core.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
+
+#: Kernels that write words which hold floats of one type in every configuration.
+_IN_WORDS = {
+    "gemm_f16": F16,
+    "gemm_f16_tile": F16,
+    "gemm_f16_matrix32": F16,
+    "gemm_f16_matrix64": F16,
+    "gemm_f16_matrix128": F16,
+    "gemm_f16_rows": F16,
+    "attention_matrix": F16,
+}
+#: Kernels that move words, whatever these are, or write whole numbers.
+NO_FLOATS_IN_WORDS = frozenset(
+    {
+        *("strided", "strided_vectors", "transpose", "repitch", "fill", "merge_word"),
+        *("pool_indices", "integer", "sum_integer"),
+    }
+)
+
+
+class Debugger:
+    """Looks on as a device's recorder records dispatches. NaN are looked for in the whole of a
+    written buffer, which check_nan has cleared when it was allocated.
+
+    Where Python can block, an error is raised by the very call that caused it; elsewhere by the
+    next call that waits, in that call's name.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self._device: Device = proxy(device)  # which holds the recorder, and this one with it
+
+    def __call__(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
+        recorder = self._device.recorder
+        recorder.submit()
+        if not _js.can_block():
+            return
+        _js.block_on(recorder.synchronize(), pipeline.label)
+        if self._device.config.check_nan:
+            self._check_nan(pipeline, fields)
+
+    def _check_nan(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
+        for name, identity, floats in written_floats(pipeline, fields):
+            nbytes = self._device.memory.nbytes_of(identity)
+            contents = np.empty(-(-nbytes // 4) * 4, np.uint8)
+            if contents.size == 0:
+                continue
+            reading = self._device.recorder.read(identity, 0, contents.data, contents.size)
+            _js.block_on(reading, pipeline.label)
+            found = floats.are_nan(contents, nbytes)
+            if found.any():
+                raise ValidationError(
+                    pipeline.label,
+                    f"{int(found.sum())} of {found.size} elements of {name!r} are NaN, "
+                    f"the first at {int(found.argmax())}",
+                )
+
+
+def written_floats(
+    pipeline: Pipeline, fields: tuple[float, ...]
+) -> Iterator[tuple[str, int, Floats]]:
+    """Of each buffer with floats that a dispatch writes: its name in the shader, the buffer's id
+    and where the floats stand."""
+    kernel = KERNELS.get(pipeline.kernel)
+    names = _written_by_users(pipeline.code) if kernel is None else _written(kernel.name)
+    for place, name, declared in names:
+        floats = declared
+        if kernel is not None and declared is NO_FLOATS:
+            floats = _in_words(kernel, pipeline, fields)
+        if floats is not NO_FLOATS:
+            yield name, int(fields[3 + place]), floats
+
+
+@cache
+def _written(name: str) -> list[tuple[int, str, Floats]]:
+    """The buffers that a kernel of the table writes: place among its bindings, name and, where
+    the shader declares them, floats."""
+    kernel = KERNELS[name]
+    source = shaders.load(kernel.shader)
+    return [
+        (place, binding.name, floats_of(source, binding.name))
+        for place, binding in enumerate(kernel.bindings)
+        if binding.access == WRITE
+    ]
+
+
+@cache
+def _written_by_users(code: str) -> list[tuple[int, str, Floats]]:
+    """:func:`_written` of a user's kernel, whose bindings go by their numbers."""
+    resources = sorted(reflect(code).resources, key=lambda resource: resource.binding or 0)
+    return [
+        (place, resource.name, floats_of(code, resource.name))
+        for place, resource in enumerate(resources)
+        if resource.access == "w"
+    ]
+
+
+def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> Floats:
+    """What a kernel writes to a buffer that its shader declares as words."""
+    configuration = pipeline.label.removeprefix(kernel.name).removeprefix(".")
+    if kernel.name in ("broadcast", "broadcast_vectors"):
+        return NO_FLOATS if configuration.startswith("integer") else F32
+    if kernel.name == "cast":
+        target = configuration.split("_")[1]
+        return {DType.F32: F32, DType.F16: F16}.get(DType(target), NO_FLOATS)
+    if kernel.name == "attention_tiled":
+        return F16 if configuration.endswith("f16") else F32
+    if kernel.name in ("embedding", "embedding_vectors"):
+        missing = [name for name, _ in kernel.params.fields].index("missing")
+        bits = fields[3 + len(kernel.bindings) + missing]
+        return F32 if bits else NO_FLOATS  # a row that is not there is 0 for whole numbers
+    return _IN_WORDS.get(kernel.name, NO_FLOATS)

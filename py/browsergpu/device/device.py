@@ -1,0 +1,359 @@
+"""The GPU: a device as plain Python, with its recorder, memory and compiled kernels."""
+
+from __future__ import annotations
+
+from asyncio import Future, ensure_future, gather, shield, sleep
+from collections.abc import Coroutine, Iterable
+from dataclasses import replace
+from typing import Any
+from weakref import ReferenceType, WeakSet, finalize, ref
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.core import checks
+from browsergpu.device import choices
+from browsergpu.kernels import shaders
+from browsergpu.device import warm_up
+from browsergpu.device import workgroup_sizes
+from browsergpu.device.adapters import AdapterInfo, request_adapter
+from browsergpu.device.choices import Choices, Picks
+from browsergpu.core.config import BackendConfig, configured
+from browsergpu.core.errors import InvalidArgument, NoAdapter
+from browsergpu.kernels.table import KERNELS
+from browsergpu.gpu.memory import BufferPool
+from browsergpu.gpu.browser.recorder import Pipeline, Recorder, closed
+from browsergpu.device.workgroup_sizes import WorkgroupSizes
+
+#: Optional features that kernels or tools make use of; a device is given those its adapter has.
+WANTED_FEATURES = frozenset(
+    {
+        "shader-f16",
+        "subgroups",
+        "subgroup-size-control",
+        "timestamp-query",
+        "chromium-experimental-subgroup-matrix",
+        "chromium-experimental-timestamp-query-inside-passes",
+    }
+)
+
+
+_BEFORE_WARM_UP = 1.0  # seconds
+
+_open: WeakSet[Device] = WeakSet()
+
+
+def open_devices() -> list[Device]:
+    """The devices that were opened and not closed, in no particular order."""
+    return [device for device in _open if not device.is_closed]
+
+
+class Device:
+    """One GPUDevice with its recorder, memory and compiled kernels.
+
+    Made by :meth:`request`. ``info`` says which GPU it is (vendor, architecture, device,
+    description), ``features`` and ``limits`` are those of the device, by WebGPU's names;
+    ``adapter`` is what it was made from, ``config`` how. Closed when nobody holds it any more, nor
+    anything that is on it, or by :meth:`close`.
+    """
+
+    def __init__(
+        self,
+        adapter: AdapterInfo,
+        gpu_device: Any,
+        config: BackendConfig,
+        sizes: WorkgroupSizes,
+        picks: Picks | None = None,
+    ) -> None:
+        self.adapter = adapter
+        self.config = config
+        self.info = adapter.names
+        self.features = frozenset(str(feature) for feature in gpu_device.features)
+        self.limits = _js.limits(gpu_device.limits)
+        #: Bytes of parameters that a kernel can take as immediates; 0: all go through the
+        #: uniform ring.
+        self.immediate_bytes = (
+            self.limits.get("maxImmediateSize", 0)
+            if config.immediates and "immediate_address_space" in _js.wgsl_language_features()
+            else 0
+        )
+        self.recorder = Recorder(gpu_device, one_by_one=config.debug_mode)
+        # JavaScript's collector would take its time, as it knows nothing of the GPU's memory.
+        # Python's must not be needed: nothing that the recorder holds may hold the device.
+        finalize(self, self.recorder.close).atexit = False
+        #: Whether :meth:`close` was called.
+        self.is_closed = False
+        self.memory = BufferPool(
+            self.recorder,
+            self.largest_buffer,
+            config.memory_limit,
+            clear=config.check_nan,
+            relabel=config.debug_mode,
+        )
+        _open.add(self)
+        self._workgroup_sizes = sizes
+        #: Which variant of an operation this device runs.
+        self.variants = Choices(self.info, self.features | adapter.abilities, self.limits, picks)
+        #: Requests of pipelines that were compiled already, and that had to be compiled.
+        self.pipeline_hits = 0
+        self.pipeline_misses = 0
+        #: The words of the smallest buffers that a user's pipeline was dispatched on, by its id.
+        self.smallest_bound: dict[int, list[int]] = {}
+        self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
+        self._warming: Future[None] | None = None  # kept, as the event loop does not
+        # The pipelines that the current workgroup sizes choose.
+        self._pipelines: dict[tuple[str, str], Pipeline] = {}
+
+    @classmethod
+    async def request(cls, config: BackendConfig | None = None, **options: Any) -> Device:
+        """Opens the browser's GPU with all its limits and every feature in WANTED_FEATURES.
+
+        ``options`` are fields of BackendConfig, in place of those in ``config``. Raises NoAdapter
+        where there is no WebGPU or no GPU.
+        """
+        chosen = configured("Device.request", config, options)
+        adapter, info = await request_adapter("Device.request", chosen)
+        sizes = await _workgroup_sizes(info, chosen)
+        picks = await choices.load(info.names)
+        features = sorted(WANTED_FEATURES & info.features)
+        descriptor = {
+            "label": "browsergpu",
+            "requiredFeatures": features,
+            "requiredLimits": info.limits,
+        }
+        request = ensure_future(adapter.requestDevice(_js.to_object(descriptor)))
+        try:
+            gpu_device = await shield(request)
+        except _js.JsError as error:
+            raise NoAdapter(
+                "Device.request", f"the adapter gives no device: {error}; reload the page"
+            ) from error
+        except BaseException:  # interrupted: nobody will have the device that comes
+            request.add_done_callback(_destroy)
+            raise
+        device = cls(info, gpu_device, chosen, sizes, picks)
+        if chosen.warm_up and device.device_type != "cpu":
+            device._warming = ensure_future(_warm_up_slowly(ref(device)))
+        return device
+
+    @classmethod
+    async def from_best_adapter(cls, **options: Any) -> Device:
+        """:meth:`request` on the adapter that the browser prefers for speed."""
+        return await cls.request(power_preference="high-performance", **options)
+
+    @classmethod
+    async def from_adapter_index(cls, index: int, **options: Any) -> Device:
+        """:meth:`request` on one of :func:`enumerate_adapters`."""
+        return await cls.request(adapter_index=index, **options)
+
+    @property
+    def name(self) -> str:
+        """The GPU's name, as far as the browser tells it."""
+        return self.adapter.name
+
+    @property
+    def device_type(self) -> str:
+        """ "cpu" for a software fallback, else "gpu"."""
+        return self.adapter.device_type
+
+    @property
+    def memory_usage(self) -> dict[str, int]:
+        """Bytes in use, pooled, allocated and at the peak, and the number of buffers."""
+        return self.memory.statistics()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the GPU is known to be gone."""
+        return self.recorder.is_lost
+
+    @property
+    def largest_buffer(self) -> int:
+        """Bytes that one buffer can have: it must fit both an allocation and a binding, and
+        the config's max_buffer_size. A multiple of 256, as all size classes are: kernels read and
+        write whole vec4s."""
+        own = min(self.limits["maxBufferSize"], self.limits["maxStorageBufferBindingSize"])
+        return min(own, self.config.max_buffer_size or own) & ~255
+
+    @property
+    def workgroup_sizes(self) -> WorkgroupSizes:
+        """Threads in a workgroup, for the families of kernels that can be tuned: those found by
+        an earlier ``benchmark_workgroup_sizes`` on this GPU, or the defaults. Can be set."""
+        return self._workgroup_sizes
+
+    @workgroup_sizes.setter
+    def workgroup_sizes(self, sizes: WorkgroupSizes) -> None:
+        if not sizes.fit(self.limits):
+            raise InvalidArgument(
+                "workgroup_sizes", "sizes", sizes, "powers of two within the device's limits"
+            )
+        self._workgroup_sizes = sizes
+        self._pipelines.clear()
+
+    def optimal_workgroup_size(self, n: int) -> int:
+        """Threads for a workgroup of an elementwise kernel on n elements: the tuned size, or less
+        where n is smaller than that."""
+        n = checks.integer("optimal_workgroup_size", "n", n)
+        return self._workgroup_sizes.for_elements(n)
+
+    def pipeline(self, kernel: str, configuration: str = "") -> Pipeline:
+        """The kernel compiled in one of its configurations, from the cache after the first time."""
+        pipeline = self._pipelines.get((kernel, configuration))
+        if pipeline is None:
+            return self._find_or_compile(kernel, configuration)
+        self.pipeline_hits += 1
+        return pipeline
+
+    def warm_up(self, ops: Iterable[str] | None = None) -> None:
+        """Starts to compile kernels in the background, so that their first use need not wait.
+
+        ``ops`` names operations ("gemm"), kernels of the table ("softmax_rows") or kernels in one
+        configuration ("unary.relu"); None stands for the most used ones. What does not compile is
+        told by its first use.
+        """
+        self._compile_ahead("warm_up", ops)
+
+    async def warm_up_async(self, ops: Iterable[str] | None = None) -> None:
+        """:meth:`warm_up`, and waits until they are compiled."""
+        for pipeline in self._compile_ahead("warm_up_async", ops):
+            await self.recorder.compiled(pipeline)
+
+    def _compile_ahead(self, op: str, ops: Iterable[str] | None) -> list[Pipeline]:
+        self.check_open(op)
+        names = warm_up.MOST_USED if ops is None else ops
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise InvalidArgument(op, "ops", names, "a sequence of names")
+        return [self._ahead(*kernel) for kernel in warm_up.kernels(op, names, self.variants)]
+
+    def _ahead(self, name: str, configuration: str) -> Pipeline:
+        key = self._key(name, configuration)
+        if key not in self._compiled:
+            self._compiled[key] = self._compile(*key, ahead=True)
+        return self._compiled[key]
+
+    def _key(self, name: str, configuration: str) -> tuple[str, str, int | None]:
+        """What a pipeline is known by: with its workgroups' threads, where these are tuned."""
+        family = KERNELS[name].family
+        return name, configuration, None if family is None else self._workgroup_sizes[family]
+
+    def _find_or_compile(self, name: str, configuration: str) -> Pipeline:
+        key = self._key(name, configuration)
+        pipeline = self._compiled.get(key)
+        if pipeline is None or not self.config.enable_pipeline_cache:
+            self.pipeline_misses += 1
+            pipeline = self._compiled[key] = self._compile(*key)
+        else:
+            self.pipeline_hits += 1
+        if self.config.enable_pipeline_cache:
+            self._pipelines[name, configuration] = pipeline
+        return pipeline
+
+    def _compile(
+        self, name: str, configuration: str, threads: int | None, *, ahead: bool = False
+    ) -> Pipeline:
+        kernel = KERNELS[name]
+        immediate = 0 < kernel.params.nbytes <= self.immediate_bytes
+        source = shaders.load(kernel.shader)
+        size = {} if threads is None else {"THREADS": threads}
+        return self.recorder.create_pipeline(
+            label=f"{name}.{configuration}" if configuration else name,
+            file=kernel.shader,
+            code=shaders.with_immediates(source) if immediate else source,
+            entry_point=kernel.entry_point,
+            signature=kernel.signature,
+            constants={**kernel.configurations[configuration], **size},
+            parameter_format=kernel.params.format,
+            immediate=immediate,
+            kernel=name,
+            ahead=ahead,
+        )
+
+    def compile_source(
+        self,
+        *,
+        key: str,
+        label: str,
+        file: str,
+        code: str,
+        entry_point: str,
+        signature: str,
+        parameter_format: str,
+    ) -> Pipeline:
+        """A sized pipeline of source that is not in the table; parameters are immediates. The same
+        ``key`` gives the pipeline that was made first."""
+        pipeline = self._compiled.get((key, "", None))
+        if pipeline is not None:
+            self.pipeline_hits += 1
+        else:
+            self.pipeline_misses += 1
+            pipeline = self._compiled[key, "", None] = self.recorder.create_pipeline(
+                label=label,
+                file=file,
+                code=code,
+                entry_point=entry_point,
+                signature=signature,
+                constants={},
+                parameter_format=parameter_format,
+                immediate=bool(parameter_format),
+                sized=True,
+            )
+        return pipeline
+
+    @property
+    def pipeline_count(self) -> int:
+        """Pipelines compiled so far, kernels of the user's included."""
+        return len(self._compiled)
+
+    def check_open(self, op: str) -> None:
+        """Raises NotInitialized, in the name of ``op``, after :meth:`close`."""
+        if self.is_closed:
+            raise closed(op)
+
+    def close(self) -> None:
+        """Destroys the device with all its buffers. Closing twice is allowed."""
+        self.is_closed = True
+        self.memory.close()
+        self.recorder.close()
+
+
+def _destroy(request: Future[Any]) -> None:
+    if not request.cancelled() and request.exception() is None:
+        request.result().destroy()
+
+
+async def _warm_up_slowly(found: ReferenceType[Device]) -> None:
+    """A few at a time: they compile side by side, but the GPU's process parses shaders one after
+    the other, and what the user needs meanwhile must not queue behind all of them. What is needed
+    at once is not slowed down at all: the others wait for a moment. Keeps no device open."""
+    await sleep(_BEFORE_WARM_UP)
+    device = found()
+    if device is None:
+        return
+    kernels = iter(warm_up.kernels("warm_up", warm_up.MOST_USED, device.variants))
+    del device
+
+    def start_one() -> Coroutine[Any, Any, None] | None:
+        device = found()
+        if device is None or device.is_closed or device.is_lost:
+            return None
+        kernel = next(kernels, None)
+        return None if kernel is None else device.recorder.compiled(device._ahead(*kernel))
+
+    async def compile_some() -> None:
+        while (compiling := start_one()) is not None:
+            await compiling
+
+    await gather(*(compile_some() for _ in range(4)))
+
+
+async def _workgroup_sizes(info: AdapterInfo, config: BackendConfig) -> WorkgroupSizes:
+    """The config's size, else what tuning has saved for this GPU, else the defaults."""
+    sizes = await workgroup_sizes.load(info.names) or WorkgroupSizes()
+    threads: Any = config.preferred_workgroup_size
+    if threads is not None:
+        sizes = replace(sizes, elementwise=threads)
+        if not sizes.fit(info.limits):
+            raise InvalidArgument(
+                "Device.request",
+                "preferred_workgroup_size",
+                threads,
+                "a power of two within the device's limits",
+            )
+    return sizes if sizes.fit(info.limits) else WorkgroupSizes()

@@ -1,0 +1,45 @@
+"""Which kernels to compile before they are needed: compiling one takes 10 to 200 ms on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from browsergpu.device.choices import Choices
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.kernels.table import KERNELS
+
+#: What a new device compiles in the background, the first first.
+MOST_USED = (
+    "gemm",
+    "unary.relu",
+    "binary.add",
+    "softmax_rows_aligned",
+    "attention",
+    "conv2d",
+    "layer_norm_aligned",
+    "reduce_rows.sum",
+)
+
+
+def kernels(op: str, names: Iterable[str], variants: Choices) -> list[tuple[str, str]]:
+    """(kernel, configuration) of what names stand for, each once: an operation that has variants
+    (those that the device prefers), a kernel (all its configurations), "kernel.configuration".
+
+    Raises InvalidArgument in the name of ``op`` for another name.
+    """
+    found: dict[tuple[str, str], None] = {}
+    for name in names:
+        kernel, _, configuration = name.partition(".") if isinstance(name, str) else ("", "", "")
+        if not configuration and kernel in variants.operations:
+            for variant in variants.preferred(kernel):
+                found[variant.kernel, variant.configuration] = None
+        elif kernel not in KERNELS:
+            raise InvalidArgument(op, "ops", name, "names of operations or kernels, such as 'gemm'")
+        elif not configuration:
+            found.update(dict.fromkeys((kernel, each) for each in KERNELS[kernel].configurations))
+        elif configuration not in KERNELS[kernel].configurations:
+            known = ", ".join(KERNELS[kernel].configurations)
+            raise InvalidArgument(op, "ops", name, f"{kernel!r} with one of: {known}")
+        else:
+            found[kernel, configuration] = None
+    return list(found)

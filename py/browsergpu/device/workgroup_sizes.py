@@ -1,0 +1,74 @@
+"""How many threads a workgroup has, for the kernels where that can be chosen, and what the browser
+remembers of earlier measurements of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.core import checks
+
+Family = Literal["elementwise", "reduction"]
+FAMILIES: tuple[Family, ...] = get_args(Family)
+
+_SMALLEST = 32
+
+
+@dataclass(frozen=True, slots=True)
+class WorkgroupSizes:
+    """Threads in a workgroup of each family's kernels; powers of two.
+
+    A size can be given as (x, y, z) and is then known by its threads: (64, 1, 1) is 64.
+    """
+
+    elementwise: int = 256
+    reduction: int = 256
+
+    def __post_init__(self) -> None:
+        for family in FAMILIES:
+            size = checks.threads("WorkgroupSizes", family, self[family])
+            object.__setattr__(self, family, size)
+
+    def __getitem__(self, family: Family) -> int:
+        return self.elementwise if family == "elementwise" else self.reduction
+
+    def for_elements(self, n: int) -> int:
+        """The elementwise size, halved while one workgroup still covers n elements."""
+        size = self.elementwise
+        while size > _SMALLEST and size // 2 >= n:
+            size //= 2
+        return size
+
+    def fit(self, limits: Mapping[str, int]) -> bool:
+        """Whether a device of such limits can run them all."""
+        return all(is_possible(self[family], limits) for family in FAMILIES)
+
+
+def is_possible(size: Any, limits: Mapping[str, int]) -> bool:
+    """Whether it is a workgroup size that the tuned kernels can have on a device."""
+    largest = min(limits["maxComputeInvocationsPerWorkgroup"], limits["maxComputeWorkgroupSizeX"])
+    return type(size) is int and 1 <= size <= largest and size.bit_count() == 1
+
+
+async def load(info: Mapping[str, str]) -> WorkgroupSizes | None:
+    """What was saved for a GPU, or None."""
+    text = await _js.read_setting(_key(info))
+    try:
+        saved = json.loads(text or "")
+        return WorkgroupSizes(**{f.name: saved[f.name] for f in fields(WorkgroupSizes)})
+    except (ValueError, KeyError, TypeError):  # of another version, or changed by others
+        return None
+
+
+async def save(info: Mapping[str, str], sizes: WorkgroupSizes | None) -> bool:
+    """Remembers the sizes for a GPU, None forgets them. False where the browser keeps nothing."""
+    return await _js.write_setting(_key(info), None if sizes is None else json.dumps(asdict(sizes)))
+
+
+def _key(info: Mapping[str, str]) -> str:
+    return "workgroup-sizes " + json.dumps(
+        [info["vendor"], info["architecture"], info["description"]]
+    )

@@ -1,0 +1,384 @@
+"""Python's side of the recorder: packs commands into one pinned ring and hands over batches.
+
+No call reaches JavaScript until the ring is full, a result is read, or somebody waits. The
+commands' form is described at the top of recorder.js, which decodes them.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import count
+from struct import Struct
+from typing import Any, NoReturn
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.core.errors import (
+    DeviceLost,
+    NotInitialized,
+    OutOfMemory,
+    ShaderCompilation,
+    ValidationError,
+)
+
+# Few, so that the GPU starts early and little is left to do at the end: a submit costs 20 µs, a
+# small dispatch takes 4 to 7 µs.
+_RING_WORDS = 512
+_RING_BYTES = 4 * _RING_WORDS
+_DISPATCHES_PER_SUBMIT = 64
+_COPY = Struct("<6I")
+_CLEAR = Struct("<4I")
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A compiled kernel in one configuration, ready to be dispatched."""
+
+    id: int
+    label: str
+    nbytes: int
+    pack_into: Callable[..., None]
+    kernel: str = ""  # its name in the table; none for those that users bring
+    code: str = ""  # of those that users bring
+
+
+#: Takes a dispatch's pipeline, and its grid, buffer ids and parameters.
+Observer = Callable[[Pipeline, tuple[float, ...]], None]
+
+
+class Recorder:
+    """Records dispatches, copies, uploads and reads of one GPUDevice."""
+
+    def __init__(self, gpu_device: Any, *, one_by_one: bool = False) -> None:
+        self._ring = array("I", bytes(4 * (_RING_WORDS + 1)))  # and a word that tells of a loss
+        self._end = 0
+        #: One word: not 0 when the device is known to be gone. JavaScript sets it.
+        self.loss = memoryview(self._ring)[_RING_WORDS:]
+        self._pinned = _js.pin(self._ring)
+        create = _js.load_function(files("browsergpu.gpu.browser").joinpath("recorder.js").read_text("utf-8"))
+        per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
+        options = _js.to_object({"dispatchesPerSubmit": per_submit})
+        self._recorder = create(gpu_device, self._pinned, options)
+        self._record = self._recorder.record
+        self._write = self._recorder.write
+        self._tickets = count(1)  # of waits
+        self._told = 0  # errors that were taken note of
+        self._doomed: list[int] = []  # buffers to be destroyed
+        self._closed = False
+        self._profiler: Observer | None = None
+        #: Ids of buffers that were asked for without waiting, and that the GPU had no room for.
+        self.failed: set[int] = set()
+        #: Whether the GPU has reported a lack of memory; for BufferPool to answer and to unset.
+        self.is_short_of_memory = False
+        #: Called after each dispatch is recorded: debugging and profiling look on by it.
+        self.observers: list[Observer] = []
+
+    # -- pipelines -------------------------------------------------------------------------------
+
+    def create_pipeline(
+        self,
+        *,
+        label: str,
+        file: str,
+        code: str,
+        entry_point: str,
+        signature: str,
+        constants: dict[str, float],
+        parameter_format: str,
+        immediate: bool,
+        kernel: str = "",
+        ahead: bool = False,
+        sized: bool = False,
+    ) -> Pipeline:
+        """Makes a pipeline, which is compiled in the background. A shader that does not compile is
+        reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
+
+        A ``sized`` one, of a user's kernel, does not bind all that a buffer of the pool has: its
+        dispatches say after the ids how many words of each to bind, 0 for all of them.
+        """
+        if self._closed:
+            raise closed(label)
+        bindings = sum(map(str.isalpha, signature)) * (2 if sized else 1)
+        record = Struct("<IIII" + "I" * bindings + parameter_format)
+        spec = {
+            "label": label,
+            "file": file,
+            "code": code,
+            "entryPoint": entry_point,
+            "signature": signature,
+            "constants": constants,
+            "parameterBytes": 4 * len(parameter_format),
+            "immediate": immediate,
+            "sized": sized,
+        }
+        identity = self._recorder.createPipeline(json.dumps(spec), ahead)
+        return Pipeline(
+            identity, label, record.size, record.pack_into, kernel, code if sized else ""
+        )
+
+    async def compiled(self, pipeline: Pipeline) -> None:
+        """Waits until a pipeline is compiled or refused, or the device is gone."""
+        await self._recorder.compiled(pipeline.id)
+
+    # -- recording -------------------------------------------------------------------------------
+
+    def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
+        """Records one dispatch: grid x, y, z, then buffer ids (for a sized pipeline also words to
+        bind of each), then parameters, in their order."""
+        at = self._end
+        end = at + pipeline.nbytes
+        if end > _RING_BYTES:
+            self.flush()
+            at, end = 0, pipeline.nbytes
+        pipeline.pack_into(self._ring, at, pipeline.id, *fields)
+        self._end = end
+        for observer in self.observers:
+            observer(pipeline, fields)
+
+    def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
+        """Records a copy between two buffers; offsets and size are multiples of 4."""
+        self._transfer(_COPY, 0, source, source_at, target, target_at, nbytes)
+
+    def clear(self, buffer: int, at: int, nbytes: int) -> None:
+        """Records zeroing a range of a buffer; offset and size are multiples of 4."""
+        self._transfer(_CLEAR, 1, buffer, at, nbytes)
+
+    def _transfer(self, form: Struct, *words: int) -> None:
+        if self._end + form.size > _RING_BYTES:
+            self.flush()
+        form.pack_into(self._ring, self._end, *words)
+        self._end += form.size
+
+    def flush(self) -> None:
+        """Hands the recorded commands to JavaScript, which encodes them.
+
+        Raises DeviceLost where the device is gone, NotInitialized where it is closed.
+        """
+        if self._closed:
+            raise closed("device")
+        end, self._end = self._end, 0
+        lost = self._record(end >> 2)
+        while self._doomed:
+            self._recorder.destroyBuffer(self._doomed.pop())
+        if lost:
+            self.raise_errors()
+
+    def submit(self) -> None:
+        """Sends everything recorded so far to the GPU, without waiting."""
+        self.flush()
+        self._recorder.submit()
+
+    # -- buffers ---------------------------------------------------------------------------------
+
+    def create_buffer(
+        self, identity: int, nbytes: int, label: str, op: str, requested: int
+    ) -> None:
+        """Makes a GPUBuffer known under an id. Where the GPU has no room for it, the next wait
+        raises OutOfMemory in the name of ``op``, which had ``requested`` so many bytes, and the id
+        is among ``failed``."""
+        self._recorder.createBuffer(identity, nbytes, label, op, requested)
+
+    async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
+        """:meth:`create_buffer` that waits for the GPU's answer. False where there is no room;
+        the id is then free."""
+        return bool(await self._recorder.createBufferChecked(identity, nbytes, label))
+
+    def abandon_buffer(self, identity: int) -> None:
+        """Destroys what :meth:`create_buffer_checked` makes or has made, after a wait for it that
+        was cut short."""
+        if not self._closed:
+            self._recorder.abandonBuffer(identity)
+
+    def label_buffer(self, identity: int, label: str) -> None:
+        """Names a buffer to the browser's tools."""
+        self._recorder.labelBuffer(identity, label)
+
+    def trim_staging(self) -> None:
+        """Destroys the buffers that wait to read back again."""
+        self._recorder.trimStaging()
+
+    def destroy_buffer(self, identity: int) -> None:
+        """Destroys a buffer with the next flush, after the commands that were recorded for it.
+
+        Not at once: a garbage collection may free buffers while a command is being recorded.
+        """
+        self.failed.discard(identity)
+        self._doomed.append(identity)
+
+    def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
+        """Uploads ``nbytes`` of a bytes-like object; the rest of a last word becomes 0."""
+        self.flush()
+        self._write(buffer, at, source, nbytes)
+
+    async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
+        """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
+        self.flush()
+        pinned = _js.pin(target)
+        try:
+            with self._wait() as ticket:
+                await self._recorder.read(ticket, buffer, at, nbytes, pinned)
+        finally:
+            pinned.destroy()
+
+    # -- waiting and errors ----------------------------------------------------------------------
+
+    async def synchronize(self) -> None:
+        """Waits until the GPU has done everything, and raises what it reported."""
+        self.flush()
+        with self._wait() as ticket:
+            await self._recorder.synchronize(ticket)
+
+    @contextmanager
+    def _wait(self) -> Iterator[int]:
+        """A block that waits for the GPU, known to JavaScript by the ticket. Raises at its end
+        what the GPU has reported, also where another wait that ran beside it has raised the same.
+        """
+        ticket = next(self._tickets)
+        try:
+            yield ticket
+        except BaseException:
+            self._recorder.stopWait(ticket)  # what was reported is for others to raise
+            raise
+        self.raise_errors(ticket)
+
+    def raise_errors(self, ticket: int | None = None) -> None:
+        """Raises the first error that the GPU has reported and nobody has raised, if any; at the
+        end of a wait, with its ticket, also one that was raised elsewhere since it began."""
+        text = self._recorder.takeErrors(ticket)
+        if not text:
+            return
+        reports = json.loads(text)
+        for report in reports:
+            if report["kind"] == "out-of-memory" and report["number"] > self._told:
+                self.is_short_of_memory = True
+                if "buffer" in report:
+                    self.failed.add(report["buffer"])
+        self._told = max(self._told, reports[-1].get("number", 0))
+        _raise(reports)
+
+    # -- timing ----------------------------------------------------------------------------------
+
+    def start_timing(self) -> bool:
+        """Starts to measure the GPU's time; False where the device has no timestamp-query."""
+        self.flush()
+        return bool(self._recorder.startTiming())
+
+    async def stop_timing(self) -> float:
+        """Nanoseconds that the GPU took from the first dispatch after :meth:`start_timing` to the
+        end of the last one; -1 if there was none. Waits for them."""
+        self.flush()
+        return float(await self._recorder.stopTiming())
+
+    def start_profile(self, timestamps: bool, observer: Observer) -> None:
+        """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""
+        self.flush()
+        self._recorder.startProfile(timestamps)
+        self._profiler = observer
+        self.observers.insert(0, observer)  # before debugging's, which may raise
+
+    @property
+    def is_profiled(self) -> bool:
+        """Whether a profile was started and not stopped."""
+        return self._profiler is not None
+
+    async def stop_profile(self) -> list[tuple[float, float] | None]:
+        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds; None for one
+        that did not run, as it was refused. Waits."""
+        if self._profiler is not None:
+            self.observers.remove(self._profiler)
+            self._profiler = None
+        self.flush()
+        with self._wait() as ticket:
+            text = await self._recorder.stopProfile(ticket)
+        return [None if span is None else (span[0], span[1]) for span in json.loads(text)]
+
+    # -- canvas ----------------------------------------------------------------------------------
+
+    def draw(
+        self, canvas: Any, buffer: int, height: int, width: int, channels: int, code: str
+    ) -> str:
+        """Paints a buffer on a canvas. Returns "" or why the canvas cannot be drawn on."""
+        self.flush()
+        return str(self._recorder.draw(canvas, buffer, height, width, channels, code))
+
+    # -- statistics and the end --------------------------------------------------------------------
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What was done so far (dispatches, submits, uploads, readbacks …) and what is alive
+        now (buffers, bind_groups, pipelines, staging)."""
+        if not self._closed:
+            self.flush()
+        counters: dict[str, int] = json.loads(self._recorder.statistics())
+        return counters
+
+    @property
+    def compile_ms(self) -> float:
+        """Milliseconds that making pipelines took, as far as the GPU has answered by now."""
+        return float(self._recorder.compileMs())
+
+    @property
+    def unfinished(self) -> int:
+        """Dispatches that the GPU is not known to have finished."""
+        self.flush()
+        return int(self._recorder.unfinished())
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the device is known to be gone."""
+        return self.loss[0] != 0
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._closed
+
+    def close(self) -> None:
+        """Destroys the device and everything on it. What waits for it, and what is recorded from
+        now on, raises NotInitialized."""
+        if not self._closed:
+            self._closed = True
+            self._end = _RING_BYTES  # no room: to record something is to flush
+            self._recorder.close()
+            self._pinned.destroy()
+
+
+def lost(op: str, reason: str = "") -> DeviceLost:
+    """The error for a call on a device that is gone."""
+    why = f" ({reason})" if reason else ""
+    return DeviceLost(
+        op,
+        f"the GPU device was lost{why}; open it anew with `await backend.recover()`, or reload "
+        "the page",
+    )
+
+
+def closed(op: str) -> NotInitialized:
+    """The error for a call on a device that was closed."""
+    return NotInitialized(op, "the device is closed; init() or Device.request() opens one")
+
+
+def _raise(reports: list[dict[str, Any]]) -> NoReturn:
+    first = reports[0]
+    op, message = str(first["op"]), str(first["message"])
+    if len(reports) > 1:
+        message += f" (and {len(reports) - 1} more)"
+    kind = first["kind"]
+    if kind == "lost":
+        raise lost(op, message)
+    if kind == "closed":
+        raise closed(op)
+    if kind == "out-of-memory":
+        if "buffer" in first:
+            message = (
+                f"the GPU has no room for the {first['requested']} bytes of buffer "
+                f"{first['label']!r} ({message}); free it, and others that are no longer needed"
+            )
+        raise OutOfMemory(op, message, first.get("requested"))
+    if kind == "shader":
+        raise ShaderCompilation(op, message, first["file"], first["line"], first["column"])
+    raise ValidationError(op, message)

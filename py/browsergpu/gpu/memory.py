@@ -1,0 +1,246 @@
+"""GPU memory: buffers in size classes, kept in a pool when freed, and statistics of them.
+
+A freed buffer goes back to the pool at once, though commands that use it may not have run yet:
+the GPU works in order, so whoever takes it next comes after them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.core.errors import OutOfMemory
+from browsergpu.gpu.browser.recorder import Recorder, closed
+
+_SMALLEST = 256
+_POOL_CEILING = 512 * 2**20
+_WORTH_ASKING = 2**20  # from here on, wait for the GPU's word that there is room
+
+_handles = count(1)  # one sequence for all backends, so that a foreign handle is never valid
+
+
+@dataclass(slots=True)
+class Allocation:
+    """A GPUBuffer: ``id`` in the recorder's table, ``nbytes`` asked for, ``capacity`` it has.
+    ``label`` says whose it is, in statistics and errors."""
+
+    handle: int
+    id: int
+    nbytes: int
+    capacity: int
+    label: str
+
+
+@lru_cache(maxsize=1024)
+def size_class(nbytes: int) -> int:
+    """The capacity that serves a request: a multiple of 256 bytes, at most 1/8 too large.
+
+    Few distinct sizes make it likely that a freed buffer fits the next request.
+    """
+    if nbytes <= _SMALLEST:
+        return _SMALLEST
+    step = max(_SMALLEST, 1 << (nbytes - 1).bit_length() - 4)
+    return -(-nbytes // step) * step
+
+
+def _largest_class(room: int) -> int:
+    """The largest of the size classes that fit: a request for as much is served."""
+    if room < _SMALLEST:
+        return 0
+    step = max(_SMALLEST, 1 << (room - 1).bit_length() - 4)
+    return room // step * step
+
+
+class BufferPool:
+    """Buffers of one device. All numbers are bytes, but for ``buffers``.
+
+    ``largest`` is the most that one buffer may have, ``limit`` the most that all may have
+    together (None: what the GPU gives). ``clear`` zeroes each buffer when it is taken, ``relabel``
+    gives one from the pool its new label also in the browser's tools.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        largest: int,
+        limit: int | None = None,
+        *,
+        clear: bool = False,
+        relabel: bool = False,
+    ) -> None:
+        self._recorder = recorder
+        self._largest = largest
+        self._limit = limit
+        self._clear = clear
+        self._relabel = relabel
+        self._closed = False
+        self._asked = 0  # bytes of the buffers that are being made
+        self._capacities: dict[int, int] = {}  # id -> bytes
+        self._asked_for: dict[int, int] = {}  # id -> bytes of the last request, if cleared
+        self._ids = count(1)
+        self._idle: defaultdict[int, list[int]] = defaultdict(list)  # capacity -> ids
+        self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
+        #: Bytes of the live buffers.
+        self.in_use = 0
+        #: Bytes of freed buffers that wait to be used again.
+        self.pooled = 0
+        #: The most that ``allocated`` ever was.
+        self.peak = 0
+        #: Number of live buffers.
+        self.buffers = 0
+
+    @property
+    def allocated(self) -> int:
+        """Bytes held on the GPU: in use and pooled."""
+        return self.in_use + self.pooled
+
+    @property
+    def by_label(self) -> dict[str, int]:
+        """Bytes in use of each label."""
+        return {label: nbytes for label, nbytes in self._labels.items() if nbytes}
+
+    def statistics(self) -> dict[str, int]:
+        """The numbers above, as a dict."""
+        return {
+            "allocated": self.allocated,
+            "in_use": self.in_use,
+            "pooled": self.pooled,
+            "peak": self.peak,
+            "buffers": self.buffers,
+        }
+
+    def get_buffer(self, op: str, nbytes: int, label: str = "") -> Allocation:
+        """A buffer of at least ``nbytes``, contents undefined; ``label`` is ``op`` by default.
+
+        Raises OutOfMemory when no buffer of this device can be that large, or when there is no
+        room even after the pool was trimmed. Where Python cannot block, the GPU's word comes from
+        the next call that waits.
+        """
+        capacity = size_class(nbytes)
+        if capacity > self._largest:
+            if nbytes > self._largest:
+                limit = f"{self._largest} bytes, the largest buffer"
+                raise self._out_of_memory(op, nbytes, limit, self._largest)
+            capacity = self._largest
+        name = label or op
+        idle = self._idle.get(capacity)
+        if idle:
+            identity = idle.pop()
+            self.pooled -= capacity
+            if self._relabel:
+                self._recorder.label_buffer(identity, name)
+        else:
+            identity = self._make(op, nbytes, capacity, name)
+            self._capacities[identity] = capacity
+            self.peak = max(self.peak, self.allocated + capacity)
+        if self._clear:
+            try:
+                self._recorder.clear(identity, 0, capacity)
+            except BaseException:
+                self._destroy(identity)
+                raise
+            self._asked_for[identity] = nbytes
+        self.in_use += capacity
+        self.buffers += 1
+        self._labels[name] += capacity
+        return Allocation(next(_handles), identity, nbytes, capacity, name)
+
+    def _make(self, op: str, nbytes: int, capacity: int, label: str) -> int:
+        """A new buffer's id. Without room, the pool is trimmed and it is tried once more."""
+        if self._closed:
+            raise closed(op)
+        if self._recorder.is_short_of_memory:  # told of a call before, which did not wait
+            self.trim()
+        for attempt in range(2):
+            if self._limit is None or self.allocated + self._asked + capacity <= self._limit:
+                identity = next(self._ids)
+                if capacity < _WORTH_ASKING or not _js.can_block():
+                    self._recorder.create_buffer(identity, capacity, label, op, nbytes)
+                    return identity
+                self._asked += capacity
+                try:
+                    asked = self._recorder.create_buffer_checked(identity, capacity, label)
+                    made = _js.block_on(asked, op)
+                except BaseException:  # an interrupt: the GPU may have made it, or be about to
+                    self._recorder.abandon_buffer(identity)
+                    raise
+                finally:
+                    self._asked -= capacity
+                if self._closed:  # meanwhile
+                    raise closed(op)
+                if made:
+                    return identity
+            if attempt == 0:
+                self.trim()
+        limit = "the GPU's own" if self._limit is None else f"{self._limit} bytes"
+        raise self._out_of_memory(op, nbytes, limit, None)
+
+    def _out_of_memory(
+        self, op: str, requested: int, limit: str, available: int | None
+    ) -> OutOfMemory:
+        """``available`` is what the memory limit does not say: None if there is no other one."""
+        if self._limit is not None:
+            left = _largest_class(self._limit - self.in_use - self._asked)
+            available = min(left, self._largest)
+        told = "" if available is None else f", {available} are available"
+        return OutOfMemory(
+            op,
+            f"{requested} bytes were requested, {self.in_use} are in use{told}, and the limit is "
+            f"{limit}; free buffers that are no longer needed, or work in smaller pieces",
+            requested,
+            available,
+        )
+
+    def return_buffer(self, buffer: Allocation) -> None:
+        """Frees a buffer; it must not be used afterwards. Closing has freed all of them."""
+        if self._closed:
+            return
+        self.in_use -= buffer.capacity
+        self.buffers -= 1
+        rest = self._labels[buffer.label] - buffer.capacity
+        if rest:
+            self._labels[buffer.label] = rest
+        else:
+            del self._labels[buffer.label]
+        failed = buffer.id in self._recorder.failed
+        if failed or self.pooled + buffer.capacity > _POOL_CEILING:
+            self._destroy(buffer.id)
+        else:
+            self.pooled += buffer.capacity
+            self._idle[buffer.capacity].append(buffer.id)
+
+    def trim(self) -> int:
+        """Destroys the pooled buffers, and the idle ones that read back, which are not counted.
+        Returns the bytes that this gave back."""
+        if self._closed:
+            raise closed("trim")
+        freed, self.pooled = self.pooled, 0
+        pool, self._idle = self._idle, defaultdict(list)
+        for idle in pool.values():
+            for identity in idle:
+                self._destroy(identity)
+        self._recorder.is_short_of_memory = False
+        self._recorder.flush()
+        self._recorder.trim_staging()
+        return freed
+
+    def close(self) -> None:
+        """Forgets all buffers, which go with their device."""
+        self._closed = True
+        self._idle.clear()
+        self._labels.clear()
+        self._capacities.clear()
+        self.in_use = self.pooled = self.buffers = 0
+
+    def _destroy(self, identity: int) -> None:
+        del self._capacities[identity]
+        self._asked_for.pop(identity, None)
+        self._recorder.destroy_buffer(identity)
+
+    def nbytes_of(self, identity: int) -> int:
+        """Bytes that the buffer with that id in the recorder's table was asked for with. Known
+        where buffers are cleared."""
+        return self._asked_for[identity]

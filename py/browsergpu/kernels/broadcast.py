@@ -1,0 +1,133 @@
+"""Arithmetic of two arrays that are broadcast to one shape."""
+
+from __future__ import annotations
+
+from browsergpu.device.device import Device
+from browsergpu.core.dtypes import DType
+from browsergpu.core.grids import blocks, fold
+from browsergpu.kernels.table import BROADCAST_RANKS
+from browsergpu.gpu.memory import Allocation
+from browsergpu.core.remembered import remembered
+from browsergpu.kernels.strided import gather
+from browsergpu.core.shapes import Shape, broadcast_strides, merged
+
+_LARGEST = BROADCAST_RANKS[-1]
+
+
+@remembered
+def _plan(a_shape: Shape, b_shape: Shape, shape: Shape) -> tuple[int, tuple[int, ...], bool] | None:
+    """The rank to compile for, the kernel's extents and strides, and whether four elements can be
+    taken at once. None for too many axes."""
+    extents, a, b = merged(
+        shape, broadcast_strides(a_shape, shape), broadcast_strides(b_shape, shape)
+    )
+    if len(extents) > _LARGEST:
+        return None
+    unused = _LARGEST - len(extents)
+    fields = (*(*extents, *(1,) * unused)[1:], *a, *(0,) * unused, *b, *(0,) * unused)
+    rank = min(rank for rank in BROADCAST_RANKS if rank >= len(extents))
+    # The kernel looks for the innermost index in its rank's last place.
+    wide = len(extents) == rank and extents[-1] % 4 == 0 and _is_wide(a) and _is_wide(b)
+    return rank, fields, wide
+
+
+def _is_wide(strides: tuple[int, ...]) -> bool:
+    """Whether four neighbours of an operand are one element, or a vec4."""
+    return strides[-1] == 0 or (strides[-1] == 1 and all(s % 4 == 0 for s in strides[:-1]))
+
+
+def broadcast(
+    device: Device,
+    op: str,
+    a: Allocation,
+    a_shape: Shape,
+    b: Allocation,
+    b_shape: Shape,
+    y: Allocation,
+    shape: Shape,
+    n: int,
+) -> None:
+    """y = a op b for words; y is neither a nor b, and has n > 0 elements."""
+    plan = _plan(a_shape, b_shape, shape)
+    if plan is not None:
+        rank, fields, wide = plan
+        threads = device.workgroup_sizes.elementwise
+        device.recorder.dispatch(
+            device.pipeline("broadcast_vectors" if wide else "broadcast", f"{op}_{rank}"),
+            *fold(blocks(n, 4 * threads if wide else threads)), a.id, b.id, y.id, n, *fields,
+        )  # fmt: skip
+        return
+    # Operands that alternate too often over the axes are first brought to the full shape.
+    whole: list[Allocation] = []
+    try:
+        for buffer, own in ((a, a_shape), (b, b_shape)):
+            whole.append(device.memory.get_buffer(op, 4 * n))
+            gather(device, op, buffer, broadcast_strides(own, shape), whole[-1], shape)
+        broadcast(device, op, whole[0], (n,), whole[1], (n,), y, (n,), n)
+    finally:
+        for buffer in whole:
+            device.memory.return_buffer(buffer)
+
+
+_MIXED_OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3}
+_A_HALVES, _B_HALVES, _Y_HALVES, _FOUR, _A_STEPS, _B_STEPS, _EXCHANGED = (1 << i for i in range(7))
+_OP = 256
+
+
+@remembered
+def _plan_mixed(
+    a_shape: Shape, b_shape: Shape, shape: Shape
+) -> tuple[str, tuple[int, ...], int] | None:
+    """The kernel's configuration, its extents and strides, and the bits that say how four elements
+    are taken at once. None for too many axes."""
+    plan = _plan(a_shape, b_shape, shape)
+    if plan is None:
+        return None
+    rank, fields, wide = plan
+    extents, a, b = merged(
+        shape, broadcast_strides(a_shape, shape), broadcast_strides(b_shape, shape)
+    )
+    bits = 0
+    if wide or len(extents) == 1:  # along one axis, four may reach past its end
+        bits = _FOUR | (_A_STEPS if a[-1] else 0) | (_B_STEPS if b[-1] else 0)
+    return str(rank), fields, bits
+
+
+def takes_mixed(a_shape: Shape, b_shape: Shape, shape: Shape) -> bool:
+    """Whether :func:`mixed` can do it: not where operands alternate too often over the axes."""
+    return _plan_mixed(a_shape, b_shape, shape) is not None
+
+
+def mixed(
+    device: Device,
+    op: str,
+    a: Allocation,
+    a_type: DType,
+    a_shape: Shape,
+    b: Allocation,
+    b_type: DType,
+    b_shape: Shape,
+    y: Allocation,
+    y_type: DType,
+    shape: Shape,
+    n: int,
+) -> None:
+    """y = a op b for floats of any type, with n > 0 elements, where ``takes_mixed``; y is one of a
+    and b only where both have all of y's elements, and not both of them."""
+    kinds = _OP * _MIXED_OPS[op]
+    kinds |= _Y_HALVES if y_type is DType.F16 else 0
+    grid = fold(blocks(n, 4 * device.workgroup_sizes.elementwise))
+    record = device.recorder.dispatch
+    if y is a or y is b:
+        other, kind = (b, b_type) if y is a else (a, a_type)
+        kinds |= (_B_HALVES if kind is DType.F16 else 0) | (0 if y is a else _EXCHANGED)
+        pipeline = device.pipeline("mixed_in_place")
+        record(pipeline, *grid, other.id, y.id, n, *(0,) * 14, kinds)
+        return
+    plan = _plan_mixed(a_shape, b_shape, shape)
+    assert plan is not None
+    configuration, fields, bits = plan
+    kinds |= bits | (_A_HALVES if a_type is DType.F16 else 0)
+    kinds |= _B_HALVES if b_type is DType.F16 else 0
+    pipeline = device.pipeline("mixed", configuration)
+    record(pipeline, *grid, a.id, b.id, y.id, n, *fields, kinds)

@@ -1,0 +1,213 @@
+"""How the variants of gemm lay out a matrix product: grids, parameters and pieces of k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, fold, layers
+from browsergpu.kernels.variants import Variant
+
+BIAS, RESIDUAL = 1, 2  # bits of ``added``: what there is …
+A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES = 4, 8, 16, 32  # … and what is of float16
+_HALVES = A_HALVES | B_HALVES | BIAS_HALVES | RESIDUAL_HALVES
+ACTIVATIONS = (None, "relu", "gelu", "silu", "gelu_erf")
+
+_TINY = 16  # rows and columns of matrices that do not get a workgroup each …
+_SHORT = 64  # … and steps of k
+_TINY_THREADS = 128
+_THIN = 4  # rows or columns that gemm_thin takes at most
+_LINES = 4  # that one thread of it sums
+_ENOUGH = 200  # workgroups of tiles that keep a large GPU busy
+_PLENTY = 512  # those that k is cut for otherwise
+_SHORTEST = 256  # steps of k that are worth a workgroup of their own
+_LARGEST = 2**24  # elements that the products of all pieces may have
+_SUMMED = 256  # threads of a workgroup of gemm_sum
+
+Fields = tuple[float, ...]
+Grid = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A product as one variant does it: the kernel in its configuration, and its dispatches. Where
+    it is cut into pieces, ``elements`` is what their products need, and ``total`` the dispatch of
+    gemm_sum. ``exchanged``: the kernel takes B before A; ``twice``: it takes the first twice."""
+
+    kernel: str
+    configuration: str
+    dispatches: tuple[tuple[Grid, Fields], ...]
+    exchanged: bool = False
+    twice: bool = False
+    elements: int = 0
+    total: tuple[str, Grid, Fields] = ("", (0, 0, 0), ())
+
+
+def _mixed(configuration: str, added: int) -> str:
+    """The configuration for operands of which some may be of float16."""
+    return f"{configuration} mixed" if added & _HALVES else configuration
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """C = alpha A B + beta C for row-major C: extents, strides between rows, columns and matrices
+    of the batch, and the factors."""
+
+    m: int
+    n: int
+    k: int
+    a_row: int
+    a_col: int
+    b_row: int
+    b_col: int
+    c_row: int
+    a_batch: int
+    b_batch: int
+    c_batch: int
+    count: int
+    alpha: float
+    beta: float
+
+    @property
+    def size_class(self) -> str:
+        """What the picks know: batches of tiny matrices, products with vectors by the way that the
+        matrix lies, the others by the number of tiles they have, and of pieces of k."""
+        if self.count > 1 and max(self.m, self.n) <= _TINY and self.k <= _SHORT:
+            return "tiny"
+        if self._vectors <= _THIN:
+            way = "along" if self._line_and_step[1] == 1 else "across"
+            return way if self._vectors == 1 else f"{way} few"
+        tiles = self._tiles(64) * max(1, self.k // (2 * _SHORTEST))
+        if tiles < 128 or self._vectors <= 32:
+            return "small"
+        return "large" if self._tiles(128) >= 200 else "medium"
+
+    @property
+    def _vectors(self) -> int:
+        return min(self.m, self.n)
+
+    @property
+    def _line_and_step(self) -> tuple[int, int]:
+        """Strides of the larger operand: from one column of B or row of A to the next, and from
+        one k to the next."""
+        return (self.b_col, self.b_row) if self.m <= self.n else (self.a_row, self.a_col)
+
+    def _tiles(self, side: int) -> int:
+        return blocks(self.m, side) * blocks(self.n, side) * self.count
+
+    def able(self, variant: Variant) -> bool:
+        """Whether a variant can do this product."""
+        lanes = variant.traits.get("lanes")
+        if lanes is None:
+            return True
+        line, step = self._line_and_step
+        batch = self.b_batch if self.m <= self.n else self.a_batch
+        quads = line == 1 and step % 4 == 0 and batch % 4 == 0
+        return (
+            self._vectors <= variant.traits["vectors"]
+            and self.count <= MAX_PER_DIMENSION
+            and max(self.m, self.n) <= MAX_PER_DIMENSION * _LINES * lanes
+            and (quads or not variant.traits["quads"])
+        )
+
+    def layout(self, variant: Variant, added: int, activation: str | None) -> Layout:
+        """The product as a variant does it, with a bias or a residual and an activation."""
+        if variant.kernel == "gemm_tiny":
+            return self._tiny(added, activation)
+        if "lanes" in variant.traits:
+            return self._thin(variant, added, activation)
+        side = variant.traits["side"]
+        grid_x, grid_y, _ = fold(blocks(self.m, side) * blocks(self.n, side))
+        chunk, pieces = self._cut(self._tiles(side), _SHORTEST, _ENOUGH, variant.traits["depth"])
+        if pieces > 1:
+            c_row, c_batch, alpha, beta = self.n, self.m * self.n, 1.0, 0.0
+        else:
+            c_row, c_batch, alpha, beta = self.c_row, self.c_batch, self.alpha, self.beta
+        plain = pieces > 1 or activation is None
+        configuration = variant.configuration if plain else f"{variant.configuration}_{activation}"
+        own = added & (A_HALVES | B_HALVES) if pieces > 1 else added
+        return Layout(
+            variant.kernel,
+            _mixed(configuration, own),
+            tuple(
+                (
+                    (grid_x, grid_y, layer_count),
+                    (self.m, self.n, self.k, self.a_row, self.a_col, self.b_row, self.b_col, c_row,
+                     self.a_batch, self.b_batch, c_batch, first, chunk, own, alpha, beta),
+                )
+                for first, layer_count in layers(self.count * pieces)
+            ),
+            **self._summed(pieces, pieces > 1, added, activation),
+        )  # fmt: skip
+
+    def _tiny(self, added: int, activation: str | None) -> Layout:
+        total = self.m * self.n * self.count
+        fields = (
+            self.m, self.n, self.k, self.a_row, self.a_col, self.b_row, self.b_col, self.c_row,
+            self.a_batch, self.b_batch, self.c_batch, total, added, ACTIVATIONS.index(activation),
+            self.alpha, self.beta,
+        )  # fmt: skip
+        return Layout("gemm_tiny", "", ((fold(blocks(total, _TINY_THREADS)), fields),))
+
+    def _thin(self, variant: Variant, added: int, activation: str | None) -> Layout:
+        few_rows = self.m <= self.n
+        lines, vectors = (self.n, self.m) if few_rows else (self.m, self.n)
+        a = (self.a_row, self.a_col)
+        b = (self.b_col, self.b_row)
+        groups = blocks(lines, _LINES * variant.traits["lanes"])
+        # One more dispatch takes as long as some 32 steps of a thread's.
+        shortest = 32 * variant.threads // variant.traits["lanes"]
+        chunk, pieces = self._cut(groups * self.count, shortest, _PLENTY, 1)
+        summed = pieces > 1 or activation is not None  # which only gemm_sum applies
+        if summed:
+            c_row, c_batch, alpha, beta, own = self.n, self.m * self.n, 1.0, 0.0, 0
+        else:
+            c_row, c_batch, alpha, beta = self.c_row, self.c_batch, self.alpha, self.beta
+            own = (added & BIAS and (1 if few_rows else 2)) + 2 * (added & RESIDUAL)
+            own |= 2 * (added & (BIAS_HALVES | RESIDUAL_HALVES))
+        # The kernel's bits for the matrix and the vectors: 8 and 16.
+        matrix, the_others = (B_HALVES, A_HALVES) if few_rows else (A_HALVES, B_HALVES)
+        own |= (8 if added & matrix else 0) | (16 if added & the_others else 0)
+        fields = (
+            lines, vectors, self.k, *(b + a if few_rows else a + b),
+            *((1, c_row) if few_rows else (c_row, 1)),
+            *((self.b_batch, self.a_batch) if few_rows else (self.a_batch, self.b_batch)),
+            c_batch, chunk, own, alpha, beta,
+        )  # fmt: skip
+        return Layout(
+            variant.kernel,
+            _mixed(variant.configuration, added),
+            (((groups, pieces, self.count), fields),),
+            few_rows,
+            True,
+            **self._summed(pieces, summed, added, activation),
+        )
+
+    def _cut(self, groups: int, shortest: int, enough: int, depth: int) -> tuple[int, int]:
+        """The length of the pieces that k is cut into, and how many they are: none shorter than
+        ``shortest``, and only where there are fewer workgroups than ``enough``."""
+        pieces = 1
+        if groups < enough:
+            room = _LARGEST // (self.m * self.n * self.count)
+            pieces = min(_PLENTY // groups, self.k // shortest, room)
+        if pieces < 2:
+            return max(self.k, 1), 1
+        chunk = blocks(blocks(self.k, pieces), depth) * depth
+        return chunk, blocks(self.k, chunk)
+
+    def _summed(
+        self, pieces: int, summed: bool, added: int, activation: str | None
+    ) -> dict[str, Any]:
+        if not summed:
+            return {}
+        size = self.m * self.n
+        parts = 8 if pieces > 8 else 1
+        x, y, _ = fold(blocks(size * parts, _SUMMED))
+        fields = (
+            self.m, self.n, pieces, self.c_row, self.c_batch, added,
+            ACTIVATIONS.index(activation), self.alpha, self.beta,
+        )  # fmt: skip
+        return {
+            "elements": size * pieces * self.count,
+            "total": (str(parts), (x, y, self.count), fields),
+        }

@@ -1,0 +1,115 @@
+"""Sums, maxima, minima and means along an axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, nan
+from typing import Any
+
+from browsergpu.core import checks
+from browsergpu.api.wasm_backend.contract import ReduceOp
+from browsergpu.device.device import Device
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.grids import fold
+from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels import elementwise
+from browsergpu.kernels.cuts import cut
+from browsergpu.core.remembered import remembered
+
+_IDENTITIES = {"sum": 0.0, "mean": 0.0, "max": -inf, "min": inf}
+
+
+@dataclass(frozen=True, slots=True)
+class ReducePlan:
+    """Elements of input and output, and the [outer, length, inner] of the input. Where it has no
+    element, the output is filled with ``empty``."""
+
+    op: str
+    input_elements: int
+    output_elements: int
+    extents: tuple[int, int, int]
+    empty: float
+
+
+@remembered
+def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
+    """Checks the arguments of ``ComputeBackend.reduce`` that are not buffers."""
+    kind = checks.choice("reduce", "op", op, ReduceOp)
+    extents = checks.dimensions("reduce", "shape", shape)
+    rank = len(extents)
+    if rank == 0:
+        raise InvalidArgument("reduce", "shape", shape, "at least one dimension")
+    at = checks.integer("reduce", "axis", axis, -rank)
+    if at >= rank:
+        raise InvalidArgument("reduce", "axis", axis, f"an axis from {-rank} to {rank - 1}")
+    at %= rank
+    outer, length = checks.product(extents[:at]), extents[at]
+    inner = checks.product(extents[at + 1 :])
+    if length == 0 and kind in (ReduceOp.MAX, ReduceOp.MIN):
+        raise InvalidArgument(
+            "reduce", "shape", shape, f"a non-empty axis {axis}: {kind} of nothing is undefined"
+        )
+    empty = nan if kind is ReduceOp.MEAN else 0.0
+    return ReducePlan(
+        kind.value, outer * length * inner, outer * inner, (outer, length, inner), empty
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    kernel: str
+    configuration: str
+    grid: tuple[int, int, int]
+    fields: tuple[float, ...]
+    outputs: int
+
+
+@remembered
+def _passes(op: str, extents: tuple[int, int, int], threads: int) -> tuple[_Pass, ...]:
+    """One pass, and another for each time that the axis is longer than a chunk."""
+    outer, length, inner = extents
+    kernel_op = "sum" if op == "mean" else op
+    passes: list[_Pass] = []
+    while True:
+        part = cut(outer, length, inner, threads)
+        scale = 1.0 / extents[1] if part.chunks == 1 and op == "mean" else 1.0
+        passes.append(
+            _Pass(
+                "reduce_rows" if part.rows else "reduce_columns",
+                f"{kernel_op}_aligned" if part.aligned else kernel_op,
+                fold(part.workgroups),
+                (*part.fields, _IDENTITIES[op], scale),
+                part.outputs,
+            )
+        )
+        if part.chunks == 1:
+            return tuple(passes)
+        length = part.chunks
+
+
+def reduce(device: Device, plan: ReducePlan, x: Allocation, y: Allocation) -> None:
+    """y = the reduction of x; y is not x."""
+    if not plan.input_elements:
+        elementwise.fill(device, y, plan.empty, plan.output_elements)
+        return
+    passes = _passes(plan.op, plan.extents, device.workgroup_sizes.reduction)
+    source = x
+    for step in passes:
+        # Rows are read as vec4s alone, columns also word by word.
+        views = (source.id,) if step.kernel == "reduce_rows" else (source.id, source.id)
+        target = y
+        try:
+            if step is not passes[-1]:
+                target = device.memory.get_buffer("reduce", 4 * step.outputs)
+            device.recorder.dispatch(
+                device.pipeline(step.kernel, step.configuration), *step.grid, *views,
+                target.id, *step.fields,
+            )  # fmt: skip
+        except BaseException:
+            if target is not y:
+                device.memory.return_buffer(target)
+            raise
+        finally:
+            if source is not x:
+                device.memory.return_buffer(source)
+        source = target

@@ -1,1 +1,0 @@
-"""The methods of TensorBackend by subject, each on top of the store of tensors."""

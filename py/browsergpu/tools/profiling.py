@@ -1,0 +1,283 @@
+"""Where the GPU's time goes: a profile of every kernel that runs within a ``with`` block.
+
+Times come from the GPU's own clock (``timestamp-query``: each dispatch gets a pass of its own, and
+browsers round the clock, Chrome to 0.1 ms unless it is started with
+--enable-webgpu-developer-features). Without that feature they are wall time, from one submission's
+end to the next one's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.core import checks
+from browsergpu.kernels.costs import work_of
+from browsergpu.device.device import Device, open_devices
+from browsergpu.core.errors import BackendError, InvalidArgument, NotInitialized, Unsupported
+from browsergpu.kernels.table import KERNELS
+from browsergpu.gpu.browser.recorder import Pipeline, lost
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEvent:
+    """One dispatch: when it ran on the GPU, in nanoseconds from the first, and its work."""
+
+    name: str
+    device: str
+    start_ns: float
+    duration_ns: float
+    flops: float
+    nbytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSummary:
+    """All dispatches of one kernel. Rates are 0 where the work or the time is not known."""
+
+    name: str
+    calls: int
+    total_ns: float
+    flops: float
+    nbytes: float
+
+    @property
+    def mean_us(self) -> float:
+        """Microseconds a call."""
+        return self.total_ns / self.calls / 1e3
+
+    @property
+    def gbytes_per_s(self) -> float:
+        """10^9 bytes a second."""
+        return self.nbytes / self.total_ns if self.total_ns else 0.0
+
+    @property
+    def gflops(self) -> float:
+        """10^9 floating-point operations a second."""
+        return self.flops / self.total_ns if self.total_ns else 0.0
+
+
+_Recorded = list[tuple[Pipeline, tuple[float, ...]]]
+
+
+class Profile:
+    """What :func:`profile` gives. Complete when its block has ended."""
+
+    def __init__(self, devices: list[Device], timestamps: bool) -> None:
+        self._timestamps = timestamps
+        self._devices = devices
+        self._running: list[tuple[Device, _Recorded]] = []
+        #: The dispatches in the order in which they ran, device after device.
+        self.events: list[KernelEvent] = []
+        #: Whether times are the GPU's own ("gpu") or wall time ("wall").
+        self.clock = "gpu"
+
+    # -- the block -------------------------------------------------------------------------------
+
+    def __enter__(self) -> Profile:
+        if not _js.can_block():
+            raise Unsupported("profile", "cannot block here; use `async with profile()`")
+        return self._start()
+
+    def _start(self) -> Profile:
+        busy = self._running or any(device.recorder.is_profiled for device in self._devices)
+        if busy or not self._devices:
+            problem = "a profile of this device is running" if busy else "this profile has ended"
+            raise Unsupported("profile", f"{problem}; profiles do not nest, each is used once")
+        for device in self._devices:
+            device.check_open("profile")
+            if device.is_lost:
+                raise lost("profile")
+        for device in self._devices:
+            own = self._timestamps and "timestamp-query" in device.features
+            if not own:
+                self.clock = "wall"
+            self._running.append((device, _watch(device, own)))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _js.block_on(self._finish(error), "profile")
+
+    async def __aenter__(self) -> Profile:
+        return self._start()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._finish(error)
+
+    async def _finish(self, error: BaseException | None) -> None:
+        """Stops all devices' profiles, then raises the first error unless the block raised one."""
+        failure: BackendError | None = None
+        running, self._running = self._running, []
+        self._devices = []  # a profile that is looked at later keeps none of them open
+        for number, (device, recorded) in enumerate(running):
+            name = device.name if number == 0 else f"{device.name} ({number + 1})"
+            try:
+                spans = await device.recorder.stop_profile()
+            except BackendError as raised:
+                failure = failure or raised
+                continue
+            origin = min((span[0] for span in spans if span is not None), default=0.0)
+            for (pipeline, fields), span in zip(recorded, spans, strict=False):
+                if span is None:
+                    continue  # it was refused
+                start, end = span
+                flops, nbytes = _work(pipeline, fields)
+                duration = max(end - start, 0.0)  # a clock that was reset between the two
+                self.events.append(
+                    KernelEvent(pipeline.label, name, start - origin, duration, flops, nbytes)
+                )
+        if failure is not None and error is None:
+            raise failure
+
+    # -- what it shows ---------------------------------------------------------------------------
+
+    def summaries(self) -> list[KernelSummary]:
+        """One for each kernel, the one that took longest first."""
+        names = dict.fromkeys(event.name for event in self.events)
+        rows = []
+        for name in names:
+            events = [event for event in self.events if event.name == name]
+            rows.append(
+                KernelSummary(
+                    name,
+                    len(events),
+                    sum(event.duration_ns for event in events),
+                    sum(event.flops for event in events),
+                    sum(event.nbytes for event in events),
+                )
+            )
+        return sorted(rows, key=lambda row: row.total_ns, reverse=True)
+
+    @property
+    def total_ns(self) -> float:
+        """Nanoseconds that all kernels took."""
+        return sum(event.duration_ns for event in self.events)
+
+    _HEADER = ("kernel", "calls", "total ms", "mean µs", "GB/s", "GFLOP/s")
+
+    def _cells(self) -> Iterator[tuple[str, ...]]:
+        for row in self.summaries():
+            yield (
+                row.name,
+                str(row.calls),
+                f"{row.total_ns / 1e6:.3f}",
+                f"{row.mean_us:.1f}",
+                f"{row.gbytes_per_s:.1f}" if row.gbytes_per_s else "–",
+                f"{row.gflops:.1f}" if row.gflops else "–",
+            )
+
+    def table(self) -> str:
+        """The summaries as text."""
+        rows = [self._HEADER, *self._cells()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(self._HEADER))]
+        lines = []
+        for row in rows:
+            first, *rest = row
+            cells = [first.ljust(widths[0])]
+            cells += [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"{self.table()}\n{len(self.events)} dispatches, {self.clock} time"
+
+    def _repr_html_(self) -> str:
+        def line(cells: tuple[str, ...], tag: str) -> str:
+            return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+        body = "".join(line(cells, "td") for cells in self._cells())
+        caption = f"{len(self.events)} dispatches, {self.clock} time"
+        return (
+            f"<table><caption>{caption}</caption><thead>{line(self._HEADER, 'th')}</thead>"
+            f"<tbody>{body}</tbody></table>"
+        )
+
+    def trace(self) -> dict[str, Any]:
+        """The events in Chrome's trace format (microseconds), as Perfetto opens it."""
+        devices = list(dict.fromkeys(event.device for event in self.events))
+        names = [
+            {"name": "thread_name", "ph": "M", "pid": 1, "tid": i, "args": {"name": device}}
+            for i, device in enumerate(devices)
+        ]
+        spans = [
+            {
+                "name": event.name,
+                "cat": "gpu",
+                "ph": "X",
+                "ts": event.start_ns / 1e3,
+                "dur": event.duration_ns / 1e3,
+                "pid": 1,
+                "tid": devices.index(event.device),
+                "args": {"flops": event.flops, "bytes": event.nbytes},
+            }
+            for event in self.events
+        ]
+        return {"traceEvents": names + spans, "displayTimeUnit": "ns"}
+
+    def save_trace(self, path: str = "trace.json") -> str:
+        """Writes :meth:`trace` as JSON, for ui.perfetto.dev or chrome://tracing. Returns the
+        path."""
+        Path(path).write_text(json.dumps(self.trace()), encoding="utf-8")
+        return path
+
+
+def profile(device: Any = None, *, timestamps: bool = True) -> Profile:
+    """Profiles the kernels of a ``with`` (or ``async with``) block.
+
+    ``device`` is a Device or a backend, None for every device that is open.
+    ``timestamps=False`` takes wall time even where the GPU's clock can be read. Leaving a plain
+    ``with`` block waits for the GPU. An exception in the block goes on after the profile has been
+    completed. Profiles do not nest.
+
+    >>> with browsergpu.profile() as p:
+    ...     backend.gemm(...)
+    >>> p
+    """
+    checks.flag("profile", "timestamps", timestamps)
+    if device is None:
+        devices = [device for device in open_devices() if not device.is_lost]
+    else:
+        found = device if isinstance(device, Device) else getattr(device, "device", None)
+        if not isinstance(found, Device):
+            raise InvalidArgument("profile", "device", device, "a Device or an open backend")
+        found.check_open("profile")
+        devices = [found]
+    if not devices:
+        raise NotInitialized("profile", "no device is open; call init() first")
+    return Profile(devices, timestamps)
+
+
+def _watch(device: Device, timestamps: bool) -> _Recorded:
+    """Starts a device's profile; returns the list that its dispatches are added to."""
+    recorded: _Recorded = []
+
+    def note(pipeline: Pipeline, fields: tuple[float, ...]) -> None:
+        recorded.append((pipeline, fields))
+
+    device.recorder.start_profile(timestamps, note)
+    return recorded
+
+
+def _work(pipeline: Pipeline, fields: tuple[float, ...]) -> tuple[float, float]:
+    kernel = KERNELS.get(pipeline.kernel)
+    if kernel is None:
+        return 0.0, 0.0
+    values = fields[3 + len(kernel.bindings) :]
+    names = (name for name, _ in kernel.params.fields)
+    return work_of(kernel.name, dict(zip(names, values, strict=True)), fields[2])

@@ -1,0 +1,23 @@
+"""Measuring, on the user's device, which kernels and which sizes of workgroups are quickest."""
+
+from browsergpu.tools.tuning.tune import Tuning, forget_tuning, forget_tuning_async, tune, tune_async
+from browsergpu.tools.tuning.workgroups import (
+    WorkgroupTuning,
+    benchmark_workgroup_sizes,
+    benchmark_workgroup_sizes_async,
+    forget_workgroup_sizes,
+    forget_workgroup_sizes_async,
+)
+
+__all__ = [
+    "Tuning",
+    "WorkgroupTuning",
+    "benchmark_workgroup_sizes",
+    "benchmark_workgroup_sizes_async",
+    "forget_tuning",
+    "forget_tuning_async",
+    "forget_workgroup_sizes",
+    "forget_workgroup_sizes_async",
+    "tune",
+    "tune_async",
+]

@@ -1,0 +1,172 @@
+"""Finding the quickest variant of each operation on the user's device, by measuring them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.device import choices
+from browsergpu.device.choices import Picks
+from browsergpu.device.device import Device, open_devices
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels import elementwise
+from browsergpu.tools.tuning import problems
+from browsergpu.tools.tuning.clock import Clock, quickest_times
+from browsergpu.tools.tuning.problems import Problem
+from browsergpu.tools.tuning.workgroups import (
+    benchmark_workgroup_sizes_async,
+    forget_workgroup_sizes_async,
+)
+from browsergpu.device.workgroup_sizes import WorkgroupSizes
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What :func:`tune` found. ``print`` shows it as a table.
+
+    ``picks`` names the quickest variant for each operation and size class, ``seconds`` has the
+    best time of each variant that was measured on the class's typical problem. ``clock`` says
+    whether times are the GPU's own ("timestamp-query") or wall time around a wait ("wall"),
+    ``stored`` whether the browser remembers the picks.
+    """
+
+    picks: Picks
+    seconds: dict[str, dict[str, dict[str, float]]]
+    workgroup_sizes: WorkgroupSizes
+    clock: str
+    stored: bool
+
+    def __str__(self) -> str:
+        sizes = self.workgroup_sizes
+        lines = [f"threads: elementwise {sizes.elementwise}, reductions {sizes.reduction}"]
+        for op, of_op in self.seconds.items():
+            for size_class, times in of_op.items():
+                picked = self.picks[op][size_class]
+                ranked = sorted(times, key=times.__getitem__)
+                shown = ", ".join(f"{name} {_shown(times[name])}" for name in ranked)
+                lines.append(f"{op} {size_class}: {picked} ({shown})")
+        return "\n".join(lines)
+
+
+def tune(device: Any = None, operations: Sequence[str] | None = None) -> Tuning:
+    """Measures every variant of the operations on this GPU and takes the quickest from now on.
+
+    ``device`` is a Device, or a backend or executor that has one; None means the only one that is
+    open. ``operations`` are names of operations that have variants ("gemm", "conv2d" …); all of
+    them by default, and then the sizes of workgroups too. It takes some seconds on a GPU, minutes
+    on a software fallback.
+
+    The browser keeps the picks for this site and GPU: devices that are opened later, in the page
+    or its workers, start with them. Waits. Raises InvalidArgument where the device or an
+    operation is not one.
+    """
+    return _js.block_on(tune_async(device, operations), "tune")
+
+
+async def tune_async(device: Any = None, operations: Sequence[str] | None = None) -> Tuning:
+    """:func:`tune` for callers that cannot block."""
+    target = _device("tune", device)
+    chosen = _chosen(target, operations)
+    clock = Clock(target.recorder, target.features)
+    seconds: dict[str, dict[str, dict[str, float]]] = {}
+    for problem in chosen:
+        times = await _times(target, clock, problem)
+        if times:
+            seconds.setdefault(problem.op, {})[problem.size_class] = times
+    tuned = target.variants.tuned
+    picks: Picks = {}
+    for op, of_op in seconds.items():
+        picks[op] = {c: min(times, key=times.__getitem__) for c, times in of_op.items()}
+        tuned.setdefault(op, {}).update(picks[op])
+    sizes = target.workgroup_sizes
+    if operations is None:
+        sizes = (await benchmark_workgroup_sizes_async(target)).sizes
+    target.variants.tuned = tuned
+    stored = await choices.save(target.info, target.variants.tuned)
+    return Tuning(picks, seconds, sizes, clock.name, stored)
+
+
+def forget_tuning(device: Any = None) -> None:
+    """Lets the browser forget what :func:`tune` measured for the device's GPU; the device goes
+    back to what it picks by itself. Waits."""
+    _js.block_on(forget_tuning_async(device), "forget_tuning")
+
+
+async def forget_tuning_async(device: Any = None) -> None:
+    """:func:`forget_tuning` for callers that cannot block."""
+    target = _device("forget_tuning", device)
+    target.variants.tuned = {}
+    await choices.save(target.info, None)
+    await forget_workgroup_sizes_async(target)
+
+
+def _device(op: str, given: Any) -> Device:
+    if given is None:
+        found = open_devices()
+        if len(found) != 1:
+            raise InvalidArgument(op, "device", None, f"which of the {len(found)} open devices")
+        return found[0]
+    device = given if isinstance(given, Device) else getattr(given, "device", None)
+    if not isinstance(device, Device):
+        raise InvalidArgument(
+            op, "device", given, "a Device, or a backend or executor that is open"
+        )
+    return device
+
+
+def _chosen(device: Device, operations: Any) -> list[Problem]:
+    """The problems of the named operations that the device has room for."""
+    known = list(dict.fromkeys(problem.op for problem in problems.PROBLEMS))
+    if operations is not None:
+        expected = f"names among {', '.join(known)}"
+        if isinstance(operations, str) or not isinstance(operations, Sequence):
+            raise InvalidArgument("tune", "operations", operations, expected)
+        for name in operations:
+            if name not in known:
+                raise InvalidArgument("tune", "operations", operations, expected)
+    return [
+        problem
+        for problem in problems.PROBLEMS
+        if (operations is None or problem.op in operations)
+        and 4 * max(problem.elements) <= device.largest_buffer
+    ]
+
+
+async def _times(device: Device, clock: Clock, problem: Problem) -> dict[str, float]:
+    """Seconds of each variant that can do a problem; none where only one can."""
+    buffers: list[Allocation] = []
+    try:
+        for n in problem.elements:
+            buffers.append(device.memory.get_buffer("tune", 4 * n))
+            elementwise.fill(device, buffers[-1], 1.0, n)
+        able = [
+            variant.name
+            for variant in device.variants.available(problem.op)
+            if _does(device, problem, variant.name, buffers)
+        ]
+        if len(able) < 2:
+            return {}
+
+        def work(name: str, repeats: int) -> None:
+            with device.variants.only(problem.op, name):
+                for _ in range(repeats):
+                    problem.record(device, buffers)
+
+        return await quickest_times(clock, able, work)
+    finally:
+        for buffer in buffers:
+            device.memory.return_buffer(buffer)
+
+
+def _does(device: Device, problem: Problem, name: str, buffers: Sequence[Allocation]) -> bool:
+    """Whether the variant does the problem, rather than leaving it to another."""
+    with device.variants.only(problem.op, name) as forced:
+        problem.record(device, buffers)
+    return forced.was_used
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} µs" if seconds < 0.01 else f"{seconds * 1e3:.0f} ms"

@@ -1,0 +1,131 @@
+"""Finding the workgroup sizes that are quickest on this device, by measuring them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.core import checks
+from browsergpu.device import workgroup_sizes
+from browsergpu.device.device import Device
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels import elementwise
+from browsergpu.kernels import reduce
+from browsergpu.tools.tuning.clock import Clock, quickest_times
+from browsergpu.device.workgroup_sizes import FAMILIES, Family, WorkgroupSizes, is_possible
+
+CANDIDATES = (32, 64, 128, 256, 512, 1024)
+
+_ELEMENTS = 2**22
+
+
+@dataclass(frozen=True)
+class WorkgroupTuning:
+    """What :func:`benchmark_workgroup_sizes` found.
+
+    ``seconds`` has, for each family of kernels and each size, the best time of one pass over the
+    measured array; ``clock`` says whether it is the GPU's own ("timestamp-query") or wall time
+    around a wait ("wall"); ``stored`` whether the browser remembers ``sizes``.
+    """
+
+    sizes: WorkgroupSizes
+    seconds: dict[Family, dict[int, float]]
+    clock: str
+    stored: bool
+
+
+def benchmark_workgroup_sizes(
+    device: Device, candidates: Sequence[int] = CANDIDATES, elements: int = _ELEMENTS
+) -> WorkgroupTuning:
+    """Measures elementwise and reduction kernels with each workgroup size, and takes the quickest
+    for all kernels of the device from now on.
+
+    The browser keeps the result for this site and GPU: devices that are opened later, in the page
+    or its workers, start with it. Sizes that the device cannot have are left out. Waits.
+    """
+    return _js.block_on(
+        benchmark_workgroup_sizes_async(device, candidates, elements), "benchmark_workgroup_sizes"
+    )
+
+
+async def benchmark_workgroup_sizes_async(
+    device: Device, candidates: Sequence[int] = CANDIDATES, elements: int = _ELEMENTS
+) -> WorkgroupTuning:
+    """:func:`benchmark_workgroup_sizes` for callers that cannot block."""
+    op = "benchmark_workgroup_sizes"
+    given = checks.dimensions(op, "candidates", candidates, minimum=1)
+    for size in given:
+        if size & (size - 1):
+            raise InvalidArgument(op, "candidates", candidates, "powers of two")
+    possible = [size for size in given if is_possible(size, device.limits)]
+    if not possible:
+        largest = device.limits["maxComputeInvocationsPerWorkgroup"]
+        raise InvalidArgument(op, "candidates", candidates, f"sizes of at most {largest}")
+    n = checks.integer(op, "elements", elements, 1, device.largest_buffer // 4)
+
+    before = device.workgroup_sizes
+    buffers = [device.memory.get_buffer(op, 4 * n)]
+    clock = Clock(device.recorder, device.features)
+    seconds: dict[Family, dict[int, float]] = {}
+    best = before
+    try:
+        buffers.append(device.memory.get_buffer(op, 4 * n))
+        x, y = buffers
+        elementwise.fill(device, x, 1.0, n)
+        for family in FAMILIES:
+            seconds[family] = await _measure(device, clock, family, possible, x, y, n)
+            quickest = min(possible, key=seconds[family].__getitem__)
+            best = replace(best, **{family: quickest})
+    except BaseException:
+        device.workgroup_sizes = before
+        raise
+    finally:
+        for buffer in buffers:
+            device.memory.return_buffer(buffer)
+    device.workgroup_sizes = best
+    stored = await workgroup_sizes.save(device.info, best)
+    return WorkgroupTuning(best, seconds, clock.name, stored)
+
+
+def forget_workgroup_sizes(device: Device) -> None:
+    """Lets the browser forget what was measured for the device's GPU; the device goes back to the
+    defaults. Waits."""
+    _js.block_on(forget_workgroup_sizes_async(device), "forget_workgroup_sizes")
+
+
+async def forget_workgroup_sizes_async(device: Device) -> None:
+    """:func:`forget_workgroup_sizes` for callers that cannot block."""
+    device.workgroup_sizes = WorkgroupSizes()
+    await workgroup_sizes.save(device.info, None)
+
+
+async def _measure(
+    device: Device,
+    clock: Clock,
+    family: Family,
+    sizes: Sequence[int],
+    x: Allocation,
+    y: Allocation,
+    n: int,
+) -> dict[int, float]:
+    """Seconds of one pass over n elements with each size."""
+
+    def work(size: int, repeats: int) -> None:
+        device.workgroup_sizes = replace(device.workgroup_sizes, **{family: size})
+        _work(device, family, x, y, n, repeats)
+
+    return await quickest_times(clock, sizes, work)
+
+
+def _work(
+    device: Device, family: Family, x: Allocation, y: Allocation, n: int, repeats: int
+) -> None:
+    for _ in range(repeats):
+        if family == "elementwise":
+            elementwise.unary(device, "relu", x, y, n)
+            elementwise.binary(device, "add", x, y, y, n)
+        else:
+            reduce.reduce(device, reduce.plan_reduce("sum", (n,), 0), x, y)
+            reduce.reduce(device, reduce.plan_reduce("max", (-(-n // 1024), 1024), 0), x, y)
