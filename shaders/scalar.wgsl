@@ -13,8 +13,8 @@ struct Params {
   // Floats: 0 x + s, 1 x - s, 2 x s, 3 x / s, 4 s - x, 5 s / x; whole numbers: 6 x + s, 7 x - s,
   // 8 x s, 9 s - x
   op: u32,
-  number: u32, // the bits of s, which is a float32 or a whole number
   halves: u32, // 1: x is of float16, 2: y
+  number: u32, // the bits of s, which is a float32 or a whole number
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec4u>;

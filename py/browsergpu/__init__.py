@@ -1,6 +1,23 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
+from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
+from browsergpu.api.tensor_backend.backend import TensorBackend
+from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
+from browsergpu.api.wasm_backend.backend import WasmBackend
+from browsergpu.api.wasm_backend.contract import (
+    Activation,
+    BinaryOp,
+    ComputeBackend,
+    ReduceOp,
+    Transpose,
+    UnaryOp,
+)
+from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
+from browsergpu.array.device_array import DeviceArray
 from browsergpu.core import errors
+from browsergpu.core.config import BackendConfig
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import BackendError
 from browsergpu.device.adapters import (
     AdapterInfo,
     enumerate_adapters,
@@ -11,26 +28,11 @@ from browsergpu.device.adapters import (
     get_best_adapter_async,
     is_available,
 )
-from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
-from browsergpu.api.wasm_backend.contract import (
-    Activation,
-    BinaryOp,
-    ComputeBackend,
-    ReduceOp,
-    Transpose,
-    UnaryOp,
-)
-from browsergpu.core.config import BackendConfig
 from browsergpu.device.device import Device
-from browsergpu.array.device_array import DeviceArray
-from browsergpu.core.dtypes import DType
-from browsergpu.core.errors import BackendError
-from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
-from browsergpu.tools.group import BackendGroup, Policy
 from browsergpu.gpu.memory import BufferPool
+from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
+from browsergpu.tools.group import BackendGroup, Policy
 from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile
-from browsergpu.api.tensor_backend.backend import TensorBackend
-from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
 from browsergpu.tools.tuning import (
     Tuning,
     WorkgroupTuning,
@@ -43,8 +45,6 @@ from browsergpu.tools.tuning import (
     tune,
     tune_async,
 )
-from browsergpu.api.wasm_backend.backend import WasmBackend
-from browsergpu.device.workgroup_sizes import WorkgroupSizes
 
 __version__ = "0.1.0"
 

@@ -10,13 +10,12 @@ from weakref import finalize
 
 import numpy as np
 
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.core import checks
-from browsergpu.core import host_memory
-from browsergpu.gpu import memory
 from browsergpu.array import transfers
-from browsergpu.device.device import Device
+from browsergpu.core import checks, host_memory
 from browsergpu.core.errors import InvalidArgument, NotInitialized
+from browsergpu.device.device import Device
+from browsergpu.gpu import memory
+from browsergpu.gpu.browser import interop as _js
 
 
 class BufferUsage(StrEnum):

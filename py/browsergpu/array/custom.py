@@ -11,15 +11,14 @@ from operator import le
 from struct import unpack
 from typing import Any
 
-from browsergpu.core import checks
-from browsergpu.core import host_memory
 from browsergpu.array import transfers
-from browsergpu.device.device import Device
+from browsergpu.array.reflect import Reflection, Resource, reflect, without_comments
+from browsergpu.core import checks, host_memory
 from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.core.grids import MAX_PER_DIMENSION
-from browsergpu.gpu.memory import Allocation
+from browsergpu.device.device import Device
 from browsergpu.gpu.browser.recorder import Pipeline
-from browsergpu.array.reflect import Reflection, Resource, reflect, without_comments
+from browsergpu.gpu.memory import Allocation
 
 _REQUIRES = "requires immediate_address_space; "
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, ClassVar
 from weakref import finalize
 
 import numpy as np
 
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.core import host_tensors
 from browsergpu.array import transfers
-from browsergpu.device.device import Device
+from browsergpu.array.staging import Tensor
+from browsergpu.core import host_tensors
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.gpu.memory import Allocation
+from browsergpu.device.device import Device
+from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.browser.recorder import closed
-from browsergpu.array.staging import Tensor
+from browsergpu.gpu.memory import Allocation
 
 
 class _Storage:
@@ -57,20 +58,14 @@ class DeviceArray:
     __array_ufunc__ = None
 
     def __init__(self, device: Device, shape: tuple[int, ...], dtype: DType, storage: Any) -> None:
-        size = 1
-        for extent in shape:
-            size *= extent
         self.device = device
         self._storage: _Storage = storage
-        self._tensor = Tensor(0, shape, dtype, size, storage.buffer)
+        self._tensor = Tensor(storage.buffer, shape, dtype)
 
     @classmethod
     def allocate(cls, device: Device, op: str, shape: tuple[int, ...], dtype: DType) -> DeviceArray:
         """A new array, contents undefined."""
-        size = 1
-        for extent in shape:
-            size *= extent
-        buffer = device.memory.get_buffer(op, dtype.device_bytes(size))
+        buffer = device.memory.get_buffer(op, dtype.device_bytes(prod(shape)))
         return cls(device, shape, dtype, _Storage(device, buffer))
 
     @property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument
 from browsergpu.array.staging import Tensor
+from browsergpu.core.errors import InvalidArgument
 
 
 def broadcast(

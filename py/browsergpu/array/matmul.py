@@ -7,19 +7,20 @@ read those of float16 as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
-from browsergpu.device.device import Device
 from browsergpu.core.dtypes import DType
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import gemm
-from browsergpu.kernels import gemm_f16
-from browsergpu.kernels.products import A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES
 from browsergpu.core.remembered import remembered
-from browsergpu.kernels.strided import gather
 from browsergpu.core.shapes import Shape
-from browsergpu.array.staging import Staging, Tensor
+from browsergpu.device.device import Device
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels import gemm, gemm_f16
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.products import A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES
+from browsergpu.kernels.strided import gather
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,69 +100,68 @@ def multiply(
     """c = f(a b + bias) + residual for floats, where c has elements: a bias of as many as b has
     columns, one of ``products.ACTIVATIONS``, a residual of c's shape. c may be any of the
     others."""
-    given = [x for x in (a, b, bias, residual) if x is not None]
+    more = [x for x in (bias, residual) if x is not None]
+    has = bias is not None, residual is not None
+    launch(device, op, _multiply, (a, b, c, *more), op, plan, activation, *has)
+
+
+@of_operands
+def _multiply(build: Build, a: Operand, b: Operand, c: Operand, *rest: Any) -> None:
+    *more, op, plan, activation, has_bias, has_residual = rest
+    bias = more[0] if has_bias else None
+    residual = more[-1] if has_residual else None
+    given = (a, b, *more)
+    staging = Staging(build)
     if plan.plain is not None and c.dtype is DType.F16 and all(x.dtype is c.dtype for x in given):
-        _of_halves(device, op, plan.plain, a, b, c, bias, activation, residual)
-        return
-    with Staging(device, op) as staging:
+        _of_halves(build, staging, plan.plain, a, b, c, bias, activation, residual)
+    else:
         y = staging.write(c, *given)
-        left, halves_a = _batch(device, op, staging, a, plan.spread_a)
-        right, halves_b = _batch(device, op, staging, b, plan.spread_b)
+        left, halves_a = _batch(build, op, staging, a, plan.spread_a)
+        right, halves_b = _batch(build, op, staging, b, plan.spread_b)
         halves = (A_HALVES if halves_a else 0) | (B_HALVES if halves_b else 0)
         if bias is not None and bias.dtype is DType.F16:
             halves |= BIAS_HALVES
         if residual is not None and residual.dtype is DType.F16:
             halves |= RESIDUAL_HALVES
         gemm.gemm(
-            device,
-            plan.gemm,
-            left,
-            right,
-            y,
-            None if bias is None else bias.buffer,
-            activation,
-            None if residual is None else residual.buffer,
-            halves,
+            build, left, right, y, plan.gemm, _slot(bias), activation, _slot(residual), halves
         )
+    staging.deliver()
+
+
+def _slot(x: Operand | None) -> Slot | None:
+    return None if x is None else x.slot
 
 
 def _of_halves(
-    device: Device,
-    op: str,
+    build: Build,
+    staging: Staging,
     plain: tuple[int, int, int],
-    a: Tensor,
-    b: Tensor,
-    c: Tensor,
-    bias: Tensor | None,
+    a: Operand,
+    b: Operand,
+    c: Operand,
+    bias: Operand | None,
     activation: str | None,
-    residual: Tensor | None,
+    residual: Operand | None,
 ) -> None:
-    with Staging(device, op) as staging:
-        read = (a, b) if bias is None else (a, b, bias)
-        y = staging.write(c, *read, dtype=DType.F16)
-        if residual is not None and residual.buffer is not y:  # what the product is added to
-            nbytes = (2 * residual.size + 3) & ~3
-            device.recorder.copy(residual.buffer.id, 0, y.id, 0, nbytes)
-        beta = 0.0 if residual is None else 1.0
-        plan = gemm_f16.plan_gemm_f16(*plain, 1.0, beta)
-        added = None if bias is None else bias.buffer
-        gemm_f16.gemm_f16(device, plan, a.buffer, b.buffer, y, added, activation)
+    read = (a, b) if bias is None else (a, b, bias)
+    y = staging.write(c, *read, dtype=DType.F16)
+    if residual is not None:  # what the product is added to
+        build.copy(residual.slot, y, DType.F16.device_bytes(residual.size))
+    plan = gemm_f16.plan_gemm_f16(*plain, 1.0, 0.0 if residual is None else 1.0)
+    gemm_f16.gemm_f16(build, a.slot, b.slot, y, plan, _slot(bias), activation)
 
 
 def _batch(
-    device: Device,
-    op: str,
-    staging: Staging,
-    x: Tensor,
-    spread: tuple[Shape, Shape] | None,
-) -> tuple[Allocation, bool]:
-    """A buffer of matrices, spread from a shape to one that it broadcasts to, and whether they are
-    of float16: those that are spread are not."""
+    build: Build, op: str, staging: Staging, x: Operand, spread: tuple[Shape, Shape] | None
+) -> tuple[Slot, bool]:
+    """The matrices, spread from a shape to one that it broadcasts to, and whether they are of
+    float16: those that are spread are not."""
     if spread is None:
-        return x.buffer, x.dtype is DType.F16
+        return x.slot, x.dtype is DType.F16
     own, full = spread
     whole = staging.temporary(DType.F32, product(full))
     if full[-1]:
         strides = shapes.broadcast_strides(own, full)
-        gather(device, op, staging.read(x), strides, whole, full)
+        gather(build, op, staging.read(x), strides, whole, full)
     return whole, False

@@ -1,27 +1,20 @@
-"""Functions of tensors, element by element: of float32 and float16 alike, in one dispatch."""
+"""Functions of tensors, element by element, and what moves elements."""
 
 from __future__ import annotations
 
-from browsergpu.device.device import Device
+from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
 from browsergpu.core.dtypes import DType
-from browsergpu.kernels import elementwise
-from browsergpu.kernels import integers
+from browsergpu.core.shapes import Shape
+from browsergpu.device.device import Device
+from browsergpu.kernels import elementwise, integers, strided
 from browsergpu.kernels.broadcast import broadcast, mixed, takes_mixed
-from browsergpu.array.staging import Staging, Tensor
-
-
-def _halves(x: Tensor, y: Tensor) -> int:
-    """The kernels' bits: 1 where x is of float16, 2 where y is."""
-    return (x.dtype is DType.F16) + 2 * (y.dtype is DType.F16)
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.cast import cast
 
 
 def unary(device: Device, function: str, x: Tensor, y: Tensor) -> None:
     """y = f(x) of as many floats, of which there are some; y may be x."""
-    halves = _halves(x, y)
-    if halves:
-        elementwise.unary_halves(device, function, x.buffer, y.buffer, x.size, halves)
-    else:
-        elementwise.unary(device, function, x.buffer, y.buffer, x.size)
+    launch(device, function, _unary, (x, y), function)
 
 
 def with_number(
@@ -29,53 +22,113 @@ def with_number(
 ) -> None:
     """y = x op s, or s op x where ``reverse``, of as many elements, of which there are some; y may
     be x. x and y are floats, ``number`` the bits of s as float32; or all are whole numbers."""
-    if x.dtype.is_float:
-        code = elementwise.SCALAR_OPS[op][reverse]
-        elementwise.scalar(device, code, x.buffer, number, y.buffer, x.size, _halves(x, y))
-        return
-    code, kind = elementwise.SCALAR_OPS[f"integer_{op}"][reverse], x.dtype.computed_as
-    with Staging(device, op) as staging:
-        source, target = staging.read(x, kind), staging.write(y, dtype=kind)
-        elementwise.scalar(device, code, source, number, target, x.size, 0)
+    launch(device, op, _with_number, (x, y), op, reverse, late=(number,))
 
 
 def binary(device: Device, op: str, function: str, a: Tensor, b: Tensor, y: Tensor) -> None:
     """y = a f b in the name of ``op``, broadcast to y's shape, which has elements; y may be a or b.
     All are floats, or all of the same whole numbers."""
+    launch(device, op, _binary, (a, b, y), function)
+
+
+def assign(device: Device, op: str, x: Tensor, y: Tensor) -> None:
+    """y = x of as many elements, cast to y's dtype; y may be x."""
+    if x.size and not (x.buffer is y.buffer and x.dtype is y.dtype):
+        launch(device, op, _assign, (x, y))
+
+
+def fill(device: Device, y: Tensor, word: int) -> None:
+    """All of y's memory becomes copies of a word."""
+    if y.size:
+        launch(device, "fill", _fill, (y,), late=(word,))
+
+
+def permute(device: Device, op: str, x: Tensor, order: tuple[int, ...], y: Tensor) -> None:
+    """y = x, which has elements, with its axes in another order; y may be x."""
+    launch(device, op, _permute, (x, y), op, order)
+
+
+def _halves(x: Operand, y: Operand) -> int:
+    """The kernels' bits: 1 where x is of float16, 2 where y is."""
+    return (x.dtype is DType.F16) + 2 * (y.dtype is DType.F16)
+
+
+@of_operands
+def _unary(build: Build, x: Operand, y: Operand, function: str) -> None:
+    halves = _halves(x, y)
+    if halves:
+        elementwise.unary_halves(build, x.slot, y.slot, function, x.size, halves)
+    else:
+        elementwise.unary(build, x.slot, y.slot, function, x.size)
+
+
+@of_operands
+def _with_number(build: Build, x: Operand, y: Operand, op: str, reverse: bool) -> None:
+    if x.dtype.is_float:
+        code = elementwise.SCALAR_OPS[op][reverse]
+        elementwise.scalar(build, x.slot, y.slot, code, x.size, _halves(x, y))
+        return
+    code, kind = elementwise.SCALAR_OPS[f"integer_{op}"][reverse], x.dtype.computed_as
+    staging = Staging(build)
+    elementwise.scalar(build, staging.read(x, kind), staging.write(y, dtype=kind), code, x.size)
+    staging.deliver()
+
+
+@of_operands
+def _binary(build: Build, a: Operand, b: Operand, y: Operand, function: str) -> None:
     n = y.size
     same = a.size == n == b.size
+    staging = Staging(build)
     if not a.dtype.is_float:
         kind = a.dtype.computed_as
-        with Staging(device, op) as staging:
-            left, right = staging.read(a, kind), staging.read(b, kind)
-            z = staging.write(y, a, b, dtype=kind)
-            if same:
-                integers.binary(device, function, left, right, z, n)
-            else:
-                name = f"integer_{function}"
-                broadcast(device, name, left, a.shape, right, b.shape, z, y.shape, n)
+        left, right = staging.read(a, kind), staging.read(b, kind)
+        z = staging.write(y, a, b, dtype=kind)
+        if same:
+            integers.binary(build, left, right, z, function, n)
+        else:
+            name = f"integer_{function}"
+            broadcast(build, name, left, a.shape, right, b.shape, z, y.shape, n)
     elif a.dtype is b.dtype is y.dtype is DType.F32:
         if same:  # these kernels work in place
-            elementwise.binary(device, function, a.buffer, b.buffer, y.buffer, n)
-            return
-        with Staging(device, op) as staging:
+            elementwise.binary(build, a.slot, b.slot, y.slot, function, n)
+        else:
             z = staging.write(y, a, b)
-            broadcast(device, function, a.buffer, a.shape, b.buffer, b.shape, z, y.shape, n)
+            broadcast(build, function, a.slot, a.shape, b.slot, b.shape, z, y.shape, n)
+    elif not takes_mixed(a.shape, b.shape, y.shape):  # in float32, which can be spread first
+        left, right = staging.read(a), staging.read(b)
+        z = staging.write(y, a, b)
+        broadcast(build, function, left, a.shape, right, b.shape, z, y.shape, n)
     else:
-        _mixed(device, op, function, a, b, y)
-
-
-def _mixed(device: Device, op: str, function: str, a: Tensor, b: Tensor, y: Tensor) -> None:
-    with Staging(device, op) as staging:
-        if not takes_mixed(a.shape, b.shape, y.shape):  # in float32, which can be spread first
-            left, right = staging.read(a), staging.read(b)
-            z = staging.write(y, a, b)
-            broadcast(device, function, left, a.shape, right, b.shape, z, y.shape, y.size)
-            return
-        same = a.size == y.size == b.size
-        in_place = same and (a.buffer is y.buffer) != (b.buffer is y.buffer)
-        z = y.buffer if in_place else staging.write(y, a, b, dtype=y.dtype)
+        in_place = same and (a.slot == y.slot) != (b.slot == y.slot)
+        z = y.slot if in_place else staging.write(y, a, b, dtype=y.dtype)
         mixed(
-            device, function, a.buffer, a.dtype, a.shape, b.buffer, b.dtype, b.shape, z, y.dtype,
-            y.shape, y.size,
+            build, function, a.slot, a.dtype, a.shape, b.slot, b.dtype, b.shape, z, y.dtype,
+            y.shape, n,
         )  # fmt: skip
+    staging.deliver()
+
+
+@of_operands
+def _assign(build: Build, x: Operand, y: Operand) -> None:
+    if x.dtype is y.dtype:
+        build.copy(x.slot, y.slot, x.dtype.device_bytes(x.size))
+        return
+    staging = Staging(build)
+    target = staging.write(y, x, dtype=y.dtype)
+    cast(build, x.slot, target, x.dtype, y.dtype, x.size)
+    staging.deliver()
+
+
+@of_operands
+def _fill(build: Build, y: Operand) -> None:
+    elementwise.fill_words(build, y.slot, -(-y.dtype.device_bytes(y.size) // 4))
+
+
+@of_operands
+def _permute(build: Build, x: Operand, y: Operand, op: str, order: Shape) -> None:
+    # The kernels move words: smaller elements travel as float32, which holds them exactly.
+    kind = x.dtype if x.dtype.device_bytes(1) == 4 else DType.F32
+    staging = Staging(build)
+    target = staging.write(y, x, dtype=kind)
+    strided.permute(build, op, staging.read(x, kind), x.shape, order, target)
+    staging.deliver()

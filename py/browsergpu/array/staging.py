@@ -1,100 +1,131 @@
-"""Float32 stand-ins for the tensors of one operation, where kernels want float32 or no aliasing.
+"""Launching programs on tensors, and float32 stand-ins for those that kernels do not take.
 
-Kernels compute on float32 and write to no buffer that they read. Used as a context manager, a
-Staging converts inputs of other dtypes into temporary buffers, gives temporary buffers for
-outputs that are of another dtype or among the inputs, converts or copies those when the operation
-has been recorded, and frees all of them.
+Kernels compute on some dtypes and mostly write to no buffer that they read. A Staging, within a
+program in the making, casts inputs of other dtypes into temporaries, gives temporaries for outputs
+that are of another dtype or among the inputs, and casts or copies those at the end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from types import TracebackType
+from functools import cached_property
+from math import prod
+from typing import Any
 
-from browsergpu.device.device import Device
 from browsergpu.core.dtypes import DType
+from browsergpu.core.shapes import Shape
+from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.build import Build, Prepare
 from browsergpu.kernels.cast import cast, picture_cast
 
 
-@dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor in a buffer of its own, contiguous and row-major."""
+    """A contiguous row-major array in a buffer of its own: what functions are called on."""
 
-    handle: int
-    shape: tuple[int, ...]
+    __slots__ = ("buffer", "handle", "kind", "size")
+
+    def __init__(self, buffer: Allocation, shape: Shape, dtype: DType, handle: int = 0) -> None:
+        self.buffer = buffer
+        self.kind = (dtype, shape)
+        self.size = prod(shape)
+        self.handle = handle
+
+    @property
+    def dtype(self) -> DType:
+        """The type of its elements."""
+        return self.kind[0]
+
+    @property
+    def shape(self) -> Shape:
+        """The extents of its axes."""
+        return self.kind[1]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor of a program in the making."""
+
+    slot: Slot
     dtype: DType
-    size: int
-    buffer: Allocation
+    shape: Shape
+
+    @cached_property
+    def size(self) -> int:
+        """The number of its elements."""
+        return prod(self.shape)
+
+
+def launch(
+    device: Device,
+    op: str,
+    prepare: Prepare,
+    tensors: Iterable[Tensor],
+    *problem: Any,
+    late: tuple[float, ...] = (),
+) -> None:
+    """Records what ``prepare(build, *operands, *problem)`` makes of tensors; see Device.launch.
+    It is decorated by :func:`of_operands`."""
+    kinds, buffers = [], []
+    for tensor in tensors:
+        kinds.append(tensor.kind)
+        buffers.append(tensor.buffer)
+    device.launch(op, prepare, buffers, tuple(kinds), *problem, late=late)
+
+
+def of_operands(function: Prepare) -> Prepare:
+    """Makes a function of operands what :func:`launch` takes."""
+
+    def prepare(build: Build, *arguments: Any) -> None:
+        count = next(i for i, argument in enumerate(arguments) if isinstance(argument, tuple))
+        slots, kinds, problem = arguments[:count], arguments[count], arguments[count + 1 :]
+        operands = (Operand(slot, *kind) for slot, kind in zip(slots, kinds, strict=True))
+        function(build, *operands, *problem)
+
+    return prepare
 
 
 class Staging:
     """See the module's docstring. ``pictures``: u8 tensors hold 0..1 as 0..255."""
 
-    def __init__(self, device: Device, op: str, *, pictures: bool = False) -> None:
-        self._device = device
-        self._op = op
+    def __init__(self, build: Build, *, pictures: bool = False) -> None:
+        self._build = build
         self._cast = picture_cast if pictures else cast
-        self._temporary: list[Allocation] = []
-        self._outputs: list[tuple[Allocation, DType, Tensor]] = []
+        self._outputs: list[tuple[Slot, DType, Operand]] = []
 
-    def __enter__(self) -> Staging:
-        return self
+    def read(self, x: Operand, dtype: DType = DType.F32) -> Slot:
+        """The operand's elements as ``dtype``."""
+        if x.dtype is dtype:
+            return x.slot
+        slot = self.temporary(dtype, x.size)
+        self._cast(self._build, x.slot, slot, x.dtype, dtype, x.size)
+        return slot
 
-    def read(self, tensor: Tensor, dtype: DType = DType.F32) -> Allocation:
-        """A buffer of the tensor's elements as ``dtype``."""
-        if tensor.dtype is dtype:
-            return tensor.buffer
-        buffer = self._take(dtype.device_bytes(tensor.size))
-        self._cast(self._device, tensor.dtype, dtype, tensor.buffer, buffer, tensor.size)
-        return buffer
+    def write(self, y: Operand, *read: Operand, dtype: DType = DType.F32) -> Slot:
+        """Where to write the operand's elements to as ``dtype``: none of ``read``."""
+        if y.dtype is dtype and all(y.slot != x.slot for x in read):
+            return y.slot
+        slot = self.temporary(dtype, y.size)
+        self._outputs.append((slot, dtype, y))
+        return slot
 
-    def write(self, tensor: Tensor, *read: Tensor, dtype: DType = DType.F32) -> Allocation:
-        """A buffer to write the tensor's elements to as ``dtype``, none of those of ``read``."""
-        own = tensor.buffer
-        if tensor.dtype is dtype:
-            for other in read:
-                if other.buffer is own:
-                    break
+    def update(self, x: Operand) -> Slot:
+        """What is read and written, as float32, in place of the operand."""
+        slot = self.read(x)
+        if slot != x.slot:
+            self._outputs.append((slot, DType.F32, x))
+        return slot
+
+    def temporary(self, dtype: DType, n: int) -> Slot:
+        """Room for n elements."""
+        return self._build.temporary(dtype.device_bytes(n))
+
+    def deliver(self) -> None:
+        """Adds the casts and copies of what was written to temporaries, once all is written."""
+        for slot, dtype, y in self._outputs:
+            if dtype is y.dtype:
+                self._build.copy(slot, y.slot, dtype.device_bytes(y.size))
             else:
-                return own
-        buffer = self._take(dtype.device_bytes(tensor.size))
-        self._outputs.append((buffer, dtype, tensor))
-        return buffer
-
-    def update(self, tensor: Tensor) -> Allocation:
-        """A float32 buffer that is read and written in place of the tensor."""
-        buffer = self.read(tensor)
-        if buffer is not tensor.buffer:
-            self._outputs.append((buffer, DType.F32, tensor))
-        return buffer
-
-    def temporary(self, dtype: DType, n: int) -> Allocation:
-        """A buffer for n elements that lives as long as the operation."""
-        return self._take(dtype.device_bytes(n))
-
-    def _take(self, nbytes: int) -> Allocation:
-        buffer = self._device.memory.get_buffer(self._op, nbytes, "temporary")
-        self._temporary.append(buffer)
-        return buffer
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if error is None:
-                for output in self._outputs:
-                    self._deliver(*output)
-        finally:
-            for buffer in self._temporary:
-                self._device.memory.return_buffer(buffer)
-
-    def _deliver(self, buffer: Allocation, dtype: DType, tensor: Tensor) -> None:
-        if dtype is tensor.dtype:
-            nbytes = (buffer.nbytes + 3) & ~3
-            self._device.recorder.copy(buffer.id, 0, tensor.buffer.id, 0, nbytes)
-        else:
-            self._cast(self._device, dtype, tensor.dtype, buffer, tensor.buffer, tensor.size)
+                self._cast(self._build, slot, y.slot, dtype, y.dtype, y.size)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.errors import InvalidArgument, NoAdapter
+from browsergpu.gpu.browser import interop as _js
 
 _REQUESTS: tuple[dict[str, Any], ...] = (
     {"powerPreference": "high-performance"},

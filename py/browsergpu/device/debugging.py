@@ -8,15 +8,15 @@ from weakref import proxy
 
 import numpy as np
 
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.kernels import shaders
-from browsergpu.device.device import Device
+from browsergpu.array.reflect import reflect
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import ValidationError
-from browsergpu.kernels.table import KERNELS, WRITE, Kernel
-from browsergpu.gpu.browser.recorder import Pipeline
-from browsergpu.array.reflect import reflect
 from browsergpu.core.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
+from browsergpu.device.device import Device
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu.browser.recorder import Pipeline
+from browsergpu.kernels import shaders
+from browsergpu.kernels.table import KERNELS, WRITE, Kernel
 
 #: Kernels that write words which hold floats of one type in every configuration.
 _IN_WORDS = {

@@ -5,23 +5,24 @@ from __future__ import annotations
 from asyncio import Future, ensure_future, gather, shield, sleep
 from collections.abc import Coroutine, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ReferenceType, WeakSet, finalize, ref
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.core import checks
-from browsergpu.device import choices
-from browsergpu.kernels import shaders
-from browsergpu.device import warm_up
-from browsergpu.device import workgroup_sizes
-from browsergpu.device.adapters import AdapterInfo, request_adapter
-from browsergpu.device.choices import Choices, Picks
 from browsergpu.core.config import BackendConfig, configured
 from browsergpu.core.errors import InvalidArgument, NoAdapter
-from browsergpu.kernels.table import KERNELS
-from browsergpu.gpu.memory import BufferPool
+from browsergpu.device import tuned, warm_up
+from browsergpu.device.adapters import AdapterInfo, request_adapter
+from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.browser.recorder import Pipeline, Recorder, closed
-from browsergpu.device.workgroup_sizes import WorkgroupSizes
+from browsergpu.gpu.memory import Allocation, BufferPool
+from browsergpu.gpu.program import BoundStep, Copy, Step, picker
+from browsergpu.kernels import shaders
+from browsergpu.kernels.build import Prepare, prepare
+from browsergpu.kernels.choices import Choices, Picks
+from browsergpu.kernels.facts import Facts
+from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
 #: Optional features that kernels or tools make use of; a device is given those its adapter has.
 WANTED_FEATURES = frozenset(
@@ -37,6 +38,7 @@ WANTED_FEATURES = frozenset(
 
 
 _BEFORE_WARM_UP = 1.0  # seconds
+_MOST_PROGRAMS = 4096  # remembered; then all are forgotten: making one again costs microseconds
 
 _open: WeakSet[Device] = WeakSet()
 
@@ -44,6 +46,13 @@ _open: WeakSet[Device] = WeakSet()
 def open_devices() -> list[Device]:
     """The devices that were opened and not closed, in no particular order."""
     return [device for device in _open if not device.is_closed]
+
+
+class _Bound(NamedTuple):
+    """A program on a device: its steps, and the bytes of its temporaries."""
+
+    steps: tuple[BoundStep, ...]
+    temporaries: tuple[int, ...]
 
 
 class Device:
@@ -81,6 +90,8 @@ class Device:
         finalize(self, self.recorder.close).atexit = False
         #: Whether :meth:`close` was called.
         self.is_closed = False
+        # Programs that were launched, by what makes them, and their steps on this device.
+        self._bound: dict[tuple[Any, ...], _Bound] = {}
         self.memory = BufferPool(
             self.recorder,
             self.largest_buffer,
@@ -89,9 +100,10 @@ class Device:
             relabel=config.debug_mode,
         )
         _open.add(self)
-        self._workgroup_sizes = sizes
-        #: Which variant of an operation this device runs.
-        self.variants = Choices(self.info, self.features | adapter.abilities, self.limits, picks)
+        variants = Choices(self.info, self.features | adapter.abilities, self.limits, picks)
+        #: What the programs for this device depend on.
+        self.facts = Facts(sizes, variants, self.largest_buffer)
+        variants.on_change = self._bound.clear
         #: Requests of pipelines that were compiled already, and that had to be compiled.
         self.pipeline_hits = 0
         self.pipeline_misses = 0
@@ -112,7 +124,7 @@ class Device:
         chosen = configured("Device.request", config, options)
         adapter, info = await request_adapter("Device.request", chosen)
         sizes = await _workgroup_sizes(info, chosen)
-        picks = await choices.load(info.names)
+        picks = await tuned.load_picks(info.names)
         features = sorted(WANTED_FEATURES & info.features)
         descriptor = {
             "label": "browsergpu",
@@ -176,7 +188,7 @@ class Device:
     def workgroup_sizes(self) -> WorkgroupSizes:
         """Threads in a workgroup, for the families of kernels that can be tuned: those found by
         an earlier ``benchmark_workgroup_sizes`` on this GPU, or the defaults. Can be set."""
-        return self._workgroup_sizes
+        return self.facts.workgroup_sizes
 
     @workgroup_sizes.setter
     def workgroup_sizes(self, sizes: WorkgroupSizes) -> None:
@@ -184,14 +196,68 @@ class Device:
             raise InvalidArgument(
                 "workgroup_sizes", "sizes", sizes, "powers of two within the device's limits"
             )
-        self._workgroup_sizes = sizes
+        self.facts.workgroup_sizes = sizes
         self._pipelines.clear()
+        self._bound.clear()
+
+    @property
+    def variants(self) -> Choices:
+        """Which variant of an operation this device runs."""
+        return self.facts.variants
 
     def optimal_workgroup_size(self, n: int) -> int:
         """Threads for a workgroup of an elementwise kernel on n elements: the tuned size, or less
         where n is smaller than that."""
         n = checks.integer("optimal_workgroup_size", "n", n)
-        return self._workgroup_sizes.for_elements(n)
+        return self.workgroup_sizes.for_elements(n)
+
+    def launch(
+        self,
+        op: str,
+        prepare: Prepare,
+        buffers: Iterable[Allocation],
+        *problem: Any,
+        late: tuple[float, ...] = (),
+    ) -> None:
+        """Records the program that ``prepare(build, *slots, *problem)`` makes, a slot for each of
+        the buffers; it is made once. ``late`` are parameters that are not the program's.
+
+        ``op`` is told by errors. Raises OutOfMemory where there is no room for temporaries.
+        """
+        ids = tuple([buffer.id for buffer in buffers])
+        key = (prepare, tuple(map(ids.index, ids)), problem)  # what is one buffer has one slot
+        bound = self._bound.get(key)
+        if bound is None:
+            bound = self._bind(key)
+        else:
+            self.pipeline_hits += len(bound.steps)
+        if not bound.temporaries:
+            self.recorder.run(bound.steps, ids, late)
+            return
+        taken: list[Allocation] = []
+        try:
+            for nbytes in bound.temporaries:
+                taken.append(self.memory.get_buffer(op, nbytes, "temporary"))
+            self.recorder.run(bound.steps, (*ids, *[t.id for t in reversed(taken)]), late)
+        finally:
+            for buffer in taken:
+                self.memory.return_buffer(buffer)
+
+    def _bind(self, key: tuple[Any, ...]) -> _Bound:
+        function, slots, problem = key
+        program = prepare(self.facts, function, *slots, *problem)
+        bound = _Bound(tuple(map(self._bind_step, program.steps)), program.temporaries)
+        if self.config.enable_pipeline_cache:
+            if len(self._bound) >= _MOST_PROGRAMS:
+                self._bound.clear()
+            self._bound[key] = bound
+        return bound
+
+    def _bind_step(self, step: Step) -> BoundStep:
+        if isinstance(step, Copy):
+            return BoundStep(None, (), picker((step.source, step.target)), (step.nbytes,), False)
+        pipeline = self.pipeline(step.kernel, step.configuration)
+        return BoundStep(pipeline, step.grid, picker(step.slots), step.fields, step.open)
 
     def pipeline(self, kernel: str, configuration: str = "") -> Pipeline:
         """The kernel compiled in one of its configurations, from the cache after the first time."""
@@ -231,7 +297,7 @@ class Device:
     def _key(self, name: str, configuration: str) -> tuple[str, str, int | None]:
         """What a pipeline is known by: with its workgroups' threads, where these are tuned."""
         family = KERNELS[name].family
-        return name, configuration, None if family is None else self._workgroup_sizes[family]
+        return name, configuration, None if family is None else self.workgroup_sizes[family]
 
     def _find_or_compile(self, name: str, configuration: str) -> Pipeline:
         key = self._key(name, configuration)
@@ -345,7 +411,7 @@ async def _warm_up_slowly(found: ReferenceType[Device]) -> None:
 
 async def _workgroup_sizes(info: AdapterInfo, config: BackendConfig) -> WorkgroupSizes:
     """The config's size, else what tuning has saved for this GPU, else the defaults."""
-    sizes = await workgroup_sizes.load(info.names) or WorkgroupSizes()
+    sizes = await tuned.load_sizes(info.names) or WorkgroupSizes()
     threads: Any = config.preferred_workgroup_size
     if threads is not None:
         sizes = replace(sizes, elementwise=threads)

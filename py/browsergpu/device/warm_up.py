@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from browsergpu.device.choices import Choices
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.kernels.choices import Choices
 from browsergpu.kernels.table import KERNELS
 
 #: What a new device compiles in the background, the first first.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.core.errors import OutOfMemory
+from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.browser.recorder import Recorder, closed
 
 _SMALLEST = 256

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from browsergpu.device.device import Device
 from browsergpu.core.grids import blocks, fold
-from browsergpu.gpu.memory import Allocation
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.build import Build
 
 _THREADS = 256
 
 
-def adam(
-    device: Device,
-    param: Allocation,
-    grad: Allocation,
-    m: Allocation,
-    v: Allocation,
-    n: int,
-    *,
-    lr: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    step: int,
-) -> None:
-    """One step in place on n float32 parameters; the four buffers are different, n is not 0."""
-    device.recorder.dispatch(
-        device.pipeline("adam"), *fold(blocks(n, _THREADS)), grad.id, param.id, m.id, v.id,
-        n, lr, beta1, beta2, 1.0 - beta1, 1.0 - beta2, eps, 1.0 - beta1**step, 1.0 - beta2**step,
+def adam(build: Build, param: Slot, grad: Slot, m: Slot, v: Slot, n: int) -> None:
+    """One step in place on n float32 parameters; the four buffers are different, n is not 0.
+    :func:`factors` come when the program runs."""
+    build.dispatch("adam", "", fold(blocks(n, _THREADS)), (grad, param, m, v), n, open=True)
+
+
+def factors(
+    *, lr: float, beta1: float, beta2: float, eps: float, step: int
+) -> tuple[float, float, float, float, float, float, float, float]:
+    """What the kernel takes of a step's number and the optimiser's settings."""
+    return (
+        lr, beta1, beta2, 1.0 - beta1, 1.0 - beta2, eps, 1.0 - beta1**step, 1.0 - beta2**step,
     )  # fmt: skip

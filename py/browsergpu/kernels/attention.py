@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from browsergpu.core import checks
-from browsergpu.device.device import Device
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import blocks, fold, layers
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import elementwise
 from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels import elementwise
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.facts import Facts
 from browsergpu.kernels.variants import Variant
 
 _GENERAL = "attention"  # the kernel that does every problem
@@ -47,7 +48,7 @@ def packed(heads: int, head_dim: int) -> Layout:
     return Layout(3 * width, 3 * width, width, 2 * width)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AttentionPlan:
     """A problem, and the elements of q and o, and of k and v, without what lies between rows."""
 
@@ -62,8 +63,6 @@ class AttentionPlan:
     causal: bool
     layout: Layout
     size_class: str
-    #: What ``dispatches`` has given.
-    made: dict[tuple[int, int, bool], Dispatches] = field(default_factory=dict, compare=False)
 
     def able(self, variant: Variant) -> bool:
         """Whether a variant can do it, without a mask."""
@@ -74,12 +73,6 @@ class AttentionPlan:
     def dispatches(self, rows: int, columns: int, *, paired: bool) -> Dispatches:
         """Grids and parameters for workgroups that make so many rows and columns of o; those that
         are paired make two such blocks of rows where causal."""
-        key = (rows, columns, paired)
-        if key not in self.made:
-            self.made[key] = self._dispatches(*key)
-        return self.made[key]
-
-    def _dispatches(self, rows: int, columns: int, paired: bool) -> Dispatches:
         count = blocks(self.seq_q, rows)
         if paired and self.causal:
             count = blocks(count, 2)
@@ -138,76 +131,60 @@ class Mask:
     """A mask and how it is broadcast to [outer, inner, seq_q, seq_kv]: the extent of inner, and
     a stride for each dimension, 0 where it is broadcast."""
 
-    buffer: Allocation
+    slot: Slot
     kind: Literal["float", "bool"]
     inner_count: int
     strides: tuple[int, int, int, int]
 
 
 def attention(
-    device: Device,
+    build: Build,
+    q: Slot,
+    k: Slot,
+    v: Slot,
+    o: Slot,
     plan: AttentionPlan,
-    q: Allocation,
-    k: Allocation,
-    v: Allocation,
-    o: Allocation,
     mask: Mask | None = None,
 ) -> None:
     """o = softmax(scale q kᵀ, mask) v, zeros where there are no keys; o is none of the others.
     Without a mask, q, k and v may be the same buffer."""
     if plan.query_elements == 0 or plan.key_elements == 0:
-        elementwise.fill(device, o, 0.0, plan.query_elements)
+        elementwise.fill(build, o, 0.0, plan.query_elements)
         return
     if mask is None:
-        variant = device.variants.choose("attention", plan.size_class, plan.able)
+        variant = build.facts.variants.choose("attention", plan.size_class, plan.able)
         if variant.kernel != _GENERAL:
-            _whole_rows(device, plan, variant, q, k, v, o)
+            _whole_rows(build, plan, variant, q, k, v, o)
             return
-        pipeline, mask_id = device.pipeline(_GENERAL), q.id  # bound, but not read
+        configuration, limits = "", q  # bound, but not read
         mask_fields: tuple[int, ...] = (1, 0, 0, 0, 0)
     else:
-        pipeline, mask_id = device.pipeline(_GENERAL, mask.kind), mask.buffer.id
+        configuration, limits = mask.kind, mask.slot
         mask_fields = (mask.inner_count, *mask.strides)
     for grid, fields in plan.dispatches(32, 64, paired=False):
-        device.recorder.dispatch(
-            pipeline, *grid, q.id, k.id, v.id, mask_id, o.id, *fields, *mask_fields
-        )
+        build.dispatch(_GENERAL, configuration, grid, (q, k, v, limits, o), *fields, *mask_fields)
 
 
-def takes_halves(device: Device, plan: AttentionPlan) -> bool:
+def takes_halves(facts: Facts, plan: AttentionPlan) -> bool:
     """Whether :func:`attention_f16` can do a problem; else its arrays must become float32."""
-    return plan.key_elements == 0 or _of_halves(device, plan).kernel != _GENERAL
+    return plan.key_elements == 0 or _of_halves(facts, plan).kernel != _GENERAL
 
 
-def _of_halves(device: Device, plan: AttentionPlan) -> Variant:
-    return device.variants.choose("attention_f16", plan.size_class, plan.able)
+def _of_halves(facts: Facts, plan: AttentionPlan) -> Variant:
+    return facts.variants.choose("attention_f16", plan.size_class, plan.able)
 
 
-def attention_f16(
-    device: Device,
-    plan: AttentionPlan,
-    q: Allocation,
-    k: Allocation,
-    v: Allocation,
-    o: Allocation,
-) -> None:
+def attention_f16(build: Build, q: Slot, k: Slot, v: Slot, o: Slot, plan: AttentionPlan) -> None:
     """:func:`attention` of float16 arrays, without a mask; only what ``takes_halves`` says."""
     if plan.query_elements == 0 or plan.key_elements == 0:
-        elementwise.fill_words(device, o, 0, -(-plan.query_elements // 2))
+        elementwise.fill(build, o, 0.0, -(-plan.query_elements // 2))
         return
-    _whole_rows(device, plan, _of_halves(device, plan), q, k, v, o)
+    _whole_rows(build, plan, _of_halves(build.facts, plan), q, k, v, o)
 
 
 def _whole_rows(
-    device: Device,
-    plan: AttentionPlan,
-    variant: Variant,
-    q: Allocation,
-    k: Allocation,
-    v: Allocation,
-    o: Allocation,
+    build: Build, plan: AttentionPlan, variant: Variant, q: Slot, k: Slot, v: Slot, o: Slot
 ) -> None:
     """By the kernels whose workgroups make whole rows of o."""
-    pipeline = device.pipeline(variant.kernel, variant.configuration)
     for grid, fields in plan.dispatches(variant.traits["rows"], plan.head_dim, paired=True):
-        device.recorder.dispatch(pipeline, *grid, q.id, k.id, v.id, o.id, *fields)
+        build.dispatch(variant.kernel, variant.configuration, grid, (q, k, v, o), *fields)

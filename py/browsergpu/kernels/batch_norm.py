@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from browsergpu.device.device import Device
 from browsergpu.core.grids import blocks, fold
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels.moments import moments
 from browsergpu.core.shapes import reduction_steps
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.moments import moments
 
 
 def normalise(
-    device: Device,
-    x: Allocation,
-    mean: Allocation,
-    variance: Allocation,
-    gamma: Allocation,
-    beta: Allocation,
-    y: Allocation,
+    build: Build,
+    x: Slot,
+    mean: Slot,
+    variance: Slot,
+    gamma: Slot,
+    beta: Slot,
+    y: Slot,
     shape: tuple[int, int, int],
     eps: float,
 ) -> None:
@@ -24,19 +24,19 @@ def normalise(
     each; y is none of the others, no extent is 0."""
     images, channels, inner = shape
     n = images * channels * inner
-    device.recorder.dispatch(
-        device.pipeline("batch_norm"), *fold(blocks(n, device.workgroup_sizes.elementwise)),
-        x.id, mean.id, variance.id, gamma.id, beta.id, y.id, n, channels, inner, eps, 0.0, 0.0,
+    build.dispatch(
+        "batch_norm", "", fold(blocks(n, build.facts.workgroup_sizes.elementwise)),
+        (x, mean, variance, gamma, beta, y), n, channels, inner, eps, 0.0, 0.0,
     )  # fmt: skip
 
 
 def statistics(
-    device: Device,
-    x: Allocation,
-    mean: Allocation,
-    variance: Allocation,
-    running_mean: Allocation,
-    running_variance: Allocation,
+    build: Build,
+    x: Slot,
+    mean: Slot,
+    variance: Slot,
+    running_mean: Slot,
+    running_variance: Slot,
     shape: tuple[int, int, int],
     momentum: float,
 ) -> None:
@@ -46,13 +46,11 @@ def statistics(
     images, channels, inner = shape
     count = images * inner
     steps = reduction_steps(shape, (0, 2))
-    found = moments(device, "batch_norm", x, steps)
-    try:
-        device.recorder.dispatch(
-            device.pipeline("batch_norm_statistics"),
-            *fold(blocks(channels, device.workgroup_sizes.elementwise)),
-            found.id, mean.id, variance.id, running_mean.id, running_variance.id,
-            0, channels, inner, 0.0, momentum, count / (count - 1),
-        )  # fmt: skip
-    finally:
-        device.memory.return_buffer(found)
+    found = moments(build, x, steps)
+    build.dispatch(
+        "batch_norm_statistics", "",
+        fold(blocks(channels, build.facts.workgroup_sizes.elementwise)),
+        (found, mean, variance, running_mean, running_variance),
+        0, channels, inner, 0.0, momentum, count / (count - 1),
+    )  # fmt: skip
+    build.release(found)

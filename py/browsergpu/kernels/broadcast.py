@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from browsergpu.device.device import Device
 from browsergpu.core.dtypes import DType
 from browsergpu.core.grids import blocks, fold
-from browsergpu.kernels.table import BROADCAST_RANKS
-from browsergpu.gpu.memory import Allocation
 from browsergpu.core.remembered import remembered
-from browsergpu.kernels.strided import gather
 from browsergpu.core.shapes import Shape, broadcast_strides, merged
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.strided import gather
+from browsergpu.kernels.table import BROADCAST_RANKS
 
 _LARGEST = BROADCAST_RANKS[-1]
 
@@ -37,13 +37,13 @@ def _is_wide(strides: tuple[int, ...]) -> bool:
 
 
 def broadcast(
-    device: Device,
+    build: Build,
     op: str,
-    a: Allocation,
+    a: Slot,
     a_shape: Shape,
-    b: Allocation,
+    b: Slot,
     b_shape: Shape,
-    y: Allocation,
+    y: Slot,
     shape: Shape,
     n: int,
 ) -> None:
@@ -51,22 +51,18 @@ def broadcast(
     plan = _plan(a_shape, b_shape, shape)
     if plan is not None:
         rank, fields, wide = plan
-        threads = device.workgroup_sizes.elementwise
-        device.recorder.dispatch(
-            device.pipeline("broadcast_vectors" if wide else "broadcast", f"{op}_{rank}"),
-            *fold(blocks(n, 4 * threads if wide else threads)), a.id, b.id, y.id, n, *fields,
+        threads = build.facts.workgroup_sizes.elementwise
+        build.dispatch(
+            "broadcast_vectors" if wide else "broadcast", f"{op}_{rank}",
+            fold(blocks(n, 4 * threads if wide else threads)), (a, b, y), n, *fields,
         )  # fmt: skip
         return
     # Operands that alternate too often over the axes are first brought to the full shape.
-    whole: list[Allocation] = []
-    try:
-        for buffer, own in ((a, a_shape), (b, b_shape)):
-            whole.append(device.memory.get_buffer(op, 4 * n))
-            gather(device, op, buffer, broadcast_strides(own, shape), whole[-1], shape)
-        broadcast(device, op, whole[0], (n,), whole[1], (n,), y, (n,), n)
-    finally:
-        for buffer in whole:
-            device.memory.return_buffer(buffer)
+    whole = build.temporary(4 * n), build.temporary(4 * n)
+    for slot, own, target in ((a, a_shape, whole[0]), (b, b_shape, whole[1])):
+        gather(build, op, slot, broadcast_strides(own, shape), target, shape)
+    broadcast(build, op, whole[0], (n,), whole[1], (n,), y, (n,), n)
+    build.release(*whole)
 
 
 _MIXED_OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3}
@@ -99,15 +95,15 @@ def takes_mixed(a_shape: Shape, b_shape: Shape, shape: Shape) -> bool:
 
 
 def mixed(
-    device: Device,
+    build: Build,
     op: str,
-    a: Allocation,
+    a: Slot,
     a_type: DType,
     a_shape: Shape,
-    b: Allocation,
+    b: Slot,
     b_type: DType,
     b_shape: Shape,
-    y: Allocation,
+    y: Slot,
     y_type: DType,
     shape: Shape,
     n: int,
@@ -116,18 +112,15 @@ def mixed(
     and b only where both have all of y's elements, and not both of them."""
     kinds = _OP * _MIXED_OPS[op]
     kinds |= _Y_HALVES if y_type is DType.F16 else 0
-    grid = fold(blocks(n, 4 * device.workgroup_sizes.elementwise))
-    record = device.recorder.dispatch
-    if y is a or y is b:
-        other, kind = (b, b_type) if y is a else (a, a_type)
-        kinds |= (_B_HALVES if kind is DType.F16 else 0) | (0 if y is a else _EXCHANGED)
-        pipeline = device.pipeline("mixed_in_place")
-        record(pipeline, *grid, other.id, y.id, n, *(0,) * 14, kinds)
+    grid = fold(blocks(n, 4 * build.facts.workgroup_sizes.elementwise))
+    if y in (a, b):
+        other, kind = (b, b_type) if y == a else (a, a_type)
+        kinds |= (_B_HALVES if kind is DType.F16 else 0) | (0 if y == a else _EXCHANGED)
+        build.dispatch("mixed_in_place", "", grid, (other, y), n, *(0,) * 14, kinds)
         return
     plan = _plan_mixed(a_shape, b_shape, shape)
     assert plan is not None
     configuration, fields, bits = plan
     kinds |= bits | (_A_HALVES if a_type is DType.F16 else 0)
     kinds |= _B_HALVES if b_type is DType.F16 else 0
-    pipeline = device.pipeline("mixed", configuration)
-    record(pipeline, *grid, a.id, b.id, y.id, n, *fields, kinds)
+    build.dispatch("mixed", configuration, grid, (a, b, y), n, *fields, kinds)

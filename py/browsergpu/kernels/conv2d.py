@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 
 from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.device.device import Device
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import blocks, fits, fold, layers
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import depthwise
 from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels import depthwise
+from browsergpu.kernels.build import Build
 from browsergpu.kernels.variants import Variant
 
 #: As many filters of one group as are best made one by one where they see one channel only.
@@ -80,14 +79,10 @@ class Conv2dPlan:
     output_shape: tuple[int, int, int, int]
     problem: Convolution
     size_class: str
-    _abilities: dict[Variant, bool] = field(default_factory=dict)
 
     def able(self, variant: Variant) -> bool:
         """Whether a variant can do the problem."""
-        known = self._abilities.get(variant)
-        if known is None:
-            known = self._abilities[variant] = _able(self.problem, variant)
-        return known
+        return _able(self.problem, variant)
 
 
 def _able(problem: Convolution, variant: Variant) -> bool:
@@ -174,7 +169,6 @@ def plan_conv2d(
     )
 
 
-@lru_cache(maxsize=1024)
 def _steps(plan: Conv2dPlan, variant: Variant, biased: bool) -> Steps:
     p = plan.problem
     if variant.kernel == depthwise.KERNEL:
@@ -240,34 +234,26 @@ def _chunk(terms: int, workgroups: int, traits: Mapping[str, int]) -> int:
 
 
 def conv2d(
-    device: Device,
+    build: Build,
+    x: Slot,
+    w: Slot,
+    y: Slot,
     plan: Conv2dPlan,
-    x: Allocation,
-    w: Allocation,
-    y: Allocation,
-    bias: Allocation | None = None,
+    bias: Slot | None = None,
 ) -> None:
     """y = cross-correlation of x with w, plus a number for each filter; y is none of the others."""
     if not plan.output_elements:
         return
-    variant = device.variants.choose("conv2d", plan.size_class, plan.able)
+    variant = build.facts.variants.choose("conv2d", plan.size_class, plan.able)
     steps = _steps(plan, variant, bias is not None)
-    pipeline = device.pipeline(steps.kernel, steps.configuration)
-    bias_id = w.id if bias is None else bias.id  # not read then, but something must be bound
-    if steps.kernel == "conv2d_stream":
-        for grid, fields in steps.dispatches:
-            device.recorder.dispatch(pipeline, *grid, x.id, x.id, w.id, bias_id, y.id, *fields)
-        return
-    made = y
+    added = w if bias is None else bias  # not read then, but something must be bound
+    # The kernel that streams takes the input twice, as elements and as vec4s.
+    read = (x, x, w, added) if steps.kernel == "conv2d_stream" else (x, w, added)
+    size = 4 * steps.parts * plan.output_elements
+    made = y if steps.sum is None else build.temporary(size)
+    for grid, fields in steps.dispatches:
+        build.dispatch(steps.kernel, steps.configuration, grid, (*read, made), *fields)
     if steps.sum is not None:
-        made = device.memory.get_buffer("conv2d", 4 * steps.parts * plan.output_elements, "parts")
-    try:
-        for grid, fields in steps.dispatches:
-            device.recorder.dispatch(pipeline, *grid, x.id, w.id, bias_id, made.id, *fields)
-        if steps.sum is not None:
-            grid, fields = steps.sum
-            pipeline = device.pipeline("conv2d_sum")
-            device.recorder.dispatch(pipeline, *grid, made.id, bias_id, y.id, *fields)
-    finally:
-        if made is not y:
-            device.memory.return_buffer(made)
+        grid, fields = steps.sum
+        build.dispatch("conv2d_sum", "", grid, (made, added, y), *fields)
+        build.release(made)

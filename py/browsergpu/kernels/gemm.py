@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from browsergpu.core import checks
 from browsergpu.api.wasm_backend.contract import Transpose
-from browsergpu.device.device import Device
+from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels.products import BIAS, RESIDUAL, Layout, Product
 from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.products import BIAS, RESIDUAL, Product
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class _Matrices:
         return _Matrices(self.col, self.row, self.batch, self.elements)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GemmPlan:
     """Elements that each operand must hold, and the product; None if there is nothing to do.
     ``swap``: it is the transposed product, B's matrices times A's."""
@@ -39,7 +39,6 @@ class GemmPlan:
     swap: bool
     product: Product | None
     size_class: str = ""
-    layouts: dict[tuple[str, int, str | None], Layout] = field(default_factory=dict)
 
 
 @remembered
@@ -129,14 +128,14 @@ def _check_apart(op: str, c: _Matrices, m: int, n: int, count: int) -> None:
 
 
 def gemm(
-    device: Device,
+    build: Build,
+    a: Slot,
+    b: Slot,
+    c: Slot,
     plan: GemmPlan,
-    a: Allocation,
-    b: Allocation,
-    c: Allocation,
-    bias: Allocation | None = None,
+    bias: Slot | None = None,
     activation: str | None = None,
-    residual: Allocation | None = None,
+    residual: Slot | None = None,
     halves: int = 0,
 ) -> None:
     """C = f(alpha op(A) op(B) + bias + beta C) + residual.
@@ -148,31 +147,24 @@ def gemm(
     product = plan.product
     if product is None:
         return
-    variant = device.variants.choose("gemm", plan.size_class, product.able)
+    variant = build.facts.variants.choose("gemm", plan.size_class, product.able)
     added = (bias is not None) * BIAS + (residual is not None) * RESIDUAL + halves
-    key = (variant.name, added, activation)
-    layout = plan.layouts.get(key)
-    if layout is None:
-        layout = plan.layouts[key] = product.layout(variant, added, activation)
+    layout = product.layout(variant, added, activation)
     if plan.swap != layout.exchanged:
         a, b = b, a
     # Something must be bound also where it is not read.
-    bias_id = a.id if bias is None else bias.id
-    residual_id = a.id if residual is None else residual.id
-    pipeline = device.pipeline(layout.kernel, layout.configuration)
-    record = device.recorder.dispatch
+    bias = a if bias is None else bias
+    residual = a if residual is None else residual
     # The kernel of vectors takes the matrix twice, as elements and as vec4s.
-    read = (a.id, a.id, b.id) if layout.twice else (a.id, b.id)
+    read = (a, a, b) if layout.twice else (a, b)
     if not layout.elements:
         for grid, fields in layout.dispatches:
-            record(pipeline, *grid, *read, bias_id, residual_id, c.id, *fields)
+            slots = (*read, bias, residual, c)
+            build.dispatch(layout.kernel, layout.configuration, grid, slots, *fields)
         return
-    pieces = device.memory.get_buffer("gemm", 4 * layout.elements)
-    try:
-        for grid, fields in layout.dispatches:
-            record(pipeline, *grid, *read, a.id, a.id, pieces.id, *fields)
-        configuration, grid, fields = layout.total
-        total = device.pipeline("gemm_sum", configuration)
-        record(total, *grid, pieces.id, bias_id, residual_id, c.id, *fields)
-    finally:
-        device.memory.return_buffer(pieces)
+    pieces = build.temporary(4 * layout.elements)
+    for grid, fields in layout.dispatches:
+        build.dispatch(layout.kernel, layout.configuration, grid, (*read, a, a, pieces), *fields)
+    configuration, grid, fields = layout.total
+    build.dispatch("gemm_sum", configuration, grid, (pieces, bias, residual, c), *fields)
+    build.release(pieces)

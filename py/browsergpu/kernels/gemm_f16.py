@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from browsergpu.core import checks
-from browsergpu.device.device import Device
 from browsergpu.core.grids import blocks, fold
-from browsergpu.gpu.memory import Allocation
 from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.build import Build
 from browsergpu.kernels.variants import Variant
 
 _OP = "gemm_f16"
@@ -20,7 +20,7 @@ _FEW_ROWS = 8
 _MANY_TILES = 128  # workgroups that keep a large GPU busy
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GemmF16Plan:
     """Elements that each operand must hold, the kernels' parameters, and the size class:
 
@@ -95,12 +95,12 @@ def _size_class(m: int, n: int) -> str:
 
 
 def gemm_f16(
-    device: Device,
+    build: Build,
+    a: Slot,
+    b: Slot,
+    c: Slot,
     plan: GemmF16Plan,
-    a: Allocation,
-    b: Allocation,
-    c: Allocation,
-    bias: Allocation | None = None,
+    bias: Slot | None = None,
     activation: str | None = None,
 ) -> None:
     """C = f(alpha A B + bias) + beta C, contiguous float16 with float32 sums: ``bias`` is n
@@ -109,37 +109,23 @@ def gemm_f16(
     m, n, k = plan.m, plan.n, plan.k
     if plan.c_elements == 0:
         return
-    has_room = not plan.copy_bytes or plan.copy_bytes <= device.largest_buffer
+    has_room = not plan.copy_bytes or plan.copy_bytes <= build.facts.largest_buffer
     able = plan.fits if has_room else plan.takes_rows_of
-    variant = device.variants.choose(_OP, plan.size_class, able)
-    pipeline = device.pipeline(variant.kernel, _ending_in(activation, variant.configuration))
-    bias_id = a.id if bias is None else bias.id  # not read then, but something must be bound
+    variant = build.facts.variants.choose(_OP, plan.size_class, able)
+    configuration = _ending_in(activation, variant.configuration)
+    added = a if bias is None else bias  # not read then, but something must be bound
     fields = (m, n, k, plan.alpha, plan.beta, int(bias is not None))
     grid = fold(blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"]))
     if plan.takes_rows_of(variant):
-        device.recorder.dispatch(pipeline, *grid, a.id, b.id, bias_id, c.id, *fields)
+        build.dispatch(variant.kernel, configuration, grid, (a, b, added, c), *fields)
         return
-    temporary: list[Allocation] = []
-
-    def copy(rows: int, columns: int, x: Allocation | None) -> Allocation:
-        """The matrix x, or room for one, in rows of whole vectors."""
-        pitch = _whole(columns)
-        buffer = device.memory.get_buffer(_OP, 2 * max(rows * pitch, 1), "temporary")
-        temporary.append(buffer)
-        if x is not None:
-            _repitch(device, rows, x, columns, buffer, pitch)
-        return buffer
-
-    try:
-        left = a if plan.whole_a else copy(m, k, a)
-        right = b if plan.whole_b else copy(k, n, b)
-        product = c if plan.whole_b else copy(m, n, c if plan.beta else None)
-        device.recorder.dispatch(pipeline, *grid, left.id, right.id, bias_id, product.id, *fields)
-        if product is not c:
-            _repitch(device, m, product, _whole(n), c, n)
-    finally:
-        for buffer in temporary:
-            device.memory.return_buffer(buffer)
+    left = a if plan.whole_a else _in_whole_vectors(build, m, k, a)
+    right = b if plan.whole_b else _in_whole_vectors(build, k, n, b)
+    product = c if plan.whole_b else _in_whole_vectors(build, m, n, c if plan.beta else None)
+    build.dispatch(variant.kernel, configuration, grid, (left, right, added, product), *fields)
+    if product != c:
+        _repitch(build, m, product, _whole(n), c, n)
+    build.release(*{left, right, product} - {a, b, c})
 
 
 def _ending_in(activation: str | None, configuration: str) -> str:
@@ -152,14 +138,18 @@ def _whole(columns: int) -> int:
     return blocks(columns, _VECTOR) * _VECTOR
 
 
-def _repitch(
-    device: Device, rows: int, x: Allocation, x_pitch: int, y: Allocation, y_pitch: int
-) -> None:
+def _in_whole_vectors(build: Build, rows: int, columns: int, x: Slot | None) -> Slot:
+    """A temporary of the matrix x, or room for one, in rows of whole vectors."""
+    pitch = _whole(columns)
+    made = build.temporary(2 * max(rows * pitch, 1))
+    if x is not None:
+        _repitch(build, rows, x, columns, made, pitch)
+    return made
+
+
+def _repitch(build: Build, rows: int, x: Slot, x_pitch: int, y: Slot, y_pitch: int) -> None:
     """y's rows are x's, cut or filled up with zeros."""
     words = blocks(rows * y_pitch, 2)
     if words:
-        device.recorder.dispatch(
-            device.pipeline("repitch"),
-            *fold(blocks(words, device.workgroup_sizes.elementwise)),
-            x.id, y.id, rows, x_pitch, y_pitch,
-        )  # fmt: skip
+        grid = fold(blocks(words, build.facts.workgroup_sizes.elementwise))
+        build.dispatch("repitch", "", grid, (x, y), rows, x_pitch, y_pitch)

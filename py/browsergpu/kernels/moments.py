@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from browsergpu.device.device import Device
 from browsergpu.core.grids import fold
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels.cuts import Cut, cut, cut_lanes
 from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.cuts import Cut, cut, cut_lanes
 
 _THREADS = 256
 _BYTES = 16  # of an output: four words
@@ -44,19 +44,17 @@ def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, .
         length, merges = part.chunks, True
 
 
-def moments(
-    device: Device, op: str, x: Allocation, steps: Sequence[tuple[int, int, int]]
-) -> Allocation:
-    """A new buffer of (count, pivot, mean less pivot, sum of squared deviations) for each output of
+def moments(build: Build, x: Slot, steps: Sequence[tuple[int, int, int]]) -> Slot:
+    """A temporary of (count, pivot, mean less pivot, sum of squared deviations) for each output of
     the steps [outer, length, inner] -> [outer, inner], of which there is at least one; no size is
     0."""
-    return _run(device, op, x, steps, None, 0.0)
+    return _add(build, x, steps, None, 0.0)
 
 
 def variance(
-    device: Device,
-    x: Allocation,
-    y: Allocation,
+    build: Build,
+    x: Slot,
+    y: Slot,
     steps: Sequence[tuple[int, int, int]],
     ddof: float,
 ) -> None:
@@ -65,60 +63,41 @@ def variance(
     for _, length, _ in steps:
         count *= length
     freedom = max(count - ddof, 0)
-    _run(device, "variance", x, steps, y, 1 / freedom if freedom else inf)
+    _add(build, x, steps, y, 1 / freedom if freedom else inf)
 
 
-def chunk_moments(
-    device: Device, op: str, x: Allocation, rows: int, length: int
-) -> tuple[Allocation, Cut]:
-    """The moments of each chunk of rows, [rows, chunks] quadruples, and how the rows are cut."""
-    first = _passes(rows, length, 1, False)[0]
-    found = device.memory.get_buffer(op, _BYTES * first.cut.outputs, "moments")
-    try:
-        device.recorder.dispatch(
-            device.pipeline("moments_rows"),
-            *fold(first.cut.workgroups),
-            x.id,
-            found.id,
-            *first.cut.fields,
-            0.0,
-        )
-    except BaseException:
-        device.memory.return_buffer(found)
-        raise
-    return found, first.cut
+def chunk_moments(build: Build, x: Slot, rows: int, length: int) -> tuple[Slot, Cut]:
+    """The moments of each chunk of rows, a temporary of [rows, chunks] quadruples, and how the rows
+    are cut."""
+    first = _passes(rows, length, 1, False)[0].cut
+    found = build.temporary(_BYTES * first.outputs)
+    grid = fold(first.workgroups)
+    build.dispatch("moments_rows", "", grid, (x, found), *first.fields, 0.0)
+    return found, first
 
 
-def _run(
-    device: Device,
-    op: str,
-    x: Allocation,
+def _add(
+    build: Build,
+    x: Slot,
     steps: Sequence[tuple[int, int, int]],
-    y: Allocation | None,
+    y: Slot | None,
     scale: float,
-) -> Allocation:
-    """The moments in a new buffer, or the variances in y."""
+) -> Slot:
+    """The moments in a temporary, or the variances in y."""
     parts = [part for i, step in enumerate(steps) for part in _passes(*step, i > 0)]
     source = x
     for part in parts:
         configuration = part.configuration
-        target = y if part is parts[-1] else None
-        if target is not None:
+        if part is parts[-1] and y is not None:
+            target = y
             configuration = f"variance_{configuration}" if configuration else "variance"
-        made = None
-        try:
-            if target is None:
-                made = target = device.memory.get_buffer(op, _BYTES * part.cut.outputs, "moments")
-            device.recorder.dispatch(
-                device.pipeline(part.kernel, configuration), *fold(part.cut.workgroups),
-                *(source.id,) * part.views, target.id, *part.cut.fields, scale,
-            )  # fmt: skip
-        except BaseException:
-            if made is not None:
-                device.memory.return_buffer(made)
-            raise
-        finally:
-            if source is not x:
-                device.memory.return_buffer(source)
+        else:
+            target = build.temporary(_BYTES * part.cut.outputs)
+        build.dispatch(
+            part.kernel, configuration, fold(part.cut.workgroups),
+            (*(source,) * part.views, target), *part.cut.fields, scale,
+        )  # fmt: skip
+        if source != x:
+            build.release(source)
         source = target
     return source

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from browsergpu.core import checks
-from browsergpu.device.device import Device
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import blocks, fold
-from browsergpu.gpu.memory import Allocation
 from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.build import Build
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PoolPlan:
     """The output's shape, its elements, and the kernel's parameters after them."""
 
@@ -69,24 +69,19 @@ def _output_extent(
 
 
 def pool(
-    device: Device,
+    build: Build,
+    x: Slot,
+    y: Slot,
     op: str,
     plan: PoolPlan,
-    x: Allocation,
-    y: Allocation,
-    indices: Allocation | None = None,
+    indices: Slot | None = None,
 ) -> None:
     """y = x pooled by max, mean_padded or mean; with ``indices``, where each maximum is. The
     buffers are different ones."""
     if plan.outputs == 0:
         return
-    grid = fold(blocks(plan.outputs, device.workgroup_sizes.elementwise))
+    grid = fold(blocks(plan.outputs, build.facts.workgroup_sizes.elementwise))
     if indices is None:
-        device.recorder.dispatch(
-            device.pipeline("pool", op), *grid, x.id, y.id, plan.outputs, *plan.fields
-        )
+        build.dispatch("pool", op, grid, (x, y), plan.outputs, *plan.fields)
     else:
-        device.recorder.dispatch(
-            device.pipeline("pool_indices"), *grid, x.id, y.id, indices.id, plan.outputs,
-            *plan.fields,
-        )  # fmt: skip
+        build.dispatch("pool_indices", "", grid, (x, y, indices), plan.outputs, *plan.fields)

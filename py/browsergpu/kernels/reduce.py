@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import Any
 
-from browsergpu.core import checks
 from browsergpu.api.wasm_backend.contract import ReduceOp
-from browsergpu.device.device import Device
+from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import fold
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import elementwise
-from browsergpu.kernels.cuts import cut
 from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels import elementwise
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.cuts import cut
 
 _IDENTITIES = {"sum": 0.0, "mean": 0.0, "max": -inf, "min": inf}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ReducePlan:
     """Elements of input and output, and the [outer, length, inner] of the input. Where it has no
     element, the output is filled with ``empty``."""
@@ -62,6 +62,7 @@ class _Pass:
     grid: tuple[int, int, int]
     fields: tuple[float, ...]
     outputs: int
+    is_last: bool
 
 
 @remembered
@@ -80,6 +81,7 @@ def _passes(op: str, extents: tuple[int, int, int], threads: int) -> tuple[_Pass
                 fold(part.workgroups),
                 (*part.fields, _IDENTITIES[op], scale),
                 part.outputs,
+                part.chunks == 1,
             )
         )
         if part.chunks == 1:
@@ -87,29 +89,16 @@ def _passes(op: str, extents: tuple[int, int, int], threads: int) -> tuple[_Pass
         length = part.chunks
 
 
-def reduce(device: Device, plan: ReducePlan, x: Allocation, y: Allocation) -> None:
+def reduce(build: Build, x: Slot, y: Slot, plan: ReducePlan) -> None:
     """y = the reduction of x; y is not x."""
     if not plan.input_elements:
-        elementwise.fill(device, y, plan.empty, plan.output_elements)
+        elementwise.fill(build, y, plan.empty, plan.output_elements)
         return
-    passes = _passes(plan.op, plan.extents, device.workgroup_sizes.reduction)
     source = x
-    for step in passes:
+    for step in _passes(plan.op, plan.extents, build.facts.workgroup_sizes.reduction):
         # Rows are read as vec4s alone, columns also word by word.
-        views = (source.id,) if step.kernel == "reduce_rows" else (source.id, source.id)
-        target = y
-        try:
-            if step is not passes[-1]:
-                target = device.memory.get_buffer("reduce", 4 * step.outputs)
-            device.recorder.dispatch(
-                device.pipeline(step.kernel, step.configuration), *step.grid, *views,
-                target.id, *step.fields,
-            )  # fmt: skip
-        except BaseException:
-            if target is not y:
-                device.memory.return_buffer(target)
-            raise
-        finally:
-            if source is not x:
-                device.memory.return_buffer(source)
+        views = (source,) if step.kernel == "reduce_rows" else (source, source)
+        target = y if step.is_last else build.temporary(4 * step.outputs)
+        build.dispatch(step.kernel, step.configuration, step.grid, (*views, target), *step.fields)
+        build.release(*(source,) * (source != x))
         source = target

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from struct import pack, unpack
 
-from browsergpu.device.device import Device
 from browsergpu.core.dtypes import DType
 from browsergpu.core.grids import blocks, fold
-from browsergpu.kernels.table import HELD
-from browsergpu.gpu.memory import Allocation
+from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
 from browsergpu.kernels import elementwise
+from browsergpu.kernels.build import Build
 from browsergpu.kernels.cuts import cut_lanes, power_of_two
 from browsergpu.kernels.moments import chunk_moments
-from browsergpu.core.remembered import remembered
+from browsergpu.kernels.table import HELD
 
 _THREADS = 256
 _cut = remembered(cut_lanes)
@@ -36,119 +36,101 @@ def _held(rows: int, length: int, least: int) -> tuple[int, int, str, bool] | No
     return blocks(rows, _THREADS // lanes), lanes, str(held), length % 4 == 0
 
 
-def softmax(
-    device: Device, x: Allocation, y: Allocation, outer: int, length: int, inner: int
-) -> None:
+def softmax(build: Build, x: Slot, y: Slot, outer: int, length: int, inner: int) -> None:
     """y[o, j, i] = softmax over j of x[o, j, i]."""
     # Measured on an H200: 3.2 TB/s in place of 2.6 with 4 vec4s, of words 2.6 in place of 2.8.
     held = _held(outer, length, 8 if length % 4 == 0 else 4) if inner == 1 else None
     if held is not None:
         groups, lanes, configuration, aligned = held
-        device.recorder.dispatch(
-            device.pipeline("softmax_rows_aligned" if aligned else "softmax_rows", configuration),
-            *fold(groups), x.id, y.id, outer, length, 1, 0, 0, lanes,
+        build.dispatch(
+            "softmax_rows_aligned" if aligned else "softmax_rows", configuration, fold(groups),
+            (x, y), outer, length, 1, 0, 0, lanes,
         )  # fmt: skip
         return
     cut = _cut(outer, length, inner, _THREADS)
     if cut.chunks > 1:
-        parts, _chunks = _softmax_in_parts(device, "softmax", x, y, outer, length, inner)
-        device.memory.return_buffer(parts)
+        build.release(_softmax_in_parts(build, x, y, outer, length, inner)[0])
         return
-    device.recorder.dispatch(
-        device.pipeline("softmax_columns"), *fold(cut.workgroups), x.id, y.id, *cut.fields
-    )
+    build.dispatch("softmax_columns", "", fold(cut.workgroups), (x, y), *cut.fields)
 
 
 def _softmax_in_parts(
-    device: Device, op: str, x: Allocation, y: Allocation, outer: int, length: int, inner: int
-) -> tuple[Allocation, int]:
-    """y = softmax of x; returns a new buffer of (maximum, sum) for each [outer, chunks, inner], and
+    build: Build, x: Slot, y: Slot, outer: int, length: int, inner: int
+) -> tuple[Slot, int]:
+    """y = softmax of x; returns a temporary of (maximum, sum) for each [outer, chunks, inner], and
     the number of chunks."""
     cut = _cut(outer, length, inner, _THREADS)
     grid = fold(cut.workgroups)
-    parts = device.memory.get_buffer(op, 8 * cut.outputs, "softmax parts")
-    dispatch = device.recorder.dispatch
-    try:
-        dispatch(device.pipeline("softmax_parts"), *grid, x.id, parts.id, *cut.fields)
-        dispatch(device.pipeline("softmax_apply"), *grid, x.id, parts.id, y.id, *cut.fields)
-    except BaseException:
-        device.memory.return_buffer(parts)
-        raise
+    parts = build.temporary(8 * cut.outputs)
+    build.dispatch("softmax_parts", "", grid, (x, parts), *cut.fields)
+    build.dispatch("softmax_apply", "", grid, (x, parts, y), *cut.fields)
     return parts, cut.chunks
 
 
 def layer_norm(
-    device: Device,
-    x: Allocation,
-    gamma: Allocation,
-    beta: Allocation,
-    y: Allocation,
+    build: Build,
+    x: Slot,
+    gamma: Slot,
+    beta: Slot,
+    y: Slot,
     rows: int,
     length: int,
     eps: float,
-    residual: Allocation | None = None,
-    summed: Allocation | None = None,
+    residual: Slot | None = None,
+    summed: Slot | None = None,
 ) -> None:
     """y[r] = (v[r] - mean) / sqrt(variance + eps) * gamma + beta, biased variance, where v is x, or
     x + residual, which ``summed`` then becomes."""
     held = _held(rows, length, 4)
     if held is None:
-        _long_layer_norm(device, x, gamma, beta, y, rows, length, eps, residual, summed)
+        _long_layer_norm(build, x, gamma, beta, y, rows, length, eps, residual, summed)
         return
     groups, lanes, configuration, aligned = held
     other = x if residual is None else residual
-    fields = rows, length, 0, 0, lanes, int(residual is not None), eps
-    if summed is None:
-        device.recorder.dispatch(
-            device.pipeline("layer_norm_aligned" if aligned else "layer_norm", configuration),
-            *fold(groups), x.id, other.id, gamma.id, beta.id, y.id, *fields,
-        )  # fmt: skip
-        return
-    device.recorder.dispatch(
-        device.pipeline("layer_norm_sum_aligned" if aligned else "layer_norm_sum", configuration),
-        *fold(groups), x.id, other.id, gamma.id, beta.id, y.id, summed.id, *fields,
+    slots: tuple[Slot, ...] = (x, other, gamma, beta, y)
+    kernel = "layer_norm"
+    if summed is not None:
+        kernel, slots = "layer_norm_sum", (*slots, summed)
+    build.dispatch(
+        f"{kernel}_aligned" if aligned else kernel, configuration, fold(groups), slots,
+        rows, length, 0, 0, lanes, int(residual is not None), eps,
     )  # fmt: skip
 
 
 def _long_layer_norm(
-    device: Device,
-    x: Allocation,
-    gamma: Allocation,
-    beta: Allocation,
-    y: Allocation,
+    build: Build,
+    x: Slot,
+    gamma: Slot,
+    beta: Slot,
+    y: Slot,
     rows: int,
     length: int,
     eps: float,
-    residual: Allocation | None,
-    summed: Allocation | None,
+    residual: Slot | None,
+    summed: Slot | None,
 ) -> None:
     if residual is not None:
         n = rows * length
-        total = device.memory.get_buffer("layer_norm", 4 * n) if summed is None else summed
-        try:
-            elementwise.binary(device, "add", x, residual, total, n)
-            _long_layer_norm(device, total, gamma, beta, y, rows, length, eps, None, None)
-        finally:
-            if summed is None:
-                device.memory.return_buffer(total)
+        total = build.temporary(4 * n) if summed is None else summed
+        elementwise.binary(build, x, residual, total, "add", n)
+        _long_layer_norm(build, total, gamma, beta, y, rows, length, eps, None, None)
+        if summed is None:
+            build.release(total)
         return
-    found, cut = chunk_moments(device, "layer_norm", x, rows, length)
-    try:
-        device.recorder.dispatch(
-            device.pipeline("layer_norm_long"), *fold(rows * cut.chunks),
-            x.id, found.id, gamma.id, beta.id, y.id,
-            rows, length, cut.fields[3], cut.chunks, _THREADS, 0, eps,
-        )  # fmt: skip
-    finally:
-        device.memory.return_buffer(found)
+    found, cut = chunk_moments(build, x, rows, length)
+    build.dispatch(
+        "layer_norm_long", "", fold(rows * cut.chunks), (x, found, gamma, beta, y),
+        rows, length, cut.fields[3], cut.chunks, _THREADS, 0, eps,
+    )  # fmt: skip
+    build.release(found)
 
 
 def cross_entropy(
-    device: Device,
-    logits: Allocation,
-    targets: Allocation,
-    loss: Allocation,
-    probs: Allocation,
+    build: Build,
+    logits: Slot,
+    targets: Slot,
+    loss: Slot,
+    probs: Slot,
     rows: int,
     classes: int,
 ) -> None:
@@ -157,28 +139,25 @@ def cross_entropy(
     if held is not None:
         groups, lanes, configuration, aligned = held
         # Where logits are read as vec4s, the one of a row's target is still read by itself.
-        again = (logits.id,) if aligned else ()
-        device.recorder.dispatch(
-            device.pipeline("cross_entropy_aligned" if aligned else "cross_entropy", configuration),
-            *fold(groups), logits.id, targets.id, loss.id, probs.id, *again,
-            rows, classes, 0, lanes,
+        again = (logits,) if aligned else ()
+        build.dispatch(
+            "cross_entropy_aligned" if aligned else "cross_entropy", configuration, fold(groups),
+            (logits, targets, loss, probs, *again), rows, classes, 0, lanes,
         )  # fmt: skip
         return
-    parts, chunks = _softmax_in_parts(device, "cross_entropy", logits, probs, rows, classes, 1)
-    try:
-        device.recorder.dispatch(
-            device.pipeline("cross_entropy_long"), *fold(rows),
-            logits.id, targets.id, parts.id, loss.id, rows, classes, chunks, _THREADS,
-        )  # fmt: skip
-    finally:
-        device.memory.return_buffer(parts)
+    parts, chunks = _softmax_in_parts(build, logits, probs, rows, classes, 1)
+    build.dispatch(
+        "cross_entropy_long", "", fold(rows), (logits, targets, parts, loss),
+        rows, classes, chunks, _THREADS,
+    )  # fmt: skip
+    build.release(parts)
 
 
 def embedding(
-    device: Device,
-    indices: Allocation,
-    weight: Allocation,
-    y: Allocation,
+    build: Build,
+    indices: Slot,
+    weight: Slot,
+    y: Slot,
     rows: int,
     words: int,
     entries: int,
@@ -187,8 +166,8 @@ def embedding(
     """y[r] = weight[indices[r]], rows of whole words, which hold elements of ``dtype``."""
     vectors = words % 4 == 0
     elements = words // 4 if vectors else words
-    device.recorder.dispatch(
-        device.pipeline("embedding_vectors" if vectors else "embedding"),
-        *fold(blocks(rows * elements, _THREADS)), indices.id, weight.id, y.id,
+    build.dispatch(
+        "embedding_vectors" if vectors else "embedding", "",
+        fold(blocks(rows * elements, _THREADS)), (indices, weight, y),
         rows, elements, entries, _MISSING.get(dtype, 0),
     )  # fmt: skip

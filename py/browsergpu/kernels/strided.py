@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from browsergpu.device.device import Device
 from browsergpu.core.errors import Unsupported
 from browsergpu.core.grids import blocks, fold, layers
-from browsergpu.kernels.table import STRIDED_RANKS
-from browsergpu.gpu.memory import Allocation
 from browsergpu.core.remembered import remembered
 from browsergpu.core.shapes import Shape, contiguous_strides, merged
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.table import STRIDED_RANKS
 
 _TILE = (64, 32)  # rows and columns that a workgroup moves
 _LARGEST = STRIDED_RANKS[-1]
@@ -52,41 +52,35 @@ def _plan(op: str, shape: Shape, strides: Shape) -> _Plan:
     return _Plan("strided", n, extents, steps)
 
 
-def gather(
-    device: Device, op: str, x: Allocation, strides: Shape, y: Allocation, shape: Shape
-) -> None:
+def gather(build: Build, op: str, x: Slot, strides: Shape, y: Slot, shape: Shape) -> None:
     """y, a row-major array of words of ``shape``, = x read with those strides; y is not x, and no
     extent is 0."""
     plan = _plan(op, shape, strides)
     if plan.kind == "copy":
-        device.recorder.copy(x.id, 0, y.id, 0, 4 * plan.n)
+        build.copy(x, y, 4 * plan.n)
         return
     if plan.kind == "matrices":
         batch, rows, columns = plan.extents
         grid_x, grid_y, _ = fold(blocks(rows, _TILE[0]) * blocks(columns, _TILE[1]))
         for first, count in layers(batch):
-            device.recorder.dispatch(
-                device.pipeline("transpose"), grid_x, grid_y, count, x.id, y.id,
-                rows, columns, first,
-            )  # fmt: skip
+            grid = (grid_x, grid_y, count)
+            build.dispatch("transpose", "", grid, (x, y), rows, columns, first)
         return
     used = len(plan.extents)
     unused = _LARGEST - used
     rank = min(rank for rank in STRIDED_RANKS if rank >= used)
-    device.recorder.dispatch(
-        device.pipeline(plan.kind, str(rank)),
-        *fold(blocks(plan.n, device.workgroup_sizes.elementwise)), x.id, y.id, plan.n,
+    build.dispatch(
+        plan.kind, str(rank), fold(blocks(plan.n, build.facts.workgroup_sizes.elementwise)),
+        (x, y), plan.n,
         *plan.extents[1:], *(1,) * unused, *plan.strides, *(0,) * unused,
     )  # fmt: skip
 
 
-def permute(
-    device: Device, op: str, x: Allocation, shape: Shape, order: tuple[int, ...], y: Allocation
-) -> None:
+def permute(build: Build, op: str, x: Slot, shape: Shape, order: tuple[int, ...], y: Slot) -> None:
     """y = x of ``shape`` with its axes in another order; y is not x, and no extent is 0."""
     strides = contiguous_strides(shape)
     gather(
-        device,
+        build,
         op,
         x,
         tuple(strides[i] for i in order),

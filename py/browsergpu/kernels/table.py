@@ -46,7 +46,7 @@ from dataclasses import dataclass, field
 from browsergpu.core.dtypes import DType
 from browsergpu.core.params import Params, params
 from browsergpu.kernels.variants import ATTENTION_MATRICES, ATTENTION_TILES
-from browsergpu.device.workgroup_sizes import Family
+from browsergpu.kernels.workgroup_sizes import Family
 
 READ = "r"
 WRITE = "w"  # read and write
@@ -101,7 +101,7 @@ _UNARY = _ops(
 _UNARY_PARAMS = params("n: u32", "halves: u32")
 #: Those that arrays of float16 are given to.
 _UNARY_HALVES = {op: _UNARY[op] for op in ("relu", "sigmoid", "tanh", "gelu", "gelu_erf")}
-_SCALAR_PARAMS = params("n: u32", "op: u32", "number: u32", "halves: u32")
+_SCALAR_PARAMS = params("n: u32", "op: u32", "halves: u32", "number: u32")
 _BINARY = _ops("add", "sub", "mul", "div", "max", "min", "pow")
 _REDUCE = _ops("sum", "max", "min")
 _REDUCE_ROWS: Configurations = {op: {**of_op, "ALIGNED": 0} for op, of_op in _REDUCE.items()}

@@ -13,10 +13,10 @@ from time import perf_counter
 
 import numpy as np
 
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.api.wasm_backend.backend import WasmBackend
 from browsergpu.core import checks
 from browsergpu.core.errors import DeviceLost, InvalidArgument
-from browsergpu.api.wasm_backend.backend import WasmBackend
+from browsergpu.gpu.browser import interop as _js
 
 _SCORE_SIZE = 256  # of the square matrices whose product is timed
 _SCORE_PRODUCTS = 20

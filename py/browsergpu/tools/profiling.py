@@ -16,13 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.core import checks
-from browsergpu.kernels.costs import work_of
-from browsergpu.device.device import Device, open_devices
 from browsergpu.core.errors import BackendError, InvalidArgument, NotInitialized, Unsupported
-from browsergpu.kernels.table import KERNELS
+from browsergpu.device.device import Device, open_devices
+from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.browser.recorder import Pipeline, lost
+from browsergpu.kernels.costs import work_of
+from browsergpu.kernels.table import KERNELS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.array import custom
-from browsergpu.array.buffers import Buffer
-from browsergpu.array.device_array import DeviceArray
-from browsergpu.core.errors import InvalidArgument
 from browsergpu.api.executor.arithmetic import Arithmetic
 from browsergpu.api.executor.networks import BatchNormTraining, Networks
 from browsergpu.api.executor.reductions import Reductions
 from browsergpu.api.executor.transformers import Transformers
+from browsergpu.array import custom
+from browsergpu.array.buffers import Buffer
+from browsergpu.array.device_array import DeviceArray
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.memory import Allocation
 
 __all__ = ["BatchNormTraining", "KernelExecutor", "PipelineStats"]

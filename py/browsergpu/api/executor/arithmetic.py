@@ -5,15 +5,15 @@ from __future__ import annotations
 from struct import pack
 from typing import Any
 
+from browsergpu.api.executor.base import FLOATS, WHOLE, ExecutorBase, number
+from browsergpu.api.wasm_backend.contract import Activation
+from browsergpu.array import pointwise
+from browsergpu.array.device_array import DeviceArray
+from browsergpu.array.matmul import contracted, multiply, plan_matmul
 from browsergpu.core import shapes
 from browsergpu.core.checks import choice, flag
-from browsergpu.api.wasm_backend.contract import Activation
-from browsergpu.array.device_array import DeviceArray
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.api.executor.base import FLOATS, WHOLE, ExecutorBase, number
-from browsergpu.array import pointwise
-from browsergpu.array.matmul import contracted, multiply, plan_matmul
 
 Operand = DeviceArray | float
 

@@ -8,18 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core import checks
-from browsergpu.core import shapes
-from browsergpu.device.device import Device
+from browsergpu.array import pointwise
 from browsergpu.array.device_array import DeviceArray
+from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.kernels import elementwise
-from browsergpu.kernels.cast import cast
-from browsergpu.kernels.strided import permute
-from browsergpu.gpu.browser.recorder import closed
 from browsergpu.core.shapes import Shape
-from browsergpu.array.staging import Staging
+from browsergpu.device.device import Device
+from browsergpu.gpu.browser.recorder import closed
 
 FLOATS = (DType.F32, DType.F16)
 WHOLE = (DType.I32, DType.U32)
@@ -97,8 +93,7 @@ class ExecutorBase:
         return array
 
     def _fill(self, array: DeviceArray, word: int) -> None:
-        words = -(-array.nbytes // 4)
-        elementwise.fill_words(self.device, array.tensor.buffer, word, words)
+        pointwise.fill(self.device, array.tensor, word)
 
     def copy(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
         """The elements of x in memory of their own."""
@@ -120,16 +115,7 @@ class ExecutorBase:
         return result
 
     def _assign(self, op: str, x: DeviceArray, result: DeviceArray) -> None:
-        source, target = x.tensor, result.tensor
-        if source.size == 0:
-            return
-        if source.dtype is not target.dtype:
-            with Staging(self.device, op) as staging:
-                y = staging.write(target, source, dtype=target.dtype)
-                cast(self.device, source.dtype, target.dtype, source.buffer, y, source.size)
-        elif source.buffer is not target.buffer:
-            nbytes = (x.nbytes + 3) & ~3
-            self.device.recorder.copy(source.buffer.id, 0, target.buffer.id, 0, nbytes)
+        pointwise.assign(self.device, op, x.tensor, result.tensor)
 
     def reshape(self, x: DeviceArray, shape: int | Sequence[int]) -> DeviceArray:
         """The same elements in another shape, in the same memory. One extent may be -1."""
@@ -155,7 +141,7 @@ class ExecutorBase:
         shape = tuple(x.shape[i] for i in order)
         result = self._out(op, out, shape, x.dtype, (x.dtype,))
         if x.size:
-            self._permute(op, x, order, result)
+            pointwise.permute(self.device, op, x.tensor, order, result.tensor)
         return result
 
     @staticmethod
@@ -168,16 +154,6 @@ class ExecutorBase:
         if sorted(order) != list(range(rank)):
             raise InvalidArgument(op, "axes", axes, expected)
         return order
-
-    def _permute(
-        self, op: str, x: DeviceArray, order: tuple[int, ...], result: DeviceArray
-    ) -> None:
-        # The kernels move words: smaller elements travel as float32, which holds them exactly.
-        words = x.dtype.device_bytes(1) == 4
-        kind = x.dtype if words else DType.F32
-        with Staging(self.device, op) as staging:
-            y = staging.write(result.tensor, x.tensor, dtype=kind)
-            permute(self.device, op, staging.read(x.tensor, kind), x.shape, order, y)
 
     # -- checks ----------------------------------------------------------------------------------
 

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from browsergpu.api.executor.base import FLOATS, ExecutorBase
+from browsergpu.array import networks, pointwise
+from browsergpu.array.device_array import DeviceArray
+from browsergpu.array.staging import Tensor
 from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.array.device_array import DeviceArray
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.api.executor.base import FLOATS, ExecutorBase
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import batch_norm
-from browsergpu.kernels import conv2d
-from browsergpu.kernels import elementwise
-from browsergpu.array import pointwise
-from browsergpu.kernels import pool
-from browsergpu.kernels import rows
 from browsergpu.core.remembered import hashable
-from browsergpu.array.staging import Staging
+from browsergpu.kernels import conv2d, pool
 
 Pair = int | tuple[int, int]
 
@@ -60,17 +55,8 @@ class Networks(ExecutorBase):
         added = None if bias is None else self._vector(op, "bias", bias, w.shape[0])
         result = self._out(op, out, plan.output_shape, kind)
         if result.size:
-            reads = [a.tensor for a in (x, w, added) if a is not None]
-            with Staging(self.device, op) as staging:
-                y = staging.write(result.tensor, *reads)
-                conv2d.conv2d(
-                    self.device,
-                    plan,
-                    staging.read(x.tensor),
-                    staging.read(w.tensor),
-                    y,
-                    None if added is None else staging.read(added.tensor),
-                )
+            bias_tensor = None if added is None else added.tensor
+            networks.conv2d(self.device, op, plan, x.tensor, w.tensor, result.tensor, bias_tensor)
         return result
 
     def relu(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
@@ -101,10 +87,7 @@ class Networks(ExecutorBase):
         at = self._axis(op, axis, x.ndim)
         result = self._out(op, out, x.shape, kind)
         if x.size:
-            outer, inner = product(x.shape[:at]), product(x.shape[at + 1 :])
-            with Staging(self.device, op) as staging:
-                y = staging.write(result.tensor, x.tensor)
-                rows.softmax(self.device, staging.read(x.tensor), y, outer, x.shape[at], inner)
+            networks.softmax(self.device, op, x.tensor, result.tensor, at)
         return result
 
     def layer_norm(
@@ -165,15 +148,10 @@ class Networks(ExecutorBase):
         if summed is not None and summed.tensor.buffer is result.tensor.buffer:
             raise InvalidArgument(op, "summed", summed, "memory other than that of out")
         if x.size:
-            with Staging(self.device, op) as staging:
-                reads = _tensors(x, residual, *factors)
-                y = staging.write(result.tensor, *reads)
-                total = None if summed is None else staging.write(summed.tensor, *reads)
-                scale, shift = self._scale_and_shift(staging, factors, length)
-                rows.layer_norm(
-                    self.device, staging.read(x.tensor), scale, shift, y, x.size // length, length,
-                    small, None if residual is None else staging.read(residual.tensor), total,
-                )  # fmt: skip
+            scale, shift, other, total = _tensors(*factors, residual, summed)
+            networks.layer_norm(
+                self.device, op, x.tensor, result.tensor, scale, shift, small, other, total
+            )
         return result
 
     def batch_norm(
@@ -260,15 +238,11 @@ class Networks(ExecutorBase):
             for array in (mean, variance):
                 self.fill(array, float("nan"))
             return BatchNormTraining(result, mean, variance)
-        with Staging(self.device, op) as staging:
-            moved = [
-                staging.temporary(DType.F32, channels) if r is None else r.tensor.buffer
-                for r in running
-            ]
-            batch_norm.statistics(
-                self.device, staging.read(x.tensor), mean.tensor.buffer, variance.tensor.buffer,
-                moved[0], moved[1], shape, share,
-            )  # fmt: skip
+        moved_mean, moved_variance = _tensors(*running)
+        networks.batch_statistics(
+            self.device, op, x.tensor, mean.tensor, variance.tensor, moved_mean, moved_variance,
+            shape, share,
+        )  # fmt: skip
         self._normalise(op, x, mean, variance, factors, result, shape, small)
         return BatchNormTraining(result, mean, variance)
 
@@ -290,14 +264,11 @@ class Networks(ExecutorBase):
         shape: tuple[int, int, int],
         eps: float,
     ) -> None:
-        with Staging(self.device, op) as staging:
-            reads = _tensors(x, mean, variance, *factors)
-            y = staging.write(result.tensor, *reads)
-            scale, shift = self._scale_and_shift(staging, factors, shape[1])
-            batch_norm.normalise(
-                self.device, staging.read(x.tensor), staging.read(mean.tensor),
-                staging.read(variance.tensor), scale, shift, y, shape, eps,
-            )  # fmt: skip
+        scale, shift = _tensors(*factors)
+        networks.batch_norm(
+            self.device, op, x.tensor, result.tensor, mean.tensor, variance.tensor, scale, shift,
+            shape, eps,
+        )  # fmt: skip
 
     def _factors(
         self, op: str, gamma: Any, beta: Any, length: int
@@ -306,23 +277,6 @@ class Networks(ExecutorBase):
             None if gamma is None else self._vector(op, "gamma", gamma, length),
             None if beta is None else self._vector(op, "beta", beta, length),
         )
-
-    def _scale_and_shift(
-        self,
-        staging: Staging,
-        factors: tuple[DeviceArray | None, DeviceArray | None],
-        length: int,
-    ) -> tuple[Allocation, Allocation]:
-        """gamma and beta, ones and zeros in place of those that are None."""
-        buffers = []
-        for array, neutral in zip(factors, (1.0, 0.0), strict=True):
-            if array is None:
-                buffer = staging.temporary(DType.F32, length)
-                elementwise.fill(self.device, buffer, neutral, length)
-            else:
-                buffer = staging.read(array.tensor)
-            buffers.append(buffer)
-        return buffers[0], buffers[1]
 
     # -- pooling ---------------------------------------------------------------------------------
 
@@ -342,7 +296,7 @@ class Networks(ExecutorBase):
         kind = self._floats(op, x=x)
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
         result = self._out(op, out, plan.output_shape, kind)
-        self._pool("max", plan, x, result)
+        networks.pool(self.device, op, "max", plan, x.tensor, result.tensor)
         return result
 
     def max_pool2d_with_indices(
@@ -361,7 +315,8 @@ class Networks(ExecutorBase):
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
         result = self._out(op, None, plan.output_shape, kind)
         indices = self._out(op, None, plan.output_shape, DType.I32)
-        self._pool("max", plan, x, result, indices.tensor.buffer)
+        found = indices.tensor
+        networks.pool(self.device, op, "max", plan, x.tensor, result.tensor, found)
         return result, indices
 
     def avg_pool2d(
@@ -381,25 +336,13 @@ class Networks(ExecutorBase):
         padded = checks.flag(op, "count_include_pad", count_include_pad)
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
         result = self._out(op, out, plan.output_shape, kind)
-        self._pool("mean_padded" if padded else "mean", plan, x, result)
+        function = "mean_padded" if padded else "mean"
+        networks.pool(self.device, op, function, plan, x.tensor, result.tensor)
         return result
 
     @staticmethod
     def _plan(op: str, x: DeviceArray, *arguments: Any) -> pool.PoolPlan:
         return pool.plan_pool(op, x.shape, *map(hashable, arguments))
-
-    def _pool(
-        self,
-        op: str,
-        plan: pool.PoolPlan,
-        x: DeviceArray,
-        result: DeviceArray,
-        indices: Allocation | None = None,
-    ) -> None:
-        if plan.outputs:
-            with Staging(self.device, op) as staging:
-                y = staging.write(result.tensor, x.tensor)
-                pool.pool(self.device, op, plan, staging.read(x.tensor), y, indices)
 
 
 def _small(op: str, eps: Any) -> float:
@@ -414,5 +357,5 @@ def _apart(op: str, name: str, array: DeviceArray, *others: DeviceArray) -> None
         raise InvalidArgument(op, name, array, "memory of its own, as it is changed in place")
 
 
-def _tensors(*arrays: DeviceArray | None) -> list[Any]:
-    return [array.tensor for array in arrays if array is not None]
+def _tensors(*arrays: DeviceArray | None) -> list[Tensor | None]:
+    return [None if array is None else array.tensor for array in arrays]

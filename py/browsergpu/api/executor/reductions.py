@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, nan
+from math import isfinite
 from typing import Any
 
-from browsergpu.core import checks
-from browsergpu.core import shapes
+from browsergpu.api.executor.base import FLOATS, WHOLE, ExecutorBase
+from browsergpu.array import reductions
 from browsergpu.array.device_array import DeviceArray
+from browsergpu.array.reductions import Steps
+from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.api.executor.base import FLOATS, WHOLE, ExecutorBase
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import elementwise
-from browsergpu.kernels import integers
-from browsergpu.kernels import moments
-from browsergpu.kernels import reduce
 from browsergpu.core.remembered import hashable, remembered
 from browsergpu.core.shapes import Shape
-from browsergpu.array.staging import Staging
 
 Axes = int | Sequence[int] | None
-#: [outer, length, inner] of each reduction of neighbouring axes, in their order.
-Steps = tuple[tuple[int, int, int], ...]
 
 
 @remembered
@@ -58,18 +51,9 @@ class Reductions(ExecutorBase):
         shape, found = _reduction(op, x.shape, hashable(axis), keepdims)
         kind = DType.I32 if x.dtype is DType.BOOL else x.dtype.computed_as
         result = self._out(op, out, shape, kind, (kind,))
-        with Staging(self.device, op) as staging:
-            y = staging.write(result.tensor, x.tensor, dtype=kind)
-            if x.size == 0:
-                elementwise.fill_words(self.device, y, 0, result.size)
-                return result
+        if result.size:
             steps = found or ((x.size, 1, 1),)
-            source = staging.read(x.tensor, x.dtype.computed_as)
-            for step in steps:
-                last = step is steps[-1]
-                target = y if last else staging.temporary(kind, step[0] * step[2])
-                integers.total(self.device, source, target, *step)
-                source = target
+            reductions.reduce(self.device, op, "sum", x.tensor, result.tensor, steps)
         return result
 
     def mean(
@@ -119,16 +103,9 @@ class Reductions(ExecutorBase):
         if freedom < 0 or not isfinite(freedom):
             raise InvalidArgument(op, "ddof", ddof, "a number of at least 0")
         result = self._out(op, out, shape, kind)
-        if result.size == 0:
-            return result
-        with Staging(self.device, op) as staging:
-            y = staging.write(result.tensor, x.tensor)
-            if x.size == 0:
-                elementwise.fill(self.device, y, nan, result.size)
-                return result
+        if result.size:
             steps = found or ((1, 1, x.size),)
-            source = staging.read(x.tensor)
-            moments.variance(self.device, source, y, steps, freedom)
+            reductions.variance(self.device, op, x.tensor, result.tensor, steps, freedom)
         return result
 
     def _reduce(
@@ -143,26 +120,6 @@ class Reductions(ExecutorBase):
             raise InvalidArgument(op, "x", x, f"a non-empty axis: {op} of nothing is undefined")
         if x.size and not steps:
             self._assign(op, x, result)
-            return result
-        with Staging(self.device, op) as staging:
-            y = staging.write(result.tensor, x.tensor)
-            if x.size == 0:
-                elementwise.fill(self.device, y, nan if op == "mean" else 0.0, result.size)
-                return result
-            self._run(op, staging, staging.read(x.tensor), y, steps)
+        else:
+            reductions.reduce(self.device, op, op, x.tensor, result.tensor, steps)
         return result
-
-    def _run(
-        self,
-        op: str,
-        staging: Staging,
-        x: Allocation,
-        y: Allocation,
-        steps: Steps,
-    ) -> None:
-        source = x
-        for step in steps:
-            last = step is steps[-1]
-            target = y if last else staging.temporary(DType.F32, step[0] * step[2])
-            reduce.reduce(self.device, reduce.plan_reduce(op, step, 1), source, target)
-            source = target

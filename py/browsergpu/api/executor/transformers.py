@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from math import sqrt
 
+from browsergpu.api.executor.base import FLOATS, ExecutorBase
+from browsergpu.array import attention, masks
+from browsergpu.array.device_array import DeviceArray
 from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.array.device_array import DeviceArray
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.api.executor.base import FLOATS, ExecutorBase
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import attention
-from browsergpu.kernels import gemm
-from browsergpu.kernels.products import B_HALVES, BIAS_HALVES
-from browsergpu.array.staging import Staging
-from browsergpu.array import masks
+from browsergpu.kernels.attention import plan_attention
 
 
 class Transformers(ExecutorBase):
@@ -53,32 +49,17 @@ class Transformers(ExecutorBase):
         seq_kv = k.shape[-2]
         later = checks.flag(op, "causal", causal)
         factor = 1 / sqrt(max(head_dim, 1)) if scale is None else scale
-        plan = attention.plan_attention(product(lead), 1, seq_q, seq_kv, head_dim, factor, later)
-        limits = None
+        plan = plan_attention(product(lead), 1, seq_q, seq_kv, head_dim, factor, later)
+        limits = spread = None
         if mask is not None:
             limits = self._array(op, "mask", mask, (*FLOATS, DType.BOOL)).tensor
-            inner, strides = masks.broadcast(op, mask, limits, (*lead, seq_q, seq_kv))
+            spread = masks.broadcast(op, mask, limits, (*lead, seq_q, seq_kv))
         result = self._out(op, out, q.shape, kind)
         if result.size == 0:
             return result
-        reads = (q.tensor, k.tensor, v.tensor)
-        halves = all(array.dtype is DType.F16 for array in (q, k, v, result))
-        with Staging(self.device, op) as staging:
-            if limits is None and halves and attention.takes_halves(self.device, plan):
-                y = staging.write(result.tensor, *reads, dtype=DType.F16)
-                first, second, third = (tensor.buffer for tensor in reads)
-                attention.attention_f16(self.device, plan, first, second, third, y)
-                return result
-            added = None
-            if limits is None:
-                y = staging.write(result.tensor, *reads)
-            else:
-                y = staging.write(result.tensor, *reads, limits)
-                is_bool = limits.dtype is DType.BOOL
-                buffer = limits.buffer if is_bool else staging.read(limits)
-                added = attention.Mask(buffer, "bool" if is_bool else "float", inner, strides)
-            first, second, third = (staging.read(tensor) for tensor in reads)
-            attention.attention(self.device, plan, first, second, third, y, added)
+        attention.attention(
+            self.device, op, plan, q.tensor, k.tensor, v.tensor, result.tensor, limits, spread
+        )
         return result
 
     def attention_block(
@@ -102,7 +83,7 @@ class Transformers(ExecutorBase):
         kind = self._floats(op, x=x, w_qkv=w_qkv, w_out=w_out)
         if x.ndim not in (2, 3):
             raise InvalidArgument(op, "x", x, "[S, E] or [B, S, E]")
-        seq, width = x.shape[-2:]
+        width = x.shape[-1]
         for name, weight, columns in (("w_qkv", w_qkv, 3 * width), ("w_out", w_out, width)):
             if weight.shape != (width, columns):
                 raise InvalidArgument(op, name, weight, f"shape {(width, columns)}")
@@ -117,37 +98,9 @@ class Transformers(ExecutorBase):
         result = self._out(op, out, x.shape, kind)
         if result.size == 0:
             return result
-        rows, head_dim = x.size // width, width // count
-        plan = attention.plan_attention(
-            rows // seq, count, seq, seq, head_dim, 1 / sqrt(head_dim), later,
-            attention.packed(count, head_dim),
+        attention.block(
+            self.device, op, x.tensor, result.tensor, w_qkv.tensor, w_out.tensor,
+            None if b_qkv is None else b_qkv.tensor, None if b_out is None else b_out.tensor,
+            count, later,
         )  # fmt: skip
-        with Staging(self.device, op) as staging:
-            source = staging.read(x.tensor)
-            projected = staging.temporary(DType.F32, 3 * x.size)
-            self._dense(op, source, w_qkv, b_qkv, projected, rows)
-            mixed = staging.temporary(DType.F32, x.size)
-            attention.attention(self.device, plan, projected, projected, projected, mixed)
-            reads = [array.tensor for array in (x, w_out, b_out) if array is not None]
-            y = staging.write(result.tensor, *reads)
-            self._dense(op, mixed, w_out, b_out, y, rows, source)
         return result
-
-    def _dense(
-        self,
-        op: str,
-        x: Allocation,
-        weight: DeviceArray,
-        bias: DeviceArray | None,
-        y: Allocation,
-        rows: int,
-        residual: Allocation | None = None,
-    ) -> None:
-        """y = x weight + bias + residual, of float32 but for the weight and the bias"""
-        inputs, outputs = weight.shape
-        plan = gemm.plan_product(op, rows, outputs, inputs)
-        halves = B_HALVES if weight.dtype is DType.F16 else 0
-        if bias is not None and bias.dtype is DType.F16:
-            halves |= BIAS_HALVES
-        added = None if bias is None else bias.tensor.buffer
-        gemm.gemm(self.device, plan, x, weight.tensor.buffer, y, added, None, residual, halves)

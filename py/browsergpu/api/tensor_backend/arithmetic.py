@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from browsergpu.api.tensor_backend.contract import TensorHandle
+from browsergpu.api.tensor_backend.store import FLOATS, NUMBERS, WHOLE, TensorStore
+from browsergpu.array import matmul, pointwise, reductions
+from browsergpu.array.networks import around
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.kernels import elementwise
-from browsergpu.kernels import integers
-from browsergpu.array import matmul
-from browsergpu.array import pointwise
-from browsergpu.kernels import reduce
-from browsergpu.array.staging import Staging
-from browsergpu.api.tensor_backend.contract import TensorHandle
-from browsergpu.api.tensor_backend.store import FLOATS, NUMBERS, WHOLE, TensorStore, around
 
 
 class Arithmetic(TensorStore):
@@ -110,15 +106,5 @@ class Arithmetic(TensorStore):
             raise InvalidArgument(op, "out", out, f"shape {shapes}, not {y.shape}")
         if y.size == 0:
             return
-        with Staging(device, op) as staging:
-            if x.dtype.is_float:
-                target = staging.write(y, x)
-                plan = reduce.plan_reduce("sum", (outer, length, inner), 1)
-                reduce.reduce(device, plan, staging.read(x), target)
-                return
-            target = staging.write(y, x, dtype=y.dtype)
-            if length == 0:
-                elementwise.fill(device, target, 0.0, y.size)  # the bits of 0 are 0
-            else:
-                source = staging.read(x, x.dtype.computed_as)
-                integers.total(device, source, target, outer, length, inner)
+        steps = ((outer, length, inner),)
+        reductions.reduce(device, op, "sum", x, y, steps)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.array import custom
 from browsergpu.api.tensor_backend import spirv
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.arithmetic import Arithmetic
+from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.images import Images
 from browsergpu.api.tensor_backend.networks import Networks
+from browsergpu.array import custom
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.gpu.browser import interop as _js
 
 
 class TensorBackend(Arithmetic, Networks, Images):

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NewType
 
+from browsergpu.api.tensor_backend.scalars import Scalars
 from browsergpu.core.dtypes import DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.api.tensor_backend.scalars import Scalars
 
 TensorHandle = NewType("TensorHandle", int)
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from browsergpu.core import checks
-from browsergpu.device.device import Device
-from browsergpu.core.dtypes import DType
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import images
-from browsergpu.array.staging import Staging, Tensor
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
-
-#: Takes the device, input, output, height, width and channels.
-_Run = Callable[[Device, Allocation, Allocation, int, int, int], None]
+from browsergpu.array import images
+from browsergpu.array.staging import Tensor
+from browsergpu.core import checks
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.device.device import Device
 
 _PICTURES = (DType.F32, DType.F16, DType.U8)
 
@@ -30,12 +24,9 @@ class Images(TensorStore):
         if not 0 < width_of_bell <= 1000:
             raise InvalidArgument(op, "sigma", sigma, "a number above 0, at most 1000 pixels")
 
-        def run(
-            device: Device, x: Allocation, y: Allocation, height: int, width: int, channels: int
-        ) -> None:
-            images.gaussian_blur(device, x, y, height, width, channels, width_of_bell)
-
-        self._filter(op, input, out, run)
+        device, x, y = self._picture(op, input, out)
+        if x.size:
+            images.gaussian_blur(device, op, x, y, width_of_bell)
 
     def sobel_edges(self, input: TensorHandle, out: TensorHandle, threshold: float) -> None:
         self._stencil("sobel_edges", "sobel", input, out, "threshold", threshold)
@@ -53,13 +44,9 @@ class Images(TensorStore):
         amount: float,
     ) -> None:
         number = checks.real(op, name, amount)
-
-        def run(
-            device: Device, x: Allocation, y: Allocation, height: int, width: int, channels: int
-        ) -> None:
-            images.stencil(device, kernel, x, y, height, width, channels, number)
-
-        self._filter(op, input, out, run)
+        device, x, y = self._picture(op, input, out)
+        if x.size:
+            images.stencil(device, op, kernel, x, y, number)
 
     def grayscale(self, input: TensorHandle, out: TensorHandle) -> None:
         self._point("grayscale", "grayscale", input, out, "amount", 0.0)
@@ -86,25 +73,13 @@ class Images(TensorStore):
         amount: float,
     ) -> None:
         number = checks.real(op, name, amount)
-
-        def run(
-            device: Device, x: Allocation, y: Allocation, height: int, width: int, channels: int
-        ) -> None:
-            images.point(device, kernel, x, y, height * width, channels, number)
-
-        self._filter(op, input, out, run)
-
-    def _filter(self, op: str, input: TensorHandle, out: TensorHandle, run: _Run) -> None:
-        """Calls ``run(device, x, y, height, width, channels)``, unless the picture is empty."""
-        device, x, y, height, width, channels = self._picture(op, input, out)
+        device, x, y = self._picture(op, input, out)
         if x.size:
-            with Staging(device, op, pictures=True) as staging:
-                target = staging.write(y, x)
-                run(device, staging.read(x), target, height, width, channels)
+            images.point(device, op, kernel, x, y, number)
 
     def _picture(
         self, op: str, input: TensorHandle, out: TensorHandle
-    ) -> tuple[Device, Tensor, Tensor, int, int, int]:
+    ) -> tuple[Device, Tensor, Tensor]:
         device = self._ready(op)
         x = self._tensor(op, "input", input, _PICTURES)
         y = self._tensor(op, "out", out, _PICTURES)
@@ -113,5 +88,4 @@ class Images(TensorStore):
                 op, "input", input, f"[H, W] or [H, W, 1 to 4 channels], not shape {x.shape}"
             )
         self._same_shape(op, "out", out, y, x)
-        height, width, channels = (*x.shape, 1)[:3]
-        return device, x, y, height, width, channels
+        return device, x, y

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from math import sqrt
 
+from browsergpu.api.tensor_backend.contract import TensorHandle
+from browsergpu.api.tensor_backend.store import FLOATS, WHOLE, TensorStore
+from browsergpu.array import attention, masks, networks
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.kernels import adam
-from browsergpu.kernels import attention
-from browsergpu.kernels import elementwise
-from browsergpu.kernels import reduce
-from browsergpu.kernels import rows
-from browsergpu.array.staging import Staging
-from browsergpu.api.tensor_backend.contract import TensorHandle
-from browsergpu.array import masks
-from browsergpu.api.tensor_backend.store import FLOATS, WHOLE, TensorStore, around
+from browsergpu.kernels.attention import plan_attention
 
 
 class Networks(TensorStore):
@@ -46,12 +42,7 @@ class Networks(TensorStore):
                 raise InvalidArgument(op, name, given, f"shape {(length,)}, not {tensor.shape}")
         self._same_shape(op, "out", out, y, x)
         if x.size:
-            with Staging(device, op) as staging:
-                target = staging.write(y, x, scale, shift)
-                rows.layer_norm(
-                    device, staging.read(x), staging.read(scale), staging.read(shift), target,
-                    x.size // length, length, small,
-                )  # fmt: skip
+            networks.layer_norm(device, op, x, y, scale, shift, small)
 
     def softmax(self, input: TensorHandle, out: TensorHandle, dim: int) -> None:
         op = "softmax"
@@ -61,10 +52,7 @@ class Networks(TensorStore):
         self._same_shape(op, "out", out, y, x)
         axis = self._axis(op, "dim", dim, x)
         if x.size:
-            outer, length, inner = around(x.shape, axis)
-            with Staging(device, op) as staging:
-                target = staging.write(y, x)
-                rows.softmax(device, staging.read(x), target, outer, length, inner)
+            networks.softmax(device, op, x, y, axis)
 
     def attention(
         self,
@@ -91,30 +79,13 @@ class Networks(TensorStore):
         self._same_shape(op, "out", out, result, queries)
         seq_kv = keys.shape[-2]
         factor = 1 / sqrt(max(head_dim, 1)) if scale is None else scale
-        plan = attention.plan_attention(
-            checks.product(lead), 1, seq_q, seq_kv, head_dim, factor, False
-        )
-        inputs = [queries, keys, values]
+        plan = plan_attention(checks.product(lead), 1, seq_q, seq_kv, head_dim, factor, False)
+        limits = spread = None
         if mask is not None:
             limits = self._tensor(op, "mask", mask, (*FLOATS, DType.BOOL))
-            inner, strides = masks.broadcast(op, mask, limits, (*lead, seq_q, seq_kv))
-            inputs.append(limits)
-        halves = all(tensor.dtype is DType.F16 for tensor in (queries, keys, values, result))
-        with Staging(device, op) as staging:
-            if mask is None and halves and attention.takes_halves(device, plan):
-                y = staging.write(result, *inputs, dtype=DType.F16)
-                attention.attention_f16(device, plan, queries.buffer, keys.buffer, values.buffer, y)
-                return
-            y = staging.write(result, *inputs)
-            added = None
-            if mask is not None:
-                is_bool = limits.dtype is DType.BOOL
-                buffer = limits.buffer if is_bool else staging.read(limits)
-                added = attention.Mask(buffer, "bool" if is_bool else "float", inner, strides)
-            attention.attention(
-                device, plan, staging.read(queries), staging.read(keys), staging.read(values), y,
-                added,
-            )  # fmt: skip
+            spread = masks.broadcast(op, mask, limits, (*lead, seq_q, seq_kv))
+        if result.size:
+            attention.attention(device, op, plan, queries, keys, values, result, limits, spread)
 
     def cross_entropy(
         self,
@@ -137,19 +108,7 @@ class Networks(TensorStore):
         if loss.shape not in (lead, ()):
             raise InvalidArgument(op, "loss_out", loss_out, f"shape {lead} or (), not {loss.shape}")
         self._same_shape(op, "probs_out", probs_out, probs, x)
-        samples = goals.size
-        with Staging(device, op) as staging:
-            y = staging.write(loss, x, goals)
-            if samples == 0:
-                if loss.size:  # the mean of nothing
-                    elementwise.fill(device, y, float("nan"), 1)
-                return
-            p = staging.write(probs, x, goals)
-            mean = loss.shape == () and lead != ()
-            each = staging.temporary(DType.F32, samples) if mean else y
-            rows.cross_entropy(device, staging.read(x), goals.buffer, each, p, samples, x.shape[-1])
-            if mean:
-                reduce.reduce(device, reduce.plan_reduce("mean", (samples,), 0), each, y)
+        networks.cross_entropy(device, op, x, goals, loss, probs)
 
     def embedding(self, indices: TensorHandle, weight: TensorHandle, out: TensorHandle) -> None:
         op = "embedding"
@@ -159,25 +118,15 @@ class Networks(TensorStore):
         y = self._tensor(op, "out", out, (*FLOATS, *WHOLE))
         if len(table.shape) != 2:
             raise InvalidArgument(op, "weight", weight, f"[V, D], not shape {table.shape}")
-        entries, length = table.shape
-        expected = (*which.shape, length)
+        expected = (*which.shape, table.shape[1])
         if y.shape != expected:
             raise InvalidArgument(op, "out", out, f"shape {expected}, not {y.shape}")
         if y.dtype.is_float != table.dtype.is_float or (
             y.dtype.is_whole and y.dtype is not table.dtype
         ):
             raise InvalidArgument(op, "out", out, f"a dtype as weight's {table.dtype}")
-        if y.size == 0:
-            return
-        dtype, words = table.dtype, length
-        if dtype is DType.F16:  # rows of whole words are taken as they are
-            dtype, words = (DType.F32, length) if length % 2 else (DType.F16, length // 2)
-        with Staging(device, op) as staging:
-            target = staging.write(y, which, table, dtype=dtype)
-            rows.embedding(
-                device, which.buffer, staging.read(table, dtype), target,
-                which.size, words, entries, dtype,
-            )  # fmt: skip
+        if y.size:
+            networks.embedding(device, op, which, table, y)
 
     def adam_update(
         self,
@@ -210,19 +159,6 @@ class Networks(TensorStore):
         if small < 0:
             raise InvalidArgument(op, "eps", eps, "a number of at least 0")
         number = checks.integer(op, "step", step, 1)
-        if weights.size == 0:
-            return
-        with Staging(device, op) as staging:
-            adam.adam(
-                device,
-                staging.update(weights),
-                staging.read(gradient),
-                staging.update(first),
-                staging.update(second),
-                weights.size,
-                lr=rate,
-                beta1=betas[0],
-                beta2=betas[1],
-                eps=small,
-                step=number,
-            )
+        if weights.size:
+            factors = adam.factors(lr=rate, beta1=betas[0], beta2=betas[1], eps=small, step=number)
+            networks.adam(device, op, weights, gradient, first, second, factors)

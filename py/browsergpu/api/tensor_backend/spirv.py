@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.core.errors import InvalidArgument, ShaderCompilation, Unsupported
+from browsergpu.gpu.browser import interop as _js
 
 NAGA_URL = "https://cdn.jsdelivr.net/npm/naga-wasm@30.1.0/dist/index.js"
 

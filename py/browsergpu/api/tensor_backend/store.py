@@ -10,16 +10,15 @@ from weakref import finalize
 
 import numpy as np
 
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.core import checks
-from browsergpu.core import host_tensors
-from browsergpu.array import transfers
-from browsergpu.device.device import Device
-from browsergpu.core.dtypes import DType, DTypeLike
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.array.staging import Tensor
 from browsergpu.api.tensor_backend.contract import TensorContract, TensorHandle, TensorMeta
 from browsergpu.api.wasm_backend.backend import WasmBackend
+from browsergpu.array import transfers
+from browsergpu.array.staging import Tensor
+from browsergpu.core import checks, host_tensors
+from browsergpu.core.dtypes import DType, DTypeLike
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.device.device import Device
+from browsergpu.gpu.browser import interop as _js
 
 FLOATS = (DType.F32, DType.F16)
 WHOLE = (DType.I32, DType.U32)
@@ -59,7 +58,7 @@ class TensorStore(TensorContract):
         kind = checks.choice(op, "dtype", dtype, DType)
         size = checks.product(extents)
         buffer = device.memory.get_buffer(op, kind.device_bytes(size))
-        tensor = Tensor(next(_handles), extents, kind, size, buffer)
+        tensor = Tensor(buffer, extents, kind, next(_handles))
         self._tensors[tensor.handle] = tensor
         return TensorHandle(tensor.handle)
 
@@ -173,8 +172,3 @@ def _give_back(device: Device, tensors: dict[int, Tensor]) -> None:
     if not device.is_closed:
         for tensor in tensors.values():
             device.memory.return_buffer(tensor.buffer)
-
-
-def around(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
-    """Elements before an axis, along it, and after it."""
-    return checks.product(shape[:axis]), shape[axis], checks.product(shape[axis + 1 :])

@@ -12,12 +12,7 @@ from weakref import finalize
 
 import numpy as np
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.api.wasm_backend import canvas
-from browsergpu.core import checks
-from browsergpu.core import host_memory
-from browsergpu.array import transfers
-from browsergpu.device.adapters import is_available
 from browsergpu.api.wasm_backend.contract import (
     BinaryOp,
     ComputeBackend,
@@ -26,21 +21,20 @@ from browsergpu.api.wasm_backend.contract import (
     Transpose,
     UnaryOp,
 )
+from browsergpu.array import transfers
+from browsergpu.core import checks, host_memory
 from browsergpu.core.config import BackendConfig, configured
+from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
+from browsergpu.core.remembered import hashable
+from browsergpu.device.adapters import is_available
 from browsergpu.device.debugging import Debugger
 from browsergpu.device.device import Device
-from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
 from browsergpu.device.kept import KeptContents
-from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import attention
-from browsergpu.kernels import conv2d
-from browsergpu.kernels import elementwise
-from browsergpu.kernels import gemm
-from browsergpu.kernels import gemm_f16
-from browsergpu.kernels import reduce
-from browsergpu.kernels.gemm import GemmPlan
-from browsergpu.core.remembered import hashable
+from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.browser.recorder import lost
+from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels import attention, conv2d, elementwise, gemm, gemm_f16, reduce
+from browsergpu.kernels.gemm import GemmPlan
 
 _F32 = 4
 _F16 = 2
@@ -358,7 +352,7 @@ class WasmBackend(ComputeBackend):
         c = self._elements(op, "c_ptr", c_ptr, plan.c_elements)
         if c is a or c is b:
             raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
-        gemm.gemm(device, plan, a, b, c)
+        device.launch(op, gemm.gemm, (a, b, c), plan)
 
     def gemm_f16(
         self,
@@ -379,7 +373,7 @@ class WasmBackend(ComputeBackend):
         c = self._elements(op, "c_ptr", c_ptr, plan.c_elements, _F16)
         if c is a or c is b:
             raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
-        gemm_f16.gemm_f16(device, plan, a, b, c)
+        device.launch(op, gemm_f16.gemm_f16, (a, b, c), plan)
 
     # -- neural networks -------------------------------------------------------------------------
 
@@ -409,7 +403,7 @@ class WasmBackend(ComputeBackend):
             raise InvalidArgument(
                 op, "output_ptr", output_ptr, "another buffer than the input's and the filter's"
             )
-        conv2d.conv2d(device, plan, x, w, y)
+        device.launch(op, conv2d.conv2d, (x, w, y), plan)
 
     def attention(
         self,
@@ -434,7 +428,7 @@ class WasmBackend(ComputeBackend):
         o = self._elements(op, "o_ptr", o_ptr, plan.query_elements)
         if o is q or o is k or o is v:
             raise InvalidArgument(op, "o_ptr", o_ptr, "another buffer than q_ptr, k_ptr and v_ptr")
-        attention.attention(device, plan, q, k, v, o)
+        device.launch(op, attention.attention, (q, k, v, o), plan)
 
     # -- reductions and elements -----------------------------------------------------------------
 
@@ -454,7 +448,7 @@ class WasmBackend(ComputeBackend):
             raise InvalidArgument(
                 "reduce", "output_ptr", output_ptr, "another buffer than input_ptr"
             )
-        reduce.reduce(device, plan, x, y)
+        device.launch("reduce", reduce.reduce, (x, y), plan)
 
     def unary(self, op: UnaryOp | str, input_ptr: int, output_ptr: int, n: int) -> None:
         device = self.ready("unary")
@@ -466,7 +460,7 @@ class WasmBackend(ComputeBackend):
         x = self._elements("unary", "input_ptr", input_ptr, n)
         y = self._elements("unary", "output_ptr", output_ptr, n)
         if n > 0:
-            elementwise.unary(device, name, x, y, n)
+            device.launch("unary", elementwise.unary, (x, y), name, n)
 
     def binary(self, op: BinaryOp | str, a_ptr: int, b_ptr: int, output_ptr: int, n: int) -> None:
         device = self.ready("binary")
@@ -479,7 +473,7 @@ class WasmBackend(ComputeBackend):
         b = self._elements("binary", "b_ptr", b_ptr, n)
         y = self._elements("binary", "output_ptr", output_ptr, n)
         if n > 0:
-            elementwise.binary(device, name, a, b, y, n)
+            device.launch("binary", elementwise.binary, (a, b, y), name, n)
 
     # -- canvas ----------------------------------------------------------------------------------
 

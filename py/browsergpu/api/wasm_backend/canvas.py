@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.kernels import shaders
-from browsergpu.device.device import Device
 from browsergpu.core.errors import InvalidArgument, NoAdapter, Unsupported
+from browsergpu.device.device import Device
+from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels import shaders
 
 
 def find(op: str, canvas_id: str) -> Any:

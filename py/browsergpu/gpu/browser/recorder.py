@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,7 +16,6 @@ from itertools import count
 from struct import Struct
 from typing import Any, NoReturn
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.core.errors import (
     DeviceLost,
     NotInitialized,
@@ -24,6 +23,8 @@ from browsergpu.core.errors import (
     ShaderCompilation,
     ValidationError,
 )
+from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu.program import BoundStep
 
 # Few, so that the GPU starts early and little is left to do at the end: a submit costs 20 µs, a
 # small dispatch takes 4 to 7 µs.
@@ -59,7 +60,9 @@ class Recorder:
         #: One word: not 0 when the device is known to be gone. JavaScript sets it.
         self.loss = memoryview(self._ring)[_RING_WORDS:]
         self._pinned = _js.pin(self._ring)
-        create = _js.load_function(files("browsergpu.gpu.browser").joinpath("recorder.js").read_text("utf-8"))
+        create = _js.load_function(
+            files("browsergpu.gpu.browser").joinpath("recorder.js").read_text("utf-8")
+        )
         per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
         options = _js.to_object({"dispatchesPerSubmit": per_submit})
         self._recorder = create(gpu_device, self._pinned, options)
@@ -138,6 +141,20 @@ class Recorder:
         self._end = end
         for observer in self.observers:
             observer(pipeline, fields)
+
+    def run(
+        self, steps: Sequence[BoundStep], ids: tuple[int, ...], late: tuple[float, ...] = ()
+    ) -> None:
+        """Records a program's steps on the buffers of those ids; ``late`` are the parameters that
+        its open steps still need."""
+        for pipeline, grid, pick, fields, is_open in steps:
+            if pipeline is None:
+                source, target = pick(ids)
+                self.copy(source, 0, target, 0, *fields)  # type: ignore[arg-type]
+            elif is_open:
+                self.dispatch(pipeline, *grid, *pick(ids), *fields, *late)
+            else:
+                self.dispatch(pipeline, *grid, *pick(ids), *fields)
 
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Records a copy between two buffers; offsets and size are multiples of 4."""

@@ -1,6 +1,12 @@
 """Measuring, on the user's device, which kernels and which sizes of workgroups are quickest."""
 
-from browsergpu.tools.tuning.tune import Tuning, forget_tuning, forget_tuning_async, tune, tune_async
+from browsergpu.tools.tuning.tune import (
+    Tuning,
+    forget_tuning,
+    forget_tuning_async,
+    tune,
+    tune_async,
+)
 from browsergpu.tools.tuning.workgroups import (
     WorkgroupTuning,
     benchmark_workgroup_sizes,

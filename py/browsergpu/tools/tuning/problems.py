@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import attention
-from browsergpu.kernels import conv2d
-from browsergpu.kernels import gemm
-from browsergpu.kernels import gemm_f16
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels import attention, conv2d, gemm, gemm_f16
+from browsergpu.kernels.build import Build, Prepare
 
 
 @dataclass(frozen=True)
 class Problem:
     """Work that stands for a size class: how many float32 each of its buffers has, and what
-    records it. The buffers hold ones."""
+    prepares it. The buffers hold ones."""
 
     op: str
     size_class: str
     elements: tuple[int, ...]
-    record: Callable[[Device, Sequence[Allocation]], None]
+    prepare: Prepare
+
+    def record(self, device: Device, buffers: Sequence[Allocation]) -> None:
+        """Records it once on a device."""
+        device.launch("tune", self.prepare, buffers)
 
 
 def _gemm(size_class: str, m: int, n: int, k: int, count: int = 1) -> Problem:
@@ -29,33 +32,32 @@ def _gemm(size_class: str, m: int, n: int, k: int, count: int = 1) -> Problem:
         "tune", "no_trans", "no_trans", m, n, k, 1.0, k, m * k, n, k * n, 0.0, n, m * n, count, "C"
     )
 
-    def record(device: Device, buffers: Sequence[Allocation]) -> None:
-        gemm.gemm(device, plan, buffers[0], buffers[1], buffers[2])
+    def product(build: Build, a: Slot, b: Slot, c: Slot) -> None:
+        gemm.gemm(build, a, b, c, plan)
 
     elements = (count * m * k, count * k * n, count * m * n)
-    return Problem("gemm", size_class, elements, record)
+    return Problem("gemm", size_class, elements, product)
 
 
 def _gemm_f16(size_class: str, m: int, n: int, k: int) -> Problem:
     plan = gemm_f16.plan_gemm_f16(m, n, k, 1.0, 0.0)
 
-    def record(device: Device, buffers: Sequence[Allocation]) -> None:
-        gemm_f16.gemm_f16(device, plan, buffers[0], buffers[1], buffers[2])
+    def product(build: Build, a: Slot, b: Slot, c: Slot) -> None:
+        gemm_f16.gemm_f16(build, a, b, c, plan)
 
-    return Problem("gemm_f16", size_class, (m * k // 2, k * n // 2, m * n // 2), record)
+    return Problem("gemm_f16", size_class, (m * k // 2, k * n // 2, m * n // 2), product)
 
 
 def _attention(op: str, heads: int, seq: int, head_dim: int, causal: bool) -> Problem:
     plan = attention.plan_attention(1, heads, seq, seq, head_dim, head_dim**-0.5, causal)
 
-    def record(device: Device, buffers: Sequence[Allocation]) -> None:
-        q, k, v, o = buffers
-        if op == "attention_f16" and attention.takes_halves(device, plan):
-            attention.attention_f16(device, plan, q, k, v, o)
+    def heads_of_one(build: Build, q: Slot, k: Slot, v: Slot, o: Slot) -> None:
+        if op == "attention_f16" and attention.takes_halves(build.facts, plan):
+            attention.attention_f16(build, q, k, v, o, plan)
         else:
-            attention.attention(device, plan, q, k, v, o)
+            attention.attention(build, q, k, v, o, plan)
 
-    return Problem(op, plan.size_class, (heads * seq * head_dim,) * 4, record)
+    return Problem(op, plan.size_class, (heads * seq * head_dim,) * 4, heads_of_one)
 
 
 def _conv2d(
@@ -71,11 +73,11 @@ def _conv2d(
     shape = (filters, channels // groups, kernel, kernel)
     plan = conv2d.plan_conv2d("tune", image, shape, None, stride, padding, 1, groups)
 
-    def record(device: Device, buffers: Sequence[Allocation]) -> None:
-        conv2d.conv2d(device, plan, buffers[0], buffers[1], buffers[2])
+    def convolution(build: Build, x: Slot, w: Slot, y: Slot) -> None:
+        conv2d.conv2d(build, x, w, y, plan)
 
     elements = (plan.input_elements, plan.filter_elements, plan.output_elements)
-    return Problem("conv2d", size_class, elements, record)
+    return Problem("conv2d", size_class, elements, convolution)
 
 
 PROBLEMS: tuple[Problem, ...] = (

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.device import choices
-from browsergpu.device.choices import Picks
-from browsergpu.device.device import Device, open_devices
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.device import tuned
+from browsergpu.device.device import Device, open_devices
+from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.memory import Allocation
 from browsergpu.kernels import elementwise
+from browsergpu.kernels.choices import Picks
+from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 from browsergpu.tools.tuning import problems
 from browsergpu.tools.tuning.clock import Clock, quickest_times
 from browsergpu.tools.tuning.problems import Problem
@@ -20,7 +21,6 @@ from browsergpu.tools.tuning.workgroups import (
     benchmark_workgroup_sizes_async,
     forget_workgroup_sizes_async,
 )
-from browsergpu.device.workgroup_sizes import WorkgroupSizes
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,16 @@ async def tune_async(device: Any = None, operations: Sequence[str] | None = None
         times = await _times(target, clock, problem)
         if times:
             seconds.setdefault(problem.op, {})[problem.size_class] = times
-    tuned = target.variants.tuned
+    picked = target.variants.tuned
     picks: Picks = {}
     for op, of_op in seconds.items():
         picks[op] = {c: min(times, key=times.__getitem__) for c, times in of_op.items()}
-        tuned.setdefault(op, {}).update(picks[op])
+        picked.setdefault(op, {}).update(picks[op])
     sizes = target.workgroup_sizes
     if operations is None:
         sizes = (await benchmark_workgroup_sizes_async(target)).sizes
-    target.variants.tuned = tuned
-    stored = await choices.save(target.info, target.variants.tuned)
+    target.variants.tuned = picked
+    stored = await tuned.save_picks(target.info, target.variants.tuned)
     return Tuning(picks, seconds, sizes, clock.name, stored)
 
 
@@ -99,7 +99,7 @@ async def forget_tuning_async(device: Any = None) -> None:
     """:func:`forget_tuning` for callers that cannot block."""
     target = _device("forget_tuning", device)
     target.variants.tuned = {}
-    await choices.save(target.info, None)
+    await tuned.save_picks(target.info, None)
     await forget_workgroup_sizes_async(target)
 
 
@@ -141,7 +141,7 @@ async def _times(device: Device, clock: Clock, problem: Problem) -> dict[str, fl
     try:
         for n in problem.elements:
             buffers.append(device.memory.get_buffer("tune", 4 * n))
-            elementwise.fill(device, buffers[-1], 1.0, n)
+            device.launch("tune", elementwise.fill, buffers[-1:], 1.0, n)
         able = [
             variant.name
             for variant in device.variants.available(problem.op)

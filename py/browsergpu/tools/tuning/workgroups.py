@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.core import checks
-from browsergpu.device import workgroup_sizes
-from browsergpu.device.device import Device
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.device import tuned
+from browsergpu.device.device import Device
+from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import elementwise
-from browsergpu.kernels import reduce
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels import elementwise, reduce
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.workgroup_sizes import FAMILIES, Family, WorkgroupSizes, is_possible
 from browsergpu.tools.tuning.clock import Clock, quickest_times
-from browsergpu.device.workgroup_sizes import FAMILIES, Family, WorkgroupSizes, is_possible
 
 CANDIDATES = (32, 64, 128, 256, 512, 1024)
 
@@ -73,7 +74,7 @@ async def benchmark_workgroup_sizes_async(
     try:
         buffers.append(device.memory.get_buffer(op, 4 * n))
         x, y = buffers
-        elementwise.fill(device, x, 1.0, n)
+        device.launch(op, elementwise.fill, (x,), 1.0, n)
         for family in FAMILIES:
             seconds[family] = await _measure(device, clock, family, possible, x, y, n)
             quickest = min(possible, key=seconds[family].__getitem__)
@@ -85,7 +86,7 @@ async def benchmark_workgroup_sizes_async(
         for buffer in buffers:
             device.memory.return_buffer(buffer)
     device.workgroup_sizes = best
-    stored = await workgroup_sizes.save(device.info, best)
+    stored = await tuned.save_sizes(device.info, best)
     return WorkgroupTuning(best, seconds, clock.name, stored)
 
 
@@ -98,7 +99,7 @@ def forget_workgroup_sizes(device: Device) -> None:
 async def forget_workgroup_sizes_async(device: Device) -> None:
     """:func:`forget_workgroup_sizes` for callers that cannot block."""
     device.workgroup_sizes = WorkgroupSizes()
-    await workgroup_sizes.save(device.info, None)
+    await tuned.save_sizes(device.info, None)
 
 
 async def _measure(
@@ -124,8 +125,16 @@ def _work(
 ) -> None:
     for _ in range(repeats):
         if family == "elementwise":
-            elementwise.unary(device, "relu", x, y, n)
-            elementwise.binary(device, "add", x, y, y, n)
+            device.launch("tune", _elements, (x, y), n)
         else:
-            reduce.reduce(device, reduce.plan_reduce("sum", (n,), 0), x, y)
-            reduce.reduce(device, reduce.plan_reduce("max", (-(-n // 1024), 1024), 0), x, y)
+            device.launch("tune", _reductions, (x, y), n)
+
+
+def _elements(build: Build, x: Slot, y: Slot, n: int) -> None:
+    elementwise.unary(build, x, y, "relu", n)
+    elementwise.binary(build, x, y, y, "add", n)
+
+
+def _reductions(build: Build, x: Slot, y: Slot, n: int) -> None:
+    for op, shape in (("sum", (n,)), ("max", (-(-n // 1024), 1024))):
+        reduce.reduce(build, x, y, reduce.plan_reduce(op, shape, 0))

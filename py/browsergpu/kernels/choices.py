@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.kernels.variants import PICKS, VARIANTS, Variant, device_class
 
@@ -43,6 +41,8 @@ class Choices:
         }
         self._class = device_class(info)
         self._only: dict[str, Forced] = {}
+        #: Called when other variants may be chosen than before.
+        self.on_change: Callable[[], None] = _nothing
         self.tuned = {} if tuned is None else tuned
 
     @property
@@ -59,6 +59,7 @@ class Choices:
             if op in self._available
         }
         self._picked: dict[tuple[str, str], Variant | None] = {}
+        self.on_change()
 
     @property
     def operations(self) -> Set[str]:
@@ -116,30 +117,16 @@ class Choices:
             raise InvalidArgument("only", "name", name, f"a variant of {op} here: {names}")
         before = self._only.get(op)
         forced = self._only[op] = Forced(variant)
+        self.on_change()
         try:
             yield forced
         finally:
+            self.on_change()
             if before is None:
                 del self._only[op]
             else:
                 self._only[op] = before
 
 
-async def load(info: Mapping[str, str]) -> Picks | None:
-    """What was saved for a GPU, or None."""
-    text = await _js.read_setting(_key(info))
-    try:
-        saved = json.loads(text or "")
-        picks = {str(op): dict(of_op) for op, of_op in saved.items()}
-    except (ValueError, AttributeError, TypeError):  # of another version, or changed by others
-        return None
-    return {op: of_op for op, of_op in picks.items() if op in VARIANTS}
-
-
-async def save(info: Mapping[str, str], picks: Picks | None) -> bool:
-    """Remembers picks for a GPU, None forgets them. False where the browser keeps nothing."""
-    return await _js.write_setting(_key(info), None if picks is None else json.dumps(picks))
-
-
-def _key(info: Mapping[str, str]) -> str:
-    return "variants " + json.dumps([info["vendor"], info["architecture"], info["description"]])
+def _nothing() -> None:
+    return None

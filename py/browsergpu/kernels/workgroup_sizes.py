@@ -1,14 +1,11 @@
-"""How many threads a workgroup has, for the kernels where that can be chosen, and what the browser
-remembers of earlier measurements of it."""
+"""How many threads a workgroup has, for the kernels where that can be chosen."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from browsergpu.gpu.browser import interop as _js
 from browsergpu.core import checks
 
 Family = Literal["elementwise", "reduction"]
@@ -51,24 +48,3 @@ def is_possible(size: Any, limits: Mapping[str, int]) -> bool:
     """Whether it is a workgroup size that the tuned kernels can have on a device."""
     largest = min(limits["maxComputeInvocationsPerWorkgroup"], limits["maxComputeWorkgroupSizeX"])
     return type(size) is int and 1 <= size <= largest and size.bit_count() == 1
-
-
-async def load(info: Mapping[str, str]) -> WorkgroupSizes | None:
-    """What was saved for a GPU, or None."""
-    text = await _js.read_setting(_key(info))
-    try:
-        saved = json.loads(text or "")
-        return WorkgroupSizes(**{f.name: saved[f.name] for f in fields(WorkgroupSizes)})
-    except (ValueError, KeyError, TypeError):  # of another version, or changed by others
-        return None
-
-
-async def save(info: Mapping[str, str], sizes: WorkgroupSizes | None) -> bool:
-    """Remembers the sizes for a GPU, None forgets them. False where the browser keeps nothing."""
-    return await _js.write_setting(_key(info), None if sizes is None else json.dumps(asdict(sizes)))
-
-
-def _key(info: Mapping[str, str]) -> str:
-    return "workgroup-sizes " + json.dumps(
-        [info["vendor"], info["architecture"], info["description"]]
-    )

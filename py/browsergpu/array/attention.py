@@ -1,0 +1,121 @@
+"""Attention on tensors that are checked: floats; outputs may be inputs."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
+from browsergpu.core.dtypes import DType
+from browsergpu.device.device import Device
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels import attention as kernels
+from browsergpu.kernels import gemm
+from browsergpu.kernels.attention import AttentionPlan
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.products import B_HALVES, BIAS_HALVES
+
+#: How a mask is broadcast: the extent of the inner leading index, and a stride for each of outer,
+#: inner, query and key.
+Spread = tuple[int, tuple[int, int, int, int]]
+
+
+def attention(
+    device: Device,
+    op: str,
+    plan: AttentionPlan,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    o: Tensor,
+    mask: Tensor | None = None,
+    spread: Spread | None = None,
+) -> None:
+    """o = softmax(scale q kᵀ, mask) v, where o has elements. A mask is of floats, which are added
+    to the scores, or of bool, and ``spread`` over them."""
+    more = () if mask is None else (mask,)
+    launch(device, op, _attention, (q, k, v, o, *more), plan, spread)
+
+
+@of_operands
+def _attention(build: Build, q: Operand, k: Operand, v: Operand, o: Operand, *rest: Any) -> None:
+    *more, plan, spread = rest
+    staging = Staging(build)
+    halves = all(x.dtype is DType.F16 for x in (q, k, v, o))
+    if not more and halves and kernels.takes_halves(build.facts, plan):
+        y = staging.write(o, q, k, v, dtype=DType.F16)
+        kernels.attention_f16(build, q.slot, k.slot, v.slot, y, plan)
+    else:
+        y = staging.write(o, q, k, v, *more)
+        mask = None
+        if more:
+            (limits,) = more
+            is_bool = limits.dtype is DType.BOOL
+            slot = limits.slot if is_bool else staging.read(limits)
+            mask = kernels.Mask(slot, "bool" if is_bool else "float", *spread)
+        first, second, third = (staging.read(x) for x in (q, k, v))
+        kernels.attention(build, first, second, third, y, plan, mask)
+    staging.deliver()
+
+
+def block(
+    device: Device,
+    op: str,
+    x: Tensor,
+    y: Tensor,
+    w_qkv: Tensor,
+    w_out: Tensor,
+    b_qkv: Tensor | None,
+    b_out: Tensor | None,
+    heads: int,
+    causal: bool,
+) -> None:
+    """y = x + (softmax(q kᵀ / sqrt(E / heads)) v) w_out + b_out, where y has elements, and q, k and
+    v are the parts of x w_qkv + b_qkv, each with its heads side by side."""
+    more = [b for b in (b_qkv, b_out) if b is not None]
+    has = b_qkv is not None, b_out is not None
+    launch(device, op, _block, (x, y, w_qkv, w_out, *more), op, heads, causal, *has)
+
+
+@of_operands
+def _block(
+    build: Build, x: Operand, y: Operand, w_qkv: Operand, w_out: Operand, *rest: Any
+) -> None:
+    *more, op, heads, causal, has_qkv, has_out = rest
+    b_qkv = more[0] if has_qkv else None
+    b_out = more[-1] if has_out else None
+    seq, width = x.shape[-2:]
+    count, head_dim = x.size // width, width // heads
+    plan = kernels.plan_attention(
+        count // seq, heads, seq, seq, head_dim, 1 / sqrt(head_dim), causal,
+        kernels.packed(heads, head_dim),
+    )  # fmt: skip
+    staging = Staging(build)
+    source = staging.read(x)
+    projected = staging.temporary(DType.F32, 3 * x.size)
+    _dense(build, op, source, w_qkv, b_qkv, projected, count)
+    mixed = staging.temporary(DType.F32, x.size)
+    kernels.attention(build, projected, projected, projected, mixed, plan)
+    target = staging.write(y, x, w_out, *([] if b_out is None else [b_out]))
+    _dense(build, op, mixed, w_out, b_out, target, count, source)
+    staging.deliver()
+
+
+def _dense(
+    build: Build,
+    op: str,
+    x: Slot,
+    weight: Operand,
+    bias: Operand | None,
+    y: Slot,
+    rows: int,
+    residual: Slot | None = None,
+) -> None:
+    """y = x weight + bias + residual, of float32 but for the weight and the bias"""
+    inputs, outputs = weight.shape
+    plan = gemm.plan_product(op, rows, outputs, inputs)
+    halves = B_HALVES if weight.dtype is DType.F16 else 0
+    if bias is not None and bias.dtype is DType.F16:
+        halves |= BIAS_HALVES
+    added = None if bias is None else bias.slot
+    gemm.gemm(build, x, weight.slot, y, plan, added, None, residual, halves)

@@ -1,0 +1,290 @@
+"""What neural networks are made of, on tensors that are checked: floats, unless something else is
+said. Outputs may be inputs unless something else is said."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
+from browsergpu.core.checks import product
+from browsergpu.core.dtypes import DType
+from browsergpu.core.shapes import Shape
+from browsergpu.device.device import Device
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels import adam as adam_kernel
+from browsergpu.kernels import batch_norm as batch_norm_kernel
+from browsergpu.kernels import conv2d as conv2d_kernel
+from browsergpu.kernels import elementwise, reduce, rows
+from browsergpu.kernels import pool as pool_kernel
+from browsergpu.kernels.build import Build
+from browsergpu.kernels.conv2d import Conv2dPlan
+from browsergpu.kernels.pool import PoolPlan
+
+
+def around(shape: Shape, axis: int) -> tuple[int, int, int]:
+    """Elements before an axis, along it, and after it."""
+    return product(shape[:axis]), shape[axis], product(shape[axis + 1 :])
+
+
+def _given(*tensors: Tensor | None) -> tuple[list[Tensor], tuple[bool, ...]]:
+    """Those that are there, and which these are."""
+    return [t for t in tensors if t is not None], tuple(t is not None for t in tensors)
+
+
+def _placed(has: tuple[bool, ...], given: Any) -> list[Operand | None]:
+    """What :func:`_given` was given."""
+    rest = iter(given)
+    return [next(rest) if there else None for there in has]
+
+
+def softmax(device: Device, op: str, x: Tensor, y: Tensor, axis: int) -> None:
+    """y = exp(x) over its sum along an axis of x, which has elements."""
+    launch(device, op, _softmax, (x, y), axis)
+
+
+@of_operands
+def _softmax(build: Build, x: Operand, y: Operand, axis: int) -> None:
+    staging = Staging(build)
+    target = staging.write(y, x)
+    rows.softmax(build, staging.read(x), target, *around(x.shape, axis))
+    staging.deliver()
+
+
+def layer_norm(
+    device: Device,
+    op: str,
+    x: Tensor,
+    y: Tensor,
+    gamma: Tensor | None,
+    beta: Tensor | None,
+    eps: float,
+    residual: Tensor | None = None,
+    summed: Tensor | None = None,
+) -> None:
+    """y = (v - mean) / sqrt(variance + eps) * gamma + beta along the last axis of v, which has
+    elements, biased variance, where v is x or x + residual; ``summed``, which is not y, becomes
+    v. Without gamma it is ones, without beta zeros."""
+    more, has = _given(gamma, beta, residual, summed)
+    launch(device, op, _layer_norm, (x, y, *more), has, eps)
+
+
+@of_operands
+def _layer_norm(build: Build, x: Operand, y: Operand, *rest: Any) -> None:
+    *more, has, eps = rest
+    gamma, beta, residual, summed = _placed(has, more)
+    length = x.shape[-1]
+    staging = Staging(build)
+    reads = [x, *(operand for operand in (gamma, beta, residual) if operand is not None)]
+    target = staging.write(y, *reads)
+    total = None if summed is None else staging.write(summed, *reads)
+    scale, shift = _factors(build, staging, gamma, beta, length)
+    rows.layer_norm(
+        build, staging.read(x), scale, shift, target, x.size // length, length, eps,
+        None if residual is None else staging.read(residual), total,
+    )  # fmt: skip
+    staging.deliver()
+
+
+def _factors(
+    build: Build, staging: Staging, gamma: Operand | None, beta: Operand | None, length: int
+) -> tuple[Slot, Slot]:
+    """gamma and beta, ones and zeros in place of those that are None."""
+    made = []
+    for operand, neutral in ((gamma, 1.0), (beta, 0.0)):
+        if operand is None:
+            slot = staging.temporary(DType.F32, length)
+            elementwise.fill(build, slot, neutral, length)
+        else:
+            slot = staging.read(operand)
+        made.append(slot)
+    return made[0], made[1]
+
+
+def batch_norm(
+    device: Device,
+    op: str,
+    x: Tensor,
+    y: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    gamma: Tensor | None,
+    beta: Tensor | None,
+    shape: tuple[int, int, int],
+    eps: float,
+) -> None:
+    """y = (x - mean) / sqrt(variance + eps) * gamma + beta for x as [N, C, inner], which has
+    elements, with C values of each. Without gamma it is ones, without beta zeros."""
+    more, has = _given(gamma, beta)
+    launch(device, op, _batch_norm, (x, y, mean, variance, *more), has, shape, eps)
+
+
+@of_operands
+def _batch_norm(
+    build: Build, x: Operand, y: Operand, mean: Operand, variance: Operand, *rest: Any
+) -> None:
+    *more, has, shape, eps = rest
+    gamma, beta = _placed(has, more)
+    staging = Staging(build)
+    target = staging.write(y, x, mean, variance, *more)
+    scale, shift = _factors(build, staging, gamma, beta, shape[1])
+    batch_norm_kernel.normalise(
+        build, staging.read(x), staging.read(mean), staging.read(variance), scale, shift, target,
+        shape, eps,
+    )  # fmt: skip
+    staging.deliver()
+
+
+def batch_statistics(
+    device: Device,
+    op: str,
+    x: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    running_mean: Tensor | None,
+    running_variance: Tensor | None,
+    shape: tuple[int, int, int],
+    momentum: float,
+) -> None:
+    """mean and (biased) variance, new float32, = those of each channel of x as [N, C, inner], which
+    has two elements at least. The running ones, float32 and none of the others, move towards them
+    by ``momentum``, with the unbiased variance."""
+    more, has = _given(running_mean, running_variance)
+    launch(device, op, _batch_statistics, (x, mean, variance, *more), has, shape, momentum)
+
+
+@of_operands
+def _batch_statistics(
+    build: Build, x: Operand, mean: Operand, variance: Operand, *rest: Any
+) -> None:
+    *more, has, shape, momentum = rest
+    staging = Staging(build)
+    moved = [
+        staging.temporary(DType.F32, shape[1]) if running is None else running.slot
+        for running in _placed(has, more)
+    ]
+    batch_norm_kernel.statistics(
+        build, staging.read(x), mean.slot, variance.slot, moved[0], moved[1], shape, momentum
+    )
+
+
+def conv2d(
+    device: Device,
+    op: str,
+    plan: Conv2dPlan,
+    x: Tensor,
+    w: Tensor,
+    y: Tensor,
+    bias: Tensor | None = None,
+) -> None:
+    """y, which has elements, = the cross-correlation of x with w, plus a number for each filter."""
+    more, _ = _given(bias)
+    launch(device, op, _conv2d, (x, w, y, *more), plan)
+
+
+@of_operands
+def _conv2d(build: Build, x: Operand, w: Operand, y: Operand, *rest: Any) -> None:
+    *more, plan = rest
+    staging = Staging(build)
+    target = staging.write(y, x, w, *more)
+    bias = staging.read(more[0]) if more else None
+    conv2d_kernel.conv2d(build, staging.read(x), staging.read(w), target, plan, bias)
+    staging.deliver()
+
+
+def pool(
+    device: Device,
+    op: str,
+    function: str,
+    plan: PoolPlan,
+    x: Tensor,
+    y: Tensor,
+    indices: Tensor | None = None,
+) -> None:
+    """y = x pooled by max, mean_padded or mean; new i32 ``indices`` = where each maximum is."""
+    if plan.outputs:
+        more, _ = _given(indices)
+        launch(device, op, _pool, (x, y, *more), function, plan)
+
+
+@of_operands
+def _pool(build: Build, x: Operand, y: Operand, *rest: Any) -> None:
+    *more, function, plan = rest
+    staging = Staging(build)
+    target = staging.write(y, x)
+    indices = more[0].slot if more else None
+    pool_kernel.pool(build, staging.read(x), target, function, plan, indices)
+    staging.deliver()
+
+
+def cross_entropy(
+    device: Device, op: str, logits: Tensor, targets: Tensor, loss: Tensor, probs: Tensor
+) -> None:
+    """loss = -log softmax(logits)[targets] of each sample, or their mean where it is a scalar, and
+    probs = softmax(logits). Targets are i32."""
+    if targets.size or loss.size:
+        launch(device, op, _cross_entropy, (logits, targets, loss, probs))
+
+
+@of_operands
+def _cross_entropy(
+    build: Build, logits: Operand, targets: Operand, loss: Operand, probs: Operand
+) -> None:
+    samples = targets.size
+    staging = Staging(build)
+    y = staging.write(loss, logits, targets)
+    if samples == 0:  # the mean of nothing
+        elementwise.fill(build, y, nan, 1)
+    else:
+        p = staging.write(probs, logits, targets)
+        mean = loss.shape == () and targets.shape != ()
+        each = staging.temporary(DType.F32, samples) if mean else y
+        classes = logits.shape[-1]
+        source = staging.read(logits)
+        rows.cross_entropy(build, source, targets.slot, each, p, samples, classes)
+        if mean:
+            reduce.reduce(build, each, y, reduce.plan_reduce("mean", (samples,), 0))
+    staging.deliver()
+
+
+def adam(
+    device: Device,
+    op: str,
+    param: Tensor,
+    grad: Tensor,
+    m: Tensor,
+    v: Tensor,
+    factors: tuple[float, ...],
+) -> None:
+    """One step of Adam, in place, on four different tensors, which have elements; see
+    ``kernels.adam.factors``."""
+    launch(device, op, _adam, (param, grad, m, v), late=factors)
+
+
+@of_operands
+def _adam(build: Build, param: Operand, grad: Operand, m: Operand, v: Operand) -> None:
+    staging = Staging(build)
+    adam_kernel.adam(
+        build, staging.update(param), staging.read(grad), staging.update(m), staging.update(v),
+        param.size,
+    )  # fmt: skip
+    staging.deliver()
+
+
+def embedding(device: Device, op: str, indices: Tensor, weight: Tensor, y: Tensor) -> None:
+    """y, which has elements, = the rows of weight, [V, D], that i32 indices name; NaN, or 0 in
+    whole numbers, for those that are not there. All are floats, or y is of weight's dtype."""
+    launch(device, op, _embedding, (indices, weight, y))
+
+
+@of_operands
+def _embedding(build: Build, indices: Operand, weight: Operand, y: Operand) -> None:
+    entries, length = weight.shape
+    dtype, words = weight.dtype, length
+    if dtype is DType.F16:  # rows of whole words are taken as they are
+        dtype, words = (DType.F32, length) if length % 2 else (DType.F16, length // 2)
+    staging = Staging(build)
+    target = staging.write(y, indices, weight, dtype=dtype)
+    table = staging.read(weight, dtype)
+    rows.embedding(build, indices.slot, table, target, indices.size, words, entries, dtype)
+    staging.deliver()
