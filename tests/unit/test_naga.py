@@ -94,7 +94,7 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 
 
 def refusal(device: Any, kernel: Kernel, configuration: str, immediates: bool) -> str:
-    """What naga says against a kernel, after the file and the configuration; "" where it compiles."""
+    """What naga says against a kernel, after its file and configuration; "" where it compiles."""
     source = shaders.load(kernel.shader)
     code = shaders.with_immediates(source) if immediates else source
     stage = {"entry_point": kernel.entry_point, "constants": kernel.configurations[configuration]}
