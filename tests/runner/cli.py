@@ -14,6 +14,7 @@ from runner.checks import run_check, summary
 from runner.chromium import VARIABLE, Chromium, ensure_chromium
 from runner.environment import ensure_environment
 from runner.problem import CannotPrepare
+from runner.vulkan import ensure_vulkan
 from runner.wheels import ensure_wheels
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -64,6 +65,7 @@ def _prepare_tests(cache: Path, say: Callable[[str], None]) -> tuple[Path, Chrom
     """The Python and the Chromium to test with."""
     python = ensure_environment(cache / "venv", TESTS / "requirements.txt", say)
     ensure_wheels(cache / "test-wheels", TESTS / "pyodide-requirements.txt", python, say)
+    ensure_vulkan(say)
     return python, ensure_chromium(python, cache / "chromium", say)
 
 

@@ -100,7 +100,7 @@ def test_the_device_itself(device: Any) -> None:
         "warm_up": lambda: device.warm_up(["gemm"]),
         "warm_up_async": lambda: wait_for(device.warm_up_async(["gemm"])),
         "unary.exp": lambda: device.pipeline("unary", "exp"),
-        "device": lambda: recorder.dispatch(pipeline, 1, 1, 1, 1, 1, 1),
+        "device": lambda: recorder.dispatch(pipeline, 1, 1, 1, 1, 1, 1, 0),
     }.items():
         raises_closed(op, call)
     for call in (

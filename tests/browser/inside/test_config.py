@@ -166,7 +166,7 @@ def dispatch_too_many_workgroups(backend: Any, pointer: int) -> None:
     """More workgroups than WebGPU allows, past all checks of arguments."""
     device = backend.device
     pipeline = device.pipeline("unary_in_place", "neg")
-    device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[pointer].id, 4)
+    device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[pointer].id, 4, 0)
 
 
 @pytest.mark.provokes_errors

@@ -201,7 +201,7 @@ EXTREMES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("count", [1, 7, 900, 9000])
+@pytest.mark.parametrize("count", [1, 7, 9000])
 @pytest.mark.parametrize("values", EXTREMES.values(), ids=EXTREMES.keys())
 def test_variance_of_extremes_is_numpys(executor: Any, values: list[float], count: int) -> None:
     x = np.tile(np.array(values, np.float32), count)

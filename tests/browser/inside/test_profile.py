@@ -397,7 +397,7 @@ def test_what_was_dropped_with_its_batch_is_no_event(backend: Any, timestamps: b
             backend.unary("neg", x, x, 8)
             backend.synchronize()
             pipeline = backend.device.pipeline("unary_in_place", "relu")
-            backend.device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[x].id, 8)
+            backend.device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[x].id, 8, 0)
             with pytest.raises(ValidationError):
                 backend.synchronize()
             backend.unary("abs", x, x, 8)

@@ -52,7 +52,8 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
 
     Results go to new arrays, or to ``out``, which may be one of the inputs. Operations may be
     issued by several tasks at once, as with ``asyncio.gather``; ``await array.ready()`` and
-    ``await array.numpy_async()`` wait for theirs.
+    ``await array.numpy_async()`` wait for theirs. As on every backend, a GPU may take subnormal
+    numbers (nearer to 0 than 2^-126) for zeros.
     """
 
     def execute_custom_kernel(

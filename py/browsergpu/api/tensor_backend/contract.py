@@ -3,8 +3,9 @@
 A tensor has a shape and a dtype for life and lies contiguous in row-major order on the device.
 Operations write into tensors that exist already (``out``), whose shape and dtype are checked. An
 ``out`` may be one of the inputs. Floating-point operations take f32 and f16 tensors, mixed as
-they come: f16 is storage, sums are float32. u8 is a whole number from 0 to 255; only image
-filters, which take it too, read it as 0..1.
+they come: f16 is storage, sums are float32. A GPU may take subnormal numbers (nearer to 0 than
+2^-126, in f16 2^-14) for zeros, in operands and results alike. u8 is a whole number from 0 to 255;
+only image filters, which take it too, read it as 0..1.
 
 Handles, shapes, dtypes and numbers are checked before anything reaches the device, by
 InvalidArgument; NotInitialized and DeviceLost are those of the compute backend beneath.

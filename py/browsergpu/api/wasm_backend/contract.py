@@ -9,6 +9,9 @@ Conventions, for every backend:
 - Elements are float32 unless the method says otherwise; sizes, leading dimensions and strides
   count elements, ``alloc`` counts bytes. A pointer is the start of a buffer; there is no pointer
   arithmetic.
+- Numbers are IEEE 754's, NaN and infinities included, but for subnormal ones: a GPU may take those
+  nearer to 0 than 2^-126 (in float16: 2^-14) for zeros, in operands and results alike. What
+  ``copy_htod`` and ``copy_dtoh`` move keeps its bits.
 - Calls are recorded and run in order. Only ``init``, ``copy_dtoh`` and ``synchronize`` wait; each
   has an ``_async`` twin, for callers that cannot block.
 - Arguments are checked before anything reaches the device. Every method raises NotInitialized
@@ -63,7 +66,8 @@ class Activation(StrEnum):
 
 
 class BinaryOp(StrEnum):
-    """Functions of two elements. max and min propagate NaN, pow is NumPy's ``power``."""
+    """Functions of two elements. max and min propagate NaN; pow is NumPy's ``power``, to within 2
+    units in the last place."""
 
     ADD = "add"
     SUB = "sub"

@@ -1,0 +1,52 @@
+"""When tests/run.py installs a Vulkan driver for the test of naga."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from runner import vulkan
+from runner.vulkan import ensure_vulkan
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="drivers are Debian's")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where drivers are listed, on a machine that has none."""
+    monkeypatch.setattr(vulkan, "_DRIVERS", (tmp_path / "absent", tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The packages that Debian was asked for."""
+    packages: list[str] = []
+
+    def install(package: str, say: object) -> bool:
+        packages.append(package)
+        return False
+
+    monkeypatch.setattr(vulkan.debian, "can_install", lambda: True)
+    monkeypatch.setattr(vulkan.debian, "install", install)
+    return packages
+
+
+def test_a_machine_without_one(folder: Path, installed: list[str]) -> None:
+    (folder / "nvidia_icd.json").touch()
+    ensure_vulkan(lambda text: None)
+    assert installed == ["mesa-vulkan-drivers"]
+
+
+def test_a_machine_that_has_it(folder: Path, installed: list[str]) -> None:
+    (folder / "lvp_icd.x86_64.json").touch()
+    ensure_vulkan(lambda text: None)
+    assert installed == []
+
+
+def test_nobody_who_may_install(
+    folder: Path, installed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vulkan.debian, "can_install", lambda: False)
+    ensure_vulkan(lambda text: None)
+    assert installed == []

@@ -1,0 +1,149 @@
+"""Every shader compiles under naga, the compiler of Firefox and of wgpu, in every configuration.
+
+wgpu-native (PyPI: wgpu) makes each pipeline as a browser does, with its override constants, on a
+Vulkan driver in software: Debian's lavapipe, or the SwiftShader that lies beside Chromium, which
+takes minutes. tests/browser/inside/test_shaders.py says the same of Tint, Chrome's compiler.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import wgpu
+import wgpu.backends.wgpu_native
+
+from browsergpu import shaders
+from browsergpu.kernels import KERNELS, RENDER_SHADERS, Kernel
+
+#: Files of subgroup matrices, an experiment of Chrome's that only Tint knows.
+TINT_ONLY = {
+    "attention_matrix.wgsl",
+    "gemm_f16_matrix32.wgsl",
+    "gemm_f16_matrix64.wgsl",
+    "gemm_f16_matrix128.wgsl",
+}
+FILES = sorted({kernel.shader for kernel in KERNELS.values()} - TINT_ONLY)
+
+_CHROMIUM = Path(os.environ.get("BROWSERGPU_CHROMIUM") or "/usr/bin/chromium")
+
+
+def _adapters() -> list[Any]:
+    """Those of Vulkan, Metal and D3D12, in software first. OpenGL refuses 48 KiB of workgroup
+    memory, whatever the compiler says."""
+    found = wgpu.gpu.enumerate_adapters_sync()
+    native = [adapter for adapter in found if adapter.info["backend_type"] != "OpenGL"]
+    return sorted(native, key=lambda adapter: adapter.info["adapter_type"] != "CPU")
+
+
+def _take_chromiums_driver() -> bool:
+    """Whether there is a Vulkan driver beside Chromium; if so, it is the one from now on."""
+    for folder in (_CHROMIUM.resolve().parent, Path("/usr/lib/chromium")):
+        driver, loader = folder / "vk_swiftshader_icd.json", folder / "libvulkan.so.1"
+        if driver.exists() and loader.exists():
+            os.environ["VK_ICD_FILENAMES"] = str(driver)
+            ctypes.CDLL(str(loader))  # wgpu then finds it by its name
+            return True
+    return False
+
+
+@pytest.fixture(scope="module")
+def adapter() -> Any:
+    """What to compile on."""
+    found = _adapters() or (_adapters() if _take_chromiums_driver() else [])
+    if not found:
+        pytest.fail(
+            f"no Vulkan driver here, and none beside {_CHROMIUM}. "
+            "Debian has one in software: apt-get install mesa-vulkan-drivers"
+        )
+    return found[0]
+
+
+@pytest.fixture(scope="module", params=["immediates, all features", "uniforms, no features"])
+def form(request: pytest.FixtureRequest) -> str:
+    """How parameters come to the shaders, and what the device is opened with."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def immediates(form: str) -> bool:
+    """Whether parameters are immediates."""
+    return form.startswith("immediates")
+
+
+@pytest.fixture(scope="module")
+def device(adapter: Any, form: str) -> Any:
+    """A device with all its limits, as browsergpu.Device asks for it."""
+    return open_device(adapter, adapter.features if form.endswith("all features") else ())
+
+
+def open_device(adapter: Any, features: Iterable[str]) -> Any:
+    return adapter.request_device_sync(
+        required_features=sorted(features), required_limits=adapter.limits
+    )
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[ThreadPoolExecutor]:
+    """Compiles what is handed to it side by side."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield pool
+
+
+def refusal(device: Any, kernel: Kernel, configuration: str, immediates: bool) -> str:
+    """What naga says against a kernel, after its file and configuration; "" where it compiles."""
+    source = shaders.load(kernel.shader)
+    code = shaders.with_immediates(source) if immediates else source
+    stage = {"entry_point": kernel.entry_point, "constants": kernel.configurations[configuration]}
+    try:
+        module = device.create_shader_module(code=code, label=kernel.shader)
+        device.create_compute_pipeline(layout="auto", compute={"module": module, **stage})
+    except wgpu.GPUError as error:
+        return f"{kernel.shader}, {kernel.name} {configuration!r} {dict(stage)}:\n{error}"
+    return ""
+
+
+def configurations(file: str) -> list[tuple[Kernel, str]]:
+    """The kernels of a file, each with each of its configurations."""
+    kernels = [kernel for kernel in KERNELS.values() if kernel.shader == file]
+    return [(kernel, name) for kernel in kernels for name in kernel.configurations]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_kernel_in_every_configuration(
+    device: Any, immediates: bool, threads: ThreadPoolExecutor, file: str
+) -> None:
+    refusals = threads.map(lambda c: refusal(device, *c, immediates), configurations(file))
+    assert not any(refusals := list(refusals)), "\n".join(filter(None, refusals))
+
+
+@pytest.mark.parametrize("file", sorted(RENDER_SHADERS))
+def test_shaders_that_draw(device: Any, file: str) -> None:
+    module = device.create_shader_module(code=shaders.load(file), label=file)
+    device.create_render_pipeline(
+        layout="auto",
+        vertex={"module": module, "entry_point": "corner"},
+        fragment={
+            "module": module, "entry_point": "paint", "targets": [{"format": "rgba8unorm"}],
+        },
+        primitive={"topology": "triangle-list"},
+    )  # fmt: skip
+
+
+def test_subgroup_matrices_are_all_that_naga_does_not_know(adapter: Any) -> None:
+    """The day it does, TINT_ONLY goes."""
+    device = open_device(adapter, adapter.features)
+    files = {
+        path.name
+        for path in shaders.directory().glob("*.wgsl")
+        if "enable chromium_experimental_subgroup_matrix;" in path.read_text(encoding="utf-8")
+    }
+    assert files == TINT_ONLY
+    for kernel, configuration in itertools.chain(*map(configurations, TINT_ONLY)):
+        assert "enable-extension" in refusal(device, kernel, configuration, False)
