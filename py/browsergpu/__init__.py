@@ -14,7 +14,7 @@ from browsergpu.api.wasm_backend.contract import (
 )
 from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.array.device_array import DeviceArray
-from browsergpu.core import errors
+from browsergpu import errors
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import BackendError

@@ -83,9 +83,9 @@ def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
 
     from browsergpu import WasmBackend
     from browsergpu.gpu.browser import interop as _js
-    from browsergpu.device import choices
+    from browsergpu.device import tuned
 
-    assert run_sync(_js.write_setting(choices._key(device.info), text))
+    assert run_sync(_js.write_setting(tuned._picks_key(device.info), text))
     with WasmBackend() as backend:
         backend.init()
         assert backend.device.variants.tuned.get("gemm", {}) == {}

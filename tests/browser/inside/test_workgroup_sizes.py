@@ -198,9 +198,9 @@ def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
 
     from browsergpu import WasmBackend, WorkgroupSizes
     from browsergpu.gpu.browser import interop as _js
-    from browsergpu.device import workgroup_sizes
+    from browsergpu.device import tuned
 
-    assert run_sync(_js.write_setting(workgroup_sizes._key(device.info), text))
+    assert run_sync(_js.write_setting(tuned._sizes_key(device.info), text))
     with WasmBackend() as backend:
         backend.init()
         assert backend.device.workgroup_sizes == WorkgroupSizes()
