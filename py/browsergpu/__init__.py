@@ -1,5 +1,6 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
+from browsergpu import errors
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
@@ -14,12 +15,13 @@ from browsergpu.api.wasm_backend.contract import (
 )
 from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.array.device_array import DeviceArray
-from browsergpu import errors
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import BackendError
-from browsergpu.device.adapters import (
-    AdapterInfo,
+from browsergpu.device.device import Device
+from browsergpu.gpu.adapter_info import AdapterInfo
+from browsergpu.gpu.memory import BufferPool
+from browsergpu.gpu.platform import (
     enumerate_adapters,
     enumerate_adapters_async,
     get_adapter_info,
@@ -28,8 +30,6 @@ from browsergpu.device.adapters import (
     get_best_adapter_async,
     is_available,
 )
-from browsergpu.device.device import Device
-from browsergpu.gpu.memory import BufferPool
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 from browsergpu.tools.group import BackendGroup, Policy
 from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile

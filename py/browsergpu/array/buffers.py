@@ -14,8 +14,7 @@ from browsergpu.array import transfers
 from browsergpu.core import checks, host_memory
 from browsergpu.core.errors import InvalidArgument, NotInitialized
 from browsergpu.device.device import Device
-from browsergpu.gpu import memory
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import memory, platform
 
 
 class BufferUsage(StrEnum):
@@ -110,7 +109,7 @@ class Buffer:
 
     def read_data(self, offset: int = 0, nbytes: int | None = None) -> bytes:
         """``nbytes`` from ``offset`` on (None: to the end). Waits."""
-        return _js.block_on(self.read_data_async(offset, nbytes), "read_data")
+        return platform.block_on(self.read_data_async(offset, nbytes), "read_data")
 
     async def read_data_async(self, offset: int = 0, nbytes: int | None = None) -> bytes:
         """:meth:`read_data` for callers that cannot block."""
@@ -132,7 +131,7 @@ class Buffer:
         """
         start, array, kind = self._begin_map(mode, offset, nbytes)
         if kind is not MapMode.WRITE:
-            _js.block_on(self._fill(start, array), "map")
+            platform.block_on(self._fill(start, array), "map")
         array.flags.writeable = kind is not MapMode.READ
         yield array
         self._end_map(start, array, kind)

@@ -17,8 +17,8 @@ from browsergpu.core import checks, host_memory
 from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.core.grids import MAX_PER_DIMENSION
 from browsergpu.device.device import Device
-from browsergpu.gpu.browser.recorder import Pipeline
 from browsergpu.gpu.memory import Allocation
+from browsergpu.gpu.port import Pipeline
 
 _REQUIRES = "requires immediate_address_space; "
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character

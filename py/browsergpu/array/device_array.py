@@ -14,9 +14,9 @@ from browsergpu.core import host_tensors
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.device.device import Device
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.gpu.browser.recorder import closed
+from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
+from browsergpu.gpu.port import closed
 
 
 class _Storage:
@@ -156,7 +156,7 @@ class DeviceArray:
 
     def numpy(self) -> np.ndarray:
         """A copy as a NumPy array. Waits."""
-        return _js.block_on(self.numpy_async(), "numpy")
+        return platform.block_on(self.numpy_async(), "numpy")
 
     async def numpy_async(self) -> np.ndarray:
         """:meth:`numpy` for callers that cannot block."""

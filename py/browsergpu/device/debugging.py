@@ -13,8 +13,8 @@ from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import ValidationError
 from browsergpu.core.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
 from browsergpu.device.device import Device
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.gpu.browser.recorder import Pipeline
+from browsergpu.gpu import platform
+from browsergpu.gpu.port import Pipeline
 from browsergpu.kernels import shaders
 from browsergpu.kernels.table import KERNELS, WRITE, Kernel
 
@@ -51,9 +51,9 @@ class Debugger:
     def __call__(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
         recorder = self._device.recorder
         recorder.submit()
-        if not _js.can_block():
+        if not platform.can_block():
             return
-        _js.block_on(recorder.synchronize(), pipeline.label)
+        platform.block_on(recorder.synchronize(), pipeline.label)
         if self._device.config.check_nan:
             self._check_nan(pipeline, fields)
 
@@ -64,7 +64,7 @@ class Debugger:
             if contents.size == 0:
                 continue
             reading = self._device.recorder.read(identity, 0, contents.data, contents.size)
-            _js.block_on(reading, pipeline.label)
+            platform.block_on(reading, pipeline.label)
             found = floats.are_nan(contents, nbytes)
             if found.any():
                 raise ValidationError(

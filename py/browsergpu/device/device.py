@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import Future, ensure_future, gather, shield, sleep
+from asyncio import Future, ensure_future, gather, sleep
 from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -10,12 +10,12 @@ from weakref import ReferenceType, WeakSet, finalize, ref
 
 from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig, configured
-from browsergpu.core.errors import InvalidArgument, NoAdapter
+from browsergpu.core.errors import InvalidArgument
 from browsergpu.device import tuned, warm_up
-from browsergpu.device.adapters import AdapterInfo, request_adapter
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.gpu.browser.recorder import Pipeline, Recorder, closed
+from browsergpu.gpu import platform
+from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.memory import Allocation, BufferPool
+from browsergpu.gpu.port import Gpu, Pipeline, closed
 from browsergpu.gpu.program import BoundStep, Copy, Step, picker
 from browsergpu.kernels import shaders
 from browsergpu.kernels.build import Prepare, prepare
@@ -67,7 +67,7 @@ class Device:
     def __init__(
         self,
         adapter: AdapterInfo,
-        gpu_device: Any,
+        gpu: Gpu,
         config: BackendConfig,
         sizes: WorkgroupSizes,
         picks: Picks | None = None,
@@ -75,16 +75,16 @@ class Device:
         self.adapter = adapter
         self.config = config
         self.info = adapter.names
-        self.features = frozenset(str(feature) for feature in gpu_device.features)
-        self.limits = _js.limits(gpu_device.limits)
+        self.features = gpu.features
+        self.limits = gpu.limits
         #: Bytes of parameters that a kernel can take as immediates; 0: all go through the
         #: uniform ring.
         self.immediate_bytes = (
             self.limits.get("maxImmediateSize", 0)
-            if config.immediates and "immediate_address_space" in _js.wgsl_language_features()
+            if config.immediates and gpu.has_immediates
             else 0
         )
-        self.recorder = Recorder(gpu_device, one_by_one=config.debug_mode)
+        self.recorder = gpu
         # JavaScript's collector would take its time, as it knows nothing of the GPU's memory.
         # Python's must not be needed: nothing that the recorder holds may hold the device.
         finalize(self, self.recorder.close).atexit = False
@@ -122,26 +122,14 @@ class Device:
         where there is no WebGPU or no GPU.
         """
         chosen = configured("Device.request", config, options)
-        adapter, info = await request_adapter("Device.request", chosen)
-        sizes = await _workgroup_sizes(info, chosen)
-        picks = await tuned.load_picks(info.names)
-        features = sorted(WANTED_FEATURES & info.features)
-        descriptor = {
-            "label": "browsergpu",
-            "requiredFeatures": features,
-            "requiredLimits": info.limits,
-        }
-        request = ensure_future(adapter.requestDevice(_js.to_object(descriptor)))
+        gpu, info = await platform.open_gpu("Device.request", chosen, WANTED_FEATURES)
         try:
-            gpu_device = await shield(request)
-        except _js.JsError as error:
-            raise NoAdapter(
-                "Device.request", f"the adapter gives no device: {error}; reload the page"
-            ) from error
-        except BaseException:  # interrupted: nobody will have the device that comes
-            request.add_done_callback(_destroy)
+            sizes = await _workgroup_sizes(info, chosen)
+            picks = await tuned.load_picks(info.names)
+        except BaseException:  # interrupted: nobody will have it
+            gpu.close()
             raise
-        device = cls(info, gpu_device, chosen, sizes, picks)
+        device = cls(info, gpu, chosen, sizes, picks)
         if chosen.warm_up and device.device_type != "cpu":
             device._warming = ensure_future(_warm_up_slowly(ref(device)))
         return device
@@ -377,11 +365,6 @@ class Device:
         self.is_closed = True
         self.memory.close()
         self.recorder.close()
-
-
-def _destroy(request: Future[Any]) -> None:
-    if not request.cancelled() and request.exception() is None:
-        request.result().destroy()
 
 
 async def _warm_up_slowly(found: ReferenceType[Device]) -> None:

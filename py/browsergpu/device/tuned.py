@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import platform
 from browsergpu.kernels.choices import Picks
 from browsergpu.kernels.variants import VARIANTS
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
@@ -14,7 +14,7 @@ from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
 async def load_sizes(info: Mapping[str, str]) -> WorkgroupSizes | None:
     """What was saved for a GPU, or None."""
-    text = await _js.read_setting(_sizes_key(info))
+    text = await platform.read_setting(_sizes_key(info))
     try:
         saved = json.loads(text or "")
         return WorkgroupSizes(**{f.name: saved[f.name] for f in fields(WorkgroupSizes)})
@@ -24,7 +24,7 @@ async def load_sizes(info: Mapping[str, str]) -> WorkgroupSizes | None:
 
 async def save_sizes(info: Mapping[str, str], sizes: WorkgroupSizes | None) -> bool:
     """Remembers the sizes for a GPU, None forgets them. False where the browser keeps nothing."""
-    return await _js.write_setting(
+    return await platform.write_setting(
         _sizes_key(info), None if sizes is None else json.dumps(asdict(sizes))
     )
 
@@ -37,7 +37,7 @@ def _sizes_key(info: Mapping[str, str]) -> str:
 
 async def load_picks(info: Mapping[str, str]) -> Picks | None:
     """What was saved for a GPU, or None."""
-    text = await _js.read_setting(_picks_key(info))
+    text = await platform.read_setting(_picks_key(info))
     try:
         saved = json.loads(text or "")
         picks = {str(op): dict(of_op) for op, of_op in saved.items()}
@@ -48,7 +48,9 @@ async def load_picks(info: Mapping[str, str]) -> Picks | None:
 
 async def save_picks(info: Mapping[str, str], picks: Picks | None) -> bool:
     """Remembers picks for a GPU, None forgets them. False where the browser keeps nothing."""
-    return await _js.write_setting(_picks_key(info), None if picks is None else json.dumps(picks))
+    return await platform.write_setting(
+        _picks_key(info), None if picks is None else json.dumps(picks)
+    )
 
 
 def _picks_key(info: Mapping[str, str]) -> str:

@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import count
 
 from browsergpu.core.errors import OutOfMemory
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.gpu.browser.recorder import Recorder, closed
+from browsergpu.gpu import platform
+from browsergpu.gpu.port import Gpu, closed
 
 _SMALLEST = 256
 _POOL_CEILING = 512 * 2**20
@@ -64,7 +64,7 @@ class BufferPool:
 
     def __init__(
         self,
-        recorder: Recorder,
+        recorder: Gpu,
         largest: int,
         limit: int | None = None,
         *,
@@ -157,13 +157,13 @@ class BufferPool:
         for attempt in range(2):
             if self._limit is None or self.allocated + self._asked + capacity <= self._limit:
                 identity = next(self._ids)
-                if capacity < _WORTH_ASKING or not _js.can_block():
+                if capacity < _WORTH_ASKING or not platform.can_block():
                     self._recorder.create_buffer(identity, capacity, label, op, nbytes)
                     return identity
                 self._asked += capacity
                 try:
                     asked = self._recorder.create_buffer_checked(identity, capacity, label)
-                    made = _js.block_on(asked, op)
+                    made = platform.block_on(asked, op)
                 except BaseException:  # an interrupt: the GPU may have made it, or be about to
                     self._recorder.abandon_buffer(identity)
                     raise

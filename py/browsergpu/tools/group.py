@@ -16,7 +16,7 @@ import numpy as np
 from browsergpu.api.wasm_backend.backend import WasmBackend
 from browsergpu.core import checks
 from browsergpu.core.errors import DeviceLost, InvalidArgument
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import platform
 
 _SCORE_SIZE = 256  # of the square matrices whose product is timed
 _SCORE_PRODUCTS = 20
@@ -75,7 +75,7 @@ class BackendGroup:
 
     def measure(self) -> list[float]:
         """GFLOP/s of each backend on a small matrix product, 0 for those that are lost. Waits."""
-        return _js.block_on(self.measure_async(), "measure")
+        return platform.block_on(self.measure_async(), "measure")
 
     async def measure_async(self) -> list[float]:
         """:meth:`measure` for callers that cannot block."""
@@ -84,7 +84,7 @@ class BackendGroup:
 
     def copy(self, source: WasmBackend, src: int, target: WasmBackend, dst: int) -> None:
         """Copies a whole buffer of one backend to the start of another one's. Waits."""
-        _js.block_on(self.copy_async(source, src, target, dst), "copy")
+        platform.block_on(self.copy_async(source, src, target, dst), "copy")
 
     async def copy_async(
         self, source: WasmBackend, src: int, target: WasmBackend, dst: int

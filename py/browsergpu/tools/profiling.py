@@ -19,8 +19,8 @@ from typing import Any
 from browsergpu.core import checks
 from browsergpu.core.errors import BackendError, InvalidArgument, NotInitialized, Unsupported
 from browsergpu.device.device import Device, open_devices
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.gpu.browser.recorder import Pipeline, lost
+from browsergpu.gpu import platform
+from browsergpu.gpu.port import Pipeline, lost
 from browsergpu.kernels.costs import work_of
 from browsergpu.kernels.table import KERNELS
 
@@ -81,7 +81,7 @@ class Profile:
     # -- the block -------------------------------------------------------------------------------
 
     def __enter__(self) -> Profile:
-        if not _js.can_block():
+        if not platform.can_block():
             raise Unsupported("profile", "cannot block here; use `async with profile()`")
         return self._start()
 
@@ -107,7 +107,7 @@ class Profile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _js.block_on(self._finish(error), "profile")
+        platform.block_on(self._finish(error), "profile")
 
     async def __aenter__(self) -> Profile:
         return self._start()

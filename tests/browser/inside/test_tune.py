@@ -82,8 +82,8 @@ def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
     from pyodide.ffi import run_sync
 
     from browsergpu import WasmBackend
-    from browsergpu.gpu.browser import interop as _js
     from browsergpu.device import tuned
+    from browsergpu.gpu.browser import interop as _js
 
     assert run_sync(_js.write_setting(tuned._picks_key(device.info), text))
     with WasmBackend() as backend:

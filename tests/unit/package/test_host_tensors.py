@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browsergpu.core.dtypes import DType
-from browsergpu.errors import InvalidArgument
 from browsergpu.core.host_tensors import from_device, to_device
+from browsergpu.errors import InvalidArgument
 
 SIZES = {"f32": 4, "f16": 2, "i32": 4, "u32": 4, "bool": 4, "u8": 1}
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.errors import InvalidArgument
 from browsergpu.api.tensor_backend.scalars import Scalars
+from browsergpu.errors import InvalidArgument
 
 S = Scalars()
 INF, NAN = math.inf, math.nan

@@ -13,8 +13,6 @@ import pytest
 
 from browsergpu import TensorBackend
 from browsergpu.api.tensor_backend import contract as tensor_contract
-from browsergpu.errors import InvalidArgument, Unsupported
-from browsergpu.api.tensor_backend.scalars import Scalars
 from browsergpu.api.tensor_backend.contract import (
     FINGERPRINT,
     TensorContract,
@@ -22,6 +20,8 @@ from browsergpu.api.tensor_backend.contract import (
     methods,
     require_abi,
 )
+from browsergpu.api.tensor_backend.scalars import Scalars
+from browsergpu.errors import InvalidArgument, Unsupported
 
 PACKAGE = Path(tensor_contract.__file__).parent.parent
 

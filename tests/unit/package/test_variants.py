@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.kernels import choices
-from browsergpu.kernels import variants
-from browsergpu.kernels.choices import Choices
 from browsergpu.errors import InvalidArgument
+from browsergpu.kernels import choices, variants
+from browsergpu.kernels.choices import Choices
 from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.variants import PICKS, VARIANTS, Variant, device_class
 

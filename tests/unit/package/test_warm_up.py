@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from browsergpu.device import warm_up
-from browsergpu.kernels.choices import Choices
 from browsergpu.errors import InvalidArgument
+from browsergpu.kernels.choices import Choices
 from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.variants import VARIANTS
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.device.debugging import NO_FLOATS_IN_WORDS, written_floats
-from browsergpu.kernels.table import KERNELS, WRITE, Kernel
-from browsergpu.gpu.browser.recorder import Pipeline
 from browsergpu.core.wgsl_types import F16, F32
+from browsergpu.device.debugging import NO_FLOATS_IN_WORDS, written_floats
+from browsergpu.gpu.browser.recorder import Pipeline
+from browsergpu.kernels.table import KERNELS, WRITE, Kernel
 
 
 def found(kernel: Kernel, configuration: str) -> dict[str, object]:

@@ -19,7 +19,7 @@ from browsergpu.array import custom
 from browsergpu.array.buffers import Buffer
 from browsergpu.array.device_array import DeviceArray
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 
 __all__ = ["BatchNormTraining", "KernelExecutor", "PipelineStats"]
@@ -100,7 +100,7 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
 
     def synchronize(self) -> None:
         """Waits for everything recorded, and raises what the GPU reported of it."""
-        _js.block_on(self.synchronize_async(), "synchronize")
+        platform.block_on(self.synchronize_async(), "synchronize")
 
     async def synchronize_async(self) -> None:
         """:meth:`synchronize` for callers that cannot block."""

@@ -15,7 +15,7 @@ from browsergpu.core.dtypes import DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
-from browsergpu.gpu.browser.recorder import closed
+from browsergpu.gpu.port import closed
 
 FLOATS = (DType.F32, DType.F16)
 WHOLE = (DType.I32, DType.U32)

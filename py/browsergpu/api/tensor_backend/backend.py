@@ -14,7 +14,7 @@ from browsergpu.api.tensor_backend.images import Images
 from browsergpu.api.tensor_backend.networks import Networks
 from browsergpu.array import custom
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import platform
 
 
 class TensorBackend(Arithmetic, Networks, Images):
@@ -36,7 +36,9 @@ class TensorBackend(Arithmetic, Networks, Images):
     ) -> None:
         op = "dispatch_compute"
         self._ready(op)
-        source = _js.block_on(spirv.to_wgsl(op, shader), op) if spirv.is_spirv(shader) else shader
+        source = (
+            platform.block_on(spirv.to_wgsl(op, shader), op) if spirv.is_spirv(shader) else shader
+        )
         self._run_shader(op, source, bindings, push_constants, workgroup_count)
 
     async def dispatch_compute_async(

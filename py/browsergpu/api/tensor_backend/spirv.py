@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.core.errors import InvalidArgument, ShaderCompilation, Unsupported
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import platform
 
 NAGA_URL = "https://cdn.jsdelivr.net/npm/naga-wasm@30.1.0/dist/index.js"
 
@@ -43,10 +43,10 @@ async def to_wgsl(op: str, shader: Any) -> str:
 async def _translate(op: str, module: bytes) -> str:
     global _translator
     if _translator is None:
-        url = _js.global_text("browsergpuNagaUrl") or NAGA_URL
+        url = platform.global_text("browsergpuNagaUrl") or NAGA_URL
         try:
-            _translator = await _js.load_naga(url)
-        except _js.JsError as error:
+            _translator = await platform.load_naga(url)
+        except platform.JsError as error:
             raise Unsupported(
                 op,
                 f"SPIR-V needs a translator, which could not be loaded from {url} ({error}); "
@@ -54,5 +54,5 @@ async def _translate(op: str, module: bytes) -> str:
             ) from error
     try:
         return str(_translator(module))
-    except _js.JsError as error:
+    except platform.JsError as error:
         raise ShaderCompilation(op, str(error), "shader.spv", 0, 0) from error

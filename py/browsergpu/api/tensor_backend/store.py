@@ -18,7 +18,7 @@ from browsergpu.core import checks, host_tensors
 from browsergpu.core.dtypes import DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.device.device import Device
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import platform
 
 FLOATS = (DType.F32, DType.F16)
 WHOLE = (DType.I32, DType.U32)
@@ -83,7 +83,7 @@ class TensorStore(TensorContract):
             transfers.write(device, tensor.buffer, 0, view)
 
     def read_tensor(self, handle: TensorHandle) -> bytes:
-        return _js.block_on(self.read_tensor_async(handle), "read_tensor")
+        return platform.block_on(self.read_tensor_async(handle), "read_tensor")
 
     async def read_tensor_async(self, handle: TensorHandle) -> bytes:
         """:meth:`read_tensor` for callers that cannot block."""
@@ -91,7 +91,7 @@ class TensorStore(TensorContract):
 
     def read_numpy(self, handle: TensorHandle) -> np.ndarray:
         """A tensor as a NumPy array of its shape and dtype. Waits."""
-        return _js.block_on(self.read_numpy_async(handle), "read_numpy")
+        return platform.block_on(self.read_numpy_async(handle), "read_numpy")
 
     async def read_numpy_async(self, handle: TensorHandle) -> np.ndarray:
         """:meth:`read_numpy` for callers that cannot block."""
@@ -107,7 +107,7 @@ class TensorStore(TensorContract):
         return host_tensors.from_device(array, tensor.dtype)
 
     def sync(self) -> None:
-        _js.block_on(self.sync_async(), "sync")
+        platform.block_on(self.sync_async(), "sync")
 
     async def sync_async(self) -> None:
         """:meth:`sync` for callers that cannot block."""

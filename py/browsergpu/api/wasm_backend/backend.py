@@ -26,13 +26,12 @@ from browsergpu.core import checks, host_memory
 from browsergpu.core.config import BackendConfig, configured
 from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
 from browsergpu.core.remembered import hashable
-from browsergpu.device.adapters import is_available
 from browsergpu.device.debugging import Debugger
 from browsergpu.device.device import Device
 from browsergpu.device.kept import KeptContents
-from browsergpu.gpu.browser import interop as _js
-from browsergpu.gpu.browser.recorder import lost
+from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
+from browsergpu.gpu.port import lost
 from browsergpu.kernels import attention, conv2d, elementwise, gemm, gemm_f16, reduce
 from browsergpu.kernels.gemm import GemmPlan
 
@@ -89,9 +88,9 @@ class WasmBackend(ComputeBackend):
         return self._opened("device")
 
     def init(self) -> None:
-        if not is_available():
-            raise NoAdapter("init", _js.why_no_gpu())
-        _js.block_on(self.init_async(), "init")
+        if not platform.is_available():
+            raise NoAdapter("init", platform.why_no_gpu())
+        platform.block_on(self.init_async(), "init")
 
     async def init_async(self) -> None:
         closings = self._closings
@@ -258,7 +257,7 @@ class WasmBackend(ComputeBackend):
             kept.write(_bytes_of(view).data)
 
     def copy_dtoh(self, dst: Any, src: int) -> None:
-        _js.block_on(self.copy_dtoh_async(dst, src), "copy_dtoh")
+        platform.block_on(self.copy_dtoh_async(dst, src), "copy_dtoh")
 
     async def copy_dtoh_async(self, dst: Any, src: int) -> None:
         op = "copy_dtoh"
@@ -279,7 +278,7 @@ class WasmBackend(ComputeBackend):
     def synchronize(self, *, timeout: float | None = None) -> None:
         """Waits for all recorded work, at most ``timeout`` seconds: then raises Timeout, and the
         work goes on."""
-        _js.block_on(self.synchronize_async(timeout=timeout), "synchronize")
+        platform.block_on(self.synchronize_async(timeout=timeout), "synchronize")
 
     async def synchronize_async(self, *, timeout: float | None = None) -> None:
         op = "synchronize"

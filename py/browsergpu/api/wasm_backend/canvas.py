@@ -6,7 +6,7 @@ from typing import Any
 
 from browsergpu.core.errors import InvalidArgument, NoAdapter, Unsupported
 from browsergpu.device.device import Device
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 from browsergpu.kernels import shaders
 
@@ -15,9 +15,9 @@ def find(op: str, canvas_id: str) -> Any:
     """The canvas known under an id. Raises InvalidArgument where there is none."""
     if not isinstance(canvas_id, str):
         raise InvalidArgument(op, "canvas_id", canvas_id, "the id of a canvas, a string")
-    if not _js.IN_PYODIDE:
-        raise NoAdapter(op, _js.why_no_gpu())
-    found = _js.find_canvas(canvas_id)
+    if not platform.IN_PYODIDE:
+        raise NoAdapter(op, platform.why_no_gpu())
+    found = platform.find_canvas(canvas_id)
     if found is None:
         raise InvalidArgument(
             op,
@@ -26,7 +26,7 @@ def find(op: str, canvas_id: str) -> Any:
             "the id of a <canvas> on the page; a worker sees only those that the page has "
             "registered in globalThis.browsergpuCanvases",
         )
-    if not _js.is_canvas(found):
+    if not platform.is_canvas(found):
         raise InvalidArgument(
             op, "canvas_id", canvas_id, "the id of a <canvas>, not of another tag"
         )

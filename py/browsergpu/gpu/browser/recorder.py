@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 from itertools import count
 from struct import Struct
 from typing import Any, NoReturn
 
 from browsergpu.core.errors import (
-    DeviceLost,
-    NotInitialized,
     OutOfMemory,
     ShaderCompilation,
     ValidationError,
 )
 from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu.port import Gpu, Observer, Pipeline, closed, lost
 from browsergpu.gpu.program import BoundStep
 
 # Few, so that the GPU starts early and little is left to do at the end: a submit costs 20 µs, a
@@ -35,26 +33,13 @@ _COPY = Struct("<6I")
 _CLEAR = Struct("<4I")
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
-    """A compiled kernel in one configuration, ready to be dispatched."""
-
-    id: int
-    label: str
-    nbytes: int
-    pack_into: Callable[..., None]
-    kernel: str = ""  # its name in the table; none for those that users bring
-    code: str = ""  # of those that users bring
-
-
-#: Takes a dispatch's pipeline, and its grid, buffer ids and parameters.
-Observer = Callable[[Pipeline, tuple[float, ...]], None]
-
-
-class Recorder:
-    """Records dispatches, copies, uploads and reads of one GPUDevice."""
+class Recorder(Gpu):
+    """One GPUDevice of the page: records dispatches, copies, uploads and reads."""
 
     def __init__(self, gpu_device: Any, *, one_by_one: bool = False) -> None:
+        self.features = frozenset(str(feature) for feature in gpu_device.features)
+        self.limits = _js.limits(gpu_device.limits)
+        self.has_immediates = "immediate_address_space" in _js.wgsl_language_features()
         self._ring = array("I", bytes(4 * (_RING_WORDS + 1)))  # and a word that tells of a loss
         self._end = 0
         #: One word: not 0 when the device is known to be gone. JavaScript sets it.
@@ -362,21 +347,6 @@ class Recorder:
             self._end = _RING_BYTES  # no room: to record something is to flush
             self._recorder.close()
             self._pinned.destroy()
-
-
-def lost(op: str, reason: str = "") -> DeviceLost:
-    """The error for a call on a device that is gone."""
-    why = f" ({reason})" if reason else ""
-    return DeviceLost(
-        op,
-        f"the GPU device was lost{why}; open it anew with `await backend.recover()`, or reload "
-        "the page",
-    )
-
-
-def closed(op: str) -> NotInitialized:
-    """The error for a call on a device that was closed."""
-    return NotInitialized(op, "the device is closed; init() or Device.request() opens one")
 
 
 def _raise(reports: list[dict[str, Any]]) -> NoReturn:

@@ -7,7 +7,7 @@ from functools import partial
 from time import perf_counter
 from typing import TypeVar
 
-from browsergpu.gpu.browser.recorder import Recorder
+from browsergpu.gpu.port import Gpu
 
 # The browser rounds timestamps to 100 µs, so what is measured has to last.
 _WORTH_MEASURING = 0.005  # seconds
@@ -20,7 +20,7 @@ T = TypeVar("T")
 class Clock:
     """Seconds that recorded work takes: on the GPU's clock, or else on the wall's."""
 
-    def __init__(self, recorder: Recorder, features: Set[str]) -> None:
+    def __init__(self, recorder: Gpu, features: Set[str]) -> None:
         self._recorder = recorder
         self.name = "timestamp-query" if "timestamp-query" in features else "wall"
 

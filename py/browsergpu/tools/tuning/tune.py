@@ -9,7 +9,7 @@ from typing import Any
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.device import tuned
 from browsergpu.device.device import Device, open_devices
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 from browsergpu.kernels import elementwise
 from browsergpu.kernels.choices import Picks
@@ -63,7 +63,7 @@ def tune(device: Any = None, operations: Sequence[str] | None = None) -> Tuning:
     or its workers, start with them. Waits. Raises InvalidArgument where the device or an
     operation is not one.
     """
-    return _js.block_on(tune_async(device, operations), "tune")
+    return platform.block_on(tune_async(device, operations), "tune")
 
 
 async def tune_async(device: Any = None, operations: Sequence[str] | None = None) -> Tuning:
@@ -92,7 +92,7 @@ async def tune_async(device: Any = None, operations: Sequence[str] | None = None
 def forget_tuning(device: Any = None) -> None:
     """Lets the browser forget what :func:`tune` measured for the device's GPU; the device goes
     back to what it picks by itself. Waits."""
-    _js.block_on(forget_tuning_async(device), "forget_tuning")
+    platform.block_on(forget_tuning_async(device), "forget_tuning")
 
 
 async def forget_tuning_async(device: Any = None) -> None:

@@ -9,7 +9,7 @@ from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.device import tuned
 from browsergpu.device.device import Device
-from browsergpu.gpu.browser import interop as _js
+from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels import elementwise, reduce
@@ -46,7 +46,7 @@ def benchmark_workgroup_sizes(
     The browser keeps the result for this site and GPU: devices that are opened later, in the page
     or its workers, start with it. Sizes that the device cannot have are left out. Waits.
     """
-    return _js.block_on(
+    return platform.block_on(
         benchmark_workgroup_sizes_async(device, candidates, elements), "benchmark_workgroup_sizes"
     )
 
@@ -93,7 +93,7 @@ async def benchmark_workgroup_sizes_async(
 def forget_workgroup_sizes(device: Device) -> None:
     """Lets the browser forget what was measured for the device's GPU; the device goes back to the
     defaults. Waits."""
-    _js.block_on(forget_workgroup_sizes_async(device), "forget_workgroup_sizes")
+    platform.block_on(forget_workgroup_sizes_async(device), "forget_workgroup_sizes")
 
 
 async def forget_workgroup_sizes_async(device: Device) -> None:

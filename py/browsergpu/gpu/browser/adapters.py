@@ -6,12 +6,12 @@ fallback. These answers, without repeats, are what is enumerated here; on most m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.errors import InvalidArgument, NoAdapter
+from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.browser import interop as _js
 
 _REQUESTS: tuple[dict[str, Any], ...] = (
@@ -24,39 +24,6 @@ _RELOAD = (
     "the browser gives no GPU adapter; reload the page (a browser refuses adapters after a GPU "
     "crash), turn hardware acceleration on, or update the GPU's driver"
 )
-
-
-@dataclass(frozen=True)
-class AdapterInfo:
-    """What the browser tells of a GPU. ``device_type`` is "cpu" for a software fallback, else
-    "gpu": browsers tell no more. ``abilities`` names what a feature's name leaves open:
-    "subgroups of 32" where all have that size, and "matrices f16 f32 16x16x16" for each shape of
-    subgroup matrices: the operands' type, the result's, and M x N x K."""
-
-    index: int
-    vendor: str
-    architecture: str
-    device: str
-    description: str
-    device_type: str
-    features: frozenset[str]
-    limits: dict[str, int] = field(repr=False)
-    abilities: frozenset[str] = frozenset()
-
-    @property
-    def names(self) -> dict[str, str]:
-        """vendor, architecture, device and description."""
-        return {
-            "vendor": self.vendor,
-            "architecture": self.architecture,
-            "device": self.device,
-            "description": self.description,
-        }
-
-    @property
-    def name(self) -> str:
-        """The most telling of its names."""
-        return self.description or self.device or f"{self.vendor} {self.architecture}".strip()
 
 
 def is_available() -> bool:

@@ -1,0 +1,38 @@
+"""What is known of a GPU before it is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class AdapterInfo:
+    """What the browser tells of a GPU. ``device_type`` is "cpu" for a software fallback, else
+    "gpu": browsers tell no more. ``abilities`` names what a feature's name leaves open:
+    "subgroups of 32" where all have that size, and "matrices f16 f32 16x16x16" for each shape of
+    subgroup matrices: the operands' type, the result's, and M x N x K."""
+
+    index: int
+    vendor: str
+    architecture: str
+    device: str
+    description: str
+    device_type: str
+    features: frozenset[str]
+    limits: dict[str, int] = field(repr=False)
+    abilities: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> dict[str, str]:
+        """vendor, architecture, device and description."""
+        return {
+            "vendor": self.vendor,
+            "architecture": self.architecture,
+            "device": self.device,
+            "description": self.description,
+        }
+
+    @property
+    def name(self) -> str:
+        """The most telling of its names."""
+        return self.description or self.device or f"{self.vendor} {self.architecture}".strip()

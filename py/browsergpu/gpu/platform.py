@@ -1,0 +1,48 @@
+"""What Python runs in, for the rooms above: how it waits, what is kept for later, canvases, and the
+GPUs that there are. Today it is a web page."""
+
+from browsergpu.gpu.browser.adapters import (
+    enumerate_adapters,
+    enumerate_adapters_async,
+    get_adapter_info,
+    get_adapter_info_async,
+    get_best_adapter,
+    get_best_adapter_async,
+    is_available,
+)
+from browsergpu.gpu.browser.interop import (
+    IN_PYODIDE,
+    JsError,
+    block_on,
+    can_block,
+    find_canvas,
+    global_text,
+    is_canvas,
+    load_naga,
+    read_setting,
+    why_no_gpu,
+    write_setting,
+)
+from browsergpu.gpu.browser.opening import open_gpu
+
+__all__ = [
+    "IN_PYODIDE",
+    "JsError",
+    "block_on",
+    "can_block",
+    "enumerate_adapters",
+    "enumerate_adapters_async",
+    "find_canvas",
+    "get_adapter_info",
+    "get_adapter_info_async",
+    "get_best_adapter",
+    "get_best_adapter_async",
+    "global_text",
+    "is_available",
+    "is_canvas",
+    "load_naga",
+    "open_gpu",
+    "read_setting",
+    "why_no_gpu",
+    "write_setting",
+]

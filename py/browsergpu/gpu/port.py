@@ -1,0 +1,199 @@
+"""The port: what the package asks of a GPU, and nothing else of it is known above this room.
+
+``gpu.browser`` fulfils it with the page's WebGPU. Buffers and pipelines are small integers; the
+commands of a GPU are done in the order in which they were recorded, and nothing waits for them but
+``read``, ``synchronize`` and what says so. What the GPU reports late is raised by the next wait, in
+the name of the operation that caused it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from browsergpu.core.errors import DeviceLost, NotInitialized
+from browsergpu.gpu.program import BoundStep
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A compiled kernel in one configuration, ready to be dispatched."""
+
+    id: int
+    label: str
+    nbytes: int
+    pack_into: Callable[..., None]
+    kernel: str = ""  # its name in the table; none for those that users bring
+    code: str = ""  # of those that users bring
+
+
+#: Takes a dispatch's pipeline, and its grid, buffer ids and parameters.
+Observer = Callable[[Pipeline, tuple[float, ...]], None]
+
+
+class Gpu(Protocol):
+    """One GPU device.
+
+    ``features`` and ``limits`` go by WebGPU's names; ``has_immediates``: kernels can take their
+    parameters as immediates. ``failed`` are ids of buffers that were asked for without waiting, and
+    that there was no room for; ``is_short_of_memory`` is set when that is reported, for the pool to
+    unset. ``observers`` are called after each dispatch is recorded. The first item of ``loss`` is
+    not 0 once the device is known to be gone.
+    """
+
+    features: frozenset[str]
+    limits: Mapping[str, int]
+    has_immediates: bool
+    failed: set[int]
+    is_short_of_memory: bool
+    observers: list[Observer]
+    loss: Sequence[int]
+
+    # -- pipelines -------------------------------------------------------------------------------
+
+    def create_pipeline(
+        self,
+        *,
+        label: str,
+        file: str,
+        code: str,
+        entry_point: str,
+        signature: str,
+        constants: dict[str, float],
+        parameter_format: str,
+        immediate: bool,
+        kernel: str = "",
+        ahead: bool = False,
+        sized: bool = False,
+    ) -> Pipeline:
+        """Makes a pipeline, which is compiled in the background. A shader that does not compile is
+        reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
+        ``signature`` is "0r1w": per binding its number, then r (read-only storage), w (storage) or
+        u (uniform). ``sized``: its dispatches say after the ids how many words of each to bind."""
+
+    async def compiled(self, pipeline: Pipeline) -> None:
+        """Waits until a pipeline is compiled or refused, or the device is gone."""
+
+    # -- recording -------------------------------------------------------------------------------
+
+    def run(
+        self, steps: Sequence[BoundStep], ids: tuple[int, ...], late: tuple[float, ...] = ()
+    ) -> None:
+        """Records a program's steps on the buffers of those ids; ``late`` are the parameters that
+        its open steps still need."""
+
+    def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
+        """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
+
+    def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
+        """Records a copy between two buffers; offsets and size are multiples of 4."""
+
+    def clear(self, buffer: int, at: int, nbytes: int) -> None:
+        """Records zeroing a range of a buffer; offset and size are multiples of 4."""
+
+    def flush(self) -> None:
+        """Hands what is recorded to the GPU's side. Raises DeviceLost where it is gone."""
+
+    def submit(self) -> None:
+        """Sends everything recorded so far to the GPU, without waiting."""
+
+    # -- buffers ---------------------------------------------------------------------------------
+
+    def create_buffer(
+        self, identity: int, nbytes: int, label: str, op: str, requested: int
+    ) -> None:
+        """Makes a buffer known under an id. Where there is no room for it, the next wait raises
+        OutOfMemory in the name of ``op``, and the id is among ``failed``."""
+
+    async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
+        """:meth:`create_buffer` that waits for the answer. False where there is no room."""
+
+    def abandon_buffer(self, identity: int) -> None:
+        """Destroys what an interrupted :meth:`create_buffer_checked` has made or will make."""
+
+    def label_buffer(self, identity: int, label: str) -> None:
+        """Names a buffer to tools that look on."""
+
+    def destroy_buffer(self, identity: int) -> None:
+        """Destroys a buffer after the commands that were recorded for it."""
+
+    def trim_staging(self) -> None:
+        """Destroys the buffers that wait to carry data again."""
+
+    def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
+        """Uploads ``nbytes`` of a bytes-like object; the rest of a last word becomes 0."""
+
+    async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
+        """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
+
+    # -- waiting and errors ----------------------------------------------------------------------
+
+    async def synchronize(self) -> None:
+        """Waits until the GPU has done everything, and raises what it reported."""
+
+    # -- timing ----------------------------------------------------------------------------------
+
+    def start_timing(self) -> bool:
+        """Starts to measure the GPU's time; False where the device has no timestamp-query."""
+
+    async def stop_timing(self) -> float:
+        """Nanoseconds from the first dispatch after :meth:`start_timing` to the end of the last;
+        -1 if there was none. Waits for them."""
+
+    def start_profile(self, timestamps: bool, observer: Observer) -> None:
+        """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""
+
+    @property
+    def is_profiled(self) -> bool:
+        """Whether a profile was started and not stopped."""
+
+    async def stop_profile(self) -> list[tuple[float, float] | None]:
+        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds; None for one
+        that did not run, as it was refused. Waits."""
+
+    # -- canvas, statistics and the end ------------------------------------------------------------
+
+    def draw(
+        self, canvas: Any, buffer: int, height: int, width: int, channels: int, code: str
+    ) -> str:
+        """Paints a buffer on a canvas. Returns "" or why the canvas cannot be drawn on."""
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What was done so far and what is alive now, by name."""
+
+    @property
+    def compile_ms(self) -> float:
+        """Milliseconds that making pipelines took, as far as it is known by now."""
+
+    @property
+    def unfinished(self) -> int:
+        """Dispatches that the GPU is not known to have finished."""
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the device is known to be gone."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+
+    def close(self) -> None:
+        """Destroys the device and everything on it. What waits for it, and what is recorded from
+        now on, raises NotInitialized."""
+
+
+def lost(op: str, reason: str = "") -> DeviceLost:
+    """The error for a call on a device that is gone."""
+    why = f" ({reason})" if reason else ""
+    return DeviceLost(
+        op,
+        f"the GPU device was lost{why}; open it anew with `await backend.recover()`, or reload "
+        "the page",
+    )
+
+
+def closed(op: str) -> NotInitialized:
+    """The error for a call on a device that was closed."""
+    return NotInitialized(op, "the device is closed; init() or Device.request() opens one")
