@@ -1,8 +1,9 @@
-"""Which module of the package may import which: downwards only, and the browser in one place."""
+"""The house: which room of the package may import which, and the browser in one place."""
 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,55 +11,19 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 
-# From the top to the bottom: a module may import only what stands in a lower line. Modules of one
-# line do not know each other.
-LAYERS = [
-    ["browsergpu"],
-    ["executor", "tensor_backend", "tuning"],
-    [
-        *("executor.arithmetic", "executor.networks", "executor.reductions"),
-        "executor.transformers",
-        *("tensors.arithmetic", "tensors.images", "tensors.networks"),
-    ],
-    ["executor.base", "group", "tensors.store"],
-    ["device_array", "ops.matmul", "ops.pointwise", "tensors.masks", "tuning.tune", "wasm_backend"],
-    ["tuning.problems", "tuning.workgroups"],
-    [
-        *("buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "ops.rows"),
-        "staging",
-    ],
-    [
-        *("canvas", "custom", "debugging", "profiling"),
-        *("ops.adam", "ops.cast", "ops.conv2d", "ops.elementwise", "ops.gemm"),
-        *("ops.gemm_f16", "ops.images", "ops.integers", "ops.moments", "ops.pool", "ops.strided"),
-        "tuning.clock",
-    ],
-    ["transfers"],
-    ["device"],
-    ["warm_up"],
-    ["adapters", "choices", "kernels", "memory", "ops.depthwise", "ops.products"],
-    [
-        *("config", "host_tensors", "recorder", "shapes", "spirv", "tensor_contract"),
-        *("variants", "workgroup_sizes"),
-    ],
-    ["_js", "checks", "host_memory", "kept", "ops.cuts", "scalars", "wgsl_types"],
-    [
-        *("compute_backend", "costs", "dtypes", "errors", "grids", "params", "reflect", "shaders"),
-        *("ops", "ops.remembered", "tensors"),
-    ],
-]
+#: From the ground up: a room imports from itself and from what stands before it. What lies in no
+#: room (the public names) imports from all of them, and nothing imports it.
+ROOMS = ("core", "gpu", "kernels", "device", "array", "api", "tools")
 
+#: What has the browser's modules; only `gpu` itself may import it.
+THE_PAGE = "gpu.browser"
 BROWSER = {"js", "pyodide", "pyodide_js", "micropip"}
-THE_BROWSERS_MODULE = "_js"
 THIRD_PARTY = {"numpy"}
 
 
 def module_name(path: Path) -> str:
-    """``ops.gemm`` for ops/gemm.py; ``browsergpu`` for the package itself."""
-    parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
-    if parts[-1] == "__init__":
-        parts.pop()
-    return ".".join(parts) or "browsergpu"
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
@@ -73,46 +38,59 @@ def imports(path: Path) -> Iterator[str]:
             assert node.level == 0, f"{path}:{node.lineno}: a relative import"
             assert node.module is not None
             for alias in node.names:
-                inner = f"{node.module}.{alias.name}".removeprefix("browsergpu.")
-                # `from browsergpu import _js` imports the module, `from browsergpu.errors import
-                # X` a name in it.
-                whole = node.module.startswith("browsergpu") and inner in MODULES
-                yield f"browsergpu.{inner}" if whole else node.module
+                # `from browsergpu.core import checks` imports a module, `from
+                # browsergpu.core.errors import X` a name in it.
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner.removeprefix("browsergpu.") in MODULES else node.module
 
 
-def layer(name: str) -> int:
-    for index, names in enumerate(LAYERS):
-        if name in names:
-            return index
-    raise AssertionError(f"{name} is in no layer: add it to LAYERS of {__file__}")
+def own(path: Path) -> Iterator[str]:
+    """The package's modules that a file imports."""
+    for name in imports(path):
+        if name == "browsergpu" or name.startswith("browsergpu."):
+            yield name.removeprefix("browsergpu").removeprefix(".")
 
 
-def test_every_module_has_a_layer() -> None:
-    assert sorted(name for names in LAYERS for name in names) == sorted(MODULES)
+def room(module: str) -> str:
+    return module.split(".")[0]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_imports_go_down(name: str) -> None:
-    for imported in imports(MODULES[name]):
-        if imported.split(".")[0] != "browsergpu":
-            continue
-        inner = imported.removeprefix("browsergpu").removeprefix(".") or "browsergpu"
-        assert layer(inner) > layer(name), f"{name} imports {inner}, which does not stand below it"
+def in_rooms() -> list[str]:
+    return [module for module in MODULES if room(module) in ROOMS]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_browser_is_imported_in_one_place(name: str) -> None:
-    tops = {imported.split(".")[0] for imported in imports(MODULES[name])}
-    if name == THE_BROWSERS_MODULE:
-        assert tops >= {"js", "pyodide"}
-    else:
-        assert not tops & BROWSER
+def test_every_folder_is_a_room() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name[0] != "_"}
+    assert folders - {"shaders"} == set(ROOMS)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_nothing_else_is_needed(name: str) -> None:
-    import sys
+@pytest.mark.parametrize("module", in_rooms())
+def test_imports_go_down(module: str) -> None:
+    below = ROOMS[: ROOMS.index(room(module)) + 1]
+    for imported in own(MODULES[module]):
+        assert room(imported) in below, f"{module} imports {imported}, which stands above it"
 
-    tops = {imported.split(".")[0] for imported in imports(MODULES[name])}
+
+def test_no_imports_in_a_circle() -> None:
+    after = {module: set(own(path)) & MODULES.keys() for module, path in MODULES.items()}
+    while after:
+        free = [module for module, needed in after.items() if not needed & after.keys() - {module}]
+        assert free, f"these import each other: {', '.join(sorted(after))}"
+        for module in free:
+            del after[module]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_browser_is_imported_in_one_place(module: str) -> None:
+    tops = {imported.split(".")[0] for imported in imports(MODULES[module])}
+    assert module.startswith(THE_PAGE) or not tops & BROWSER
+    if room(module) != "gpu":
+        found = [imported for imported in own(MODULES[module]) if imported.startswith(THE_PAGE)]
+        assert not found, f"{module} imports {found}: gpu.platform and gpu.port stand for them"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_else_is_needed(module: str) -> None:
+    tops = {imported.split(".")[0] for imported in imports(MODULES[module])}
     allowed = set(sys.stdlib_module_names) | BROWSER | THIRD_PARTY | {"browsergpu"}
     assert tops <= allowed

@@ -19,8 +19,8 @@ import pytest
 import wgpu
 import wgpu.backends.wgpu_native
 
-from browsergpu import shaders
-from browsergpu.kernels import KERNELS, RENDER_SHADERS, Kernel
+from browsergpu.kernels import shaders
+from browsergpu.kernels.table import KERNELS, RENDER_SHADERS, Kernel
 
 #: Files of subgroup matrices, an experiment of Chrome's that only Tint knows.
 TINT_ONLY = {

@@ -124,6 +124,6 @@ def test_f16_without_steps_scales_c(backend: Any, m: int, n: int) -> None:
 
 
 def test_f16_without_room_for_copies(monkeypatch: pytest.MonkeyPatch, backend: Any) -> None:
-    monkeypatch.setattr(type(backend.device), "largest_buffer", 150 * 168)
+    monkeypatch.setattr(backend.device.facts, "largest_buffer", 150 * 168)
     for _name in each_variant(backend.device, "gemm_f16"):
         check(backend, 150, 165, 171)

@@ -60,7 +60,7 @@ def with_ever_more_room(backend: Any, work: Callable[[], Any], most: int) -> int
 
 def fill_up(backend: Any, nbytes: int) -> list[int]:
     """Buffers of so many bytes together, a multiple of 256."""
-    from browsergpu.memory import size_class
+    from browsergpu.gpu.memory import size_class
 
     pointers = []
     while nbytes > 0:

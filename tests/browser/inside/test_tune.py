@@ -27,14 +27,14 @@ def small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     from browsergpu.tools.tuning import problems
     from browsergpu.tools.tuning.problems import Problem
 
-    def record(device: Any, buffers: Any) -> None:
+    def product(build: Any, a: int, b: int, c: int) -> None:
         plan = gemm.plan_gemm(
             "tune", "no_trans", "no_trans", 64, 64, 64, 1.0, 64, 0, 64, 0, 0.0, 64, 0, 1, "C"
         )
-        gemm.gemm(device, plan, *buffers)
+        gemm.gemm(build, a, b, c, plan)
 
-    small = Problem("gemm", "test", (4096, 4096, 4096), record)
-    huge = Problem("gemm", "huge", (2**50,), record)
+    small = Problem("gemm", "test", (4096, 4096, 4096), product)
+    huge = Problem("gemm", "huge", (2**50,), product)
     monkeypatch.setattr(problems, "PROBLEMS", (small, huge))
 
 
