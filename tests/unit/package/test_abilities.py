@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from browsergpu.device.adapters import _abilities
+from browsergpu.gpu.browser.adapters import _abilities
 
 
 def matrices(component: str, result: str, *shape: int) -> SimpleNamespace:
