@@ -10,6 +10,7 @@ import argparse
 import os
 import subprocess
 import sys
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -56,6 +57,8 @@ def build(target: Path) -> None:
     """Write the pages of the public names into a folder."""
     from pdoc import render
 
+    # Private attributes are not shown, and what type checkers alone understand is right for them.
+    warnings.filterwarnings("ignore", r"Error parsing type annotation .* for [\w.]+\._\w+:")
     render.configure(docformat="restructuredtext", show_source=False, search=True)
     modules = {module.modulename: module for module in public_modules()}
     pages = {

@@ -7,9 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-#: What stands for a DType in an argument.
-DTypeLike: TypeAlias = "DType | str | np.dtype[Any] | type[np.generic] | type[bool]"
-
 
 class DType(StrEnum):
     """The type of a tensor's elements. Wherever one is asked for, the plain string works, and so
@@ -67,6 +64,9 @@ class DType(StrEnum):
         """The NumPy dtype of the same bytes as on the GPU."""
         return _DEVICE[self]
 
+
+#: What stands for a DType in an argument.
+DTypeLike: TypeAlias = DType | str | np.dtype[Any] | type[np.generic] | type[bool]
 
 _HOST: dict[DType, np.dtype[Any]] = {
     DType.F32: np.dtype(np.float32),
