@@ -25,10 +25,10 @@ LAYERS = [
     ["tuning.problems", "tuning.workgroups"],
     [
         *("buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "ops.rows"),
-        "staging",
+        *("debugging", "staging"),
     ],
     [
-        *("canvas", "custom", "debugging", "profiling"),
+        *("canvas", "custom", "profiling"),
         *("ops.adam", "ops.cast", "ops.conv2d", "ops.elementwise", "ops.gemm"),
         *("ops.gemm_f16", "ops.images", "ops.integers", "ops.moments", "ops.pool", "ops.strided"),
         "tuning.clock",

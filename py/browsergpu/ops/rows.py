@@ -21,7 +21,7 @@ from browsergpu.ops.remembered import remembered
 _THREADS = 256
 _cut = remembered(cut_lanes)
 #: The words that stand for a row of an embedding that is not there; 0 for whole numbers.
-_MISSING = {DType.F32: unpack("<I", pack("<f", float("nan")))[0], DType.F16: 0x7E007E00}
+MISSING = {DType.F32: unpack("<I", pack("<f", float("nan")))[0], DType.F16: 0x7E007E00}
 
 
 @remembered
@@ -190,5 +190,5 @@ def embedding(
     device.recorder.dispatch(
         device.pipeline("embedding_vectors" if vectors else "embedding"),
         *fold(blocks(rows * elements, _THREADS)), indices.id, weight.id, y.id,
-        rows, elements, entries, _MISSING.get(dtype, 0),
+        rows, elements, entries, MISSING.get(dtype, 0),
     )  # fmt: skip

@@ -43,5 +43,9 @@ def test_floats_of_a_configuration() -> None:
         ("attention_tiled", "64x96", {"o": F32}),
         ("gemm_f16_rows", "4", {"c": F16}),
         ("embedding", "", {"y": F32}),
+        ("unary_halves", "relu", {"y_words": F32}),
+        ("scalar", "", {"y": F32}),
+        ("mixed", "2", {"y": F32}),
+        ("cast", "f32_unorm8", {}),
     ):
         assert found(KERNELS[name], configuration) == expected
