@@ -10,7 +10,6 @@ import numpy as np
 
 from browsergpu import _js, shaders
 from browsergpu.device import Device
-from browsergpu.dtypes import DType
 from browsergpu.errors import ValidationError
 from browsergpu.kernels import KERNELS, WRITE, Kernel
 from browsergpu.recorder import Pipeline
@@ -119,7 +118,7 @@ def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> 
         return NO_FLOATS if configuration.startswith("integer") else F32
     if kernel.name == "cast":
         target = configuration.split("_")[1]
-        return {DType.F32: F32, DType.F16: F16}.get(DType(target), NO_FLOATS)
+        return {"f32": F32, "f16": F16}.get(target, NO_FLOATS)
     if kernel.name == "attention_tiled":
         return F16 if configuration.endswith("f16") else F32
     if kernel.name in ("embedding", "embedding_vectors"):
