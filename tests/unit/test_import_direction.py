@@ -22,10 +22,10 @@ LAYERS = [
     ],
     ["executor.base", "group", "tensors.store"],
     ["device_array", "ops.matmul", "ops.pointwise", "tensors.masks", "tuning.tune", "wasm_backend"],
-    ["tuning.problems", "tuning.workgroups"],
+    ["debugging", "tuning.problems", "tuning.workgroups"],
     [
         *("buffers", "ops.attention", "ops.batch_norm", "ops.broadcast", "ops.reduce", "ops.rows"),
-        *("debugging", "staging"),
+        "staging",
     ],
     [
         *("canvas", "custom", "profiling"),

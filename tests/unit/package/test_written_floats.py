@@ -37,6 +37,8 @@ def test_floats_of_a_configuration() -> None:
         ("cast", "f32_f16", {"y": F16}),
         ("cast", "u8_f32", {"y": F32}),
         ("cast", "f32_u32", {}),
+        ("cast", "unorm8_f32", {"y": F32}),
+        ("cast", "f32_unorm8", {}),
         ("broadcast", "add_3", {"y": F32}),
         ("broadcast", "integer_add_3", {}),
         ("attention_tiled", "64x96 f16", {"o": F16}),
