@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -87,7 +87,7 @@ class Recorder:
         code: str,
         entry_point: str,
         signature: str,
-        constants: dict[str, float],
+        constants: Mapping[str, float],
         parameter_format: str,
         immediate: bool,
         kernel: str = "",
@@ -110,7 +110,7 @@ class Recorder:
             "code": code,
             "entryPoint": entry_point,
             "signature": signature,
-            "constants": constants,
+            "constants": dict(constants),
             "parameterBytes": 4 * len(parameter_format),
             "immediate": immediate,
             "sized": sized,
