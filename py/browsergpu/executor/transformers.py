@@ -124,17 +124,18 @@ class Transformers(ExecutorBase):
         with Staging(self.device, op) as staging:
             source = staging.read(x.tensor)
             projected = staging.temporary(DType.F32, 3 * x.size)
-            self._dense(op, source, w_qkv, b_qkv, projected, rows)
+            self._dense(op, staging, source, w_qkv, b_qkv, projected, rows)
             mixed = staging.temporary(DType.F32, x.size)
             attention.attention(self.device, plan, projected, projected, projected, mixed)
             reads = [array.tensor for array in (x, w_out, b_out) if array is not None]
             y = staging.write(result.tensor, *reads)
-            self._dense(op, mixed, w_out, b_out, y, rows, source)
+            self._dense(op, staging, mixed, w_out, b_out, y, rows, source)
         return result
 
     def _dense(
         self,
         op: str,
+        staging: Staging,
         x: Allocation,
         weight: DeviceArray,
         bias: DeviceArray | None,
@@ -145,8 +146,12 @@ class Transformers(ExecutorBase):
         """y = x weight + bias + residual, of float32 but for the weight and the bias"""
         inputs, outputs = weight.shape
         plan = gemm.plan_product(op, rows, outputs, inputs)
-        halves = B_HALVES if weight.dtype is DType.F16 else 0
-        if bias is not None and bias.dtype is DType.F16:
-            halves |= BIAS_HALVES
-        added = None if bias is None else bias.tensor.buffer
+        halves = 0
+        if weight.dtype is DType.F16:
+            halves = B_HALVES
+            if bias is not None and bias.dtype is DType.F16:
+                halves |= BIAS_HALVES
+        added = None
+        if bias is not None:
+            added = bias.tensor.buffer if halves & BIAS_HALVES else staging.read(bias.tensor)
         gemm.gemm(self.device, plan, x, weight.tensor.buffer, y, added, None, residual, halves)

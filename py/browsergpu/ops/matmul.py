@@ -1,7 +1,7 @@
 """Matrix products of tensors, of float32 and float16 alike: what both APIs' products are done by.
 
 Where all tensors are of float16, so is the work (with float32 sums); else the kernels of float32
-read those of float16 as they are.
+read weights of float16 (b, and what comes with it) as they are.
 """
 
 from __future__ import annotations
@@ -104,24 +104,14 @@ def multiply(
         return
     with Staging(device, op) as staging:
         y = staging.write(c, *given)
-        left, halves_a = _batch(device, op, staging, a, plan.spread_a)
-        right, halves_b = _batch(device, op, staging, b, plan.spread_b)
-        halves = (A_HALVES if halves_a else 0) | (B_HALVES if halves_b else 0)
-        if bias is not None and bias.dtype is DType.F16:
-            halves |= BIAS_HALVES
-        if residual is not None and residual.dtype is DType.F16:
-            halves |= RESIDUAL_HALVES
-        gemm.gemm(
-            device,
-            plan.gemm,
-            left,
-            right,
-            y,
-            None if bias is None else bias.buffer,
-            activation,
-            None if residual is None else residual.buffer,
-            halves,
-        )
+        right, halves = _batch(device, op, staging, b, plan.spread_b, B_HALVES)
+        # The kernels take A of float16 where B is too, and there is no activation.
+        bit = A_HALVES if halves and activation is None else 0
+        left, some = _batch(device, op, staging, a, plan.spread_a, bit)
+        added, more = _as_they_are(staging, bias, BIAS_HALVES if halves else 0)
+        summed, most = _as_they_are(staging, residual, RESIDUAL_HALVES if halves else 0)
+        halves |= some | more | most
+        gemm.gemm(device, plan.gemm, left, right, y, added, activation, summed, halves)
 
 
 def _of_halves(
@@ -153,14 +143,26 @@ def _batch(
     staging: Staging,
     x: Tensor,
     spread: tuple[Shape, Shape] | None,
-) -> tuple[Allocation, bool]:
-    """A buffer of matrices, spread from a shape to one that it broadcasts to, and whether they are
-    of float16: those that are spread are not."""
+    bit: int,
+) -> tuple[Allocation, int]:
+    """A buffer of matrices, spread from a shape to one that it broadcasts to, and ``bit`` where
+    they are of float16: those that are spread are not, nor is any without a bit."""
     if spread is None:
-        return x.buffer, x.dtype is DType.F16
+        if x.dtype is DType.F16 and bit:
+            return x.buffer, bit
+        return staging.read(x), 0
     own, full = spread
     whole = staging.temporary(DType.F32, product(full))
     if full[-1]:
         strides = shapes.broadcast_strides(own, full)
         gather(device, op, staging.read(x), strides, whole, full)
-    return whole, False
+    return whole, 0
+
+
+def _as_they_are(staging: Staging, x: Tensor | None, bit: int) -> tuple[Allocation | None, int]:
+    """A tensor's buffer, and ``bit`` where it is of float16, which it is not without a bit."""
+    if x is None:
+        return None, 0
+    if x.dtype is DType.F16 and bit:
+        return x.buffer, bit
+    return staging.read(x), 0
