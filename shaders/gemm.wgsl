@@ -1,5 +1,6 @@
 // C = f(alpha A B + bias + beta C) + residual for row-major C and any strides of A and B, batched.
-// With MIXED, any operand but C may be of float16, as `added` says; sums are of float32.
+// With HALVES, B or both A and B are of float16, and the bias and the residual may be; sums are of
+// float32.
 //
 // A workgroup makes a SIDE × SIDE tile of C from strips of A and B, DEPTH steps of k at a time
 // through workgroup memory; while it multiplies, its loads of the next strips are under way. A
@@ -28,8 +29,8 @@ struct Params {
   c_batch: u32, // from one piece to the next
   first: u32, // of z
   chunk: u32,
-  // 1: a bias of n elements to every row, 2: the residual, as C lies; of float16 are 4: A, 8: B,
-  // 16: the bias, 32: the residual
+  // 1: a bias of n elements to every row, 2: the residual, as C lies; of float16 are 16: the bias,
+  // 32: the residual
   added: u32,
   alpha: f32,
   beta: f32, // 0: C is not read
@@ -48,7 +49,7 @@ override TALL: bool = false;
 override WIDE: bool = true;
 override SLICES: u32 = 1u;
 override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
-override MIXED: bool = false;
+override HALVES: u32 = 0u; // of float16 are: 0 none, 1 B, 2 A and B
 
 override QUARTER = SIDE / 4u;
 override PITCH = QUARTER + 1u; // odd, so that writes along k spread over the banks
@@ -61,42 +62,58 @@ var<workgroup> a_tile: array<vec4f, DEPTH * PITCH>;
 var<workgroup> b_tile: array<vec4f, DEPTH * PITCH>;
 
 fn are_halves(bit: u32) -> bool {
-  return MIXED && (params.added & bit) != 0u;
+  return HALVES > 0u && (params.added & bit) != 0u;
 }
 
-// Halves at four places, from the words that hold them.
-fn halves_of(words: vec4u, at: vec4u) -> vec4f {
-  let bits = words >> (16u * (at & vec4u(1u)));
+// Halves at places that are an even number apart, the first at `at`, from the words that hold them.
+fn halves_of(words: vec4u, at: u32) -> vec4f {
+  let bits = words >> vec4u(16u * (at & 1u));
   return vec4f(
     unpack2x16float(bits.x).x, unpack2x16float(bits.y).x,
     unpack2x16float(bits.z).x, unpack2x16float(bits.w).x,
   );
 }
 
-fn a_quad(at: u32) -> vec4f {
+// The words that hold four elements, and below these: what is loaded is not touched before it is
+// stored in the tile, for that would wait for the memory.
+fn a_words(at: u32) -> vec4u {
   let step = QUARTER * params.a_row;
-  if (are_halves(4u)) {
-    let places = at + step * vec4u(0u, 1u, 2u, 3u);
-    let i = places / 2u;
-    return halves_of(vec4u(a[i.x], a[i.y], a[i.z], a[i.w]), places);
+  if (HALVES > 1u) {
+    let i = at / 2u;
+    let half = step / 2u;
+    return vec4u(a[i], a[i + half], a[i + 2u * half], a[i + 3u * half]);
   }
-  return bitcast<vec4f>(vec4u(a[at], a[at + step], a[at + 2u * step], a[at + 3u * step]));
+  return vec4u(a[at], a[at + step], a[at + 2u * step], a[at + 3u * step]);
 }
 
-fn b_quad(at: u32) -> vec4f {
-  let step = QUARTER * params.b_col;
-  if (are_halves(8u)) {
-    let places = at + step * vec4u(0u, 1u, 2u, 3u);
-    let i = places / 2u;
-    return halves_of(vec4u(b[i.x], b[i.y], b[i.z], b[i.w]), places);
+fn a_quad(words: vec4u, at: u32) -> vec4f {
+  if (HALVES > 1u) {
+    return halves_of(words, at);
   }
-  return bitcast<vec4f>(vec4u(b[at], b[at + step], b[at + 2u * step], b[at + 3u * step]));
+  return bitcast<vec4f>(words);
+}
+
+fn b_words(at: u32) -> vec4u {
+  let step = QUARTER * params.b_col;
+  if (HALVES > 0u) {
+    let i = at / 2u;
+    let half = step / 2u;
+    return vec4u(b[i], b[i + half], b[i + 2u * half], b[i + 3u * half]);
+  }
+  return vec4u(b[at], b[at + step], b[at + 2u * step], b[at + 3u * step]);
+}
+
+fn b_quad(words: vec4u, at: u32) -> vec4f {
+  if (HALVES > 0u) {
+    return halves_of(words, at);
+  }
+  return bitcast<vec4f>(words);
 }
 
 fn bias_quad(at: vec4u) -> vec4f {
   if (are_halves(16u)) {
     let i = at / 2u;
-    return halves_of(vec4u(bias[i.x], bias[i.y], bias[i.z], bias[i.w]), at);
+    return halves_of(vec4u(bias[i.x], bias[i.y], bias[i.z], bias[i.w]), at.x);
   }
   return bitcast<vec4f>(vec4u(bias[at.x], bias[at.y], bias[at.z], bias[at.w]));
 }
@@ -104,7 +121,7 @@ fn bias_quad(at: vec4u) -> vec4f {
 fn residual_quad(at: vec4u) -> vec4f {
   if (are_halves(32u)) {
     let i = at / 2u;
-    return halves_of(vec4u(residual[i.x], residual[i.y], residual[i.z], residual[i.w]), at);
+    return halves_of(vec4u(residual[i.x], residual[i.y], residual[i.z], residual[i.w]), at.x);
   }
   return bitcast<vec4f>(
     vec4u(residual[at.x], residual[at.y], residual[at.z], residual[at.w]));
@@ -239,14 +256,14 @@ fn main(
   let x = place % ACROSS;
   let y = place / ACROSS;
 
-  var a0: vec4f;
-  var a1: vec4f;
-  var a2: vec4f;
-  var a3: vec4f;
-  var b0: vec4f;
-  var b1: vec4f;
-  var b2: vec4f;
-  var b3: vec4f;
+  var a0: vec4u;
+  var a1: vec4u;
+  var a2: vec4u;
+  var a3: vec4u;
+  var b0: vec4u;
+  var b1: vec4u;
+  var b2: vec4u;
+  var b3: vec4u;
   var c00 = mat4x4f(); // rows y, + DOWN, …; columns x, + ACROSS
   var c01 = mat4x4f();
   var c10 = mat4x4f();
@@ -256,57 +273,57 @@ fn main(
   var c30 = mat4x4f();
   var c31 = mat4x4f();
   if (begin < end) {
-    a0 = a_quad(a_at);
-    b0 = b_quad(b_at);
+    a0 = a_words(a_at);
+    b0 = b_words(b_at);
     if (LOADS > 1u) {
-      a1 = a_quad(a_at + a_step);
-      b1 = b_quad(b_at + b_step);
+      a1 = a_words(a_at + a_step);
+      b1 = b_words(b_at + b_step);
     }
     if (LOADS > 2u) {
-      a2 = a_quad(a_at + 2u * a_step);
-      b2 = b_quad(b_at + 2u * b_step);
-      a3 = a_quad(a_at + 3u * a_step);
-      b3 = b_quad(b_at + 3u * b_step);
+      a2 = a_words(a_at + 2u * a_step);
+      b2 = b_words(b_at + 2u * b_step);
+      a3 = a_words(a_at + 3u * a_step);
+      b3 = b_words(b_at + 3u * b_step);
     }
   }
   for (var k0 = begin; k0 < end; k0 += DEPTH) {
     // Not in the loads, which would have to be waited for; without a branch it is quicker.
     let left = end - k0;
-    a0 = select(vec4f(), a0, a_depth < left);
-    b0 = select(vec4f(), b0, b_depth < left);
-    a1 = select(vec4f(), a1, a_depth + a_depths < left);
-    b1 = select(vec4f(), b1, b_depth + b_depths < left);
-    a2 = select(vec4f(), a2, a_depth + 2u * a_depths < left);
-    b2 = select(vec4f(), b2, b_depth + 2u * b_depths < left);
-    a3 = select(vec4f(), a3, a_depth + 3u * a_depths < left);
-    b3 = select(vec4f(), b3, b_depth + 3u * b_depths < left);
-    a_tile[a_slot] = a0;
-    b_tile[b_slot] = b0;
+    a0 = select(vec4u(), a0, a_depth < left);
+    b0 = select(vec4u(), b0, b_depth < left);
+    a1 = select(vec4u(), a1, a_depth + a_depths < left);
+    b1 = select(vec4u(), b1, b_depth + b_depths < left);
+    a2 = select(vec4u(), a2, a_depth + 2u * a_depths < left);
+    b2 = select(vec4u(), b2, b_depth + 2u * b_depths < left);
+    a3 = select(vec4u(), a3, a_depth + 3u * a_depths < left);
+    b3 = select(vec4u(), b3, b_depth + 3u * b_depths < left);
+    a_tile[a_slot] = a_quad(a0, a_at);
+    b_tile[b_slot] = b_quad(b0, b_at);
     if (LOADS > 1u) {
-      a_tile[a_slot + a_slots] = a1;
-      b_tile[b_slot + b_slots] = b1;
+      a_tile[a_slot + a_slots] = a_quad(a1, a_at + a_step);
+      b_tile[b_slot + b_slots] = b_quad(b1, b_at + b_step);
     }
     if (LOADS > 2u) {
-      a_tile[a_slot + 2u * a_slots] = a2;
-      b_tile[b_slot + 2u * b_slots] = b2;
-      a_tile[a_slot + 3u * a_slots] = a3;
-      b_tile[b_slot + 3u * b_slots] = b3;
+      a_tile[a_slot + 2u * a_slots] = a_quad(a2, a_at + 2u * a_step);
+      b_tile[b_slot + 2u * b_slots] = b_quad(b2, b_at + 2u * b_step);
+      a_tile[a_slot + 3u * a_slots] = a_quad(a3, a_at + 3u * a_step);
+      b_tile[b_slot + 3u * b_slots] = b_quad(b3, b_at + 3u * b_step);
     }
     workgroupBarrier();
     if (k0 + DEPTH < end) {
       a_at += DEPTH * params.a_col;
       b_at += DEPTH * params.b_row;
-      a0 = a_quad(a_at);
-      b0 = b_quad(b_at);
+      a0 = a_words(a_at);
+      b0 = b_words(b_at);
       if (LOADS > 1u) {
-        a1 = a_quad(a_at + a_step);
-        b1 = b_quad(b_at + b_step);
+        a1 = a_words(a_at + a_step);
+        b1 = b_words(b_at + b_step);
       }
       if (LOADS > 2u) {
-        a2 = a_quad(a_at + 2u * a_step);
-        b2 = b_quad(b_at + 2u * b_step);
-        a3 = a_quad(a_at + 3u * a_step);
-        b3 = b_quad(b_at + 3u * b_step);
+        a2 = a_words(a_at + 2u * a_step);
+        b2 = b_words(b_at + 2u * b_step);
+        a3 = a_words(a_at + 3u * a_step);
+        b3 = b_words(b_at + 3u * b_step);
       }
     }
     for (var i = 0u; i < DEPTH / SLICES; i++) {

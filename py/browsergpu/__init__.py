@@ -5,18 +5,12 @@ from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineS
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
 from browsergpu.api.wasm_backend.backend import WasmBackend
-from browsergpu.api.wasm_backend.contract import (
-    Activation,
-    BinaryOp,
-    ComputeBackend,
-    ReduceOp,
-    Transpose,
-    UnaryOp,
-)
+from browsergpu.api.wasm_backend.contract import ComputeBackend
 from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.array.device_array import DeviceArray
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
+from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp
 from browsergpu.core.errors import BackendError
 from browsergpu.device.device import Device
 from browsergpu.gpu.adapter_info import AdapterInfo

@@ -98,14 +98,14 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 
 def refusal(device: Any, kernel: Kernel, configuration: str, immediates: bool) -> str:
     """What naga says against a kernel, after its file and configuration; "" where it compiles."""
-    source = shaders.load(kernel.shader)
-    code = shaders.with_immediates(source) if immediates else source
-    stage = {"entry_point": kernel.entry_point, "constants": kernel.configurations[configuration]}
+    chosen = kernel.configurations[configuration]
+    code, constants = shaders.to_compile(kernel.shader, chosen, immediates=immediates)
+    stage = {"entry_point": kernel.entry_point, "constants": constants}
     try:
         module = device.create_shader_module(code=code, label=kernel.shader)
         device.create_compute_pipeline(layout="auto", compute={"module": module, **stage})
     except wgpu.GPUError as error:
-        return f"{kernel.shader}, {kernel.name} {configuration!r} {dict(stage)}:\n{error}"
+        return f"{kernel.shader}, {kernel.name} {configuration!r} {chosen}:\n{error}"
     return ""
 
 

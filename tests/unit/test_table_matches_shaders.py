@@ -146,8 +146,6 @@ CASTS |= {"unorm8_f32", "f32_unorm8"}  # u8 as 0..1: of pictures alone
 
 HELD = {"4", "8", "16"}
 
-MIXED = ("", " mixed")  # operands of float32, or some of float16
-
 # Configurations by the kernel's name or its first word; the others have one, without a name.
 CONFIGURATIONS = {
     "unary": {op.value for op in UnaryOp},
@@ -163,16 +161,18 @@ CONFIGURATIONS = {
         f"{op}{suffix}" for op in ("sum", "max", "min") for suffix in ("", "_aligned")
     },
     "gemm": {
-        f"{tile}{function}{mixed}"
+        f"{tile}{ending}"
         for tile in ("32", "64", "128")
-        for function in ("", "_relu", "_gelu", "_silu", "_gelu_erf")
-        for mixed in MIXED
+        for ending in (  # and operands of float16
+            *("", "_relu", "_gelu", "_silu", "_gelu_erf", " ab"),
+            *(" b", "_relu b", "_gelu b", "_silu b", "_gelu_erf b"),
+        )
     },
     "gemm_thin": {
         way + few + mixed
         for way in ("along", "across", "quads", "quads_wide")
         for few in ("", "_few")
-        for mixed in MIXED
+        for mixed in ("", " mixed")  # operands of float16
     },
     "gemm_sum": {"1", "8"},
     **{

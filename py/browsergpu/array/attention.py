@@ -93,17 +93,18 @@ def _block(
     staging = Staging(build)
     source = staging.read(x)
     projected = staging.temporary(DType.F32, 3 * x.size)
-    _dense(build, op, source, w_qkv, b_qkv, projected, count)
+    _dense(build, op, staging, source, w_qkv, b_qkv, projected, count)
     mixed = staging.temporary(DType.F32, x.size)
     kernels.attention(build, projected, projected, projected, mixed, plan)
     target = staging.write(y, x, w_out, *([] if b_out is None else [b_out]))
-    _dense(build, op, mixed, w_out, b_out, target, count, source)
+    _dense(build, op, staging, mixed, w_out, b_out, target, count, source)
     staging.deliver()
 
 
 def _dense(
     build: Build,
     op: str,
+    staging: Staging,
     x: Slot,
     weight: Operand,
     bias: Operand | None,
@@ -114,8 +115,12 @@ def _dense(
     """y = x weight + bias + residual, of float32 but for the weight and the bias"""
     inputs, outputs = weight.shape
     plan = gemm.plan_product(op, rows, outputs, inputs)
-    halves = B_HALVES if weight.dtype is DType.F16 else 0
-    if bias is not None and bias.dtype is DType.F16:
-        halves |= BIAS_HALVES
-    added = None if bias is None else bias.slot
+    halves = 0
+    if weight.dtype is DType.F16:
+        halves = B_HALVES
+        if bias is not None and bias.dtype is DType.F16:
+            halves |= BIAS_HALVES
+    added = None
+    if bias is not None:
+        added = bias.slot if halves & BIAS_HALVES else staging.read(bias)
     gemm.gemm(build, x, weight.slot, y, plan, added, None, residual, halves)

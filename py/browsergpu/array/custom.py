@@ -12,13 +12,13 @@ from struct import unpack
 from typing import Any
 
 from browsergpu.array import transfers
-from browsergpu.array.reflect import Reflection, Resource, reflect, without_comments
 from browsergpu.core import checks, host_memory
 from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.core.grids import MAX_PER_DIMENSION
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import Pipeline
+from browsergpu.kernels.reflect import Reflection, Resource, reflect, without_comments
 
 _REQUIRES = "requires immediate_address_space; "
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character

@@ -1,7 +1,7 @@
 """Matrix products of tensors, of float32 and float16 alike: what both APIs' products are done by.
 
 Where all tensors are of float16, so is the work (with float32 sums); else the kernels of float32
-read those of float16 as they are.
+read weights of float16 (b, and what comes with it) as they are.
 """
 
 from __future__ import annotations
@@ -116,21 +116,15 @@ def _multiply(build: Build, a: Operand, b: Operand, c: Operand, *rest: Any) -> N
         _of_halves(build, staging, plan.plain, a, b, c, bias, activation, residual)
     else:
         y = staging.write(c, *given)
-        left, halves_a = _batch(build, op, staging, a, plan.spread_a)
-        right, halves_b = _batch(build, op, staging, b, plan.spread_b)
-        halves = (A_HALVES if halves_a else 0) | (B_HALVES if halves_b else 0)
-        if bias is not None and bias.dtype is DType.F16:
-            halves |= BIAS_HALVES
-        if residual is not None and residual.dtype is DType.F16:
-            halves |= RESIDUAL_HALVES
-        gemm.gemm(
-            build, left, right, y, plan.gemm, _slot(bias), activation, _slot(residual), halves
-        )
+        right, halves = _batch(build, op, staging, b, plan.spread_b, B_HALVES)
+        # The kernels take A of float16 where B is too, and there is no activation.
+        bit = A_HALVES if halves and activation is None else 0
+        left, some = _batch(build, op, staging, a, plan.spread_a, bit)
+        added, more_halves = _as_they_are(staging, bias, BIAS_HALVES if halves else 0)
+        summed, most = _as_they_are(staging, residual, RESIDUAL_HALVES if halves else 0)
+        halves |= some | more_halves | most
+        gemm.gemm(build, left, right, y, plan.gemm, added, activation, summed, halves)
     staging.deliver()
-
-
-def _slot(x: Operand | None) -> Slot | None:
-    return None if x is None else x.slot
 
 
 def _of_halves(
@@ -149,19 +143,36 @@ def _of_halves(
     if residual is not None:  # what the product is added to
         build.copy(residual.slot, y, DType.F16.device_bytes(residual.size))
     plan = gemm_f16.plan_gemm_f16(*plain, 1.0, 0.0 if residual is None else 1.0)
-    gemm_f16.gemm_f16(build, a.slot, b.slot, y, plan, _slot(bias), activation)
+    added = None if bias is None else bias.slot
+    gemm_f16.gemm_f16(build, a.slot, b.slot, y, plan, added, activation)
 
 
 def _batch(
-    build: Build, op: str, staging: Staging, x: Operand, spread: tuple[Shape, Shape] | None
-) -> tuple[Slot, bool]:
-    """The matrices, spread from a shape to one that it broadcasts to, and whether they are of
-    float16: those that are spread are not."""
+    build: Build,
+    op: str,
+    staging: Staging,
+    x: Operand,
+    spread: tuple[Shape, Shape] | None,
+    bit: int,
+) -> tuple[Slot, int]:
+    """The matrices, spread from a shape to one that it broadcasts to, and ``bit`` where they are of
+    float16: those that are spread are not, nor is any without a bit."""
     if spread is None:
-        return x.slot, x.dtype is DType.F16
+        if x.dtype is DType.F16 and bit:
+            return x.slot, bit
+        return staging.read(x), 0
     own, full = spread
     whole = staging.temporary(DType.F32, product(full))
     if full[-1]:
         strides = shapes.broadcast_strides(own, full)
         gather(build, op, staging.read(x), strides, whole, full)
-    return whole, False
+    return whole, 0
+
+
+def _as_they_are(staging: Staging, x: Operand | None, bit: int) -> tuple[Slot | None, int]:
+    """A tensor's buffer, and ``bit`` where it is of float16, which it is not without a bit."""
+    if x is None:
+        return None, 0
+    if x.dtype is DType.F16 and bit:
+        return x.slot, bit
+    return staging.read(x), 0

@@ -8,15 +8,18 @@ from weakref import proxy
 
 import numpy as np
 
-from browsergpu.array.reflect import reflect
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import ValidationError
-from browsergpu.core.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Pipeline
 from browsergpu.kernels import shaders
+from browsergpu.kernels.broadcast import Y_HALVES
+from browsergpu.kernels.elementwise import SCALAR_OPS
+from browsergpu.kernels.reflect import reflect
+from browsergpu.kernels.rows import MISSING
 from browsergpu.kernels.table import KERNELS, WRITE, Kernel
+from browsergpu.kernels.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
 
 #: Kernels that write words which hold floats of one type in every configuration.
 _IN_WORDS = {
@@ -35,6 +38,9 @@ NO_FLOATS_IN_WORDS = frozenset(
         *("pool_indices", "integer", "sum_integer"),
     }
 )
+
+_HALVES_OUT = 2  # the bit of ``halves`` that says so of what is written
+_FIRST_INTEGER_OP = min(min(codes) for name, codes in SCALAR_OPS.items() if "integer" in name)
 
 
 class Debugger:
@@ -116,15 +122,28 @@ def _written_by_users(code: str) -> list[tuple[int, str, Floats]]:
 def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> Floats:
     """What a kernel writes to a buffer that its shader declares as words."""
     configuration = pipeline.label.removeprefix(kernel.name).removeprefix(".")
-    if kernel.name in ("broadcast", "broadcast_vectors"):
-        return NO_FLOATS if configuration.startswith("integer") else F32
-    if kernel.name == "cast":
-        target = configuration.split("_")[1]
-        return {DType.F32: F32, DType.F16: F16}.get(DType(target), NO_FLOATS)
-    if kernel.name == "attention_tiled":
-        return F16 if configuration.endswith("f16") else F32
-    if kernel.name in ("embedding", "embedding_vectors"):
-        missing = [name for name, _ in kernel.params.fields].index("missing")
-        bits = fields[3 + len(kernel.bindings) + missing]
-        return F32 if bits else NO_FLOATS  # a row that is not there is 0 for whole numbers
-    return _IN_WORDS.get(kernel.name, NO_FLOATS)
+
+    def parameter(name: str) -> int:
+        at = [known for known, _ in kernel.params.fields].index(name)
+        return int(fields[3 + len(kernel.bindings) + at])
+
+    match kernel.name.removesuffix("_in_place"):
+        case "broadcast" | "broadcast_vectors":
+            return NO_FLOATS if configuration.startswith("integer") else F32
+        case "cast":
+            return {"f32": F32, "f16": F16}.get(configuration.split("_")[1], NO_FLOATS)
+        case "unary_halves":
+            return F16 if parameter("halves") & _HALVES_OUT else F32
+        case "scalar":
+            if parameter("op") >= _FIRST_INTEGER_OP:
+                return NO_FLOATS
+            return F16 if parameter("halves") & _HALVES_OUT else F32
+        case "mixed":
+            return F16 if parameter("kinds") & Y_HALVES else F32
+        case "attention_tiled":
+            return F16 if configuration.endswith("f16") else F32
+        case "embedding" | "embedding_vectors":  # a row that is not there is 0 for whole numbers
+            missing = parameter("missing")
+            return (F16 if missing == MISSING[DType.F16] else F32) if missing else NO_FLOATS
+        case name:
+            return _IN_WORDS.get(name, NO_FLOATS)

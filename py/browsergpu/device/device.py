@@ -304,15 +304,17 @@ class Device:
     ) -> Pipeline:
         kernel = KERNELS[name]
         immediate = 0 < kernel.params.nbytes <= self.immediate_bytes
-        source = shaders.load(kernel.shader)
         size = {} if threads is None else {"THREADS": threads}
+        code, constants = shaders.to_compile(
+            kernel.shader, {**kernel.configurations[configuration], **size}, immediates=immediate
+        )
         return self.recorder.create_pipeline(
             label=f"{name}.{configuration}" if configuration else name,
             file=kernel.shader,
-            code=shaders.with_immediates(source) if immediate else source,
+            code=code,
             entry_point=kernel.entry_point,
             signature=kernel.signature,
-            constants={**kernel.configurations[configuration], **size},
+            constants=constants,
             parameter_format=kernel.params.format,
             immediate=immediate,
             kernel=name,

@@ -60,7 +60,7 @@ class Gpu(Protocol):
         code: str,
         entry_point: str,
         signature: str,
-        constants: dict[str, float],
+        constants: Mapping[str, float],
         parameter_format: str,
         immediate: bool,
         kernel: str = "",

@@ -66,7 +66,7 @@ def broadcast(
 
 
 _MIXED_OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3}
-_A_HALVES, _B_HALVES, _Y_HALVES, _FOUR, _A_STEPS, _B_STEPS, _EXCHANGED = (1 << i for i in range(7))
+_A_HALVES, _B_HALVES, Y_HALVES, _FOUR, _A_STEPS, _B_STEPS, _EXCHANGED = (1 << i for i in range(7))
 _OP = 256
 
 
@@ -111,7 +111,7 @@ def mixed(
     """y = a op b for floats of any type, with n > 0 elements, where ``takes_mixed``; y is one of a
     and b only where both have all of y's elements, and not both of them."""
     kinds = _OP * _MIXED_OPS[op]
-    kinds |= _Y_HALVES if y_type is DType.F16 else 0
+    kinds |= Y_HALVES if y_type is DType.F16 else 0
     grid = fold(blocks(n, 4 * build.facts.workgroup_sizes.elementwise))
     if y in (a, b):
         other, kind = (b, b_type) if y == a else (a, a_type)

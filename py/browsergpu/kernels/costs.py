@@ -30,14 +30,17 @@ def _reduce(f: Fields) -> Work:
     return _inputs(f), 4 * (_inputs(f) + _outputs(f))
 
 
-def _gemm(f: Fields) -> Work:
+def _gemm(f: Fields, of_a: int = 4, of_b: int = 8) -> Work:
     m, n, k = f["m"], f["n"], min(f["k"], f.get("chunk", f["k"]))  # of a piece
     outputs = m * n * (2 if f["beta"] else 1)
-    return 2 * m * n * k, 4 * (m * k + k * n + outputs)
+    added = int(f.get("added", 0))  # tells by two bits which operands are of float16
+    a, b = (2 if added & bit else 4 for bit in (of_a, of_b))
+    return 2 * m * n * k, a * m * k + b * k * n + 4 * outputs
 
 
 def _gemm_thin(f: Fields) -> Work:
-    return _gemm({"m": f["lines"], "n": f["vectors"], "k": f["k"], "beta": f["beta"]})
+    names = {"m": "lines", "n": "vectors", "k": "k", "beta": "beta", "added": "added"}
+    return _gemm({name: f[field] for name, field in names.items()}, 8, 16)
 
 
 def _gemm_tiny(f: Fields) -> Work:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from browsergpu.api.wasm_backend.contract import Transpose
 from browsergpu.core import checks
+from browsergpu.core.enums import Transpose
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot

@@ -9,12 +9,13 @@ from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, fold, layers
 from browsergpu.kernels.variants import Variant
 
 BIAS, RESIDUAL = 1, 2  # bits of ``added``: what there is …
-A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES = 4, 8, 16, 32  # … and what is of float16
-_HALVES = A_HALVES | B_HALVES | BIAS_HALVES | RESIDUAL_HALVES
+# … and what is of float16. Others than B only where B is, and A only without an activation.
+A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES = 4, 8, 16, 32
 ACTIVATIONS = (None, "relu", "gelu", "silu", "gelu_erf")
 
 _TINY = 16  # rows and columns of matrices that do not get a workgroup each …
-_SHORT = 64  # … and steps of k
+_SHORT = 64  # … and their steps of k …
+_LITTLE = 512  # … and products in one
 _TINY_THREADS = 128
 _THIN = 4  # rows or columns that gemm_thin takes at most
 _LINES = 4  # that one thread of it sums
@@ -43,9 +44,11 @@ class Layout:
     total: tuple[str, Grid, Fields] = ("", (0, 0, 0), ())
 
 
-def _mixed(configuration: str, added: int) -> str:
-    """The configuration for operands of which some may be of float16."""
-    return f"{configuration} mixed" if added & _HALVES else configuration
+def _suffix(added: int) -> str:
+    """What a configuration of gemm ends in, where operands are of float16."""
+    if added & A_HALVES:
+        return " ab"
+    return " b" if added & B_HALVES else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Product:
     def size_class(self) -> str:
         """What the picks know: batches of tiny matrices, products with vectors by the way that the
         matrix lies, the others by the number of tiles they have, and of pieces of k."""
-        if self.count > 1 and max(self.m, self.n) <= _TINY and self.k <= _SHORT:
+        if self.count > 1 and self._is_tiny:
             return "tiny"
         if self._vectors <= _THIN:
             way = "along" if self._line_and_step[1] == 1 else "across"
@@ -81,6 +84,11 @@ class Product:
         if tiles < 128 or self._vectors <= 32:
             return "small"
         return "large" if self._tiles(128) >= 200 else "medium"
+
+    @property
+    def _is_tiny(self) -> bool:
+        fits = max(self.m, self.n) <= _TINY and self.k <= _SHORT
+        return fits and self.m * self.n * self.k <= _LITTLE
 
     @property
     def _vectors(self) -> int:
@@ -128,7 +136,7 @@ class Product:
         own = added & (A_HALVES | B_HALVES) if pieces > 1 else added
         return Layout(
             variant.kernel,
-            _mixed(configuration, own),
+            configuration + _suffix(added),
             tuple(
                 (
                     (grid_x, grid_y, layer_count),
@@ -176,7 +184,7 @@ class Product:
         )  # fmt: skip
         return Layout(
             variant.kernel,
-            _mixed(variant.configuration, added),
+            f"{variant.configuration} mixed" if added & B_HALVES else variant.configuration,
             (((groups, pieces, self.count), fields),),
             few_rows,
             True,

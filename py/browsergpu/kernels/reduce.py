@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import Any
 
-from browsergpu.api.wasm_backend.contract import ReduceOp
 from browsergpu.core import checks
+from browsergpu.core.enums import ReduceOp
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import fold
 from browsergpu.core.remembered import remembered

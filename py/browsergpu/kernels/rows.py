@@ -21,7 +21,7 @@ from browsergpu.kernels.table import HELD
 _THREADS = 256
 _cut = remembered(cut_lanes)
 #: The words that stand for a row of an embedding that is not there; 0 for whole numbers.
-_MISSING = {DType.F32: unpack("<I", pack("<f", float("nan")))[0], DType.F16: 0x7E007E00}
+MISSING = {DType.F32: unpack("<I", pack("<f", float("nan")))[0], DType.F16: 0x7E007E00}
 
 
 @remembered
@@ -169,5 +169,5 @@ def embedding(
     build.dispatch(
         "embedding_vectors" if vectors else "embedding", "",
         fold(blocks(rows * elements, _THREADS)), (indices, weight, y),
-        rows, elements, entries, _MISSING.get(dtype, 0),
+        rows, elements, entries, MISSING.get(dtype, 0),
     )  # fmt: skip

@@ -1,18 +1,27 @@
-"""Loads WGSL files and makes the one change to their text that WGSL cannot express itself.
+"""Loads WGSL files and makes the few changes to their text that WGSL cannot express itself.
 
-A file is valid WGSL as it stands. Its parameters are declared by the line ``PARAMETERS``; where
-the browser has immediates, that line becomes an immediate of the same name and type, which costs
-no buffer. Everything else that varies is an ``override`` constant, set when the pipeline is made.
+A file's parameters are declared by the line ``PARAMETERS``; where the browser has immediates, that
+line becomes an immediate of the same name and type, which costs no buffer. Everything else that
+varies is an ``override`` constant, set when the pipeline is made; but those that size workgroup
+arrays are written into the text as ``const``, since Safari is said to fail silently on arrays
+sized by an override. All changes keep the numbers of the lines.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 PARAMETERS = "@group(1) @binding(0) var<uniform> params: Params;"
 _IMMEDIATES = "var<immediate> params: Params;"
+
+# Declarations begin their lines, a test sees to it.
+_WORKGROUP_TYPE = re.compile(r"^var<workgroup> \w+: ([^;]+);", re.MULTILINE)
+_OVERRIDE = re.compile(r"^override (?P<name>\w+)(?:: (?P<type>\w+))? = (?P<value>[^;]+);", re.M)
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 @cache
@@ -31,9 +40,46 @@ def load(name: str) -> str:
     return (directory() / name).read_text(encoding="utf-8")
 
 
+def to_compile(
+    name: str, constants: Mapping[str, int], *, immediates: bool
+) -> tuple[str, dict[str, int]]:
+    """What a pipeline of ``shaders/<name>`` with these override constants is made from: the text,
+    with its parameters as ``immediates`` or as a uniform buffer, and the constants that are left
+    to be set."""
+    written = _sizing(name)
+
+    def as_const(found: re.Match[str]) -> str:
+        if found["name"] not in written:
+            return found[0]
+        value = found["value"]
+        if found["name"] in constants:
+            value = f"{found['type']}({constants[found['name']]})"
+        kind = f": {found['type']}" if found["type"] else ""
+        return f"const {found['name']}{kind} = {value};"
+
+    text = _OVERRIDE.sub(as_const, load(name)) if written else load(name)
+    if immediates:
+        text = with_immediates(text)
+    return text, {key: value for key, value in constants.items() if key not in written}
+
+
 def with_immediates(source: str) -> str:
-    """The same shader with its parameters as immediates; lines keep their numbers.
+    """The same shader with its parameters as immediates.
 
     WGSL asks for no ``requires immediate_address_space``, and naga does not know that name.
     """
     return source.replace(PARAMETERS, _IMMEDIATES)
+
+
+@cache
+def _sizing(name: str) -> frozenset[str]:
+    """The overrides of a file that the sizes of its workgroup arrays depend on."""
+    source = load(name)
+    values = {found["name"]: found["value"] for found in _OVERRIDE.finditer(source)}
+    found: set[str] = set()
+    waiting = _WORKGROUP_TYPE.findall(source)
+    while waiting:
+        names = {word for word in _NAME.findall(waiting.pop()) if word in values} - found
+        found |= names
+        waiting += [values[word] for word in names]
+    return frozenset(found)

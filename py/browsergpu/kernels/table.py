@@ -9,8 +9,9 @@ kernel             used by             configurations
 unary…             ``unary``           one per operation; halves: where x or y is of float16
 binary…            ``binary``          one per operation
 reduce_rows, …     ``reduce``          one per operation; columns: for a multiple of 4, too
-gemm               ``gemm``, batched   one per tile and activation; mixed: for float16 operands
-gemm_thin          ``gemm``, batched   one per way of the threads and number of vectors; mixed
+gemm               ``gemm``, batched   one per tile, activation and operands of float16
+gemm_thin          ``gemm``, batched   one per way of the threads and number of vectors; mixed:
+                                       where B is of float16
 gemm_tiny          batched             one
 gemm_sum           ``gemm``, batched   one per number of threads to an element
 gemm_f16…          ``gemm_f16``        one per activation; rows: and per number of rows
@@ -200,15 +201,6 @@ _CASTS = {
 _FUNCTIONS = ("", "relu", "gelu", "silu", "gelu_erf")
 
 
-def _mixed(configurations: Configurations) -> Configurations:
-    """Each of them for operands of float32, and for those of which some are of float16."""
-    return {
-        f"{name} mixed" if mixed else name: {**constants, "MIXED": mixed}
-        for name, constants in configurations.items()
-        for mixed in (0, 1)
-    }
-
-
 _GEMM = _bindings("a", "b", "bias", "residual", "c")
 _GEMM_THIN = _bindings("x", "x4", "v", "bias", "residual", "c")
 #: Tiles of gemm.wgsl, by their sides and how k is shared.
@@ -318,13 +310,15 @@ _TABLE = (
             "c_row: u32", "a_batch: u32", "b_batch: u32", "c_batch: u32", "first: u32",
             "chunk: u32", "added: u32", "alpha: f32", "beta: f32",
         ),
-        configurations=_mixed(
-            {
-                f"{tile}_{function}" if i else tile: {**constants, "FUNCTION": i}
-                for tile, constants in _GEMM_TILES.items()
-                for i, function in enumerate(_FUNCTIONS)
+        configurations={
+            f"{tile}{f'_{function}' if i else ''}{suffix}": {
+                **constants, "FUNCTION": i, "HALVES": halves
             }
-        ),
+            for halves, suffix in enumerate(("", " b", " ab"))
+            for tile, constants in _GEMM_TILES.items()
+            for i, function in enumerate(_FUNCTIONS)
+            if halves < 2 or i == 0
+        },
     ),
     Kernel(
         "gemm_tiny",
@@ -345,13 +339,12 @@ _TABLE = (
             "v_step: u32", "c_line: u32", "c_vector: u32", "x_batch: u32", "v_batch: u32",
             "c_batch: u32", "chunk: u32", "added: u32", "alpha: f32", "beta: f32",
         ),
-        configurations=_mixed(
-            {
-                name: {**constants, "VECTORS": vectors}
-                for way, constants in _GEMM_WAYS.items()
-                for name, vectors in ((way, 1), (f"{way}_few", 4))
-            }
-        ),
+        configurations={
+            f"{way}{few}{mixed}": {**constants, "VECTORS": vectors, "MIXED": int(bool(mixed))}
+            for way, constants in _GEMM_WAYS.items()
+            for few, vectors in (("", 1), ("_few", 4))
+            for mixed in ("", " mixed")
+        },
     ),
     Kernel(
         "gemm_sum",

@@ -517,7 +517,7 @@ def test_linear_of_float32_reads_weights_of_float16(executor: Any, variant: str)
     if variant not in [v.name for v in variants.available("gemm")]:
         pytest.skip("this device does not have it")
     shapes = [((2, 3), 5, 7), ((3,), 70, 8), ((), 9, 40), ((41,), 33, 3), ((2, 1), 1100, 6)]
-    kinds = ("f4 f2 f4 f4", "f4 f2 f2 f2", "f2 f4 f2 f4", "f2 f2 f4 f2")
+    kinds = ("f4 f2 f4 f4", "f4 f2 f2 f2", "f2 f4 f2 f4", "f2 f2 f4 f2", "f2 f2 f2 f4")
     for i, (lead, k, n) in enumerate(shapes):
         for j, types in enumerate(kinds):
             codes = types.split()
@@ -526,9 +526,13 @@ def test_linear_of_float32_reads_weights_of_float16(executor: Any, variant: str)
             residual = random_array(4, *lead, n, dtype=codes[3])
             arrays = [executor.from_numpy(y) for y in (x, w, bias, residual)]
             activation = ACTIVATIONS[(i + j) % len(ACTIVATIONS)]
+            casts = codes.count("f2") if codes[1] == "f4" else 0
+            if codes[:2] == ["f2", "f2"] and activation is not None:
+                casts = 1  # of x, which is not the weights
             with variants.only("gemm", variant), dispatched(executor.device) as kernels:
                 result = executor.linear(*arrays[:3], activation=activation, residual=arrays[3])
-            assert set(kernels) <= {"gemm", "gemm_thin", "gemm_tiny", "gemm_sum"}
+            assert kernels.count("cast") == casts
+            assert set(kernels) <= {"gemm", "gemm_thin", "gemm_tiny", "gemm_sum", "cast"}
             assert result.dtype == "f32"
             value, tolerance = linear_reference(x, w, bias, activation, residual)
             check_floats(result, value, tolerance)
@@ -564,7 +568,8 @@ def test_products_read_halves_as_they_are(executor: Any, types: str) -> None:
                 executor.from_numpy(x), executor.from_numpy(y), result,
                 transpose_a=flip_a, transpose_b=flip_b,
             )  # fmt: skip
-        assert kernels.count("cast") == (out == "f2"), "of the result alone"
+        # Of the result, and of a where b is of float32.
+        assert kernels.count("cast") == (out == "f2") + (types[:5] == "f2 f4")
         magnitude = np.abs(wide_x) @ np.abs(wide_y)
         check_floats(result, expected, tolerances.gemm(magnitude, wide_x.shape[-1]))
 

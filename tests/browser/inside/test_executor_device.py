@@ -138,7 +138,8 @@ def test_custom_kernels_that_are_refused(executor: Any) -> None:
 
 
 def test_a_custom_kernels_source_is_read_once(executor: Any) -> None:
-    from browsergpu.array import custom, reflect
+    from browsergpu.array import custom
+    from browsergpu.kernels import reflect
 
     reads = (reflect.reflect, reflect.without_comments, custom.sha256)
     names = {function.__name__ for function in reads}

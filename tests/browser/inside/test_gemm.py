@@ -336,7 +336,15 @@ def test_batch_counts(backend: Any, count: int) -> None:
 
 @pytest.mark.parametrize(
     ("m", "n", "k", "count"),
-    [(1, 1, 1, 70_000), (1, 3, 2, 66_000), (3, 2, 5, 1000), (16, 16, 64, 20), (4, 1, 0, 300)],
+    [
+        (1, 1, 1, 70_000),
+        (1, 3, 2, 66_000),
+        (3, 2, 5, 1000),
+        (8, 8, 8, 60),
+        (1, 1, 64, 500),
+        (16, 16, 2, 20),
+        (4, 1, 0, 300),
+    ],
 )
 def test_tiny_products_share_workgroups(backend: Any, m: int, n: int, k: int, count: int) -> None:
     a, b = random_array(1, count, m, k), random_array(2, count, k, n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+
 from browsergpu.gpu.browser.adapters import _abilities
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.array.reflect import EntryPoint, Resource, reflect, without_comments
 from browsergpu.kernels import shaders
 from browsergpu.kernels import table as kernels
+from browsergpu.kernels.reflect import EntryPoint, Resource, reflect, without_comments
 
 BUFFERS = """
 @group(0) @binding(0) var<storage, read> x: array<f32>;

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.core.wgsl_types import F16, F32
 from browsergpu.device.debugging import NO_FLOATS_IN_WORDS, written_floats
 from browsergpu.gpu.browser.recorder import Pipeline
 from browsergpu.kernels.table import KERNELS, WRITE, Kernel
+from browsergpu.kernels.wgsl_types import F16, F32
 
 
 def found(kernel: Kernel, configuration: str) -> dict[str, object]:
@@ -37,11 +37,17 @@ def test_floats_of_a_configuration() -> None:
         ("cast", "f32_f16", {"y": F16}),
         ("cast", "u8_f32", {"y": F32}),
         ("cast", "f32_u32", {}),
+        ("cast", "unorm8_f32", {"y": F32}),
+        ("cast", "f32_unorm8", {}),
         ("broadcast", "add_3", {"y": F32}),
         ("broadcast", "integer_add_3", {}),
         ("attention_tiled", "64x96 f16", {"o": F16}),
         ("attention_tiled", "64x96", {"o": F32}),
         ("gemm_f16_rows", "4", {"c": F16}),
         ("embedding", "", {"y": F32}),
+        ("unary_halves", "relu", {"y_words": F32}),
+        ("scalar", "", {"y": F32}),
+        ("mixed", "2", {"y": F32}),
+        ("cast", "f32_unorm8", {}),
     ):
         assert found(KERNELS[name], configuration) == expected

@@ -6,13 +6,13 @@ from struct import pack
 from typing import Any
 
 from browsergpu.api.executor.base import FLOATS, WHOLE, ExecutorBase, number
-from browsergpu.api.wasm_backend.contract import Activation
 from browsergpu.array import pointwise
 from browsergpu.array.device_array import DeviceArray
 from browsergpu.array.matmul import contracted, multiply, plan_matmul
 from browsergpu.core import shapes
 from browsergpu.core.checks import choice, flag
 from browsergpu.core.dtypes import DType
+from browsergpu.core.enums import Activation
 from browsergpu.core.errors import InvalidArgument
 
 Operand = DeviceArray | float

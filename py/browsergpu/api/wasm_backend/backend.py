@@ -13,17 +13,11 @@ from weakref import finalize
 import numpy as np
 
 from browsergpu.api.wasm_backend import canvas
-from browsergpu.api.wasm_backend.contract import (
-    BinaryOp,
-    ComputeBackend,
-    Order,
-    ReduceOp,
-    Transpose,
-    UnaryOp,
-)
+from browsergpu.api.wasm_backend.contract import ComputeBackend
 from browsergpu.array import transfers
 from browsergpu.core import checks, host_memory
 from browsergpu.core.config import BackendConfig, configured
+from browsergpu.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
 from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
 from browsergpu.core.remembered import hashable
 from browsergpu.device.debugging import Debugger

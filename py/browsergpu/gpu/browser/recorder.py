@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from itertools import count
@@ -75,7 +75,7 @@ class Recorder(Gpu):
         code: str,
         entry_point: str,
         signature: str,
-        constants: dict[str, float],
+        constants: Mapping[str, float],
         parameter_format: str,
         immediate: bool,
         kernel: str = "",
@@ -98,7 +98,7 @@ class Recorder(Gpu):
             "code": code,
             "entryPoint": entry_point,
             "signature": signature,
-            "constants": constants,
+            "constants": dict(constants),
             "parameterBytes": 4 * len(parameter_format),
             "immediate": immediate,
             "sized": sized,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from browsergpu.array.reflect import without_comments
+from browsergpu.kernels.reflect import without_comments
 
 # A memory layout is a text of one letter for each two bytes: the two halves of a float32, a
 # float16, or anything else.

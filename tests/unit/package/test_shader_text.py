@@ -1,0 +1,91 @@
+"""The text that pipelines are made from: which changes the loader makes to the shader files."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from browsergpu.kernels import shaders
+from browsergpu.kernels.table import KERNELS, RENDER_SHADERS, Kernel
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_OVERRIDE = re.compile(r"\boverride\s+(\w+)")
+
+FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
+CONFIGURED = [
+    pytest.param(kernel, constants, id=f"{kernel.name} {name}".strip())
+    for kernel in KERNELS.values()
+    for name, constants in kernel.configurations.items()
+]
+
+
+def code_of(text: str) -> str:
+    """WGSL without its comments."""
+    return _COMMENT.sub(" ", text)
+
+
+def array_types(code: str) -> list[str]:
+    """What stands between each ``array<`` and its end."""
+    found = []
+    for start in re.finditer(r"\barray\s*<", code):
+        depth, at = 1, start.end()
+        while depth:
+            depth += {"<": 1, ">": -1}.get(code[at], 0)
+            at += 1
+        found.append(code[start.end() : at - 1])
+    return found
+
+
+def test_array_types_are_found_whole() -> None:
+    code = "var<workgroup> t: array<array<vec4<f32>, A>, 2u * B>; var x = array<f32, 2>(1, 2);"
+    whole = ["array<vec4<f32>, A>, 2u * B", "vec4<f32>, A", "f32, 2"]
+    assert array_types(code) == whole
+
+
+@pytest.mark.parametrize("immediates", [True, False], ids=["immediates", "uniform"])
+@pytest.mark.parametrize(("kernel", "constants"), CONFIGURED)
+def test_no_array_is_sized_by_an_override(
+    kernel: Kernel, constants: dict[str, int], immediates: bool
+) -> None:
+    text, left = shaders.to_compile(kernel.shader, constants, immediates=immediates)
+    code = code_of(text)
+    overrides = set(_OVERRIDE.findall(code))
+    for inner in array_types(code):
+        assert not overrides & set(re.findall(r"\w+", inner)), f"array<{inner}>"
+    assert left == {name: constants[name] for name in constants if name in overrides}
+
+
+@pytest.mark.parametrize(("kernel", "constants"), CONFIGURED)
+def test_lines_keep_their_numbers(kernel: Kernel, constants: dict[str, int]) -> None:
+    text, _left = shaders.to_compile(kernel.shader, constants, immediates=True)
+    before, after = shaders.load(kernel.shader).split("\n"), text.split("\n")
+    assert len(before) == len(after)
+    for old, new in zip(before, after, strict=True):
+        assert old == new or old.startswith(("override ", shaders.PARAMETERS)), old
+
+
+def test_constants_are_written_into_the_text() -> None:
+    chosen = KERNELS["gemm"].configurations["128_relu"]
+    text, left = shaders.to_compile("gemm.wgsl", chosen, immediates=False)
+    assert "\nconst SIDE: u32 = u32(128);" in text
+    assert "\nconst PITCH = QUARTER + 1u;" in text, "it follows from SIDE"
+    assert left == {name: chosen[name] for name in chosen if name not in ("SIDE", "DEPTH")}
+    tuned, left = shaders.to_compile("reduce.wgsl", {"OP": 1, "THREADS": 128}, immediates=False)
+    assert "\nconst THREADS: u32 = u32(128);" in tuned
+    assert left == {"OP": 1}
+
+
+def test_what_no_constant_is_given_for_keeps_its_default() -> None:
+    text, left = shaders.to_compile("reduce.wgsl", {"OP": 1}, immediates=False)
+    assert "\nconst THREADS: u32 = 256u;" in text
+    assert left == {"OP": 1}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_declarations_are_written_as_the_loader_reads_them(file: str) -> None:
+    text = shaders.load(file)
+    code = code_of(text)
+    assert _OVERRIDE.findall(code) == re.findall(r"^override (\w+)(?:: \w+)? = ", text, re.M)
+    variables = re.findall(r"var\s*<\s*workgroup\s*>\s*(\w+)", code)
+    assert variables == re.findall(r"^var<workgroup> (\w+): ", text, re.M)
