@@ -115,7 +115,7 @@ def test_the_backend_has_them_with_the_same_arguments() -> None:
 
 def test_the_fingerprint_is_the_same_in_every_process() -> None:
     assert re.fullmatch("[0-9a-f]{16}", FINGERPRINT)
-    code = "from browsergpu.tensor_contract import FINGERPRINT; print(FINGERPRINT)"
+    code = "from browsergpu.api.tensor_backend.contract import FINGERPRINT; print(FINGERPRINT)"
     for seed in ("0", "1", "12345"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(PACKAGE)}
         told = subprocess.run(
