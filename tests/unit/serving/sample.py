@@ -62,7 +62,7 @@ def copy_checkout(target: Path) -> Layout:
     for name in ("serve.py", "pyproject.toml", "README.md", "LICENSE", ".gitignore"):
         shutil.copy2(REPOSITORY / name, target / name)
     ignore = shutil.ignore_patterns("__pycache__")
-    for name in ("py", "shaders"):
+    for name in ("py", "shaders", "tools"):
         shutil.copytree(REPOSITORY / name, target / name, ignore=ignore)
     (target / "web").mkdir()
     (target / "web" / "index.html").write_text("<!doctype html><title>page</title>")

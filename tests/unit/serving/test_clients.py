@@ -220,7 +220,7 @@ def test_a_python_without_pip_uses_the_bundled_one() -> None:
         "from devsite.clients import pip_command; print(json.dumps(pip_command()))"
     )
     shown = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", script, str(REPOSITORY / "py")],
+        [sys.executable, "-I", "-S", "-c", script, str(REPOSITORY / "tools")],
         env={key: value for key, value in os.environ.items() if key != "PATH"},
         capture_output=True,
         text=True,

@@ -3,7 +3,6 @@
 import json
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -114,8 +113,8 @@ def test_pyproject_names_the_same_hatchling(pins: dict) -> None:
 
 def test_only_the_cdn_is_named_as_a_host() -> None:
     """Registries are reached through npm and pip, whose users configure the host."""
-    sources = [*Path(REPOSITORY / "py" / "devsite").glob("*"), REPOSITORY / "serve.py"]
-    for path in sources:
+    sources = [path for path in (REPOSITORY / "tools").rglob("*") if path.suffix != ".pyc"]
+    for path in [*sources, REPOSITORY / "serve.py", REPOSITORY / "tests" / "run.py"]:
         if path.is_file():
             hosts = re.findall(r"https?://([\w.-]+)", path.read_text(encoding="utf-8"))
             assert set(hosts) <= {"cdn.jsdelivr.net", "{f"}, path

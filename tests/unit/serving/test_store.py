@@ -150,7 +150,7 @@ FILL = textwrap.dedent("""
 def _fill(folder: Path, how: str) -> str:
     finished = subprocess.run(
         [sys.executable, "-c", FILL, str(folder), how],
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "py")},
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "tools")},
         capture_output=True,
         text=True,
         timeout=600,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from devsite.errors import SiteError
+from devsite.layout import REPOSITORY
 from devsite.lock import cache_lock
 from devsite.progress import Console
 from devsite.site import prepare
@@ -17,8 +18,7 @@ from runner.problem import CannotPrepare
 from runner.vulkan import ensure_vulkan
 from runner.wheels import ensure_wheels
 
-TESTS = Path(__file__).resolve().parents[1]
-REPOSITORY = TESTS.parent
+TESTS = REPOSITORY / "tests"
 
 # Whole files, the slow ones first (tests/conftest.py); each worker has a browser of its own, which
 # takes a core and two gigabytes.

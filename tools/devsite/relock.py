@@ -1,4 +1,4 @@
-"""Writes manifest.json from pins.toml: ``PYTHONPATH=py python3 -m devsite.relock``.
+"""Writes manifest.json from pins.toml: ``PYTHONPATH=tools python3 -m devsite.relock``.
 
 For maintainers, after a version in pins.toml changed. npm and pip deliver the packages; the
 wheels' hashes come from pyodide-lock.json, and what was delivered is checked against them.
@@ -36,7 +36,7 @@ def relock(pins: dict[str, Any]) -> dict[str, Any]:
     for entry in files:
         entry.pop("content", None)
     return {
-        "about": "Written by `PYTHONPATH=py python3 -m devsite.relock` from pins.toml.",
+        "about": "Written by `PYTHONPATH=tools python3 -m devsite.relock` from pins.toml.",
         "files": sorted(files, key=lambda entry: str(entry["path"])),
     }
 
