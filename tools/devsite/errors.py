@@ -1,15 +1,10 @@
 """What can go wrong while the site is made ready or served.
 
-SiteError                 everything a person is told in plain words, without a traceback
-├── CacheUnusable         the cache folder cannot be read or written
-├── DiskFull              no space is left for the cache
-├── DamagedFile           what arrived is not the file that the manifest describes
-├── MissingFiles          --offline, and the cache lacks files
-├── SourcesFailed         no source could deliver some files
-├── WheelBuildFailed      hatchling could not build the project's wheel
-├── AddressUnavailable    the port is in use, or the host is not this machine's
-└── Interrupted           the work was called off, by Ctrl-C for example
+A SiteError is told to a person in plain words, without a traceback; NotDelivered is not one: it
+makes fetch_files try the next source.
 """
+
+from collections.abc import Mapping
 
 
 class SiteError(Exception):
@@ -33,7 +28,11 @@ class MissingFiles(SiteError):
 
 
 class SourcesFailed(SiteError):
-    """No source could deliver every file."""
+    """No source could deliver every file; ``reasons`` has those that did not come, by path."""
+
+    def __init__(self, message: str, reasons: Mapping[str, str]) -> None:
+        super().__init__(message)
+        self.reasons = reasons
 
 
 class WheelBuildFailed(SiteError):
@@ -45,4 +44,8 @@ class AddressUnavailable(SiteError):
 
 
 class Interrupted(SiteError):
-    """The work was called off before it was done."""
+    """The work was called off before it was done, by Ctrl-C for example."""
+
+
+class NotDelivered(Exception):
+    """A source could not deliver; the message says why. Never an OSError, which means the disk."""

