@@ -45,13 +45,15 @@ def fetch_files(
     reasons: dict[ManifestFile, list[str]] = {file: [] for file in files}
     told: set[str] = set()
     for source in sources:
-        if not reasons:
-            break
+        bundles = source.bundles(list(reasons))
+        if not bundles:
+            continue
+        progress.working(f"Asking {source.name}")
 
         def take(bundle: Bundle, source: Source = source) -> dict[ManifestFile, str]:
             return _take(bundle, source, store, progress, cancelled)
 
-        for outcome in run_parallel(take, source.bundles(list(reasons)), cancelled):
+        for outcome in run_parallel(take, bundles, cancelled):
             for file, reason in outcome.items():
                 if not reason:
                     del reasons[file]
@@ -81,7 +83,7 @@ def _take(
                     outcome[file] = ""
                     progress.received(file.path, file.size, source.name)
     except NotDelivered as error:
-        return dict.fromkeys(bundle, f"{source.name}: {error}")
+        return dict.fromkeys(bundle, f"{source.name}: {error}") | outcome
     return outcome
 
 
