@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "py"), str(ROOT / "tests" / "browser")]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "browser")]
 
 from harness import chromium  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402

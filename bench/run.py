@@ -26,7 +26,7 @@ from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
-sys.path[:0] = [str(ROOT / "py"), str(BENCH)]
+sys.path[:0] = [str(ROOT / "tools"), str(BENCH)]
 
 import drive  # noqa: E402
 from suite import plot, report, table  # noqa: E402

@@ -22,7 +22,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "py"), str(ROOT / "tests" / "browser")]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "browser")]
 
 from harness.bare import BarePage  # noqa: E402
 from harness.lab import Lab  # noqa: E402

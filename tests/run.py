@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes ready what the tests need and runs all of them: python3 tests/run.py [pytest arguments]"""
+"""Makes ready what the tests need and runs them: python3 tests/run.py [--quick] [arguments]"""
 
 import sys
 from pathlib import Path
@@ -7,8 +7,7 @@ from pathlib import Path
 if sys.version_info < (3, 11):  # noqa: UP036 - this line is for older ones
     sys.exit(f"tests/run.py needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "py"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 
 from runner.cli import main
 

@@ -35,6 +35,47 @@ def test_the_examples(site_url: str, new_page: Callable[..., Page]) -> None:
     assert "gemm" in run("p.table()")
 
 
+WATCH = '''
+import gc
+from pyodide.code import run_js
+gc.disable()  # references must do
+run_js("""
+  globalThis.devices = [];
+  const { requestDevice } = GPUAdapter.prototype;
+  GPUAdapter.prototype.requestDevice = async function (...args) {
+    const device = await requestDevice.apply(this, args);
+    const entry = { gone: "" };
+    device.lost.then(({ reason }) => { entry.gone = reason; });
+    devices.push(entry);
+    return device;
+  };
+""")
+'''
+
+
+def test_the_first_example_run_again_and_again_leaves_one_device_open(
+    site_url: str, new_page: Callable[..., Page]
+) -> None:
+    (first,) = examples("A first example")
+    page = new_page()
+    page.goto(f"{site_url}/?notebook=none")
+    page.evaluate("browsergpu.ready")
+
+    def run(code: str) -> str:
+        return str(page.evaluate("code => browsergpu.run(code)", code))
+
+    run(WATCH)
+    for _ in range(4):
+        run(first.replace("1024", "32"))
+    gone = run(
+        "import asyncio, js\n"
+        "while not all(entry.gone for entry in list(js.devices)[:-1]):\n"
+        "    await asyncio.sleep(0.01)\n"
+        "str([entry.gone for entry in js.devices])"
+    )
+    assert "['destroyed', 'destroyed', 'destroyed', '']" in gone
+
+
 def test_the_files_it_names_exist() -> None:
     names = re.findall(r"\]\(([^)#:]+)\)", README) + re.findall(r"`((?:\w+/)+[\w.]*)`", README)
     assert len(names) > 8

@@ -78,6 +78,28 @@ def use_arrays(backend: Any) -> None:
     Buffer(backend.device, 12).write_data(bytes(12))
 
 
+KERNEL = """
+@group(0) @binding(0) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(1) fn main() { y[0] = 1; }
+"""
+
+
+def use_own_kernels(backend: Any) -> None:
+    from browsergpu import KernelExecutor, TensorBackend
+
+    executor, tensors = KernelExecutor(backend.device), TensorBackend(backend)
+    handle = tensors.alloc_tensor((3,), "f32")
+    for _ in range(2):
+        executor.execute_custom_kernel(KERNEL, None, [executor.full((4,), 0.0)], 1)
+        tensors.dispatch_compute(KERNEL, [handle], None, 1)
+
+
+def draw(backend: Any) -> None:
+    x = backend.alloc(48)
+    backend.copy_htod(x, np.ones(12, np.float32))
+    backend.draw(x, 2, 2, 3, "gpu-canvas")
+
+
 def fail(backend: Any) -> None:
     from browsergpu.errors import InvalidArgument, OutOfMemory
 
@@ -113,6 +135,8 @@ USES: dict[str, Callable[[Any], Any]] = {
     "used": use,
     "tensors": use_tensors,
     "arrays": use_arrays,
+    "own kernels": use_own_kernels,
+    "drawn": draw,
     "errors": fail,
     "recovered": lose_and_recover,
     "warm-up": warm_up,

@@ -5,18 +5,22 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from devsite.errors import SourcesFailed
+from devsite.fetch import Source, fetch_files
 from devsite.layout import REPOSITORY, Layout
 from devsite.manifest import Manifest, ManifestFile, Package, load_manifest
+from devsite.progress import Progress
+from devsite.store import Store
 
 NO_CDN = "http://127.0.0.1:9"
 
 
-class Notes:
+class Notes(Progress):
     """Keeps what was reported."""
 
     def __init__(self) -> None:
@@ -32,17 +36,13 @@ class Notes:
     def received(self, name: str, size: int, source: str) -> None:
         self.files.append((name, source))
 
-    def working(self, text: str) -> None:
-        pass
-
 
 def manifest_file(
     path: str,
     content: bytes,
     *,
     cdn: str | None = None,
-    npm: Package | None = None,
-    pip: Package | None = None,
+    package: Package | None = None,
 ) -> ManifestFile:
     """The manifest's line for a file with this content."""
     return ManifestFile(
@@ -51,9 +51,17 @@ def manifest_file(
         size=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
         cdn=cdn,
-        npm=npm,
-        pip=pip,
+        package=package,
     )
+
+
+def fetch(files: Sequence[ManifestFile], store: Store, notes: Notes, *sources: Source) -> dict:
+    """Fetch the files; gives the paths of those that did not come, with the reason."""
+    try:
+        fetch_files(files, sources, store, notes)
+    except SourcesFailed as error:
+        return dict(error.reasons)
+    return {}
 
 
 def copy_checkout(target: Path) -> Layout:
@@ -62,7 +70,7 @@ def copy_checkout(target: Path) -> Layout:
     for name in ("serve.py", "pyproject.toml", "README.md", "LICENSE", ".gitignore"):
         shutil.copy2(REPOSITORY / name, target / name)
     ignore = shutil.ignore_patterns("__pycache__")
-    for name in ("py", "shaders"):
+    for name in ("py", "shaders", "tools"):
         shutil.copytree(REPOSITORY / name, target / name, ignore=ignore)
     (target / "web").mkdir()
     (target / "web" / "index.html").write_text("<!doctype html><title>page</title>")

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from cdn_server import CdnServer, Reply
-from sample import NO_CDN, Notes, files_below, manifest_file
+from sample import NO_CDN, Notes, fetch, files_below, manifest_file
 
 from devsite.cdn import Cdn
 from devsite.store import Store
@@ -21,7 +21,7 @@ def full_cdn(cdn: CdnServer) -> CdnServer:
 
 
 def test_fetches_every_file(full_cdn: CdnServer, store: Store, notes: Notes) -> None:
-    assert Cdn(full_cdn.url).fetch(ENTRIES, store, notes, threading.Event()) == {}
+    assert fetch(ENTRIES, store, notes, Cdn(full_cdn.url)) == {}
     assert store.missing(ENTRIES) == []
     assert sorted(notes.files) == sorted((path, "127.0.0.1") for path in FILES)
 
@@ -30,7 +30,7 @@ def test_paths_of_scoped_packages(cdn: CdnServer, store: Store, notes: Notes) ->
     path = "npm/@codemirror/state@6.7.6/dist/index.js"
     cdn.replies[path] = Reply(b"export {}")
     entry = manifest_file("vendor/@codemirror/state/dist/index.js", b"export {}", cdn=path)
-    assert Cdn(f"{cdn.url}/").fetch([entry], store, notes, threading.Event()) == {}
+    assert fetch([entry], store, notes, Cdn(f"{cdn.url}/")) == {}
     assert store.holds(entry)
 
 
@@ -49,9 +49,9 @@ def test_a_bad_file_is_named_and_the_others_come(
     full_cdn: CdnServer, store: Store, notes: Notes, reply: Reply, reason: str
 ) -> None:
     full_cdn.replies["pyodide/3.bin"] = reply
-    failures = Cdn(full_cdn.url).fetch(ENTRIES, store, notes, threading.Event())
-    assert [file.path for file in failures] == ["pyodide/3.bin"]
-    assert reason in failures[ENTRIES[3]]
+    failures = fetch(ENTRIES, store, notes, Cdn(full_cdn.url))
+    assert list(failures) == ["pyodide/3.bin"]
+    assert reason in failures["pyodide/3.bin"]
     assert store.missing(ENTRIES) == [ENTRIES[3]]
     assert files_below(store.temporary) == []
 
@@ -60,21 +60,27 @@ def test_a_file_that_broke_off_once_is_asked_for_again(
     full_cdn: CdnServer, store: Store, notes: Notes
 ) -> None:
     full_cdn.replies["pyodide/3.bin"] = Reply(b"", length=3001)
-    Cdn(full_cdn.url).fetch(ENTRIES, store, notes, threading.Event())
+    source = Cdn(full_cdn.url)
+    failures = fetch(ENTRIES, store, notes, source, source)
+    assert list(failures) == ["pyodide/3.bin"]
     assert full_cdn.requests["pyodide/3.bin"] == 2
+    assert full_cdn.requests["pyodide/4.bin"] == 1
+    assert len(notes.notes) == 2
 
 
 def test_files_of_no_cdn_are_left_to_others(cdn: CdnServer, store: Store, notes: Notes) -> None:
     entry = manifest_file("build/a.whl", b"a")
-    assert list(Cdn(cdn.url).fetch([entry], store, notes, threading.Event())) == [entry]
+    assert fetch([entry], store, notes, Cdn(cdn.url)) == {"build/a.whl": "no source has it"}
     assert not cdn.requests
 
 
 def test_an_absent_cdn_is_reported_once(store: Store, notes: Notes) -> None:
-    failures = Cdn(NO_CDN).fetch(ENTRIES, store, notes, threading.Event())
-    assert set(failures) == set(ENTRIES)
-    assert len(notes.notes) == 1
-    assert "cannot be reached" in notes.notes[0]
+    source = Cdn(NO_CDN)
+    failures = fetch(ENTRIES, store, notes, source, source)
+    assert set(failures) == set(FILES)
+    begun, told = notes.notes
+    assert begun.startswith("20 files")
+    assert "cannot be reached" in told
 
 
 def test_a_cdn_that_never_answers_is_asked_once(store: Store, notes: Notes) -> None:
@@ -92,10 +98,10 @@ def test_a_cdn_that_never_answers_is_asked_once(store: Store, notes: Notes) -> N
         thread = threading.Thread(target=accept, daemon=True)
         thread.start()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        failures = Cdn(url, connect_timeout=0.2).fetch(ENTRIES, store, notes, threading.Event())
+        failures = fetch(ENTRIES, store, notes, Cdn(url, answer_timeout=0.2))
         silent.shutdown(socket.SHUT_RDWR)
         thread.join(20)
     for connection in connections:
         connection.close()
-    assert set(failures) == set(ENTRIES)
+    assert set(failures) == set(FILES)
     assert len(connections) == 1

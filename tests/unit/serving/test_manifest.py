@@ -3,7 +3,6 @@
 import json
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -43,7 +42,8 @@ def test_every_file_has_its_facts(manifest: Manifest) -> None:
 
 def test_every_file_has_a_source_without_the_cdn(manifest: Manifest) -> None:
     for file in manifest.files:
-        assert (file.npm is None) != (file.pip is None), file.path
+        assert file.package is not None, file.path
+        assert file.package.client in ("npm", "pip")
 
 
 def test_the_page_needs_only_the_cdn(manifest: Manifest) -> None:
@@ -102,8 +102,8 @@ def test_build_wheels_are_pure_and_pinned(manifest: Manifest, pins: dict) -> Non
     found = {}
     for file in manifest.under("build"):
         assert file.name.endswith("-none-any.whl")
-        assert file.pip is not None
-        found[file.pip.name] = file.pip.version
+        assert file.package is not None
+        found[file.package.name] = file.package.version
     assert found == pins["build"]
 
 
@@ -114,8 +114,8 @@ def test_pyproject_names_the_same_hatchling(pins: dict) -> None:
 
 def test_only_the_cdn_is_named_as_a_host() -> None:
     """Registries are reached through npm and pip, whose users configure the host."""
-    sources = [*Path(REPOSITORY / "py" / "devsite").glob("*"), REPOSITORY / "serve.py"]
-    for path in sources:
+    sources = [path for path in (REPOSITORY / "tools").rglob("*") if path.suffix != ".pyc"]
+    for path in [*sources, REPOSITORY / "serve.py", REPOSITORY / "tests" / "run.py"]:
         if path.is_file():
             hosts = re.findall(r"https?://([\w.-]+)", path.read_text(encoding="utf-8"))
             assert set(hosts) <= {"cdn.jsdelivr.net", "{f"}, path

@@ -4,8 +4,7 @@ import io
 
 import pytest
 
-from devsite.progress import Console
-from devsite.sizes import human_size
+from devsite.progress import Console, human_size
 
 
 class Terminal(io.StringIO):

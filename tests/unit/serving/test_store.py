@@ -138,7 +138,7 @@ FILL = textwrap.dedent("""
         resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
     content = b"x" * 1_000_000
     digest = hashlib.sha256(content).hexdigest()
-    file = ManifestFile("big.bin", "1", len(content), digest, None, None, None)
+    file = ManifestFile("big.bin", "1", len(content), digest)
     folder = Path(sys.argv[1])
     try:
         Store(folder / "files", folder / "tmp").put(file, [content[:500_000], content[500_000:]])
@@ -150,7 +150,7 @@ FILL = textwrap.dedent("""
 def _fill(folder: Path, how: str) -> str:
     finished = subprocess.run(
         [sys.executable, "-c", FILL, str(folder), how],
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "py")},
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "tools")},
         capture_output=True,
         text=True,
         timeout=600,

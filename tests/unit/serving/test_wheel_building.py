@@ -10,7 +10,7 @@ from sample import build_files, fill_cache
 
 from devsite.errors import WheelBuildFailed
 from devsite.layout import Layout
-from devsite.progress import Silent
+from devsite.progress import Progress
 from devsite.store import Store
 from devsite.wheel import ensure_wheel
 
@@ -24,7 +24,7 @@ def ready(checkout: Layout) -> Layout:
 
 def build(layout: Layout) -> Path:
     builders = [layout.files / file.path for file in build_files()]
-    return ensure_wheel(layout, builders, Silent())
+    return ensure_wheel(layout, builders, Progress())
 
 
 def names(wheel: Path) -> set[str]:

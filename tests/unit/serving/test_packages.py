@@ -9,19 +9,17 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import threading
 import zipfile
 from pathlib import Path
 
 import pytest
 from cdn_server import CdnServer, Reply
-from sample import Notes, files_below, manifest_file, tiny_disk
+from sample import Notes, fetch, files_below, manifest_file, tiny_disk
 
-from devsite.clients import ClientFailed, Clients, npm_download
 from devsite.errors import DiskFull
 from devsite.layout import REPOSITORY
 from devsite.manifest import Package
-from devsite.progress import Silent
+from devsite.packages import npm, pip
 from devsite.store import Store
 
 MODULE = b"export const answer = 42;\n" * 500
@@ -105,10 +103,10 @@ def test_npm_delivers_single_files(registry: CdnServer, ready_store: Store, note
             manifest_file(
                 f"vendor/{name}/dist/index.js",
                 MODULE + name.encode(),
-                npm=Package(name, "1.2.3", "dist/index.js"),
+                package=Package("npm", name, "1.2.3", "dist/index.js"),
             )
         )
-    assert Clients().fetch(entries, ready_store, notes, threading.Event()) == {}
+    assert fetch(entries, ready_store, notes, npm(notes), pip(notes)) == {}
     assert ready_store.missing(entries) == []
     assert [source for _, source in notes.files] == ["npm", "npm"]
     assert files_below(ready_store.temporary) == []
@@ -119,10 +117,10 @@ def test_npm_file_with_another_hash_is_refused(
 ) -> None:
     publish_npm(registry, "plain", "1.2.3", {"index.js": b"tampered"})
     entry = manifest_file(
-        "vendor/plain/index.js", MODULE, npm=Package("plain", "1.2.3", "index.js")
+        "vendor/plain/index.js", MODULE, package=Package("npm", "plain", "1.2.3", "index.js")
     )
-    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
-    assert "index.js" in failures[entry]
+    failures = fetch([entry], ready_store, notes, npm(notes), pip(notes))
+    assert "index.js" in failures[entry.path]
     assert files_below(ready_store.root.parent) == []
 
 
@@ -131,24 +129,30 @@ def test_npm_package_without_the_file(
 ) -> None:
     publish_npm(registry, "plain", "1.2.3", {"other.js": MODULE})
     entry = manifest_file(
-        "vendor/plain/index.js", MODULE, npm=Package("plain", "1.2.3", "index.js")
+        "vendor/plain/index.js", MODULE, package=Package("npm", "plain", "1.2.3", "index.js")
     )
-    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
-    assert "has no index.js" in failures[entry]
+    failures = fetch([entry], ready_store, notes, npm(notes), pip(notes))
+    assert "has no index.js" in failures[entry.path]
 
 
 @pytest.mark.usefixtures("registry")
 def test_npm_failure_says_what_npm_said(ready_store: Store, notes: Notes) -> None:
-    entry = manifest_file("vendor/none/index.js", MODULE, npm=Package("none", "9.9.9", "index.js"))
-    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
-    assert "npm pack failed" in failures[entry]
-    assert "404" in failures[entry]
+    entry = manifest_file(
+        "vendor/none/index.js", MODULE, package=Package("npm", "none", "9.9.9", "index.js")
+    )
+    failures = fetch([entry], ready_store, notes, npm(notes), pip(notes))
+    assert "npm pack none@9.9.9 failed" in failures[entry.path]
+    assert "404" in failures[entry.path]
 
 
-def test_npm_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_npm_absent(
+    tmp_path: Path, ready_store: Store, notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ClientFailed, match="npm is not installed: install"):
-        npm_download([("plain", "1.2.3")], tmp_path, threading.Event(), Silent())
+    entry = manifest_file("vendor/a/index.js", b"a", package=Package("npm", "a", "1", "index.js"))
+    failures = fetch([entry], ready_store, notes, npm(notes))
+    assert "npm is not installed: install" in failures[entry.path]
+    assert notes.notes[1:] == [failures[entry.path]]
 
 
 def test_pip_delivers_wheels_and_what_they_carry(
@@ -158,42 +162,46 @@ def test_pip_delivers_wheels_and_what_they_carry(
     make_wheel(pip_folder, "big_carrier", {"deep/folder/inner-1.0.whl": WHEEL_INSIDE})
     entries = [
         manifest_file(
-            f"build/{whole.name}", whole.read_bytes(), pip=Package("tool-box", "1.0", "")
+            f"build/{whole.name}", whole.read_bytes(), package=Package("pip", "tool-box", "1.0")
         ),
         manifest_file(
             "pyodide/inner-1.0.whl",
             WHEEL_INSIDE,
-            pip=Package("big-carrier", "1.0", "deep/folder/inner-1.0.whl"),
+            package=Package("pip", "big-carrier", "1.0", "deep/folder/inner-1.0.whl"),
         ),
     ]
-    assert Clients().fetch(entries, ready_store, notes, threading.Event()) == {}
+    assert fetch(entries, ready_store, notes, npm(notes), pip(notes)) == {}
     assert ready_store.missing(entries) == []
     assert files_below(ready_store.temporary) == []
 
 
 def test_pip_wheel_without_the_file(pip_folder: Path, ready_store: Store, notes: Notes) -> None:
     make_wheel(pip_folder, "carrier", {"else.whl": b""})
-    entry = manifest_file("pyodide/a.whl", b"a", pip=Package("carrier", "1.0", "inside/a.whl"))
-    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
-    assert "has no inside/a.whl" in failures[entry]
+    entry = manifest_file(
+        "pyodide/a.whl", b"a", package=Package("pip", "carrier", "1.0", "inside/a.whl")
+    )
+    failures = fetch([entry], ready_store, notes, npm(notes), pip(notes))
+    assert "has no inside/a.whl" in failures[entry.path]
 
 
 def test_pip_failure_says_what_pip_said(pip_folder: Path, ready_store: Store, notes: Notes) -> None:
-    entry = manifest_file("build/a.whl", b"a", pip=Package("absent-package", "1.0", ""))
-    failures = Clients().fetch([entry], ready_store, notes, threading.Event())
-    assert "pip download absent-package==1.0 failed" in failures[entry]
-    assert "No matching distribution" in failures[entry]
+    entry = manifest_file("build/a.whl", b"a", package=Package("pip", "absent-package", "1.0"))
+    failures = fetch([entry], ready_store, notes, npm(notes), pip(notes))
+    assert "pip download absent-package==1.0 failed" in failures[entry.path]
+    assert "No matching distribution" in failures[entry.path]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="tmpfs is Linux's")
 def test_pip_on_a_full_disk(pip_folder: Path, tmp_path: Path, notes: Notes) -> None:
     make_wheel(pip_folder, "carrier", {"inside/a.whl": os.urandom(1_000_000)})
-    entry = manifest_file("pyodide/a.whl", b"a", pip=Package("carrier", "1.0", "inside/a.whl"))
+    entry = manifest_file(
+        "pyodide/a.whl", b"a", package=Package("pip", "carrier", "1.0", "inside/a.whl")
+    )
     with tiny_disk(tmp_path / "disk") as disk:
         store = Store(disk / "files", disk / "tmp")
         store.clear_temporary()
         with pytest.raises(DiskFull, match="No space left"):
-            Clients().fetch([entry], store, notes, threading.Event())
+            fetch([entry], store, notes, npm(notes), pip(notes))
         assert files_below(disk) == []
 
 
@@ -203,13 +211,15 @@ def test_one_client_that_fails_does_not_stop_the_other(
     wheel = make_wheel(pip_folder, "tool", {"tool.py": b""})
     monkeypatch.setenv("PATH", str(pip_folder))
     entries = [
-        manifest_file("vendor/a/index.js", b"a", npm=Package("a", "1.0", "index.js")),
-        manifest_file("build/tool.whl", b"never", pip=Package("tool", "1.0", "")),
-        manifest_file(f"build/{wheel.name}", wheel.read_bytes(), pip=Package("tool", "1.0", "")),
+        manifest_file("vendor/a/index.js", b"a", package=Package("npm", "a", "1.0", "index.js")),
+        manifest_file("build/tool.whl", b"never", package=Package("pip", "tool", "1.0")),
+        manifest_file(
+            f"build/{wheel.name}", wheel.read_bytes(), package=Package("pip", "tool", "1.0")
+        ),
     ]
-    failures = Clients().fetch(entries, ready_store, notes, threading.Event())
-    assert set(failures) == {entries[0], entries[1]}
-    assert "npm is not installed" in failures[entries[0]]
+    failures = fetch(entries, ready_store, notes, npm(notes), pip(notes))
+    assert set(failures) == {entries[0].path, entries[1].path}
+    assert "npm is not installed" in failures[entries[0].path]
     assert ready_store.holds(entries[2])
 
 
@@ -217,10 +227,10 @@ def test_a_python_without_pip_uses_the_bundled_one() -> None:
     # -S leaves site-packages, and pip in it, out.
     script = (
         "import json, sys; sys.path.insert(0, sys.argv[1]); "
-        "from devsite.clients import pip_command; print(json.dumps(pip_command()))"
+        "from devsite.packages import pip_command; print(json.dumps(pip_command()))"
     )
     shown = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", script, str(REPOSITORY / "py")],
+        [sys.executable, "-I", "-S", "-c", script, str(REPOSITORY / "tools")],
         env={key: value for key, value in os.environ.items() if key != "PATH"},
         capture_output=True,
         text=True,

@@ -21,9 +21,9 @@ def run_parallel(
     Not with a ThreadPoolExecutor: Python joins its threads at exit, so Ctrl-C would wait for a
     server that has stopped answering.
     """
-    jobs = [(item, Future[_Result]()) for item in items]
     waiting: SimpleQueue[tuple[_Item, Future[_Result]]] = SimpleQueue()
-    for job in jobs:
+    futures = [Future[_Result]() for _ in items]
+    for job in zip(items, futures, strict=True):
         waiting.put(job)
 
     def work() -> None:
@@ -40,10 +40,8 @@ def run_parallel(
     threads = [threading.Thread(target=work, daemon=True) for _ in items[:_THREADS]]
     for thread in threads:
         thread.start()
-    futures = [future for _, future in jobs]
     try:
-        done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-        for future in done:
+        for future in wait(futures, return_when=FIRST_EXCEPTION).done:
             future.result()
         return [future.result() for future in futures]
     except BaseException:

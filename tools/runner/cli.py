@@ -1,5 +1,6 @@
 """The command line of tests/run.py."""
 
+import argparse
 import signal
 import sys
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from devsite.errors import SiteError
+from devsite.layout import REPOSITORY
 from devsite.lock import cache_lock
 from devsite.progress import Console
 from devsite.site import prepare
@@ -14,24 +16,25 @@ from runner.checks import run_check, summary
 from runner.chromium import VARIABLE, Chromium, ensure_chromium
 from runner.environment import ensure_environment
 from runner.problem import CannotPrepare
+from runner.quick import all_tests, changed_files, choose
 from runner.vulkan import ensure_vulkan
 from runner.wheels import ensure_wheels
 
-TESTS = Path(__file__).resolve().parents[1]
-REPOSITORY = TESTS.parent
+TESTS = REPOSITORY / "tests"
 
 # Whole files, the slow ones first (tests/conftest.py); each worker has a browser of its own, which
 # takes a core and two gigabytes.
 SIDE_BY_SIDE = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
-def main(pytest_arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Prepare, run every check, and return 0 where all passed."""
+    quick, pytest_arguments = parse(arguments)
     signal.signal(signal.SIGTERM, _stop)
     # A program started in a shell's background ignores SIGINT, and so do all that it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return _run(pytest_arguments)
+        return _run(quick, pytest_arguments)
     except (SiteError, CannotPrepare, OSError) as error:
         print(f"The tests cannot run.\n{error}", file=sys.stderr)
         return 1
@@ -39,13 +42,37 @@ def main(pytest_arguments: list[str]) -> int:
         return 130
 
 
-def _run(pytest_arguments: list[str]) -> int:
+def parse(arguments: list[str]) -> tuple[bool, list[str]]:
+    """Whether only the quick tests are wanted, and what goes to pytest."""
+    parser = argparse.ArgumentParser(
+        prog="tests/run.py",
+        usage="%(prog)s [-h] [--quick] [pytest arguments]",
+        description="Makes ready what the tests need, then runs ruff, mypy and pytest.",
+        epilog="Everything else goes to pytest: files, -k, -x …",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="what a change most likely breaks, in about 3 minutes on 2 cores: the checks, the "
+        "fast tests of the host, a core of the tests in the page, the test files that git says "
+        "have changed since main, and those whose names share a word with a changed file",
+    )
+    options, rest = parser.parse_known_args(arguments)
+    return options.quick, rest
+
+
+def _run(quick: bool, pytest_arguments: list[str]) -> int:
     cache = REPOSITORY / ".cache"
     progress = Console(sys.stdout)
     prepare(progress=progress)
     with cache_lock(cache / "tests.lock", progress):
         python, chromium = _prepare_tests(cache, progress.note)
     print(f"Chromium {chromium.version} ({chromium.path}), Python {sys.version.split()[0]}")
+    if quick:
+        chosen, because = choose(all_tests(REPOSITORY), changed_files(REPOSITORY))
+        print("Quick. Because of what changed:", *(because or ["nothing"]), sep="\n  ")
+        pytest_arguments = [*chosen, *pytest_arguments]
     tool = [str(python), "-m"]
     checks = {
         "ruff check": [*tool, "ruff", "check"],

@@ -1,13 +1,23 @@
 """Tells a person what is going on, file by file and with sizes."""
 
 import threading
-from typing import Protocol, TextIO
-
-from devsite.sizes import human_size
+from typing import TextIO
 
 
-class Progress(Protocol):
-    """What the work reports; called from several threads."""
+def human_size(count: int) -> str:
+    """A number of bytes in decimal units, such as ``9.6 MB``."""
+    if count < 1000:
+        return f"{count} B"
+    size = float(count)
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if size < 999.95 or unit == "GB":
+            break
+    return f"{size:.1f} {unit}"
+
+
+class Progress:
+    """What the work reports, from several threads; this one keeps it to itself."""
 
     def note(self, text: str) -> None:
         """Say one thing that stays on the screen."""
@@ -22,23 +32,7 @@ class Progress(Protocol):
         """What is being done right now; replaced by whatever comes next."""
 
 
-class Silent:
-    """Reports nothing."""
-
-    def note(self, text: str) -> None:
-        pass
-
-    def begin(self, files: int, size: int) -> None:
-        pass
-
-    def received(self, name: str, size: int, source: str) -> None:
-        pass
-
-    def working(self, text: str) -> None:
-        pass
-
-
-class Console:
+class Console(Progress):
     """Reports on a terminal or a log; short-lived lines only on a terminal."""
 
     def __init__(self, stream: TextIO) -> None:

