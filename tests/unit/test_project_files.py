@@ -12,9 +12,6 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-# Written together with the rooms that it draws (issue 9).
-COMING = {"docs/architecture.md"}
-
 
 def text(name: str) -> str:
     return (REPOSITORY / name).read_text(encoding="utf-8")
@@ -41,7 +38,7 @@ def test_the_files_that_a_page_links_to_exist(name: str) -> None:
     links = re.findall(r"\]\((?!https:)([^)#]+)", text(name))
     commands = re.findall(r"^(?:python3|\S*/python) (\w\S*\.py)", text(name), re.MULTILINE)
     missing = {link for link in links + commands if not (REPOSITORY / link).exists()}
-    assert missing <= COMING
+    assert not missing
 
 
 def test_the_hooks_of_a_commit_fetch_nothing() -> None:

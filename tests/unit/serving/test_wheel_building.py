@@ -40,7 +40,11 @@ def test_carries_the_package_the_shaders_and_the_recorder(ready: Layout) -> None
     shaders = {path.name for path in (ready.repository / "shaders").glob("*.wgsl")}
     assert shaders
     assert {f"browsergpu/shaders/{name}" for name in shaders} <= found
-    assert {"browsergpu/__init__.py", "browsergpu/recorder.js", "browsergpu/py.typed"} <= found
+    assert {
+        "browsergpu/__init__.py",
+        "browsergpu/gpu/browser/recorder.js",
+        "browsergpu/py.typed",
+    } <= found
     sources = ready.repository / "py"
     modules = {path.relative_to(sources).as_posix() for path in sources.glob("browsergpu/**/*.py")}
     assert modules <= found
@@ -103,7 +107,7 @@ def test_a_new_file_is_in_the_next_wheel(ready: Layout, changed: str, inside: st
 
 
 @pytest.mark.parametrize(
-    "name", ["py/browsergpu/recorder.js", "README.md", "LICENSE", "pyproject.toml"]
+    "name", ["py/browsergpu/gpu/browser/recorder.js", "README.md", "LICENSE", "pyproject.toml"]
 )
 def test_a_changed_file_is_built_in(ready: Layout, name: str) -> None:
     build(ready)

@@ -1,1 +1,1 @@
-"""."""
+"""52 operations on tensors by handle."""

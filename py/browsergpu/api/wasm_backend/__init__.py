@@ -1,1 +1,1 @@
-"""."""
+"""ComputeBackend: BLAS-style calls on pointers."""
