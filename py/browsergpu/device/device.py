@@ -38,7 +38,7 @@ WANTED_FEATURES = frozenset(
 
 
 _BEFORE_WARM_UP = 1.0  # seconds
-_MOST_PROGRAMS = 4096  # remembered; then all are forgotten: making one again costs microseconds
+MOST_PROGRAMS = 4096  # remembered; then all are forgotten: making one again costs microseconds
 
 _open: WeakSet[Device] = WeakSet()
 
@@ -236,7 +236,7 @@ class Device:
         program = prepare(self.facts, function, *slots, *problem)
         bound = _Bound(tuple(map(self._bind_step, program.steps)), program.temporaries)
         if self.config.enable_pipeline_cache:
-            if len(self._bound) >= _MOST_PROGRAMS:
+            if len(self._bound) >= MOST_PROGRAMS:
                 self._bound.clear()
             self._bound[key] = bound
         return bound

@@ -112,6 +112,14 @@ def _convolution(
     return Variant(name, "conv2d", tile, workgroup_bytes=nbytes, threads=threads, traits=traits)
 
 
+def _tile(side: int, depth: int, nbytes: int) -> Variant:
+    """A variant of gemm with tiles of side × side, ``depth`` steps of k at a time."""
+    traits = {"side": side, "depth": depth}
+    return Variant(
+        f"tile{side}", "gemm", str(side), workgroup_bytes=nbytes, threads=128, traits=traits
+    )
+
+
 _ATTENTION = Variant("general", "attention", workgroup_bytes=12_672, threads=256)
 
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
@@ -135,18 +143,11 @@ VARIANTS: Mapping[str, tuple[Variant, ...]] = {
                 ("along", 256, 1, 0),
             )
         ),
+        _tile(128, 16, 16_896),
+        _tile(64, 16, 8_704),
+        # Able to do everything, but slow on all but what it is picked for: after the tiles.
         Variant("tiny", "gemm_tiny", threads=128),
-        *(
-            Variant(
-                f"tile{side}",
-                "gemm",
-                str(side),
-                workgroup_bytes=nbytes,
-                threads=128,
-                traits={"side": side, "depth": depth},
-            )
-            for side, depth, nbytes in ((128, 16, 16_896), (64, 16, 8_704), (32, 32, 9_216))
-        ),
+        _tile(32, 32, 9_216),
     ),
     # Traits: a tile's rows and columns, and which rows must be of whole vec4u: those of A and of
     # B. Matrices of other rows are copied, unless they are to be read in place. most_rows: of C,

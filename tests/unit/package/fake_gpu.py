@@ -1,0 +1,119 @@
+"""A port that computes nothing and remembers what it is told, so that programs are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+from browsergpu.core.config import BackendConfig
+from browsergpu.device.device import Device
+from browsergpu.gpu.adapter_info import AdapterInfo
+from browsergpu.gpu.port import Gpu, Observer, Pipeline
+from browsergpu.gpu.program import BoundStep
+from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
+
+MATRICES = frozenset(
+    {"shader-f16", "subgroups", "subgroup-size-control", "chromium-experimental-subgroup-matrix"}
+)
+ABILITIES = frozenset({"subgroups of 32", "matrices f16 f32 16x16x16", "matrices f16 f16 16x16x16"})
+# What every WebGPU device has, but for sizes: https://www.w3.org/TR/webgpu/#limits
+LIMITS = {
+    "maxBufferSize": 2**32,
+    "maxStorageBufferBindingSize": 2**31,
+    "maxUniformBufferBindingSize": 65_536,
+    "maxComputeWorkgroupStorageSize": 49_152,
+    "maxComputeInvocationsPerWorkgroup": 1024,
+    "maxComputeWorkgroupSizeX": 1024,
+    "maxBindingsPerBindGroup": 1000,
+    "maxStorageBuffersPerShaderStage": 8,
+    "maxImmediateSize": 64,
+}
+
+
+class FakeGpu(Gpu):
+    """See the module's docstring. ``told`` holds what :meth:`run` was told, in order."""
+
+    def __init__(self, features: frozenset[str] = frozenset(), **limits: int) -> None:
+        self.features = features
+        self.limits: Mapping[str, int] = {**LIMITS, **limits}
+        self.has_immediates = True
+        self.failed: set[int] = set()
+        self.is_short_of_memory = False
+        self.observers: list[Observer] = []
+        self.loss: Sequence[int] = [0]
+        self.told: list[tuple[BoundStep, tuple[int, ...], tuple[float, ...]]] = []
+        self.buffers: dict[int, int] = {}
+        self.is_closed = False
+        self._pipelines = count(16)
+
+    def create_pipeline(self, *, label: str, kernel: str = "", **spec: Any) -> Pipeline:
+        bindings = sum(map(str.isalpha, spec["signature"]))
+        words = 4 + bindings + len(spec["parameter_format"])
+        return Pipeline(next(self._pipelines), label, 4 * words, print, kernel)
+
+    def run(
+        self, steps: Sequence[BoundStep], ids: tuple[int, ...], late: tuple[float, ...] = ()
+    ) -> None:
+        for step in steps:
+            picked = step.pick(ids)
+            assert all(identity in self.buffers for identity in picked)
+            if step.pipeline is not None:
+                words = len(step.grid) + len(picked) + len(step.fields)
+                words += len(late) if step.open else 0
+                assert 4 * (words + 1) == step.pipeline.nbytes, f"parameters of {step.pipeline}"
+            self.told.append((step, picked, late if step.open else ()))
+
+    def create_buffer(
+        self, identity: int, nbytes: int, label: str, op: str, requested: int
+    ) -> None:
+        self.buffers[identity] = nbytes
+
+    def destroy_buffer(self, identity: int) -> None:
+        del self.buffers[identity]
+
+    def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
+        assert at + nbytes <= self.buffers[buffer]
+
+    def clear(self, buffer: int, at: int, nbytes: int) -> None:
+        assert at + nbytes <= self.buffers[buffer]
+
+    def trim_staging(self) -> None:
+        pass
+
+    @property
+    def closed(self) -> bool:
+        return self.is_closed
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def fake_device(
+    vendor: str = "acme",
+    features: frozenset[str] = frozenset(),
+    abilities: frozenset[str] = frozenset(),
+    **limits: int,
+) -> Device:
+    """An open device on a FakeGpu."""
+    gpu = FakeGpu(features, **limits)
+    info = AdapterInfo(0, vendor, "", "", "", "gpu", features, dict(gpu.limits), abilities)
+    return Device(info, gpu, BackendConfig(warm_up=False), WorkgroupSizes())
+
+
+@contextmanager
+def programs(device: Device) -> Iterator[list[str]]:
+    """The steps that a block records, filled when it ends: "kernel.configuration x×y×z", with "+"
+    and the number of words of a step's temporaries, where its result goes to one; copies are
+    "copy"."""
+    gpu = device.recorder
+    assert isinstance(gpu, FakeGpu)
+    gpu.told.clear()
+    seen: list[str] = []
+    yield seen
+    for step, _, _ in gpu.told:
+        if step.pipeline is None:
+            seen.append("copy")
+        else:
+            seen.append(f"{step.pipeline.label} {'×'.join(map(str, step.grid))}")

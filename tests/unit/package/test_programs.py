@@ -1,0 +1,517 @@
+"""Which steps each operation is made of, on devices of several kinds: seen through a fake port.
+
+What they compute is tested on a GPU (tests/browser/inside); here every choice is taken at least
+once: kernels, configurations, grids, temporaries and copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
+
+from browsergpu import DeviceArray, KernelExecutor
+
+E = KernelExecutor
+
+
+def _new(e: E, *shape: int, dtype: str = "f32") -> DeviceArray:
+    return e.empty(shape, dtype)
+
+
+#: What is called, and the steps that it records on a device without any feature.
+CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
+    "relu": (lambda e: e.relu(_new(e, 1000)), ["unary.relu 1×1×1"]),
+    "relu in place": (
+        lambda e: (lambda x: e.relu(x, out=x))(_new(e, 1000)),
+        ["unary_in_place.relu 1×1×1"],
+    ),
+    "relu f16": (lambda e: e.relu(_new(e, 1000, dtype="f16")), ["unary_halves.relu 1×1×1"]),
+    "relu f16 in place": (
+        lambda e: (lambda x: e.relu(x, out=x))(_new(e, 1000, dtype="f16")),
+        ["unary_halves_in_place.relu 1×1×1"],
+    ),
+    "add": (lambda e: e.add(_new(e, 10), _new(e, 10)), ["binary.add 1×1×1"]),
+    "add in place a": (
+        lambda e: (lambda x, y: e.add(x, y, out=x))(_new(e, 10), _new(e, 10)),
+        ["binary_in_place_a.add 1×1×1"],
+    ),
+    "add in place b": (
+        lambda e: (lambda x, y: e.add(x, y, out=y))(_new(e, 10), _new(e, 10)),
+        ["binary_in_place_b.add 1×1×1"],
+    ),
+    "add in place both": (
+        lambda e: (lambda x: e.add(x, x, out=x))(_new(e, 10)),
+        ["binary_in_place_both.add 1×1×1"],
+    ),
+    "add row": (lambda e: e.add(_new(e, 10, 8), _new(e, 8)), ["broadcast_vectors.add_2 1×1×1"]),
+    "add odd row": (lambda e: e.add(_new(e, 10, 7), _new(e, 7)), ["broadcast.add_2 1×1×1"]),
+    "add row in place": (
+        lambda e: (lambda x: e.add(x, _new(e, 8), out=x))(_new(e, 10, 8)),
+        ["broadcast_vectors.add_2 1×1×1", "copy"],
+    ),
+    "add alternating": (
+        lambda e: e.add(_new(e, 2, 1, 2, 1, 2, 1, 2), _new(e, 1, 2, 1, 2, 1, 2, 1)),
+        ["strided.8 1×1×1", "strided.8 1×1×1", "broadcast.add_2 1×1×1"],
+    ),
+    "add f16": (
+        lambda e: e.add(_new(e, 10, dtype="f16"), _new(e, 10, dtype="f16")),
+        ["mixed.2 1×1×1"],
+    ),
+    "add f16 in place": (
+        lambda e: (lambda x: e.add(x, _new(e, 10, dtype="f16"), out=x))(_new(e, 10, dtype="f16")),
+        ["mixed_in_place 1×1×1"],
+    ),
+    "add f16 alternating": (
+        lambda e: e.add(_new(e, 2, 1, 2, 1, 2, 1, 2, dtype="f16"), _new(e, 1, 2, 1, 2, 1, 2, 1)),
+        ["cast.f16_f32 1×1×1", "strided.8 1×1×1", "strided.8 1×1×1", "broadcast.add_2 1×1×1"],
+    ),
+    "add ints": (
+        lambda e: e.add(_new(e, 10, dtype="i32"), _new(e, 10, dtype="i32")),
+        ["integer.add 1×1×1"],
+    ),
+    "add ints row": (
+        lambda e: e.add(_new(e, 10, 8, dtype="i32"), _new(e, 8, dtype="i32")),
+        ["broadcast_vectors.integer_add_2 1×1×1"],
+    ),
+    "add bytes": (
+        lambda e: e.add(_new(e, 10, dtype="u8"), _new(e, 10, dtype="u8")),
+        ["cast.u8_u32 1×1×1", "cast.u8_u32 1×1×1", "integer.add 1×1×1", "cast.u32_u8 1×1×1"],
+    ),
+    "add number": (lambda e: e.add(_new(e, 10), 1.0), ["scalar 1×1×1"]),
+    "sub from number in place": (
+        lambda e: (lambda x: e.sub(1.0, x, out=x))(_new(e, 10)),
+        ["scalar_in_place 1×1×1"],
+    ),
+    "mul bytes number": (
+        lambda e: e.mul(_new(e, 10, dtype="u8"), 3),
+        ["cast.u8_u32 1×1×1", "scalar 1×1×1", "cast.u32_u8 1×1×1"],
+    ),
+    "cast": (lambda e: e.cast(_new(e, 10), "f16"), ["cast.f32_f16 1×1×1"]),
+    "copy": (lambda e: e.copy(_new(e, 10)), ["copy"]),
+    "fill": (lambda e: e.fill(_new(e, 10), 2.0), ["fill 1×1×1"]),
+    "transpose": (lambda e: e.transpose(_new(e, 100, 70)), ["transpose 6×1×1"]),
+    "transpose batch": (lambda e: e.transpose(_new(e, 5, 100, 70), (0, 2, 1)), ["transpose 6×1×5"]),
+    "permute": (lambda e: e.transpose(_new(e, 3, 5, 7, 9), (2, 0, 3, 1)), ["strided.5 4×1×1"]),
+    "permute vectors": (
+        lambda e: e.transpose(_new(e, 3, 5, 7, 8), (1, 0, 2, 3)),
+        ["strided_vectors.3 1×1×1"],
+    ),
+    "permute nothing": (lambda e: e.transpose(_new(e, 1, 5), (1, 0)), ["copy"]),
+    "transpose f16 in place": (
+        lambda e: (lambda x: e.transpose(x, out=x))(_new(e, 8, 8, dtype="f16")),
+        ["cast.f16_f32 1×1×1", "transpose 1×1×1", "cast.f32_f16 1×1×1"],
+    ),
+    "matmul small": (lambda e: e.matmul(_new(e, 64, 64), _new(e, 64, 64)), ["gemm.32 4×1×1"]),
+    "matmul medium": (
+        lambda e: e.matmul(_new(e, 1024, 1024), _new(e, 1024, 1024)),
+        ["gemm.64 256×1×1"],
+    ),
+    "matmul large": (
+        lambda e: e.matmul(_new(e, 2048, 2048), _new(e, 2048, 2048)),
+        ["gemm.128 256×1×1"],
+    ),
+    "matmul split": (
+        lambda e: e.matmul(_new(e, 64, 8192), _new(e, 8192, 64)),
+        ["gemm.32 4×1×32", "gemm_sum.8 128×1×1"],
+    ),
+    "matmul vector": (
+        lambda e: e.matmul(_new(e, 2048, 2048), _new(e, 2048)),
+        ["gemm_thin.along 512×1×1"],
+    ),
+    "vector matmul": (
+        lambda e: e.matmul(_new(e, 2048), _new(e, 2048, 2048)),
+        ["gemm_thin.quads_wide 64×1×1"],
+    ),
+    "vector matmul odd": (
+        lambda e: e.matmul(_new(e, 2048), _new(e, 2048, 2047)),
+        ["gemm_thin.across 64×2×1", "gemm_sum.1 8×1×1"],
+    ),
+    "few rows": (
+        lambda e: e.matmul(_new(e, 4, 2048), _new(e, 2048, 2048)),
+        ["gemm_thin.quads_wide_few 64×1×1"],
+    ),
+    "tiny batch": (
+        lambda e: e.matmul(_new(e, 1000, 4, 4), _new(e, 1000, 4, 4)),
+        ["gemm_tiny 125×1×1"],
+    ),
+    "batch": (lambda e: e.matmul(_new(e, 64, 128, 128), _new(e, 64, 128, 128)), ["gemm.64 4×1×64"]),
+    "one matrix for all": (
+        lambda e: e.matmul(_new(e, 8, 64, 64), _new(e, 64, 64)),
+        ["gemm.32 32×1×1"],
+    ),
+    "spread": (
+        lambda e: e.matmul(_new(e, 2, 1, 8, 8), _new(e, 1, 3, 8, 8)),
+        ["strided_vectors.3 1×1×1", "strided_vectors.3 1×1×1", "gemm_tiny 3×1×1"],
+    ),
+    "matmul out is a": (
+        lambda e: (lambda x: e.matmul(x, _new(e, 64, 64), out=x))(_new(e, 64, 64)),
+        ["gemm.32 4×1×1", "copy"],
+    ),
+    "matmul f16": (
+        lambda e: e.matmul(_new(e, 64, 64, dtype="f16"), _new(e, 64, 64, dtype="f16")),
+        ["gemm_f16 4×1×1"],
+    ),
+    "matmul f16 large": (
+        lambda e: e.matmul(_new(e, 1024, 1024, dtype="f16"), _new(e, 1024, 1024, dtype="f16")),
+        ["gemm_f16_tile 64×1×1"],
+    ),
+    "matmul f16 row": (
+        lambda e: e.matmul(_new(e, 1, 256, dtype="f16"), _new(e, 256, 256, dtype="f16")),
+        ["gemm_f16_rows.1 8×1×1"],
+    ),
+    "matmul f16 odd": (
+        lambda e: e.matmul(_new(e, 301, 301, dtype="f16"), _new(e, 301, 301, dtype="f16")),
+        ["gemm_f16 100×1×1"],
+    ),
+    "matmul f32 by f16": (
+        lambda e: e.matmul(_new(e, 64, 64), _new(e, 64, 64, dtype="f16")),
+        ["gemm.32 b 4×1×1"],
+    ),
+    "matmul f16 by f32": (
+        lambda e: e.matmul(_new(e, 64, 64, dtype="f16"), _new(e, 64, 64)),
+        ["cast.f16_f32 4×1×1", "gemm.32 4×1×1"],
+    ),
+    "linear": (
+        lambda e: e.linear(
+            _new(e, 64, 64),
+            _new(e, 64, 64),
+            _new(e, 64),
+            activation="gelu",
+            residual=_new(e, 64, 64),
+        ),
+        ["gemm.32_gelu 4×1×1"],
+    ),
+    "linear split": (
+        lambda e: e.linear(_new(e, 64, 8192), _new(e, 8192, 64), _new(e, 64), activation="gelu"),
+        ["gemm.32 4×1×32", "gemm_sum.8 128×1×1"],
+    ),
+    "linear f16": (
+        lambda e: e.linear(
+            _new(e, 64, 64, dtype="f16"),
+            _new(e, 64, 64, dtype="f16"),
+            _new(e, 64, dtype="f16"),
+            residual=_new(e, 64, 64, dtype="f16"),
+        ),
+        ["copy", "gemm_f16 4×1×1"],
+    ),
+    "sum rows": (lambda e: e.sum(_new(e, 100, 300), 1), ["reduce_rows.sum 13×1×1"]),
+    "sum columns": (lambda e: e.sum(_new(e, 100, 300), 0), ["reduce_columns.sum_aligned 10×1×1"]),
+    "sum odd columns": (lambda e: e.sum(_new(e, 100, 301), 0), ["reduce_columns.sum 10×1×1"]),
+    "sum all": (
+        lambda e: e.sum(_new(e, 1000, 1000)),
+        ["reduce_rows.sum 245×1×1", "reduce_rows.sum 1×1×1"],
+    ),
+    "sum two axes apart": (
+        lambda e: e.sum(_new(e, 10, 20, 30), (0, 2)),
+        ["reduce_rows.sum 2×1×1", "reduce_columns.sum_aligned 1×1×1"],
+    ),
+    "sum of nothing": (lambda e: e.sum(_new(e, 0, 3), 0), ["fill 1×1×1"]),
+    "max of one": (lambda e: e.max(_new(e, 5, 1), 1), ["copy"]),
+    "mean f16": (
+        lambda e: e.mean(_new(e, 100, 300, dtype="f16"), 1),
+        ["cast.f16_f32 30×1×1", "reduce_rows.sum 13×1×1", "cast.f32_f16 1×1×1"],
+    ),
+    "sum ints": (
+        lambda e: e.sum(_new(e, 100000, dtype="i32")),
+        ["sum_integer 2×1×1", "sum_integer 1×1×1", "sum_integer 1×1×1"],
+    ),
+    "sum bool": (lambda e: e.sum(_new(e, 100, dtype="bool")), ["sum_integer 1×1×1"]),
+    "sum bytes": (
+        lambda e: e.sum(_new(e, 100, dtype="u8")),
+        ["cast.u8_u32 1×1×1", "sum_integer 1×1×1"],
+    ),
+    "variance rows": (lambda e: e.variance(_new(e, 10, 300), 1), ["moments_rows.variance 2×1×1"]),
+    "variance long": (
+        lambda e: e.variance(_new(e, 4, 100000), 1),
+        ["moments_rows 100×1×1", "moments_merge.variance 4×1×1"],
+    ),
+    "variance columns": (
+        lambda e: e.variance(_new(e, 300, 64), 0),
+        ["moments_columns.variance_aligned 4×1×1"],
+    ),
+    "variance two axes": (
+        lambda e: e.variance(_new(e, 4, 3, 900), (0, 2)),
+        ["moments_rows 3×1×1", "moments_merge.variance 1×1×1"],
+    ),
+    "softmax rows": (lambda e: e.softmax(_new(e, 100, 300)), ["softmax_rows_aligned.8 7×1×1"]),
+    "softmax odd rows": (lambda e: e.softmax(_new(e, 100, 301)), ["softmax_rows.4 13×1×1"]),
+    "softmax columns": (lambda e: e.softmax(_new(e, 100, 300), 0), ["softmax_columns 19×1×1"]),
+    "softmax long": (
+        lambda e: e.softmax(_new(e, 2, 100000)),
+        ["softmax_parts 26×1×1", "softmax_apply 26×1×1"],
+    ),
+    "softmax f16 in place": (
+        lambda e: (lambda x: e.softmax(x, out=x))(_new(e, 100, 300, dtype="f16")),
+        ["cast.f16_f32 30×1×1", "softmax_rows_aligned.8 7×1×1", "cast.f32_f16 30×1×1"],
+    ),
+    "layer_norm": (
+        lambda e: e.layer_norm(_new(e, 100, 300)),
+        ["fill 1×1×1", "fill 1×1×1", "layer_norm_aligned.4 13×1×1"],
+    ),
+    "layer_norm factors": (
+        lambda e: e.layer_norm(_new(e, 100, 301), _new(e, 301), _new(e, 301)),
+        ["layer_norm.4 13×1×1"],
+    ),
+    "layer_norm long": (
+        lambda e: e.layer_norm(_new(e, 2, 100000), _new(e, 100000), _new(e, 100000)),
+        ["moments_rows 50×1×1", "layer_norm_long 50×1×1"],
+    ),
+    "add_layer_norm": (
+        lambda e: e.add_layer_norm(
+            _new(e, 100, 300), _new(e, 100, 300), _new(e, 300), _new(e, 300)
+        ),
+        ["layer_norm_aligned.4 13×1×1"],
+    ),
+    "add_layer_norm summed": (
+        lambda e: e.add_layer_norm(
+            _new(e, 100, 300),
+            _new(e, 100, 300),
+            _new(e, 300),
+            _new(e, 300),
+            summed=_new(e, 100, 300),
+        ),
+        ["layer_norm_sum_aligned.4 13×1×1"],
+    ),
+    "add_layer_norm long": (
+        lambda e: e.add_layer_norm(
+            _new(e, 2, 100000), _new(e, 2, 100000), _new(e, 100000), _new(e, 100000)
+        ),
+        ["binary.add 196×1×1", "moments_rows 50×1×1", "layer_norm_long 50×1×1"],
+    ),
+    "batch_norm": (
+        lambda e: e.batch_norm(_new(e, 2, 3, 4, 4), _new(e, 3), _new(e, 3), _new(e, 3), _new(e, 3)),
+        ["batch_norm 1×1×1"],
+    ),
+    "batch_norm training": (
+        lambda e: e.batch_norm_training(_new(e, 2, 3, 4, 4)),
+        [
+            "moments_rows 1×1×1",
+            "moments_merge 1×1×1",
+            "batch_norm_statistics 1×1×1",
+            "fill 1×1×1",
+            "fill 1×1×1",
+            "batch_norm 1×1×1",
+        ],
+    ),
+    "conv 3x3": (
+        lambda e: e.conv2d(_new(e, 1, 64, 56, 56), _new(e, 64, 64, 3, 3), padding=1),
+        ["conv2d_window.16 28×14×1"],
+    ),
+    "conv 1x1": (
+        lambda e: e.conv2d(_new(e, 1, 64, 56, 56), _new(e, 256, 64, 1, 1)),
+        ["conv2d.64x64_pointwise 196×1×1"],
+    ),
+    "conv stream": (
+        lambda e: e.conv2d(_new(e, 1, 1024, 14, 14), _new(e, 256, 1024, 1, 1)),
+        ["conv2d_stream.vector 208×1×1"],
+    ),
+    "conv split": (
+        lambda e: e.conv2d(_new(e, 1, 512, 14, 14), _new(e, 512, 512, 3, 3), stride=2, padding=1),
+        ["conv2d.64x32 16×1×8", "conv2d_sum 196×1×1"],
+    ),
+    "conv depthwise": (
+        lambda e: e.conv2d(
+            _new(e, 1, 384, 56, 56), _new(e, 384, 1, 3, 3), _new(e, 384), padding=1, groups=384
+        ),
+        ["conv2d_depthwise.bias 4704×1×1"],
+    ),
+    "conv f16": (
+        lambda e: e.conv2d(_new(e, 1, 4, 8, 8, dtype="f16"), _new(e, 4, 4, 3, 3, dtype="f16")),
+        ["cast.f16_f32 1×1×1", "cast.f16_f32 1×1×1", "conv2d_window.8 1×2×1", "cast.f32_f16 1×1×1"],
+    ),
+    "pool": (lambda e: e.max_pool2d(_new(e, 1, 3, 8, 8), 2), ["pool.max 1×1×1"]),
+    "pool indices": (
+        lambda e: e.max_pool2d_with_indices(_new(e, 1, 3, 8, 8), 2),
+        ["pool_indices 1×1×1"],
+    ),
+    "pool mean": (
+        lambda e: e.avg_pool2d(_new(e, 1, 3, 8, 8), 2, count_include_pad=False),
+        ["pool.mean 1×1×1"],
+    ),
+    "attention": (
+        lambda e: e.attention(_new(e, 12, 100, 64), _new(e, 12, 100, 64), _new(e, 12, 100, 64)),
+        ["attention_tiled.64x96 2×1×12"],
+    ),
+    "attention odd": (
+        lambda e: e.attention(_new(e, 12, 100, 40), _new(e, 12, 100, 40), _new(e, 12, 100, 40)),
+        ["attention 4×1×12"],
+    ),
+    "attention causal": (
+        lambda e: e.attention(
+            _new(e, 12, 1024, 64), _new(e, 12, 1024, 64), _new(e, 12, 1024, 64), causal=True
+        ),
+        ["attention_tiled.64x96 6×1×12"],
+    ),
+    "attention mask": (
+        lambda e: e.attention(
+            _new(e, 12, 100, 64),
+            _new(e, 12, 100, 64),
+            _new(e, 12, 100, 64),
+            mask=_new(e, 100, 100, dtype="bool"),
+        ),
+        ["attention.bool 4×1×12"],
+    ),
+    "attention f16 mask": (
+        lambda e: e.attention(
+            _new(e, 12, 100, 64),
+            _new(e, 12, 100, 64),
+            _new(e, 12, 100, 64),
+            mask=_new(e, 100, 100, dtype="f16"),
+        ),
+        ["cast.f16_f32 10×1×1", "attention.float 4×1×12"],
+    ),
+    "attention f16": (
+        lambda e: e.attention(
+            _new(e, 12, 100, 64, dtype="f16"),
+            _new(e, 12, 100, 64, dtype="f16"),
+            _new(e, 12, 100, 64, dtype="f16"),
+        ),
+        ["attention_tiled.64x96 f16 2×1×12"],
+    ),
+    "attention f16 odd": (
+        lambda e: e.attention(
+            _new(e, 12, 100, 40, dtype="f16"),
+            _new(e, 12, 100, 40, dtype="f16"),
+            _new(e, 12, 100, 40, dtype="f16"),
+        ),
+        [
+            "cast.f16_f32 47×1×1",
+            "cast.f16_f32 47×1×1",
+            "cast.f16_f32 47×1×1",
+            "attention 4×1×12",
+            "cast.f32_f16 47×1×1",
+        ],
+    ),
+    "attention no keys": (
+        lambda e: e.attention(_new(e, 2, 5, 8), _new(e, 2, 0, 8), _new(e, 2, 0, 8)),
+        ["fill 1×1×1"],
+    ),
+    "block": (
+        lambda e: e.attention_block(
+            _new(e, 33, 128),
+            _new(e, 128, 384),
+            _new(e, 384),
+            _new(e, 128, 128),
+            _new(e, 128),
+            heads=4,
+        ),
+        ["gemm.32 24×1×1", "attention_tiled.32x96 1×1×4", "gemm.32 8×1×1"],
+    ),
+}
+
+#: The same on a device with subgroup matrices, as NVIDIA's have.
+WITH_MATRICES = {
+    "matmul f16": ["gemm_f16_matrix32 2×1×1"],
+    "matmul f16 large": ["gemm_f16_matrix64 256×1×1"],
+    "matmul f16 odd": [
+        "repitch 179×1×1",
+        "repitch 179×1×1",
+        "gemm_f16_matrix32 50×1×1",
+        "repitch 177×1×1",
+    ],
+    "attention f16": ["attention_matrix.64x64 2×1×12"],
+    "attention f16 odd": [
+        "cast.f16_f32 47×1×1",
+        "cast.f16_f32 47×1×1",
+        "cast.f16_f32 47×1×1",
+        "attention 4×1×12",
+        "cast.f32_f16 47×1×1",
+    ],
+    "attention": ["attention_tiled.64x96 2×1×12"],
+    "conv 3x3": ["conv2d_window.16 28×14×1"],
+}
+
+#: On a device with the least that WebGPU promises.
+WITH_LITTLE = {
+    "matmul large": ["gemm.64 1024×1×1"],
+    "vector matmul": ["gemm_thin.quads 64×2×1", "gemm_sum.1 8×1×1"],
+    "attention": ["attention 4×1×12"],
+    "conv 1x1": ["conv2d.64x64_pointwise 196×1×1"],
+    "conv split": ["conv2d.64x64 8×1×1"],
+    "matmul f16 large": ["gemm_f16 1024×1×1"],
+    "conv 3x3": ["conv2d_window.16 28×14×1"],
+}
+
+
+def steps(device: Any, name: str) -> list[str]:
+    with programs(device) as seen:
+        CASES[name][0](KernelExecutor(device))
+    return seen
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_steps(name: str) -> None:
+    assert steps(fake_device(), name) == CASES[name][1]
+
+
+@pytest.mark.parametrize("name", WITH_MATRICES)
+def test_steps_with_subgroup_matrices(name: str) -> None:
+    assert steps(fake_device("nvidia", MATRICES, ABILITIES), name) == WITH_MATRICES[name]
+
+
+@pytest.mark.parametrize("name", WITH_LITTLE)
+def test_steps_on_the_smallest_device(name: str) -> None:
+    device = fake_device(
+        maxComputeWorkgroupStorageSize=16_384, maxComputeInvocationsPerWorkgroup=256
+    )
+    assert steps(device, name) == WITH_LITTLE[name]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_program_is_made_once_and_leaves_no_temporary(name: str) -> None:
+    device = fake_device()
+    executor = KernelExecutor(device)
+    CASES[name][0](executor)
+    made, in_use = device.pipeline_misses, device.memory.in_use
+    hits = device.pipeline_hits
+    CASES[name][0](executor)
+    assert device.pipeline_misses == made
+    gpu = device.recorder
+    assert isinstance(gpu, FakeGpu)
+    assert device.pipeline_hits >= hits
+    assert device.memory.in_use == in_use == 0
+
+
+def test_numbers_are_no_part_of_a_program() -> None:
+    device = fake_device()
+    executor = KernelExecutor(device)
+    x = executor.full((10,), 1.0)
+    for number in range(100):
+        executor.add(x, float(number))
+    assert len(device._bound) == 2  # fill and scalar
+    gpu = device.recorder
+    assert isinstance(gpu, FakeGpu)
+    assert len({late for _, _, late in gpu.told}) == 100  # 1.0 twice
+
+
+def test_programs_are_bounded() -> None:
+    from browsergpu.device.device import MOST_PROGRAMS
+
+    device = fake_device()
+    executor = KernelExecutor(device)
+    for n in range(1, MOST_PROGRAMS + 100):
+        executor.relu(executor.empty((n,)))
+    assert len(device._bound) <= MOST_PROGRAMS
+
+
+def test_other_picks_make_other_programs() -> None:
+    device = fake_device()
+    assert steps(device, "matmul small") == ["gemm.32 4×1×1"]
+    with device.variants.only("gemm", "tile64"):
+        assert steps(device, "matmul small") == ["gemm.64 1×1×1"]
+    assert steps(device, "matmul small") == ["gemm.32 4×1×1"]
+
+
+def test_temporaries_are_used_again_within_a_program() -> None:
+    from browsergpu.kernels.build import Build
+
+    build = Build(fake_device().facts)
+    first, second = build.temporary(1000), build.temporary(4000)
+    build.release(first, second)
+    assert build.temporary(900) == first
+    assert build.temporary(100) not in (first, second)  # far too large for it
+    assert build.temporary(4000) == second
+    assert build.program().temporaries == (1000, 4000, 100)
