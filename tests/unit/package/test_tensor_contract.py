@@ -23,7 +23,7 @@ from browsergpu.api.tensor_backend.contract import (
 from browsergpu.api.tensor_backend.scalars import Scalars
 from browsergpu.errors import InvalidArgument, Unsupported
 
-PACKAGE = Path(tensor_contract.__file__).parent.parent
+PACKAGE = Path(tensor_contract.__file__).parents[3]
 
 SCALARS = [
     "add",
