@@ -122,14 +122,10 @@ class Device:
         where there is no WebGPU or no GPU.
         """
         chosen = configured("Device.request", config, options)
-        gpu, info = await platform.open_gpu("Device.request", chosen, WANTED_FEATURES)
-        try:
-            sizes = await _workgroup_sizes(info, chosen)
-            picks = await tuned.load_picks(info.names)
-        except BaseException:  # interrupted: nobody will have it
-            gpu.close()
-            raise
-        device = cls(info, gpu, chosen, sizes, picks)
+        info, open_gpu = await platform.find_gpu("Device.request", chosen)
+        sizes = await _workgroup_sizes(info, chosen)
+        picks = await tuned.load_picks(info.names)
+        device = cls(info, await open_gpu(WANTED_FEATURES), chosen, sizes, picks)
         if chosen.warm_up and device.device_type != "cpu":
             device._warming = ensure_future(_warm_up_slowly(ref(device)))
         return device

@@ -23,7 +23,7 @@ from browsergpu.gpu.browser.interop import (
     why_no_gpu,
     write_setting,
 )
-from browsergpu.gpu.browser.opening import open_gpu
+from browsergpu.gpu.browser.opening import find_gpu
 
 __all__ = [
     "IN_PYODIDE",
@@ -33,6 +33,7 @@ __all__ = [
     "enumerate_adapters",
     "enumerate_adapters_async",
     "find_canvas",
+    "find_gpu",
     "get_adapter_info",
     "get_adapter_info_async",
     "get_best_adapter",
@@ -41,7 +42,6 @@ __all__ = [
     "is_available",
     "is_canvas",
     "load_naga",
-    "open_gpu",
     "read_setting",
     "why_no_gpu",
     "write_setting",

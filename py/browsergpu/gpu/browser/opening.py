@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from asyncio import Future, ensure_future, shield
-from collections.abc import Set
+from collections.abc import Awaitable, Callable, Set
+from functools import partial
 from typing import Any
 
 from browsergpu.core.config import BackendConfig
@@ -13,13 +14,20 @@ from browsergpu.gpu.browser import interop
 from browsergpu.gpu.browser.adapters import request_adapter
 from browsergpu.gpu.browser.recorder import Recorder
 
+#: Takes the features that are wanted; raises NoAdapter where the GPU gives no device.
+Opener = Callable[[Set[str]], Awaitable[Recorder]]
 
-async def open_gpu(
-    op: str, config: BackendConfig, wanted: Set[str]
-) -> tuple[Recorder, AdapterInfo]:
-    """A device with all the limits of the adapter that a config asks for, and those of the wanted
-    features that it has. Raises NoAdapter where there is none."""
+
+async def find_gpu(op: str, config: BackendConfig) -> tuple[AdapterInfo, Opener]:
+    """What is known of the GPU that a config asks for, and what opens it: with all its limits, and
+    those of the features that are wanted which it has. Raises NoAdapter where there is none."""
     adapter, info = await request_adapter(op, config)
+    return info, partial(_open, op, config, adapter, info)
+
+
+async def _open(
+    op: str, config: BackendConfig, adapter: Any, info: AdapterInfo, wanted: Set[str]
+) -> Recorder:
     descriptor = {
         "label": "browsergpu",
         "requiredFeatures": sorted(wanted & info.features),
@@ -33,7 +41,7 @@ async def open_gpu(
     except BaseException:  # interrupted: nobody will have the device that comes
         request.add_done_callback(_destroy)
         raise
-    return Recorder(gpu_device, one_by_one=config.debug_mode), info
+    return Recorder(gpu_device, one_by_one=config.debug_mode)
 
 
 def _destroy(request: Future[Any]) -> None:

@@ -603,7 +603,7 @@
     while (finished < submitted && lost === null) {
       const until = submitted;
       await queue.onSubmittedWorkDone().catch(() => {});
-      finished = until;
+      finished = Math.max(finished, until); // a wait may know of more
     }
     isWatching = false;
   }
@@ -859,8 +859,10 @@
     await encoded();
     submit();
     if (lost === null) {
+      const until = submitted;
       try {
         await unlessLost(queue.onSubmittedWorkDone());
+        finished = Math.max(finished, until);
       } catch {
         await lostSoon();
       }

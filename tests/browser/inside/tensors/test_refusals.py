@@ -284,6 +284,10 @@ def test_refused_calls_leave_the_tensors_as_they_are(tensors: Any) -> None:
         assert_same_bits(bench.get(handle), x, "the tensor")
 
 
+#: What takes float16 as it is.
+WITHOUT_TEMPORARIES = ("pointwise_add", "relu", "gelu", "matmul", "matmul_bias", "embedding")
+
+
 @pytest.mark.parametrize("op", GOOD)
 def test_a_failure_midway_leaves_no_buffers(
     backend: Any, tensors: Any, op: str, monkeypatch: pytest.MonkeyPatch
@@ -295,7 +299,7 @@ def test_a_failure_midway_leaves_no_buffers(
     take = type(memory).get_buffer
     with on_bench(tensors) as bench:
         arguments = prepared(bench, op)
-        # float16 takes temporary buffers for everything.
+        # float16 takes temporary buffers for most things.
         for name, arg in GOOD[op].items():
             if type(arg) is T and "f16" in arg.dtypes:
                 arguments[name] = bench.up(np.ones(arg.shape, np.float16))
@@ -317,7 +321,7 @@ def test_a_failure_midway_leaves_no_buffers(
             finally:
                 monkeypatch.undo()
             assert (memory.buffers, memory.in_use) == before
-        assert failures > 0
+        assert failures > 0 or op in WITHOUT_TEMPORARIES
         tensors.sync()
 
 

@@ -211,7 +211,7 @@ def test_bad_shapes(backend: Any, tensors: Any, shape: Any) -> None:
     assert backend.device.memory.buffers == buffers
 
 
-@pytest.mark.parametrize("dtype", ["f64", "float32", "F32", "", None, 3, np.float32, [], "i64"])
+@pytest.mark.parametrize("dtype", ["f64", "float64", "F32", "", None, 3, np.float64, [], "i64"])
 def test_bad_dtypes(tensors: Any, dtype: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
