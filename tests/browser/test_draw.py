@@ -203,3 +203,23 @@ def test_two_backends_draw_on_their_own_canvas_one_after_the_other(bare: BarePag
         bare.run("other.close()")
     show(bare, [1.0, 0.5, 0.0], 1, 1, 3)
     assert_seen(bare, shows(1, 1, [(1.0, 0.5, 0.0)]), "the first backend's colour again")
+
+
+@pytest.mark.parametrize("pause", [0, 0.2])
+def test_a_picture_stays_when_nobody_holds_the_backend_any_more(
+    bare: BarePage, pause: float
+) -> None:
+    bare.run(f"""
+        import asyncio
+        import numpy as np
+
+        async def paint():
+            painter = await WasmBackend.init_from_canvas("gpu-canvas")
+            pointer = painter.alloc(12)
+            painter.copy_htod(pointer, np.array([0.0, {pause}, 1.0], np.float32))
+            painter.draw(pointer, 1, 1, 3)
+            await asyncio.sleep({pause})
+
+        await paint()
+    """)
+    assert_seen(bare, shows(1, 1, [(0.0, pause, 1.0)]), "what was painted")

@@ -24,6 +24,7 @@
   const UPLOAD_CHUNK = 2 ** 22; // bytes; what is smaller goes through the queue
   const UPLOADS_GROWN = 2; // mapped buffers that are made after a large upload
   const MOST_UPLOAD_BYTES = 2 ** 26; // of the mapped buffers for uploads
+  const LONGEST_FRAME = 1000; // ms
   const MOST_ERRORS = 64; // that nobody was told yet; further ones are dropped
 
   const queue = device.queue;
@@ -1069,6 +1070,18 @@
     return "";
   }
 
+  // A picture appears on its canvas with the next frame, if the device is still there then. A page
+  // that is hidden has no frames.
+  function afterNextFrame(work) {
+    let waits = true;
+    const once = () => {
+      if (waits) work();
+      waits = false;
+    };
+    setTimeout(once, LONGEST_FRAME);
+    globalThis.requestAnimationFrame?.(() => requestAnimationFrame(once));
+  }
+
   // ---- the end -------------------------------------------------------------------------------
   function close() {
     if (lost === null) submit();
@@ -1082,7 +1095,8 @@
     buffers.clear();
     layouts.clear();
     view.release();
-    device.destroy();
+    if (counters.draws > 0) afterNextFrame(() => device.destroy());
+    else device.destroy();
   }
 
   // Commands that the GPU is not known to have done.
