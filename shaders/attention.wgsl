@@ -42,6 +42,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> o: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/floats.wgsl
+
 // 0 none, 1 floats, 2 bools
 override MASK: u32 = 0u;
 
@@ -52,19 +54,6 @@ const PITCH = 33u;
 var<workgroup> q_tile: array<f32, BLOCK * PITCH>;
 var<workgroup> k_tile: array<f32, BLOCK * PITCH>;
 var<workgroup> weights: array<f32, BLOCK * PITCH>; // scores, then exp(scores - maximum)
-
-fn minus_infinity() -> f32 {
-  var bits = 0xff800000u; // a variable: WGSL refuses infinities in constant expressions
-  return bitcast<f32>(bits);
-}
-
-fn is_minus_infinity(x: f32) -> bool {
-  return bitcast<u32>(x) == 0xff800000u;
-}
-
-fn is_nan(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
-}
 
 fn load_tiles(thread: u32, q_row: u32, k_row: u32, step: u32, q_base: u32, k_base: u32) {
   for (var i = thread; i < BLOCK * BLOCK; i += 256u) {

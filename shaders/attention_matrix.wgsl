@@ -40,6 +40,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> o: array<vec2u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/floats.wgsl
+
 override HEAD_DIM: u32 = 64u;
 override SUBGROUPS: u32 = 4u; // up to 4
 override SPLIT: u32 = 1u; // 1 or 2
@@ -72,11 +74,6 @@ var<workgroup> weights: array<array<vec4u, ROWS * P_PITCH>, SUBGROUPS>;
 var<workgroup> risen: array<u32, 2>;
 var<workgroup> parts: array<vec2f, ROWS * SUBGROUPS>; // references and totals, at last
 
-fn minus_infinity() -> f32 {
-  var bits = 0xff800000u; // a variable: WGSL refuses infinities in constant expressions
-  return bitcast<f32>(bits);
-}
-
 // Where a vec4u of a row lies: which tile of K's or V's, and where in it
 fn place(row: u32, column: u32) -> vec2u {
   return vec2u(row / KEYS * PLANES + column / 8u, row % KEYS * PITCH + column % 8u);
@@ -84,10 +81,6 @@ fn place(row: u32, column: u32) -> vec2u {
 
 fn halves(x: vec4f) -> vec2u {
   return bitcast<vec2u>(vec4h(x));
-}
-
-fn largest(x: vec4f) -> f32 {
-  return max(max(x.x, x.y), max(x.z, x.w));
 }
 
 // Writes half of 32 columns of a row of o.
@@ -269,7 +262,7 @@ fn make_block(block: u32, z: u32, thread: u32, subgroup: u32, lane: u32) {
       c = select(c, masked, key + 8u >= limit);
       d = select(d, masked, key + 12u >= limit);
     }
-    let mine = largest(max(max(a, b), max(c, d)));
+    let mine = largest_of_four(max(max(a, b), max(c, d)));
     let top = max(mine, subgroupShuffleXor(mine, ROWS));
     var shrink = 1.0;
     if ((top - reference) * factor > RISE) {

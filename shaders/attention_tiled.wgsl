@@ -35,6 +35,9 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> o: array<vec2u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/floats.wgsl
+//#include lib/halves.wgsl
+
 override HEAD_DIM: u32 = 64u;
 override QUERIES: u32 = 64u; // a multiple of ROWS
 override LANES: u32 = 16u; // threads that share a query: 8, or 16 where HEAD_DIM is 64
@@ -67,17 +70,12 @@ struct Column {
   b: vec4f,
 }
 
-fn minus_infinity() -> f32 {
-  var bits = 0xff800000u; // a variable: WGSL refuses infinities in constant expressions
-  return bitcast<f32>(bits);
-}
-
 fn floats(chunk: vec4u, at: u32) -> vec4f {
   if (HALVES == 0u) {
     return bitcast<vec4f>(chunk);
   }
   let half = select(chunk.xy, chunk.zw, (at & 1u) == 1u);
-  return vec4f(unpack2x16float(half.x), unpack2x16float(half.y));
+  return widened(half);
 }
 
 // The vec4 of the tile that a thread copies as its i-th
@@ -216,12 +214,9 @@ fn weighted(x: mat4x4f, references: vec4f, factor: f32) -> mat4x4f {
   );
 }
 
-fn largest(x: vec4f) -> f32 {
-  return max(max(x.x, x.y), max(x.z, x.w));
-}
-
 fn tops(x: mat4x4f) -> vec4f {
-  return vec4f(largest(x[0]), largest(x[1]), largest(x[2]), largest(x[3]));
+  return vec4f(
+    largest_of_four(x[0]), largest_of_four(x[1]), largest_of_four(x[2]), largest_of_four(x[3]));
 }
 
 fn totals_of(x: mat4x4f) -> vec4f {

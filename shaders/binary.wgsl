@@ -17,23 +17,16 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<vec4f>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/elements.wgsl
+//#include lib/floats.wgsl
+//#include lib/kept.wgsl
+
 override THREADS: u32 = 256u; // in a workgroup
 // 0 add, 1 sub, 2 mul, 3 div, 4 max, 5 min, 6 pow
 override OP: u32 = 0u;
 
-// Told by its bits, since WGSL lets an implementation assume that NaN does not occur.
-fn is_nan(v: vec4f) -> vec4<bool> {
-  return (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-}
-
 fn propagate_nan(p: vec4f, q: vec4f, value: vec4f) -> vec4f {
-  return select(select(value, q, is_nan(q)), p, is_nan(p));
-}
-
-// v, with a zero in it that no compiler can tell from a parameter (n is below 2^31): the arithmetic
-// around it is then done as it stands here, where fast math would take a + b - a for b.
-fn kept(v: vec4f) -> vec4f {
-  return bitcast<vec4f>(bitcast<vec4u>(v) | vec4u(params.n >> 31u));
+  return select(select(value, q, are_nan(q)), p, are_nan(p));
 }
 
 // The first 12 of 24 bits: the product of two such values is exact.
@@ -164,10 +157,6 @@ fn apply(p: vec4f, q: vec4f) -> vec4f {
 // What becomes of the vec4 that n ends in: `previous` past n.
 fn edge(p: vec4f, q: vec4f, previous: vec4f) -> vec4f {
   return select(previous, apply(p, q), vec4u(0u, 1u, 2u, 3u) < vec4u(params.n % 4u));
-}
-
-fn index(id: vec3u, groups: vec3u) -> u32 {
-  return id.y * groups.x * THREADS + id.x;
 }
 
 @compute @workgroup_size(THREADS)

@@ -32,9 +32,10 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y_vectors: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/broadcast.wgsl
+
 // 0 add, 1 sub, 2 mul, 3 div of float32; 4 add, 5 sub, 6 mul of whole numbers
 override OP: u32 = 0u;
-override RANK: u32 = 5u; // indices in use
 override THREADS: u32 = 256u; // in a workgroup
 
 fn apply(p: vec4u, q: vec4u) -> vec4u {
@@ -47,27 +48,6 @@ fn apply(p: vec4u, q: vec4u) -> vec4u {
     case 5u: { return p - q; }
     default: { return p * q; }
   }
-}
-
-// Where the elements of a and b are that the i-th one comes from.
-fn sources(i: u32) -> vec2u {
-  var rest = i;
-  var at = vec2u();
-  if (RANK > 4u) {
-    at += rest % params.extent4 * vec2u(params.a4, params.b4);
-    rest /= params.extent4;
-  }
-  if (RANK > 3u) {
-    at += rest % params.extent3 * vec2u(params.a3, params.b3);
-    rest /= params.extent3;
-  }
-  if (RANK > 2u) {
-    at += rest % params.extent2 * vec2u(params.a2, params.b2);
-    rest /= params.extent2;
-  }
-  at += rest % params.extent1 * vec2u(params.a1, params.b1);
-  rest /= params.extent1;
-  return at + rest * vec2u(params.a0, params.b0);
 }
 
 @compute @workgroup_size(THREADS)

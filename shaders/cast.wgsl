@@ -14,29 +14,19 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/halves.wgsl
+
 override THREADS: u32 = 256u; // in a workgroup
 // 0 f32, 1 f16, 2 i32, 3 u32, 4 bool, 5 u8, 6 unorm8
 override FROM: u32 = 0u;
 override TO: u32 = 1u;
 
-fn is_nan(v: vec4f) -> vec4<bool> {
-  return (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-}
-
-// f32 to f16 bits. pack2x16float leaves values beyond f16's range open, NaN on some devices, and f16's
-// subnormal numbers, which are multiples of 2^-24, to flushing or to rounding twice.
-fn half_bits(v: vec4f) -> vec4u {
-  let inside = clamp(v, vec4f(-65504.0), vec4f(65504.0));
-  let low = pack2x16float(inside.xy);
-  let high = pack2x16float(inside.zw);
-  let finite = vec4u(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
-  let multiple = vec4u(round(abs(inside) * 16777216.0));
+// To the nearest, also where pack2x16float flushes float16's subnormal numbers, which are multiples
+// of 2^-24, or rounds them twice.
+fn exact_half_bits(v: vec4f) -> vec4u {
+  let multiple = vec4u(round(min(abs(v), vec4f(65504.0)) * 16777216.0));
   let tiny = multiple | select(vec4u(), vec4u(0x8000u), bitcast<vec4u>(v) >= vec4u(0x80000000u));
-  let infinite = select(vec4u(0x7c00u), vec4u(0xfc00u), v < vec4f(0.0));
-  // From 65520 on, f16 rounds to infinity.
-  let ranged = select(
-    select(finite, tiny, multiple < vec4u(1024u)), infinite, abs(v) >= vec4f(65520.0));
-  return select(ranged, vec4u(0x7e00u), is_nan(v));
+  return select(half_bits(v), tiny, (multiple < vec4u(1024u)) & !are_nan(v));
 }
 
 fn load_words(i: u32) -> vec4u {
@@ -55,7 +45,7 @@ fn nearest_float(v: vec4u) -> vec4f {
 fn load_float(i: u32) -> vec4f {
   switch (FROM) {
     case 0u: { return bitcast<vec4f>(load_words(i)); }
-    case 1u: { return vec4f(unpack2x16float(x[2u * i]), unpack2x16float(x[2u * i + 1u])); }
+    case 1u: { return widened(vec2u(x[2u * i], x[2u * i + 1u])); }
     case 2u: { return vec4f(bitcast<vec4i>(load_words(i))); }
     case 5u: { return vec4f(load_bytes(i)); }
     case 6u: { return unpack4x8unorm(x[i]); }
@@ -84,7 +74,7 @@ fn to_i32(i: u32) -> vec4u {
   // 2147483520 is the largest f32 below 2^31; those from 2^31 on are more than i32 holds.
   let inside = vec4i(clamp(v, vec4f(-2147483648.0), vec4f(2147483520.0)));
   let ranged = select(inside, vec4i(2147483647), v >= vec4f(2147483648.0));
-  return bitcast<vec4u>(select(ranged, vec4i(0), is_nan(v)));
+  return bitcast<vec4u>(select(ranged, vec4i(0), are_nan(v)));
 }
 
 fn to_u32(i: u32) -> vec4u {
@@ -94,7 +84,7 @@ fn to_u32(i: u32) -> vec4u {
   let v = load_float(i);
   let inside = vec4u(clamp(v, vec4f(0.0), vec4f(4294967040.0)));
   let ranged = select(inside, vec4u(0xffffffffu), v >= vec4f(4294967296.0));
-  return select(ranged, vec4u(0u), is_nan(v));
+  return select(ranged, vec4u(0u), are_nan(v));
 }
 
 fn to_byte(i: u32) -> vec4u {
@@ -102,7 +92,7 @@ fn to_byte(i: u32) -> vec4u {
     return load_integer(i) & vec4u(0xffu);
   }
   let v = load_float(i);
-  return select(vec4u(clamp(v, vec4f(0.0), vec4f(255.0))), vec4u(0u), is_nan(v));
+  return select(vec4u(clamp(v, vec4f(0.0), vec4f(255.0))), vec4u(0u), are_nan(v));
 }
 
 fn to_bool(i: u32) -> vec4u {
@@ -139,7 +129,7 @@ fn packed(b: vec4u) -> u32 {
 
 fn to_unorm(i: u32) -> u32 {
   let v = load_float(i);
-  return pack4x8unorm(select(v, vec4f(0.0), is_nan(v)));
+  return pack4x8unorm(select(v, vec4f(0.0), are_nan(v)));
 }
 
 fn store_bytes(i: u32, bytes: u32) {
@@ -160,7 +150,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   }
   switch (TO) {
     case 0u: { store_words(i, bitcast<vec4u>(load_float(i))); }
-    case 1u: { store_halves(i, half_bits(load_float(i))); }
+    case 1u: { store_halves(i, exact_half_bits(load_float(i))); }
     case 2u: { store_words(i, to_i32(i)); }
     case 3u: { store_words(i, to_u32(i)); }
     case 4u: { store_words(i, to_bool(i)); }

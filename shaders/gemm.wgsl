@@ -43,12 +43,13 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/activation.wgsl
+
 override SIDE: u32 = 64u; // 32 (not WIDE), 64 or 128
 override DEPTH: u32 = 16u;
 override TALL: bool = false;
 override WIDE: bool = true;
 override SLICES: u32 = 1u;
-override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
 override HALVES: u32 = 0u; // of float16 are: 0 none, 1 B, 2 A and B
 
 override QUARTER = SIDE / 4u;
@@ -129,31 +130,6 @@ fn residual_quad(at: vec4u) -> vec4f {
 
 fn outer(rows: vec4f, columns: vec4f) -> mat4x4f {
   return mat4x4f(rows.x * columns, rows.y * columns, rows.z * columns, rows.w * columns);
-}
-
-// See unary.wgsl for these forms.
-fn erfc_positive(z: vec4f) -> vec4f {
-  let t = 1.0 / (1.0 + 0.5 * z);
-  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
-    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
-    + t * 0.17087277))))))));
-  return t * exp(p - z * z);
-}
-
-fn apply(v: vec4f) -> vec4f {
-  var value = v;
-  switch (FUNCTION) {
-    case 1u: { value = max(v, vec4f(0.0)); }
-    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
-    case 3u: { value = v / (1.0 + exp(-v)); }
-    case 4u: {
-      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
-      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
-    }
-    default: { return v; }
-  }
-  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-  return select(value, v, is_nan);
 }
 
 // Four elements of a row, a quarter of the tile apart.

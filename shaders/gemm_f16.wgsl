@@ -20,7 +20,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> c: array<atomic<u32>>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
+//#include lib/activation.wgsl
+//#include lib/halves.wgsl
 
 const TILE = 32u;
 const DEPTH = 16u;
@@ -29,48 +30,10 @@ const PITCH = 33u;
 var<workgroup> a_tile: array<f32, DEPTH * PITCH>; // transposed: [k][row]
 var<workgroup> b_tile: array<f32, DEPTH * PITCH>; // [k][column]
 
-fn half_of(word: u32, i: u32) -> f32 {
-  let pair = unpack2x16float(word);
-  return select(pair.x, pair.y, (i & 1u) == 1u);
-}
-
-// See unary.wgsl for these forms.
-fn erfc_positive(z: vec4f) -> vec4f {
-  let t = 1.0 / (1.0 + 0.5 * z);
-  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
-    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
-    + t * 0.17087277))))))));
-  return t * exp(p - z * z);
-}
-
-fn apply(v: vec4f) -> vec4f {
-  var value = v;
-  switch (FUNCTION) {
-    case 1u: { value = max(v, vec4f(0.0)); }
-    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
-    case 3u: { value = v / (1.0 + exp(-v)); }
-    case 4u: {
-      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
-      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
-    }
-    default: { return v; }
-  }
-  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-  return select(value, v, is_nan);
-}
-
 // Only this thread writes element i, but another may write the other half of its word.
 fn store_half(i: u32, value: f32) {
   let shift = 16u * (i & 1u);
-  // pack2x16float leaves the result open for values beyond float16's range.
-  let limit = 65520.0; // from here on, float16 rounds to infinity
-  var bits = pack2x16float(vec2f(clamp(value, -65504.0, 65504.0), 0.0)) & 0xffffu;
-  if (abs(value) >= limit) {
-    bits = select(0x7c00u, 0xfc00u, value < 0.0);
-  }
-  if ((bitcast<u32>(value) & 0x7fffffffu) > 0x7f800000u) {
-    bits = 0x7e00u;
-  }
+  let bits = half_bits(vec4f(value)).x;
   let old = atomicLoad(&c[i >> 1u]) & (0xffffu << shift);
   atomicXor(&c[i >> 1u], old ^ (bits << shift));
 }

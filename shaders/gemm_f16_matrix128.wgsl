@@ -14,105 +14,21 @@ enable chromium_experimental_subgroup_matrix;
 
 diagnostic(off, chromium.subgroup_matrix_uniformity);
 
-struct Params {
-  m: u32,
-  n: u32,
-  k: u32,
-  alpha: f32,
-  beta: f32,
-  biased: u32, // whether there is a bias, of n halves for every row
-}
-
-@group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
-@group(0) @binding(1) var<storage, read> b: array<vec4u>;
-@group(0) @binding(2) var<storage, read> bias: array<vec4u>;
-@group(0) @binding(3) var<storage, read_write> c: array<vec4u>;
-@group(1) @binding(0) var<uniform> params: Params;
-
-override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
-
-alias Left = subgroup_matrix_left<f16, 16, 16>;
-alias Right = subgroup_matrix_right<f16, 16, 16>;
-alias Sum = subgroup_matrix_result<f32, 16, 16>;
+//#include lib/gemm_f16_matrix.wgsl
 
 const ROWS = 128u; // of the tile of C
 const COLUMNS = 128u;
 const DEPTH = 32u;
 const THREADS = 128u;
-const TALL = 8u; // tiles, of a group of tiles that share their columns of B in the cache
 
 // Pitches in vec4u. Odd ones, so that a matrix's rows start in different banks.
 const A_PITCH = 5u;
 const B_PITCH = 9u;
-const C_PITCH = 5u;
 
 // One array for each 64 rows of A and one for each 64 columns of B: the compiler checks no bounds
 // where a matrix's place in an array is a constant.
 var<workgroup> a_tile: array<array<vec4u, 64u * A_PITCH>, 2>;
 var<workgroup> b_tile: array<array<vec4u, DEPTH * B_PITCH>, 2>;
-var<workgroup> c_tile: array<array<vec4u, 16u * C_PITCH>, 4>; // sums of each subgroup
-
-fn from_halves(bits: vec2u) -> vec4f {
-  return vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
-}
-
-fn to_halves(x: vec4f) -> vec2u {
-  return vec2u(bitcast<u32>(vec2h(x.xy)), bitcast<u32>(vec2h(x.zw)));
-}
-
-// See unary.wgsl for these forms.
-fn erfc_positive(z: vec4f) -> vec4f {
-  let t = 1.0 / (1.0 + 0.5 * z);
-  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
-    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
-    + t * 0.17087277))))))));
-  return t * exp(p - z * z);
-}
-
-fn apply(v: vec4f) -> vec4f {
-  var value = v;
-  switch (FUNCTION) {
-    case 1u: { value = max(v, vec4f(0.0)); }
-    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
-    case 3u: { value = v / (1.0 + exp(-v)); }
-    case 4u: {
-      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
-      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
-    }
-    default: { return v; }
-  }
-  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-  return select(value, v, is_nan);
-}
-
-// Writes one matrix of sums to C's elements from (row, column) on.
-fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
-  let tile = &c_tile[subgroup];
-  subgroupMatrixStore<row_major>(tile, 0u, sum, C_PITCH);
-  workgroupBarrier();
-  let i = row + lane / 2u;
-  let j = column / 8u + lane % 2u;
-  let width = (params.n + 7u) / 8u;
-  if (i < params.m && j < width) {
-    let at = lane / 2u * C_PITCH + lane % 2u * 2u;
-    var low = params.alpha * bitcast<vec4f>(tile[at]);
-    var high = params.alpha * bitcast<vec4f>(tile[at + 1u]);
-    if (params.biased != 0u) {
-      let eight = bias[j];
-      low += from_halves(eight.xy);
-      high += from_halves(eight.zw);
-    }
-    low = apply(low);
-    high = apply(high);
-    if (params.beta != 0.0) {
-      let old = c[i * width + j];
-      low += params.beta * from_halves(old.xy);
-      high += params.beta * from_halves(old.zw);
-    }
-    c[i * width + j] = vec4u(to_halves(low), to_halves(high));
-  }
-  workgroupBarrier();
-}
 
 @compute @workgroup_size(THREADS)
 fn main(
@@ -122,17 +38,12 @@ fn main(
   @builtin(subgroup_id) subgroup: u32,
   @builtin(subgroup_invocation_id) lane: u32,
 ) {
-  let tiles_across = (params.n + COLUMNS - 1u) / COLUMNS;
-  let tiles_down = (params.m + ROWS - 1u) / ROWS;
-  let tile = group.y * groups.x + group.x;
-  if (tile >= tiles_across * tiles_down) {
+  let tile = tile_of(group, groups);
+  if (tile.is_outside) {
     return;
   }
-  let first = tile / (TALL * tiles_across) * TALL; // row of tiles, of a group
-  let tall = min(tiles_down - first, TALL);
-  let in_group = tile % (TALL * tiles_across);
-  let row0 = (first + in_group % tall) * ROWS;
-  let column0 = in_group / tall * COLUMNS;
+  let row0 = tile.row;
+  let column0 = tile.column;
   let sub_row = subgroup / 2u;
   let sub_column = subgroup % 2u;
 

@@ -21,7 +21,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> c: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
+//#include lib/activation.wgsl
+//#include lib/halves.wgsl
 
 override ROWS: u32 = 4u; // of a workgroup: 1 or 4
 const COLUMNS = 32u;
@@ -32,8 +33,7 @@ const THREADS = 256u;
 var<workgroup> partial: array<vec4f, 2u * THREADS>; // [team][column / 4], of one row
 
 fn half_at(i: u32) -> f32 {
-  let pair = unpack2x16float(a[i >> 1u]);
-  return select(pair.x, pair.y, (i & 1u) == 1u);
+  return half_of(a[i >> 1u], i);
 }
 
 // A step of as many rows as there are.
@@ -51,49 +51,13 @@ fn column_of_a(rows: vec4u, step: u32) -> vec4f {
 
 // Four rows' sums of four columns, and one more step of k.
 fn add(sums: mat4x4f, rows: vec4f, bits: vec2u) -> mat4x4f {
-  let columns = vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
+  let columns = widened(bits);
   return mat4x4f(
     fma(rows.xxxx, columns, sums[0]),
     fma(rows.yyyy, columns, sums[1]),
     fma(rows.zzzz, columns, sums[2]),
     fma(rows.wwww, columns, sums[3]),
   );
-}
-
-// One half's bits. pack2x16float leaves the result open for values beyond float16's range.
-fn half_bits(value: f32) -> u32 {
-  if ((bitcast<u32>(value) & 0x7fffffffu) > 0x7f800000u) {
-    return 0x7e00u;
-  }
-  if (abs(value) >= 65520.0) { // from here on, float16 rounds to infinity
-    return select(0x7c00u, 0xfc00u, value < 0.0);
-  }
-  return pack2x16float(vec2f(clamp(value, -65504.0, 65504.0), 0.0)) & 0xffffu;
-}
-
-// See unary.wgsl for these forms.
-fn erfc_positive(z: vec4f) -> vec4f {
-  let t = 1.0 / (1.0 + 0.5 * z);
-  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
-    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
-    + t * 0.17087277))))))));
-  return t * exp(p - z * z);
-}
-
-fn apply(v: vec4f) -> vec4f {
-  var value = v;
-  switch (FUNCTION) {
-    case 1u: { value = max(v, vec4f(0.0)); }
-    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
-    case 3u: { value = v / (1.0 + exp(-v)); }
-    case 4u: {
-      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
-      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
-    }
-    default: { return v; }
-  }
-  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-  return select(value, v, is_nan);
 }
 
 // Adds up the teams' sums of a row and writes it: each of 64 threads adds 8 teams' of four
@@ -130,7 +94,7 @@ fn write(low: vec4f, high: vec4f, thread: u32, row: u32, column0: u32) {
     if (params.beta != 0.0) {
       values += params.beta * unpack2x16float(c[i]);
     }
-    c[i] = half_bits(values.x) | (half_bits(values.y) << 16u);
+    c[i] = narrowed(values.xyxy).x;
   }
   workgroupBarrier();
 }

@@ -22,14 +22,16 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> c: array<vec2u>; // four
 @group(1) @binding(0) var<uniform> params: Params;
 
-override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
+//#include lib/activation.wgsl
+//#include lib/halves.wgsl
+//#include lib/tiles.wgsl
 
-const TILE = 128u;
+const ROWS = 128u; // of the tile of C
+const COLUMNS = 128u;
 const DEPTH = 16u;
 const THREADS = 128u;
 const A_PITCH = 132u; // padded, so that what threads store together lies in different banks
 const B_PITCH = 32u; // in vec4f
-const TALL = 8u; // tiles, of a group of tiles that share their columns of B in the cache
 
 var<workgroup> a_tile: array<f32, DEPTH * A_PITCH>; // [k][row]
 var<workgroup> b_tile: array<vec4f, DEPTH * B_PITCH>; // [k][column / 4]
@@ -44,42 +46,6 @@ fn step(sums: mat4x4f, rows: vec4f, columns: vec4f) -> mat4x4f {
   );
 }
 
-// One half's bits. pack2x16float leaves the result open for values beyond float16's range.
-fn half_bits(value: f32) -> u32 {
-  if ((bitcast<u32>(value) & 0x7fffffffu) > 0x7f800000u) {
-    return 0x7e00u;
-  }
-  if (abs(value) >= 65520.0) { // from here on, float16 rounds to infinity
-    return select(0x7c00u, 0xfc00u, value < 0.0);
-  }
-  return pack2x16float(vec2f(clamp(value, -65504.0, 65504.0), 0.0)) & 0xffffu;
-}
-
-// See unary.wgsl for these forms.
-fn erfc_positive(z: vec4f) -> vec4f {
-  let t = 1.0 / (1.0 + 0.5 * z);
-  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
-    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
-    + t * 0.17087277))))))));
-  return t * exp(p - z * z);
-}
-
-fn apply(v: vec4f) -> vec4f {
-  var value = v;
-  switch (FUNCTION) {
-    case 1u: { value = max(v, vec4f(0.0)); }
-    case 2u: { value = v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
-    case 3u: { value = v / (1.0 + exp(-v)); }
-    case 4u: {
-      let tail = 0.5 * erfc_positive(abs(v) * 0.7071067811865476);
-      value = v * select(1.0 - tail, tail, v < vec4f(0.0));
-    }
-    default: { return v; }
-  }
-  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-  return select(value, v, is_nan);
-}
-
 fn write(sums: vec4f, row: u32, column: u32) {
   let width = (params.n + 7u) / 8u * 2u;
   if (row >= params.m || column / 4u >= width) {
@@ -88,17 +54,13 @@ fn write(sums: vec4f, row: u32, column: u32) {
   let i = row * width + column / 4u;
   var values = params.alpha * sums;
   if (params.biased != 0u) {
-    let four = bias[column / 4u];
-    values += vec4f(unpack2x16float(four.x), unpack2x16float(four.y));
+    values += widened(bias[column / 4u]);
   }
   values = apply(values);
   if (params.beta != 0.0) {
-    values += params.beta * vec4f(unpack2x16float(c[i].x), unpack2x16float(c[i].y));
+    values += params.beta * widened(c[i]);
   }
-  c[i] = vec2u(
-    half_bits(values.x) | (half_bits(values.y) << 16u),
-    half_bits(values.z) | (half_bits(values.w) << 16u),
-  );
+  c[i] = narrowed(values);
 }
 
 fn write_block(sums: mat4x4f, row: u32, column: u32) {
@@ -114,17 +76,12 @@ fn main(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let tiles_across = (params.n + TILE - 1u) / TILE;
-  let tiles_down = (params.m + TILE - 1u) / TILE;
-  let tile = group.y * groups.x + group.x;
-  if (tile >= tiles_across * tiles_down) {
+  let tile = tile_of(group, groups);
+  if (tile.is_outside) {
     return;
   }
-  let first = tile / (TALL * tiles_across) * TALL; // row of tiles, of a group
-  let tall = min(tiles_down - first, TALL);
-  let in_group = tile % (TALL * tiles_across);
-  let row0 = (first + in_group % tall) * TILE;
-  let column0 = in_group / tall * TILE;
+  let row0 = tile.row;
+  let column0 = tile.column;
 
   // What this thread brings into workgroup memory: 8 steps of two rows of A, and 8 columns of two
   // rows of B. Rows and columns beyond the edge are replaced by the last ones.
@@ -191,11 +148,11 @@ fn main(
     a_tile[a_to + 64u + 5u * A_PITCH] = a1_2.y;
     a_tile[a_to + 64u + 6u * A_PITCH] = a1_3.x;
     a_tile[a_to + 64u + 7u * A_PITCH] = a1_3.y;
-    b_tile[b_to] = vec4f(unpack2x16float(next_b0.x), unpack2x16float(next_b0.y));
-    b_tile[b_to + 1u] = vec4f(unpack2x16float(next_b0.z), unpack2x16float(next_b0.w));
+    b_tile[b_to] = widened(next_b0.xy);
+    b_tile[b_to + 1u] = widened(next_b0.zw);
     let b_to1 = b_to + 8u * B_PITCH;
-    b_tile[b_to1] = vec4f(unpack2x16float(next_b1.x), unpack2x16float(next_b1.y));
-    b_tile[b_to1 + 1u] = vec4f(unpack2x16float(next_b1.z), unpack2x16float(next_b1.w));
+    b_tile[b_to1] = widened(next_b1.xy);
+    b_tile[b_to1 + 1u] = widened(next_b1.zw);
     workgroupBarrier();
     let k1 = k0 + DEPTH;
     if (k1 < params.k) { // the next tiles come while these are multiplied

@@ -39,6 +39,8 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/halves.wgsl
+
 override LANES: u32 = 1u;
 override VECTORS: u32 = 1u; // 1, or 4 with the last one as often as needed
 override QUADS: bool = false;
@@ -51,11 +53,6 @@ var<workgroup> parts: array<vec4f, THREADS>;
 
 fn are_halves(bit: u32) -> bool {
   return MIXED && (params.added & bit) != 0u;
-}
-
-fn half_of(word: u32, i: u32) -> f32 {
-  let pair = unpack2x16float(word);
-  return select(pair.x, pair.y, (i & 1u) == 1u);
 }
 
 fn x_value(i: u32) -> f32 {
@@ -92,7 +89,7 @@ fn four_lines(at: u32) -> vec4f {
     if (are_halves(8u)) {
       let eight = x4[at / 8u];
       let four = select(eight.xy, eight.zw, (at & 4u) != 0u);
-      return vec4f(unpack2x16float(four.x), unpack2x16float(four.y));
+      return widened(four);
     }
     return bitcast<vec4f>(x4[at / 4u]);
   }

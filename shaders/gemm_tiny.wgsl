@@ -30,43 +30,13 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/activation_of_one.wgsl
+//#include lib/halves.wgsl
+
 const THREADS = 128u;
-
-fn is_nan(v: f32) -> bool {
-  return (bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u;
-}
-
-// See unary.wgsl for these forms.
-fn gelu_erf(v: f32) -> f32 {
-  let z = abs(v) * 0.7071067811865476;
-  let t = 1.0 / (1.0 + 0.5 * z);
-  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
-    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
-    + t * 0.17087277))))))));
-  let tail = 0.5 * t * exp(p - z * z);
-  return v * select(1.0 - tail, tail, v < 0.0);
-}
-
-fn apply(v: f32) -> f32 {
-  if (is_nan(v)) {
-    return v;
-  }
-  switch (params.function) {
-    case 1u: { return max(v, 0.0); }
-    case 2u: { return v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
-    case 3u: { return v / (1.0 + exp(-v)); }
-    case 4u: { return gelu_erf(v); }
-    default: { return v; }
-  }
-}
 
 fn has(bit: u32) -> bool {
   return (params.added & bit) != 0u;
-}
-
-fn half_of(word: u32, i: u32) -> f32 {
-  let pair = unpack2x16float(word);
-  return select(pair.x, pair.y, (i & 1u) == 1u);
 }
 
 fn a_at(i: u32) -> f32 {

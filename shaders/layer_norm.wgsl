@@ -34,49 +34,11 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> summed_vectors: array<vec4f>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-const THREADS = 256u;
-const MOST = 16u;
-override HELD: u32 = 4u; // at most MOST
+//#include lib/floats.wgsl
+//#include lib/moments.wgsl
+//#include lib/rows.wgsl
 
-var<workgroup> partial: array<f32, THREADS>;
 var<workgroup> partial_moments: array<Moments, THREADS>;
-
-fn sum_of(v: vec4f) -> f32 {
-  return (v.x + v.y) + (v.z + v.w);
-}
-
-// The sum of `lanes` threads' values, for all of them. Each step leaves a quarter.
-fn sum_of_lanes(value: f32, thread: u32) -> f32 {
-  let first = thread & ~(params.lanes - 1u);
-  var sum = value;
-  partial[thread] = value;
-  for (var rest = params.lanes; rest > 1u;) {
-    let step = (rest + 3u) / 4u;
-    workgroupBarrier();
-    if (thread - first < step) {
-      for (var other = step; other < rest; other += step) {
-        sum += partial[thread + other];
-      }
-      partial[thread] = sum;
-    }
-    rest = step;
-  }
-  workgroupBarrier();
-  sum = partial[first];
-  workgroupBarrier();
-  return sum;
-}
-
-struct Place {
-  row: u32,
-  lane: u32, // of the row's threads
-}
-
-fn place(group: vec3u, groups: vec3u, thread: u32) -> Place {
-  let rows = THREADS / params.lanes;
-  let row = (group.y * groups.x + group.x) * rows + thread / params.lanes;
-  return Place(row, thread & (params.lanes - 1u));
-}
 
 // The first element of a row that the k-th vec4 of a lane stands for; word by word, the other
 // three follow `lanes` apart.
@@ -92,12 +54,6 @@ fn is_inside(lane: u32, k: u32, aligned: bool) -> vec4<bool> {
   return first + vec4u(0u, 1u, 2u, 3u) * params.lanes < vec4u(params.length);
 }
 
-// The difference, with a zero in it that no compiler can tell from its parameters: fast math could
-// otherwise subtract the sum of pivot and mean, which has lost the mean's last digits.
-fn less(v: vec4f, pivot: f32) -> vec4f {
-  return bitcast<vec4f>(bitcast<vec4u>(v - pivot) | vec4u(params.lanes >> 31u));
-}
-
 // Replaces a row's values by those less the mean, 0 for what is not there; returns
 // 1 / sqrt(variance + eps).
 fn centre(
@@ -105,18 +61,20 @@ fn centre(
 ) -> f32 {
   var sum = vec4f();
   for (var k = 0u; k < HELD; k++) {
-    let value = select(vec4f(), less((*held)[k], first), is_inside(lane, k, aligned));
+    let value = select(vec4f(), less((*held)[k], vec4f(first)), is_inside(lane, k, aligned));
     (*held)[k] = value;
     sum += value;
   }
-  let mean = sum_of_lanes(sum_of(sum), thread) / f32(params.length);
+  let mean = sum_of_lanes(sum_of_four(sum), thread) / f32(params.length);
+  workgroupBarrier();
   var deviations = vec4f();
   for (var k = 0u; k < HELD; k++) {
     let value = select(vec4f(), (*held)[k] - mean, is_inside(lane, k, aligned));
     (*held)[k] = value;
     deviations += value * value;
   }
-  let variance = sum_of_lanes(sum_of(deviations), thread) / f32(params.length);
+  let variance = sum_of_lanes(sum_of_four(deviations), thread) / f32(params.length);
+  workgroupBarrier();
   return 1.0 / sqrt(variance + params.eps);
 }
 
@@ -299,27 +257,6 @@ fn main_sum_aligned(
   store_vectors(&held, own, factor);
 }
 
-struct Moments {
-  count: f32,
-  mean: f32, // of the differences from the row's first value, the pivot
-  deviations: f32, // sum of squared differences from the mean
-}
-
-// Chan's parallel form of Welford's method (https://doi.org/10.1080/00031305.1983.10483115).
-fn merge(p: Moments, q: Moments) -> Moments {
-  if (q.count == 0.0) {
-    return p;
-  }
-  if (p.count == 0.0) { // else delta² may overflow, and times 0 be NaN
-    return q;
-  }
-  let count = p.count + q.count;
-  let delta = q.mean - p.mean;
-  let share = q.count / count;
-  return Moments(
-    count, p.mean + delta * share, p.deviations + q.deviations + delta * delta * p.count * share);
-}
-
 @compute @workgroup_size(THREADS)
 fn main_long(
   @builtin(workgroup_id) group: vec3u,
@@ -355,13 +292,13 @@ fn main_long(
   for (; j + 3u * THREADS < end; j += 4u * THREADS) {
     let at = vec4u(j, j + THREADS, j + 2u * THREADS, j + 3u * THREADS);
     let i = base + at;
-    let v = (less(vec4f(x[i.x], x[i.y], x[i.z], x[i.w]), pivot) - mean) * factor;
+    let v = (less(vec4f(x[i.x], x[i.y], x[i.z], x[i.w]), vec4f(pivot)) - mean) * factor;
     y[i.x] = v.x * gamma[at.x] + beta[at.x];
     y[i.y] = v.y * gamma[at.y] + beta[at.y];
     y[i.z] = v.z * gamma[at.z] + beta[at.z];
     y[i.w] = v.w * gamma[at.w] + beta[at.w];
   }
   for (; j < end; j += THREADS) {
-    y[base + j] = (less(vec4f(x[base + j]), pivot).x - mean) * factor * gamma[j] + beta[j];
+    y[base + j] = (less(vec4f(x[base + j]), vec4f(pivot)).x - mean) * factor * gamma[j] + beta[j];
   }
 }

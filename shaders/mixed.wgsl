@@ -35,7 +35,9 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<vec2u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override RANK: u32 = 5u; // indices in use
+//#include lib/broadcast.wgsl
+//#include lib/halves.wgsl
+
 override THREADS: u32 = 256u; // in a workgroup
 
 fn has(bit: u32) -> bool {
@@ -49,35 +51,6 @@ fn apply(p: vec4f, q: vec4f) -> vec4f {
     case 2u: { return p * q; }
     default: { return p / q; }
   }
-}
-
-// Where the elements of a and b are that the i-th one comes from.
-fn sources(i: u32) -> vec2u {
-  var rest = i;
-  var at = vec2u();
-  if (RANK > 4u) {
-    at += rest % params.extent4 * vec2u(params.a4, params.b4);
-    rest /= params.extent4;
-  }
-  if (RANK > 3u) {
-    at += rest % params.extent3 * vec2u(params.a3, params.b3);
-    rest /= params.extent3;
-  }
-  if (RANK > 2u) {
-    at += rest % params.extent2 * vec2u(params.a2, params.b2);
-    rest /= params.extent2;
-  }
-  at += rest % params.extent1 * vec2u(params.a1, params.b1);
-  rest /= params.extent1;
-  return at + rest * vec2u(params.a0, params.b0);
-}
-
-fn half_of(word: u32, i: u32) -> f32 {
-  return unpack2x16float(word >> (16u * (i & 1u))).x;
-}
-
-fn halves_of(words: vec2u) -> vec4f {
-  return vec4f(unpack2x16float(words.x), unpack2x16float(words.y));
 }
 
 fn a_at(i: u32) -> f32 {
@@ -97,37 +70,23 @@ fn b_at(i: u32) -> f32 {
 // Four neighbours, the first of them at a multiple of 4.
 fn a_four(i: u32) -> vec4f {
   if (has(1u)) {
-    return halves_of(a[i / 4u]);
+    return widened(a[i / 4u]);
   }
   return bitcast<vec4f>(vec4u(a[i / 2u], a[i / 2u + 1u]));
 }
 
 fn b_four(i: u32) -> vec4f {
   if (has(2u)) {
-    return halves_of(b[i / 4u]);
+    return widened(b[i / 4u]);
   }
   return bitcast<vec4f>(vec4u(b[i / 2u], b[i / 2u + 1u]));
-}
-
-// One half's bits. pack2x16float leaves values beyond f16's range open, and NaN on some devices.
-fn half_bits(v: vec4f) -> vec4u {
-  let inside = clamp(v, vec4f(-65504.0), vec4f(65504.0));
-  let low = pack2x16float(inside.xy);
-  let high = pack2x16float(inside.zw);
-  let finite = vec4u(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
-  let infinite = select(vec4u(0x7c00u), vec4u(0xfc00u), v < vec4f(0.0));
-  // From 65520 on, f16 rounds to infinity.
-  let ranged = select(finite, infinite, abs(v) >= vec4f(65520.0));
-  let is_nan = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-  return select(ranged, vec4u(0x7e00u), is_nan);
 }
 
 // The i-th four elements of y, as far as n goes.
 fn store(i: u32, value: vec4f) {
   let left = params.n - 4u * i;
   if (has(4u)) {
-    let bits = half_bits(value);
-    let words = bits.xz | (bits.yw << vec2u(16u));
+    let words = narrowed(value);
     let first = select(0xffffffffu, 0xffffu, left == 1u);
     let second = select(select(0xffffffffu, 0xffffu, left == 3u), 0u, left < 3u);
     let mask = vec2u(first, second);
@@ -192,7 +151,7 @@ fn main_in_place(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgrou
   }
   var own: vec4f;
   if (has(4u)) {
-    own = halves_of(y[i]);
+    own = widened(y[i]);
   } else {
     own = bitcast<vec4f>(vec4u(y[2u * i], y[2u * i + 1u]));
   }

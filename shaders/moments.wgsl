@@ -28,17 +28,12 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-// 1: inner is a multiple of 4, so that groups of columns are vec4s
-override ALIGNED: u32 = 0u;
+//#include lib/columns.wgsl
+//#include lib/moments.wgsl
+
 // 1: y is not the quadruples but the variances, scale × deviations
 override VARIANCE: u32 = 0u;
 const THREADS = 256u; // in a workgroup
-
-struct Moments {
-  count: f32,
-  mean: f32, // less the pivot
-  deviations: f32,
-}
 
 // Of four columns, which have a count in common.
 struct Columns {
@@ -52,20 +47,6 @@ var<workgroup> counts: array<f32, THREADS>;
 var<workgroup> means: array<vec4f, THREADS>;
 var<workgroup> deviations: array<vec4f, THREADS>;
 
-fn merge(p: Moments, q: Moments) -> Moments {
-  if (q.count == 0.0) {
-    return p;
-  }
-  if (p.count == 0.0) { // else delta² may overflow, and times 0 be NaN
-    return q;
-  }
-  let count = p.count + q.count;
-  let delta = q.mean - p.mean;
-  let share = q.count / count;
-  return Moments(
-    count, p.mean + delta * share, p.deviations + q.deviations + delta * delta * p.count * share);
-}
-
 fn merge_columns(p: Columns, q: Columns) -> Columns {
   if (q.count == 0.0) {
     return p;
@@ -78,12 +59,6 @@ fn merge_columns(p: Columns, q: Columns) -> Columns {
   let share = q.count / count;
   return Columns(
     count, p.mean + delta * share, p.deviations + q.deviations + delta * delta * p.count * share);
-}
-
-// The difference, with a zero in it that no compiler can tell from its parameters: fast math could
-// otherwise subtract the pivot from a sum that has lost its last digits.
-fn less(v: vec4f, pivot: vec4f) -> vec4f {
-  return bitcast<vec4f>(bitcast<vec4u>(v - pivot) | vec4u(params.lanes >> 31u));
 }
 
 fn is_finite(v: f32) -> bool {
@@ -193,14 +168,6 @@ fn main_rows(
     }
     store(which, pivot, found);
   }
-}
-
-// Words i to i + 3; what lies past the end of x is anything.
-fn load_columns(i: u32) -> vec4f {
-  if (ALIGNED != 0u) {
-    return x[i / 4u];
-  }
-  return vec4f(words[i], words[i + 1u], words[i + 2u], words[i + 3u]);
 }
 
 @compute @workgroup_size(THREADS)

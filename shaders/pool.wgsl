@@ -28,13 +28,11 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> indices: array<i32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/floats.wgsl
+
 // 0 max; 1 mean, whose divisor counts the padding; 2 mean, whose divisor does not
 override OP: u32 = 0u;
 override THREADS: u32 = 256u; // in a workgroup
-
-fn is_nan(v: f32) -> bool {
-  return (bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u;
-}
 
 struct Found {
   value: f32,
@@ -45,8 +43,7 @@ fn maximum(i: u32) -> Found {
   let plane = i / (params.out_h * params.out_w) * params.height * params.width;
   let row0 = i / params.out_w % params.out_h * params.stride_h;
   let column0 = i % params.out_w * params.stride_w;
-  var bits = 0xff800000u; // -infinity; a variable, since WGSL refuses it in constant expressions
-  var best = Found(bitcast<f32>(bits), -1);
+  var best = Found(minus_infinity(), -1);
   for (var r = 0u; r < params.kernel_h; r++) {
     // Unsigned: a place left of or above x wraps to a huge one and fails the test.
     let row = row0 + r * params.dilation_h - params.pad_h;
@@ -93,8 +90,7 @@ fn mean(i: u32) -> f32 {
   }
   let divisor = select(inside, padded, OP == 1u);
   if (divisor == 0u) {
-    var bits = 0x7fc00000u;
-    return bitcast<f32>(bits);
+    return quiet_nan();
   }
   return sum / f32(divisor);
 }

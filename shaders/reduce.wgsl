@@ -25,24 +25,21 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/columns.wgsl
+//#include lib/floats.wgsl
+
 // 0 sum (and mean), 1 max, 2 min
 override OP: u32 = 0u;
-// 1: inner is a multiple of 4, so that groups of columns are vec4s
-override ALIGNED: u32 = 0u;
 override THREADS: u32 = 256u; // in a workgroup; a power of two
 
 var<workgroup> partial: array<f32, THREADS>;
 var<workgroup> partial_columns: array<vec4f, THREADS>;
 
-fn is_nan(v: vec4f) -> vec4<bool> {
-  return (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-}
-
 fn combine(p: vec4f, q: vec4f) -> vec4f {
   switch (OP) {
     case 0u: { return p + q; }
-    case 1u: { return select(select(max(p, q), q, is_nan(q)), p, is_nan(p)); }
-    default: { return select(select(min(p, q), q, is_nan(q)), p, is_nan(p)); }
+    case 1u: { return select(select(max(p, q), q, are_nan(q)), p, are_nan(p)); }
+    default: { return select(select(min(p, q), q, are_nan(q)), p, are_nan(p)); }
   }
 }
 
@@ -120,14 +117,6 @@ fn main_rows(
   if (live && lane == 0u) {
     y[which] = scaled(vec4f(value)).x;
   }
-}
-
-// Words i to i + 3; what lies past the end of x is anything.
-fn load_columns(i: u32) -> vec4f {
-  if (ALIGNED != 0u) {
-    return x[i / 4u];
-  }
-  return vec4f(words[i], words[i + 1u], words[i + 2u], words[i + 3u]);
 }
 
 @compute @workgroup_size(THREADS)

@@ -21,6 +21,9 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/elements.wgsl
+//#include lib/halves.wgsl
+
 override THREADS: u32 = 256u; // in a workgroup
 
 fn apply(v: vec4u) -> vec4u {
@@ -42,33 +45,8 @@ fn apply(v: vec4u) -> vec4u {
 }
 
 // The bits of four floats, from halves.
-fn widened(halves: vec2u) -> vec4u {
-  return bitcast<vec4u>(vec4f(unpack2x16float(halves.x), unpack2x16float(halves.y)));
-}
-
-// Four floats as halves. pack2x16float leaves values beyond f16's range open, and NaN on some
-// devices.
-fn narrowed(floats: vec4u) -> vec2u {
-  let v = bitcast<vec4f>(floats);
-  let inside = clamp(v, vec4f(-65504.0), vec4f(65504.0));
-  let low = pack2x16float(inside.xy);
-  let high = pack2x16float(inside.zw);
-  let finite = vec4u(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
-  let infinite = select(vec4u(0x7c00u), vec4u(0xfc00u), v < vec4f(0.0));
-  // From 65520 on, f16 rounds to infinity.
-  let ranged = select(finite, infinite, abs(v) >= vec4f(65520.0));
-  let is_nan = (floats & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-  let bits = select(ranged, vec4u(0x7e00u), is_nan);
-  return bits.xz | (bits.yw << vec2u(16u));
-}
-
-// The words of a vec4 of y: new ones as far as n goes, `left` elements of `each` in a word.
-fn edge(value: vec4u, previous: vec4u, left: u32, each: u32) -> vec4u {
-  let before = min(vec4u(left), each * vec4u(0u, 1u, 2u, 3u));
-  let inside = min(vec4u(left) - before, vec4u(each)); // elements of each word
-  let some = select(vec4u(), vec4u(0xffffu), inside > vec4u());
-  let mask = select(some, vec4u(0xffffffffu), inside == vec4u(each));
-  return (previous & ~mask) | (value & mask);
+fn wide(halves: vec2u) -> vec4u {
+  return bitcast<vec4u>(widened(halves));
 }
 
 fn store_words(i: u32, value: vec4u) {
@@ -76,18 +54,18 @@ fn store_words(i: u32, value: vec4u) {
   if (left >= 4u) {
     y[i] = value;
   } else {
-    y[i] = edge(value, y[i], left, 1u);
+    y[i] = words_edge(value, y[i], left, 1u);
   }
 }
 
 fn store_eight(i: u32, first: vec4u, second: vec4u) {
   let left = params.n - 8u * i;
   if ((params.halves & 2u) != 0u) {
-    let value = vec4u(narrowed(first), narrowed(second));
+    let value = vec4u(narrowed(bitcast<vec4f>(first)), narrowed(bitcast<vec4f>(second)));
     if (left >= 8u) {
       y[i] = value;
     } else {
-      y[i] = edge(value, y[i], left, 2u);
+      y[i] = words_edge(value, y[i], left, 2u);
     }
     return;
   }
@@ -95,10 +73,6 @@ fn store_eight(i: u32, first: vec4u, second: vec4u) {
   if (left > 4u) {
     store_words(2u * i + 1u, second);
   }
-}
-
-fn index(id: vec3u, groups: vec3u) -> u32 {
-  return id.y * groups.x * THREADS + id.x;
 }
 
 @compute @workgroup_size(THREADS)
@@ -111,7 +85,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   } else if (8u * i < params.n) {
     if ((params.halves & 1u) != 0u) {
       let eight = x[i];
-      store_eight(i, apply(widened(eight.xy)), apply(widened(eight.zw)));
+      store_eight(i, apply(wide(eight.xy)), apply(wide(eight.zw)));
     } else {
       store_eight(i, apply(x[2u * i]), apply(x[2u * i + 1u]));
     }
@@ -127,6 +101,6 @@ fn main_in_place(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgrou
     }
   } else if (8u * i < params.n) {
     let eight = y[i];
-    store_eight(i, apply(widened(eight.xy)), apply(widened(eight.zw)));
+    store_eight(i, apply(wide(eight.xy)), apply(wide(eight.zw)));
   }
 }

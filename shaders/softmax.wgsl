@@ -26,131 +26,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> new_parts: array<vec2f>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-const THREADS = 256u;
-const MOST = 16u;
-override HELD: u32 = 4u; // at most MOST
-
-var<workgroup> partial: array<f32, THREADS>;
-var<workgroup> partial_runs: array<vec2f, THREADS>;
-
-// From bits that are not constant, since WGSL refuses infinities and NaN in constant expressions.
-fn from_bits(bits: u32) -> f32 {
-  var word = bits;
-  return bitcast<f32>(word);
-}
-
-fn minus_infinity() -> f32 {
-  return from_bits(0xff800000u);
-}
-
-fn is_minus_infinity(v: f32) -> bool {
-  return bitcast<u32>(v) == 0xff800000u;
-}
-
-// Finite or -infinity. NaN and +infinity make the whole row NaN: what max and exp make of those is
-// left open by WGSL.
-fn is_good(v: vec4f) -> vec4<bool> {
-  let bits = bitcast<vec4u>(v);
-  return ((bits & vec4u(0x7fffffffu)) < vec4u(0x7f800000u)) | (bits == vec4u(0xff800000u));
-}
-
-// A softmax denominator: the largest value, and the sum of exp(value - largest). The sum is
-// negative once NaN or +infinity came.
-struct Running {
-  largest: f32,
-  sum: f32,
-}
-
-const SPOILED = -1e30; // less than any sum of others makes up for
-
-// A row of nothing but -infinity has no softmax either.
-fn is_undefined(running: Running) -> bool {
-  return running.sum < 0.0 || is_minus_infinity(running.largest);
-}
-
-fn factor(running: Running) -> f32 {
-  return select(1.0 / running.sum, from_bits(0x7fc00000u), is_undefined(running));
-}
-
-fn largest_of(v: vec4f) -> f32 {
-  return max(max(v.x, v.y), max(v.z, v.w));
-}
-
-fn sum_of(v: vec4f) -> f32 {
-  return (v.x + v.y) + (v.z + v.w);
-}
-
-// The largest of `lanes` threads' values, for all of them. Each step leaves a quarter.
-fn largest_of_lanes(value: f32, thread: u32) -> f32 {
-  let first = thread & ~(params.lanes - 1u);
-  var largest = value;
-  partial[thread] = value;
-  for (var rest = params.lanes; rest > 1u;) {
-    let step = (rest + 3u) / 4u;
-    workgroupBarrier();
-    if (thread - first < step) {
-      for (var other = step; other < rest; other += step) {
-        largest = max(largest, partial[thread + other]);
-      }
-      partial[thread] = largest;
-    }
-    rest = step;
-  }
-  workgroupBarrier();
-  largest = partial[first];
-  workgroupBarrier();
-  return largest;
-}
-
-fn sum_of_lanes(value: f32, thread: u32) -> f32 {
-  let first = thread & ~(params.lanes - 1u);
-  var sum = value;
-  partial[thread] = value;
-  for (var rest = params.lanes; rest > 1u;) {
-    let step = (rest + 3u) / 4u;
-    workgroupBarrier();
-    if (thread - first < step) {
-      for (var other = step; other < rest; other += step) {
-        sum += partial[thread + other];
-      }
-      partial[thread] = sum;
-    }
-    rest = step;
-  }
-  workgroupBarrier();
-  return partial[first];
-}
-
-// Replaces a row's values by exp(value - largest). -infinity stands for what is not there.
-fn weigh(held: ptr<function, array<vec4f, MOST>>, thread: u32) -> Running {
-  var good = vec4<bool>(true);
-  var top = vec4f(minus_infinity());
-  for (var k = 0u; k < HELD; k++) {
-    let value = (*held)[k];
-    let is_value_good = is_good(value);
-    good = good & is_value_good;
-    top = max(top, select(vec4f(minus_infinity()), value, is_value_good));
-  }
-  let largest = largest_of_lanes(largest_of(top), thread);
-  var sum = vec4f();
-  for (var k = 0u; k < HELD; k++) {
-    let weight = exp((*held)[k] - largest);
-    (*held)[k] = weight;
-    sum += weight;
-  }
-  return Running(largest, sum_of_lanes(select(SPOILED, sum_of(sum), all(good)), thread));
-}
-
-struct Place {
-  row: u32,
-  lane: u32, // of the row's threads
-}
-
-fn place(group: vec3u, groups: vec3u, thread: u32) -> Place {
-  let rows = THREADS / params.lanes;
-  let row = (group.y * groups.x + group.x) * rows + thread / params.lanes;
-  return Place(row, thread & (params.lanes - 1u));
-}
+//#include lib/running_softmax.wgsl
 
 fn load(row: u32, j: u32) -> f32 {
   if (row < params.outer && j < params.length) {
@@ -214,21 +90,10 @@ fn main_rows_aligned(
   }
 }
 
-// Each sum is brought to the larger maximum. Equal maxima (both -infinity, too) need no factor.
-fn merge(p: Running, q: Running) -> Running {
-  if (p.sum < 0.0 || q.sum < 0.0) {
-    return Running(0.0, SPOILED);
-  }
-  let largest = max(p.largest, q.largest);
-  let p_sum = select(p.sum * exp(p.largest - largest), p.sum, p.largest == largest);
-  let q_sum = select(q.sum * exp(q.largest - largest), q.sum, q.largest == largest);
-  return Running(largest, p_sum + q_sum);
-}
-
 // Four more values; -infinity stands for what is not there.
 fn include(running: Running, v: vec4f) -> Running {
   let good = is_good(v);
-  let largest = max(running.largest, largest_of(select(vec4f(minus_infinity()), v, good)));
+  let largest = max(running.largest, largest_of_four(select(vec4f(minus_infinity()), v, good)));
   if (running.sum < 0.0 || !all(good)) {
     return Running(0.0, SPOILED);
   }
@@ -236,7 +101,7 @@ fn include(running: Running, v: vec4f) -> Running {
     return running;
   }
   return Running(
-    largest, running.sum * exp(running.largest - largest) + sum_of(exp(v - largest)));
+    largest, running.sum * exp(running.largest - largest) + sum_of_four(exp(v - largest)));
 }
 
 struct Share {

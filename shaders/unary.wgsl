@@ -20,30 +20,15 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y_words: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/elements.wgsl
+//#include lib/erfc.wgsl
+//#include lib/floats.wgsl
+//#include lib/halves.wgsl
+//#include lib/kept.wgsl
+
 override THREADS: u32 = 256u; // in a workgroup
 // 0 relu, 1 sigmoid, 2 tanh, 3 exp, 4 log, 5 sqrt, 6 abs, 7 neg, 8 gelu, 9 silu, 10 gelu_erf
 override OP: u32 = 0u;
-
-fn is_nan(v: vec4f) -> vec4<bool> {
-  return (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-}
-
-// Made from a variable, since WGSL refuses NaN and infinities in constant expressions.
-fn quiet_nan() -> vec4f {
-  var bits = 0x7fc00000u;
-  return bitcast<vec4f>(vec4u(bits));
-}
-
-fn minus_infinity() -> vec4f {
-  var bits = 0xff800000u;
-  return bitcast<vec4f>(vec4u(bits));
-}
-
-// v, with a zero in it that no compiler can tell from a parameter (n is below 2^31): the difference
-// that it stands for is then taken as it is written, where fast math might rearrange it.
-fn kept(v: vec4f) -> vec4f {
-  return bitcast<vec4f>(bitcast<vec4u>(v) | vec4u(params.n >> 31u));
-}
 
 // Within 2 ULP, where the built-in exp may be off by 2 |v| of them: v = whole ln 2 + rest, whole
 // times the first 9 bits of ln 2 is exact. Infinite from 2^128 on, 0 below 2^-126.
@@ -88,8 +73,8 @@ fn log_accurate(v: vec4f) -> vec4f {
   let s = (v - 1.0) / (v + 1.0);
   let t = s * s;
   let near = 2.0 * s * (1.0 + t * (1.0 / 3.0 + t * (1.0 / 5.0 + t * (1.0 / 7.0 + t / 9.0))));
-  let positive = select(log(v), minus_infinity(), v == vec4f(0.0));
-  let far = select(positive, quiet_nan(), v < vec4f(0.0));
+  let positive = select(log(v), vec4f(minus_infinity()), v == vec4f(0.0));
+  let far = select(positive, vec4f(quiet_nan()), v < vec4f(0.0));
   return select(far, near, abs(v - 1.0) < vec4f(0.25));
 }
 
@@ -100,19 +85,14 @@ fn gelu(v: vec4f) -> vec4f {
 }
 
 // x Φ(x), https://arxiv.org/abs/1606.08415. For negative v the small tail itself is computed, so
-// that 1 - erf does not cancel: half of erfc(z) = exp(-z²) P(1 / (1 + z/2)) / (1 + z/2) for
-// z = |v| / sqrt(2), W. J. Cody's form of erfc with the Chebyshev fit of Numerical Recipes (3rd
-// edition, 6.2.2), good to a fractional error of 1.2e-7. z² = v²/2 is that of v's first 12 bits,
-// which is exact, and a small rest.
+// that 1 - erf does not cancel: half of erfc(z) for z = |v| / sqrt(2). z² = v²/2 is that of v's
+// first 12 bits, which is exact, and a small rest.
 fn gelu_erf(v: vec4f) -> vec4f {
   let size = min(abs(v), vec4f(20.0)); // the tail is 0 from 14 on
   let top = bitcast<vec4f>(bitcast<vec4u>(size) & vec4u(0xfffff000u));
   let t = 1.0 / (1.0 + 0.35355339 * size);
-  let p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806
-    + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223
-    + t * 0.17087277))))))));
   let large = exp_accurate(-0.5 * top * top);
-  let small = 0.5 * t * exp_accurate(p - 0.5 * kept(size - top) * (size + top));
+  let small = 0.5 * t * exp_accurate(erfc_exponents(t) - 0.5 * kept(size - top) * (size + top));
   return select(v * (1.0 - large * small), v * large * small, v < vec4f(0.0));
 }
 
@@ -123,7 +103,7 @@ fn apply(v: vec4f) -> vec4f {
     case 2u: { return tanh_accurate(v); }
     case 3u: { return exp_accurate(v); }
     case 4u: { return log_accurate(v); }
-    case 5u: { return select(sqrt(v), quiet_nan(), v < vec4f(0.0)); }
+    case 5u: { return select(sqrt(v), vec4f(quiet_nan()), v < vec4f(0.0)); }
     case 6u: { return abs(v); }
     case 7u: { return -v; }
     case 8u: { return gelu(v); }
@@ -133,16 +113,12 @@ fn apply(v: vec4f) -> vec4f {
 }
 
 fn result(v: vec4f) -> vec4f {
-  return select(apply(v), v, is_nan(v));
+  return select(apply(v), v, are_nan(v));
 }
 
 // What becomes of the vec4 that n ends in: `previous` past n.
 fn edge(v: vec4f, previous: vec4f) -> vec4f {
   return select(previous, result(v), vec4u(0u, 1u, 2u, 3u) < vec4u(params.n % 4u));
-}
-
-fn index(id: vec3u, groups: vec3u) -> u32 {
-  return id.y * groups.x * THREADS + id.x;
 }
 
 @compute @workgroup_size(THREADS)
@@ -163,33 +139,6 @@ fn main_in_place(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgrou
   } else if (4u * i < params.n) {
     y[i] = edge(y[i], y[i]);
   }
-}
-
-fn widened(halves: vec2u) -> vec4f {
-  return vec4f(unpack2x16float(halves.x), unpack2x16float(halves.y));
-}
-
-// Four floats as halves. pack2x16float leaves values beyond f16's range open, and NaN on some
-// devices.
-fn narrowed(v: vec4f) -> vec2u {
-  let inside = clamp(v, vec4f(-65504.0), vec4f(65504.0));
-  let low = pack2x16float(inside.xy);
-  let high = pack2x16float(inside.zw);
-  let finite = vec4u(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
-  let infinite = select(vec4u(0x7c00u), vec4u(0xfc00u), v < vec4f(0.0));
-  // From 65520 on, f16 rounds to infinity.
-  let ranged = select(finite, infinite, abs(v) >= vec4f(65520.0));
-  let bits = select(ranged, vec4u(0x7e00u), is_nan(v));
-  return bits.xz | (bits.yw << vec2u(16u));
-}
-
-// The words of a vec4 of y: new ones as far as n goes, `left` elements of `each` in a word.
-fn words_edge(value: vec4u, previous: vec4u, left: u32, each: u32) -> vec4u {
-  let before = min(vec4u(left), each * vec4u(0u, 1u, 2u, 3u));
-  let inside = min(vec4u(left) - before, vec4u(each)); // elements of each word
-  let some = select(vec4u(), vec4u(0xffffu), inside > vec4u());
-  let mask = select(some, vec4u(0xffffffffu), inside == vec4u(each));
-  return (previous & ~mask) | (value & mask);
 }
 
 fn store_words(i: u32, value: vec4u, left: u32, each: u32) {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -105,8 +106,15 @@ def refusal(device: Any, kernel: Kernel, configuration: str, immediates: bool) -
         module = device.create_shader_module(code=code, label=kernel.shader)
         device.create_compute_pipeline(layout="auto", compute={"module": module, **stage})
     except wgpu.GPUError as error:
-        return f"{kernel.shader}, {kernel.name} {configuration!r} {chosen}:\n{error}"
+        said = re.sub(r"\bwgsl:(\d+)", lambda at: place(kernel.shader, int(at[1])), str(error))
+        return f"{kernel.shader}, {kernel.name} {configuration!r} {chosen}:\n{said}"
     return ""
+
+
+def place(file: str, line: int) -> str:
+    """Where a line of a shader comes from: ``"lib/halves.wgsl:12"``."""
+    name, begin = [section for section in shaders.sections(file) if section[1] <= line][-1]
+    return f"{name}:{line - begin + 1}"
 
 
 def configurations(file: str) -> list[tuple[Kernel, str]]:

@@ -88,9 +88,7 @@ def _free_words(body: str) -> set[str]:
     return set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", inner)) - own
 
 
-PARSED = {
-    path.name: Shader.parse(path.read_text(encoding="utf-8")) for path in SHADERS.glob("*.wgsl")
-}
+PARSED = {path.name: Shader.parse(shaders.load(path.name)) for path in SHADERS.glob("*.wgsl")}
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 
 
@@ -112,7 +110,7 @@ def test_parameters(kernel: Kernel) -> None:
     assert kernel.params.fields == shader.fields
     assert kernel.params.nbytes == 4 * len(shader.fields)
     assert 0 < kernel.params.nbytes <= 64, "immediates have 64 bytes"
-    assert shaders.PARAMETERS in (SHADERS / kernel.shader).read_text(encoding="utf-8")
+    assert shaders.load(kernel.shader).count(shaders.PARAMETERS) == 1
 
 
 @each_kernel

@@ -307,6 +307,7 @@ class Device:
         return self.recorder.create_pipeline(
             label=f"{name}.{configuration}" if configuration else name,
             file=kernel.shader,
+            sections=shaders.sections(kernel.shader),
             code=code,
             entry_point=kernel.entry_point,
             signature=kernel.signature,

@@ -1,10 +1,15 @@
 """Loads WGSL files and makes the few changes to their text that WGSL cannot express itself.
 
+What several files share stands in ``shaders/lib/``. A line ``//#include lib/halves.wgsl`` brings a
+file of it in, once, however often it is asked for; files of the library may include others. The
+included text follows after the file's own, as the order of declarations means nothing in WGSL, so
+that all lines keep their numbers: :func:`sections` tells where each file begins.
+
 A file's parameters are declared by the line ``PARAMETERS``; where the browser has immediates, that
 line becomes an immediate of the same name and type, which costs no buffer. Everything else that
 varies is an ``override`` constant, set when the pipeline is made; but those that size workgroup
 arrays are written into the text as ``const``, since Safari is said to fail silently on arrays
-sized by an override. All changes keep the numbers of the lines.
+sized by an override. These changes keep the numbers of the lines, too.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from pathlib import Path
 PARAMETERS = "@group(1) @binding(0) var<uniform> params: Params;"
 _IMMEDIATES = "var<immediate> params: Params;"
 
+_INCLUDE = re.compile(r"^//#include (.+)$", re.MULTILINE)
 # Declarations begin their lines, a test sees to it.
 _WORKGROUP_TYPE = re.compile(r"^var<workgroup> \w+: ([^;]+);", re.MULTILINE)
 _OVERRIDE = re.compile(r"^override (?P<name>\w+)(?:: (?P<type>\w+))? = (?P<value>[^;]+);", re.M)
@@ -36,7 +42,32 @@ def directory() -> Path:
 
 @cache
 def load(name: str) -> str:
-    """The text of ``shaders/<name>``."""
+    """The text of ``shaders/<name>``, with what it includes."""
+    return "".join(map(_read, _files(name)))
+
+
+@cache
+def sections(name: str) -> tuple[tuple[str, int], ...]:
+    """The files that :func:`load` joins, each with the number of its first line there."""
+    begins, line = [], 1
+    for file in _files(name):
+        begins.append((file, line))
+        line += _read(file).count("\n")
+    return tuple(begins)
+
+
+@cache
+def _files(name: str) -> tuple[str, ...]:
+    """The file, and those that it and they include."""
+    files = [name]
+    for file in files:
+        for included in _INCLUDE.findall(_read(file)):
+            if included not in files:
+                files.append(included)
+    return tuple(files)
+
+
+def _read(name: str) -> str:
     return (directory() / name).read_text(encoding="utf-8")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,12 +28,19 @@ def lacking(device: Any) -> set[tuple[str, str]]:
 FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["immediates", "uniform ring"])
+@pytest.fixture(scope="module", params=["immediates, all features", "uniform ring, no features"])
 def compiler(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A backend that has compiled nothing, with parameters in immediates or in a uniform ring."""
-    from browsergpu import WasmBackend
+    """A backend that has compiled nothing: how parameters come to its shaders, and which optional
+    features it has of those that the browser offers."""
+    from browsergpu import Device, WasmBackend
 
-    with WasmBackend(immediates=request.param, warm_up=False) as backend:
+    immediates = request.param.startswith("immediates")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        WasmBackend(immediates=immediates, warm_up=False) as backend,
+    ):
+        if request.param.endswith("no features"):
+            patch.setattr(sys.modules[Device.__module__], "WANTED_FEATURES", frozenset())
         backend.init()
         yield backend
 
@@ -111,6 +119,21 @@ def test_a_shader_that_does_not_compile(backend: Any) -> None:
     assert "unknown_name" in str(error)
     assert "broken.wgsl:5:10" in str(error)
     backend.synchronize()  # told once, and the device still works
+
+
+@pytest.mark.provokes_errors
+def test_an_error_in_an_included_file_is_told_with_its_place_there(backend: Any) -> None:
+    from browsergpu.errors import ShaderCompilation
+
+    own = "// nothing of interest\n"
+    backend.device.recorder.create_pipeline(
+        label="broken", file="own.wgsl", code=own + BROKEN + own,
+        sections=[("own.wgsl", 1), ("lib/broken.wgsl", 2), ("lib/last.wgsl", 8)],
+        entry_point="main", signature="0w", constants={}, parameter_format="", immediate=False,
+    )  # fmt: skip
+    with pytest.raises(ShaderCompilation, match=r"lib/broken\.wgsl:5:10.*unknown_name") as caught:
+        backend.synchronize()
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("lib/broken.wgsl", 5, 10)
 
 
 @pytest.mark.provokes_errors

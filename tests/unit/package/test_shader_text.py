@@ -89,3 +89,58 @@ def test_declarations_are_written_as_the_loader_reads_them(file: str) -> None:
     assert _OVERRIDE.findall(code) == re.findall(r"^override (\w+)(?:: \w+)? = ", text, re.M)
     variables = re.findall(r"var\s*<\s*workgroup\s*>\s*(\w+)", code)
     assert variables == re.findall(r"^var<workgroup> (\w+): ", text, re.M)
+
+
+LIBRARY = sorted(
+    path.relative_to(shaders.directory()).as_posix()
+    for path in shaders.directory().glob("lib/*.wgsl")
+)
+
+
+def own_text(file: str) -> str:
+    return (shaders.directory() / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_each_line_is_found_in_the_file_that_it_comes_from(file: str) -> None:
+    lines = shaders.load(file).split("\n")
+    sections = shaders.sections(file)
+    assert sections[0] == (file, 1)
+    names = [name for name, _begin in sections]
+    assert len(set(names)) == len(names)
+    ends = [begin for _name, begin in sections[1:]] + [len(lines)]
+    for (name, begin), end in zip(sections, ends, strict=True):
+        assert "\n".join(lines[begin - 1 : end - 1]) + "\n" == own_text(name)
+
+
+def test_what_a_library_file_includes_comes_along() -> None:
+    names = [name for name, _begin in shaders.sections("softmax.wgsl")]
+    assert names == [
+        "softmax.wgsl", "lib/running_softmax.wgsl", "lib/floats.wgsl", "lib/rows.wgsl",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("file", [*FILES, *LIBRARY])
+def test_include_lines_are_written_as_the_loader_reads_them(file: str) -> None:
+    text = own_text(file)
+    assert text.endswith("\n"), "another file may follow"
+    found = re.findall(r"^.*#\s*include.*$", text, re.MULTILINE)
+    assert set(found) <= {f"//#include {name}" for name in LIBRARY}
+    assert found == sorted(set(found))
+
+
+@pytest.mark.parametrize("file", LIBRARY)
+def test_library_files_are_shared_and_can_follow_others(file: str) -> None:
+    users = [other for other in [*FILES, *LIBRARY] if f"//#include {file}\n" in own_text(other)]
+    assert len(users) > 1, f"it belongs into {users}"
+    code = code_of(own_text(file))
+    assert not re.search(r"^\s*(enable|requires|diagnostic)\b", code, re.MULTILINE)
+    assert "@compute" not in code
+
+
+def test_no_function_stands_twice() -> None:
+    found: dict[str, str] = {}
+    for file in [*FILES, *LIBRARY]:
+        for function in re.findall(r"^fn .*?^}", code_of(own_text(file)), re.M | re.DOTALL):
+            assert function not in found, f"{file} and {found[function]} have it:\n{function}"
+            found[function] = file

@@ -37,8 +37,9 @@ def test_carries_the_package_the_shaders_and_the_recorder(ready: Layout) -> None
     (ready.repository / "py/browsergpu/__pycache__").mkdir()
     (ready.repository / "py/browsergpu/__pycache__/x.cpython-311.pyc").write_bytes(b"x")
     found = names(build(ready))
-    shaders = {path.name for path in (ready.repository / "shaders").glob("*.wgsl")}
-    assert shaders
+    folder = ready.repository / "shaders"
+    shaders = {path.relative_to(folder).as_posix() for path in folder.rglob("*.wgsl")}
+    assert "lib/floats.wgsl" in shaders
     assert {f"browsergpu/shaders/{name}" for name in shaders} <= found
     assert {
         "browsergpu/__init__.py",

@@ -223,18 +223,25 @@
     return layout;
   }
 
+  // Where a line of a step's code comes from. Line 0 stands for no line.
+  function fileAndLine({ sections }, line) {
+    const [file, begin] = sections.findLast(([, begin]) => begin <= line) ?? sections[0];
+    return { file, line: line && line - begin + 1 };
+  }
+
   async function refuse(step, message) {
-    const { module, file, label } = step;
+    const { module, label } = step;
     step.refused = true;
     const info = await module.getCompilationInfo().catch(() => null);
     if (info === null) return; // the device is lost
     const first = info.messages.find((m) => m.type === "error");
-    const place = { file, line: first?.lineNum ?? 0, column: first?.linePos ?? 0 };
+    const place = { ...fileAndLine(step, first?.lineNum ?? 0), column: first?.linePos ?? 0 };
     step.failure = ["shader", label, first?.message ?? message, place];
     if (step.wanted) report(...step.failure);
   }
 
-  // spec: {label, file, code, entryPoint, signature, constants, parameterBytes, immediate}
+  // spec: {label, file, sections: [[file, its first line in the code], …], code, entryPoint,
+  // signature, constants, parameterBytes, immediate}
   // Compiles without blocking: commands that need the pipeline wait for it in `waiting`. One that
   // is made ahead, in case it is needed, reports its failure only once it is.
   function createPipeline(specJson, ahead) {
@@ -246,7 +253,8 @@
     const module = device.createShaderModule({ code: spec.code, label: spec.file });
     device.popErrorScope().catch(() => {});
     const record = {
-      label: spec.label, file: spec.file, module, shared, bindings: shared.bindings.length,
+      label: spec.label, sections: spec.sections, module, shared,
+      bindings: shared.bindings.length,
       sized: spec.sized, bindingWords: (spec.sized ? 2 : 1) * shared.bindings.length,
       keyWidth: 2 ** Math.floor(53 / shared.bindings.length),
       words: spec.parameterBytes / 4, uniform, pipeline: null, wanted: !ahead,

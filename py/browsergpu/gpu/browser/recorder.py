@@ -81,12 +81,16 @@ class Recorder(Gpu):
         kernel: str = "",
         ahead: bool = False,
         sized: bool = False,
+        sections: Sequence[tuple[str, int]] = (),
     ) -> Pipeline:
         """Makes a pipeline, which is compiled in the background. A shader that does not compile is
         reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
 
         A ``sized`` one, of a user's kernel, does not bind all that a buffer of the pool has: its
         dispatches say after the ids how many words of each to bind, 0 for all of them.
+
+        ``sections`` are the files that the code is joined from, each with its first line there, in
+        their order: an error is told by its place in one of them, and else in ``file``.
         """
         if self._closed:
             raise closed(label)
@@ -95,6 +99,7 @@ class Recorder(Gpu):
         spec = {
             "label": label,
             "file": file,
+            "sections": list(sections) or [(file, 1)],
             "code": code,
             "entryPoint": entry_point,
             "signature": signature,

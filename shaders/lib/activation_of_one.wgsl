@@ -1,0 +1,23 @@
+// The function that ends a matrix product, of one element, chosen by params.function. See
+// unary.wgsl for these forms.
+
+//#include lib/erfc.wgsl
+//#include lib/floats.wgsl
+
+fn apply(v: f32) -> f32 {
+  if (is_nan(v)) {
+    return v;
+  }
+  switch (params.function) {
+    case 1u: { return max(v, 0.0); }
+    case 2u: { return v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
+    case 3u: { return v / (1.0 + exp(-v)); }
+    case 4u: {
+      let z = abs(v) * 0.7071067811865476;
+      let t = 1.0 / (1.0 + 0.5 * z);
+      let tail = 0.5 * t * exp(erfc_exponent(t) - z * z);
+      return v * select(1.0 - tail, tail, v < 0.0);
+    }
+    default: { return v; }
+  }
+}

@@ -1,0 +1,21 @@
+// Which tile of C, of ROWS by COLUMNS elements, a workgroup makes: neighbouring workgroups make
+// tiles that share their columns of B in the cache.
+
+const TALL = 8u; // tiles, of a group of such tiles
+
+struct Tile {
+  row: u32, // its first element's
+  column: u32,
+  is_outside: bool, // the grid has more workgroups than there are tiles
+}
+
+fn tile_of(group: vec3u, groups: vec3u) -> Tile {
+  let across = (params.n + COLUMNS - 1u) / COLUMNS;
+  let down = (params.m + ROWS - 1u) / ROWS;
+  let which = group.y * groups.x + group.x;
+  let first = which / (TALL * across) * TALL; // row of tiles, of a group
+  let tall = min(down - first, TALL);
+  let in_group = which % (TALL * across);
+  return Tile(
+    (first + in_group % tall) * ROWS, in_group / tall * COLUMNS, which >= across * down);
+}
