@@ -66,11 +66,13 @@ class Gpu(Protocol):
         kernel: str = "",
         ahead: bool = False,
         sized: bool = False,
+        sections: Sequence[tuple[str, int]] = (),
     ) -> Pipeline:
         """Makes a pipeline, which is compiled in the background. A shader that does not compile is
         reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
         ``signature`` is "0r1w": per binding its number, then r (read-only storage), w (storage) or
-        u (uniform). ``sized``: its dispatches say after the ids how many words of each to bind."""
+        u (uniform). ``sized``: its dispatches say after the ids how many words of each to bind.
+        ``sections``: the files that the code is of, each with the number of its lines."""
 
     async def compiled(self, pipeline: Pipeline) -> None:
         """Waits until a pipeline is compiled or refused, or the device is gone."""
