@@ -72,7 +72,7 @@ class Gpu(Protocol):
         reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
         ``signature`` is "0r1w": per binding its number, then r (read-only storage), w (storage) or
         u (uniform). ``sized``: its dispatches say after the ids how many words of each to bind.
-        ``sections``: the files that the code is of, each with the number of its lines."""
+        ``sections``: the files that the code is of, each with its first line there."""
 
     async def compiled(self, pipeline: Pipeline) -> None:
         """Waits until a pipeline is compiled or refused, or the device is gone."""
