@@ -16,6 +16,8 @@ struct Params {
   biased: u32, // whether there is a bias, of n halves for every row
 }
 
+override BIASED: u32 = 1u; // 0: there is never a bias; even one that is not read costs registers
+
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
 @group(0) @binding(2) var<storage, read> bias: array<vec2u>;
@@ -53,7 +55,7 @@ fn write(sums: vec4f, row: u32, column: u32) {
   }
   let i = row * width + column / 4u;
   var values = params.alpha * sums;
-  if (params.biased != 0u) {
+  if (BIASED != 0u && params.biased != 0u) {
     values += widened(bias[column / 4u]);
   }
   values = apply(values);

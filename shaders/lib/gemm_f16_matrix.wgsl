@@ -14,6 +14,8 @@ struct Params {
   biased: u32, // whether there is a bias, of n halves for every row
 }
 
+override BIASED: u32 = 1u; // 0: there is never a bias; even one that is not read costs registers
+
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
 @group(0) @binding(2) var<storage, read> bias: array<vec4u>;
@@ -44,7 +46,7 @@ fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
     let at = lane / 2u * C_PITCH + lane % 2u * 2u;
     var low = params.alpha * bitcast<vec4f>(tile[at]);
     var high = params.alpha * bitcast<vec4f>(tile[at + 1u]);
-    if (params.biased != 0u) {
+    if (BIASED != 0u && params.biased != 0u) {
       let eight = bias[j];
       low += widened(eight.xy);
       high += widened(eight.zw);

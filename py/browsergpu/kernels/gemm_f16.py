@@ -112,7 +112,8 @@ def gemm_f16(
     has_room = not plan.copy_bytes or plan.copy_bytes <= build.facts.largest_buffer
     able = plan.fits if has_room else plan.takes_rows_of
     variant = build.facts.variants.choose(_OP, plan.size_class, able)
-    configuration = _ending_in(activation, variant.configuration)
+    end = activation or ("" if bias is None else "bias")
+    configuration = "_".join(filter(None, (variant.configuration, end)))
     added = a if bias is None else bias  # not read then, but something must be bound
     fields = (m, n, k, plan.alpha, plan.beta, int(bias is not None))
     grid = fold(blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"]))
@@ -126,12 +127,6 @@ def gemm_f16(
     if product != c:
         _repitch(build, m, product, _whole(n), c, n)
     build.release(*{left, right, product} - {a, b, c})
-
-
-def _ending_in(activation: str | None, configuration: str) -> str:
-    if activation is None:
-        return configuration
-    return f"{configuration}_{activation}" if configuration else activation
 
 
 def _whole(columns: int) -> int:

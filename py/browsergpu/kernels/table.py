@@ -14,7 +14,7 @@ gemm_thin          ``gemm``, batched   one per way of the threads and number of 
                                        where B is of float16
 gemm_tiny          batched             one
 gemm_sum           ``gemm``, batched   one per number of threads to an element
-gemm_f16…          ``gemm_f16``        one per activation; rows: and per number of rows
+gemm_f16…          ``gemm_f16``        plain, biased, one per activation; rows: and per rows
 repitch            ``gemm_f16``        one
 conv2d…            ``conv2d_forward``  one per tile, filters of a tile or kind of windows
 attention          ``attention``       one per kind of mask
@@ -199,6 +199,12 @@ _CASTS = {
 
 #: What a product can end in: none, or an activation.
 _FUNCTIONS = ("", "relu", "gelu", "silu", "gelu_erf")
+#: What a product of float16 can end in: also a bias alone.
+_F16_ENDS: Configurations = {
+    "": {"FUNCTION": 0, "BIASED": 0},
+    "bias": {"FUNCTION": 0, "BIASED": 1},
+    **{function: {"FUNCTION": i, "BIASED": 1} for i, function in enumerate(_FUNCTIONS) if i},
+}
 
 
 _GEMM = _bindings("a", "b", "bias", "residual", "c")
@@ -362,7 +368,7 @@ _TABLE = (
             f"{name}.wgsl",
             _bindings("a", "b", "bias", "c"),
             _GEMM_F16_PARAMS,
-            configurations={function: {"FUNCTION": i} for i, function in enumerate(_FUNCTIONS)},
+            configurations=_F16_ENDS,
         )
         for name in (
             "gemm_f16", "gemm_f16_tile", "gemm_f16_matrix32", "gemm_f16_matrix64",
@@ -375,9 +381,9 @@ _TABLE = (
         _bindings("a", "b", "bias", "c"),
         _GEMM_F16_PARAMS,
         configurations={
-            f"{rows}_{function}" if i else str(rows): {"ROWS": rows, "FUNCTION": i}
+            f"{rows}_{end}" if end else str(rows): {"ROWS": rows, **constants}
             for rows in (1, 4)
-            for i, function in enumerate(_FUNCTIONS)
+            for end, constants in _F16_ENDS.items()
         },
     ),
     Kernel(

@@ -195,7 +195,7 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
             _new(e, 64, dtype="f16"),
             residual=_new(e, 64, 64, dtype="f16"),
         ),
-        ["copy", "gemm_f16 4×1×1"],
+        ["copy", "gemm_f16.bias 4×1×1"],
     ),
     "sum rows": (lambda e: e.sum(_new(e, 100, 300), 1), ["reduce_rows.sum 13×1×1"]),
     "sum columns": (lambda e: e.sum(_new(e, 100, 300), 0), ["reduce_columns.sum_aligned 10×1×1"]),
