@@ -1,5 +1,6 @@
-"""The exceptions of the package; ``core.errors`` draws their tree."""
+"""The exceptions of the package, under their public name."""
 
+from browsergpu.core import errors as _errors
 from browsergpu.core.errors import (
     BackendError,
     DeviceError,
@@ -13,6 +14,8 @@ from browsergpu.core.errors import (
     Unsupported,
     ValidationError,
 )
+
+__doc__ = _errors.__doc__  # which draws their tree
 
 __all__ = [
     "BackendError",
