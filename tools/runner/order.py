@@ -6,6 +6,7 @@ _INSIDE = "tests/browser/inside/"
 SLOW = [
     f"{_INSIDE}test_errors.py",
     f"{_INSIDE}test_executor_networks.py",
+    f"{_INSIDE}test_shaders.py",
     f"{_INSIDE}test_executor_transformers.py",
     f"{_INSIDE}test_gemm.py",
     f"{_INSIDE}test_executor_reductions.py",
@@ -17,10 +18,13 @@ SLOW = [
     f"{_INSIDE}test_elementwise.py",
     f"{_INSIDE}test_attention.py",
     f"{_INSIDE}test_executor_arrays.py",
+    f"{_INSIDE}test_workgroup_sizes.py",
     f"{_INSIDE}test_executor_device.py",
+    f"{_INSIDE}test_tune.py",
     f"{_INSIDE}test_backends.py",
     f"{_INSIDE}tensors/test_store.py",
     f"{_INSIDE}test_dispatches.py",
+    f"{_INSIDE}test_reduce.py",
 ]
 _PLACES = {path: place for place, path in enumerate(SLOW)}
 
