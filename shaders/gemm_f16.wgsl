@@ -14,7 +14,7 @@ struct Params {
   biased: u32, // whether there is a bias, of n halves for every row
 }
 
-override BIASED: u32 = 1u; // 0: there is never a bias; even one that is not read costs registers
+override BIASED: u32 = 1u; // 0: never a bias
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;
@@ -92,9 +92,11 @@ fn main(
     if (row < params.m && column < params.n) {
       let i = row * params.n + column;
       var value = params.alpha * sums[q];
-      if (BIASED != 0u && params.biased != 0u) {
+      //#if BIASED
+      if (params.biased != 0u) {
         value += half_of(bias[column >> 1u], column);
       }
+      //#endif
       value = apply(vec4f(value)).x;
       if (params.beta != 0.0) {
         value += params.beta * half_of(atomicLoad(&c[i >> 1u]), i);

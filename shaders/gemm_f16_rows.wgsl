@@ -15,7 +15,7 @@ struct Params {
   biased: u32, // whether there is a bias, of n halves for every row
 }
 
-override BIASED: u32 = 1u; // 0: there is never a bias; even one that is not read costs registers
+override BIASED: u32 = 1u; // 0: never a bias
 
 @group(0) @binding(0) var<storage, read> a: array<u32>; // two halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>; // eight
@@ -88,9 +88,11 @@ fn write(low: vec4f, high: vec4f, thread: u32, row: u32, column0: u32) {
       total += partial[i * quads + thread / 2u];
     }
     var values = params.alpha * select(total.xy, total.zw, (thread & 1u) == 1u);
-    if (BIASED != 0u && params.biased != 0u) {
+    //#if BIASED
+    if (params.biased != 0u) {
       values += unpack2x16float(bias[column / 2u]);
     }
+    //#endif
     values = apply(values.xyxy).xy;
     let i = (row * params.n + column) / 2u;
     if (params.beta != 0.0) {

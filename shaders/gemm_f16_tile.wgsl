@@ -16,7 +16,7 @@ struct Params {
   biased: u32, // whether there is a bias, of n halves for every row
 }
 
-override BIASED: u32 = 1u; // 0: there is never a bias; even one that is not read costs registers
+override BIASED: u32 = 1u; // 0: never a bias
 
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
@@ -55,9 +55,11 @@ fn write(sums: vec4f, row: u32, column: u32) {
   }
   let i = row * width + column / 4u;
   var values = params.alpha * sums;
-  if (BIASED != 0u && params.biased != 0u) {
+  //#if BIASED
+  if (params.biased != 0u) {
     values += widened(bias[column / 4u]);
   }
+  //#endif
   values = apply(values);
   if (params.beta != 0.0) {
     values += params.beta * widened(c[i]);

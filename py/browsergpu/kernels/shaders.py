@@ -9,7 +9,9 @@ A file's parameters are declared by the line ``PARAMETERS``; where the browser h
 line becomes an immediate of the same name and type, which costs no buffer. Everything else that
 varies is an ``override`` constant, set when the pipeline is made; but those that size workgroup
 arrays are written into the text as ``const``, since Safari is said to fail silently on arrays
-sized by an override. These changes keep the numbers of the lines, too.
+sized by an override. The lines from ``//#if NAME`` to ``//#endif`` are left empty where that
+constant is set to 0: for code that costs registers even where it never runs. These changes keep
+the numbers of the lines, too.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ _IMMEDIATES = "var<immediate> params: Params;"
 _INCLUDE = re.compile(r"^//#include (.+)$", re.MULTILINE)
 # Declarations begin their lines, a test sees to it.
 _WORKGROUP_TYPE = re.compile(r"^var<workgroup> \w+: ([^;]+);", re.MULTILINE)
+_ONLY_IF = re.compile(r"^[ \t]*//#if (\w+)\n.*?^[ \t]*//#endif\n", re.MULTILINE | re.DOTALL)
 _OVERRIDE = re.compile(r"^override (?P<name>\w+)(?:: (?P<type>\w+))? = (?P<value>[^;]+);", re.M)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -89,9 +92,15 @@ def to_compile(
         return f"const {found['name']}{kind} = {value};"
 
     text = _OVERRIDE.sub(as_const, load(name)) if written else load(name)
+    text = _ONLY_IF.sub(lambda found: _left_out(found, constants), text)
     if immediates:
         text = with_immediates(text)
     return text, {key: value for key, value in constants.items() if key not in written}
+
+
+def _left_out(found: re.Match[str], constants: Mapping[str, int]) -> str:
+    """Lines between ``//#if NAME`` and ``//#endif``, empty where that constant is set to 0."""
+    return found[0] if constants.get(found[1], 1) else "\n" * found[0].count("\n")
 
 
 def with_immediates(source: str) -> str:

@@ -144,3 +144,15 @@ def test_no_function_stands_twice() -> None:
         for function in re.findall(r"^fn .*?^}", code_of(own_text(file)), re.M | re.DOTALL):
             assert function not in found, f"{file} and {found[function]} have it:\n{function}"
             found[function] = file
+
+
+def test_lines_of_a_constant_that_is_0_are_left_empty() -> None:
+    name = "gemm_f16_matrix128.wgsl"
+    plain, _ = shaders.to_compile(name, {"FUNCTION": 0, "BIASED": 0}, immediates=True)
+    biased, _ = shaders.to_compile(name, {"FUNCTION": 0, "BIASED": 1}, immediates=True)
+    assert "params.biased" in biased
+    assert "params.biased" not in plain
+    assert plain.count("\n") == biased.count("\n")
+    for found in shaders.directory().rglob("*.wgsl"):
+        text = found.read_text(encoding="utf-8")
+        assert text.count("//#if ") == text.count("//#endif"), found.name
