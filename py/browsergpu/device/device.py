@@ -38,7 +38,7 @@ WANTED_FEATURES = frozenset(
 
 
 _BEFORE_WARM_UP = 1.0  # seconds
-MOST_PROGRAMS = 4096  # remembered; then all are forgotten: making one again costs microseconds
+MOST_PROGRAMS = 1024  # remembered; then the oldest is forgotten, which is soon made again
 
 _open: WeakSet[Device] = WeakSet()
 
@@ -233,7 +233,7 @@ class Device:
         bound = _Bound(tuple(map(self._bind_step, program.steps)), program.temporaries)
         if self.config.enable_pipeline_cache:
             if len(self._bound) >= MOST_PROGRAMS:
-                self._bound.clear()
+                del self._bound[next(iter(self._bound))]
             self._bound[key] = bound
         return bound
 
