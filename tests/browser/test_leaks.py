@@ -20,7 +20,11 @@ WARM_UP = 1300  # fills the cache of plans, which remembers a thousand
 _GPU_OBJECT = re.compile(r"GPU[A-Z][A-Za-z]+")
 
 # Chromium's own notes of how long things took: there are more of them where the machine is slow.
-_TIMINGS = re.compile(r"Performance[A-Za-z]*|TaskAttributionTiming")
+# The lists that hold them are called by the type of what they hold.
+_TIMINGS = re.compile(
+    r"Performance[A-Za-z]*|TaskAttributionTiming|blink::ScriptTimingInfo"
+    r"|blink::HeapVectorBacking<.*blink::(Performance[A-Za-z]*|TaskAttributionTiming)\b.*>"
+)
 
 # What a collection finds now and then, over all rounds: far below one object a hundred rounds.
 SLACK = ROUNDS // 100
