@@ -21,8 +21,8 @@ def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
 def notebook(shared: tuple[NotebookPage, list[str]]) -> Iterator[NotebookPage]:
     """An empty notebook; the kernel is shared by the module."""
     page, problems = shared
+    page.fresh()
     problems.clear()
-    page.new()
     yield page
     assert_none(problems)
 

@@ -24,8 +24,8 @@ def notebook(
 ) -> Iterator[NotebookPage]:
     """An empty notebook; the kernel is shared by the module."""
     page, problems = shared
+    page.fresh()
     problems.clear()
-    page.new()
     yield page
     if request.node.get_closest_marker("provokes_errors") is None:
         assert_none(problems)
@@ -39,6 +39,19 @@ INTERRUPTIBLE = {
     "sleeping": "import time\ntime.sleep(600)",
     "blocking": (
         "import asyncio\nfrom pyodide.ffi import run_sync\nrun_sync(asyncio.Event().wait())"
+    ),
+    "computing in another task": (
+        "import asyncio\nasync def busy():\n    while True: pass\nawait asyncio.gather(busy())"
+    ),
+    "computing in a callback": (
+        "import asyncio\ndef busy():\n    while True: pass\n"
+        "asyncio.get_running_loop().call_soon(busy)\nawait asyncio.Event().wait()"
+    ),
+    # KeyboardInterrupt inside the event loop's code loses the step of the task that called it.
+    "computing in the event loop": (
+        "import asyncio\nloop = asyncio.get_running_loop()\ndef busy(*args, **options):\n"
+        "    del loop.call_soon\n    while True: pass\n"
+        "loop.call_soon = busy\nawait asyncio.sleep(0)"
     ),
 }
 
@@ -62,6 +75,18 @@ def test_interrupt_at_once_is_not_lost(notebook: NotebookPage) -> None:
     notebook.start("while True: pass")
     notebook.press("Interrupt")
     notebook.wait_idle()
+    expect(notebook.run("1 + 1")).to_have_text("2")
+
+
+def test_interrupt_while_imports_are_looked_up_is_not_lost(notebook: NotebookPage) -> None:
+    # Looking up the imports of so long a text takes longer than the page waits for an answer.
+    notebook.page.evaluate(
+        "code => { window.ending = browsergpu.run(code).catch((error) => error.message); }",
+        "x = 1\n" * 100_000 + "while True: pass",
+    )
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+    assert notebook.page.evaluate("window.ending").strip() == "KeyboardInterrupt"
     expect(notebook.run("1 + 1")).to_have_text("2")
 
 

@@ -1,5 +1,5 @@
 /** The page's side of the kernel: one worker, one queue, one interrupt, one restart. */
-import { raiseInterrupt } from "../kernel/interruption.js";
+import { SHARED_BYTES, raiseInterrupt } from "../kernel/interruption.js";
 
 /** After this long without an answer, Python is taken to be computing, not waiting. */
 const WAITING_ANSWER_MS = 200;
@@ -42,7 +42,7 @@ export class KernelClient extends EventTarget {
     ready.promise.catch(() => {});
     this.ready = ready.promise;
     this.info = null;
-    this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(1) : null;
+    this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
     const canvas = this.#makeCanvas().transferControlToOffscreen();
     const worker = new Worker(new URL("../kernel/worker.js", import.meta.url), { type: "module" });
     this.#worker = worker;
@@ -108,7 +108,7 @@ export class KernelClient extends EventTarget {
     this.#worker.postMessage({ type: "interrupt", id: request.id });
     this.#clearTimers();
     this.#computingTimer = setTimeout(() => {
-      if (this.#buffer) raiseInterrupt(this.#buffer);
+      if (this.#buffer) raiseInterrupt(this.#buffer, request.id);
     }, WAITING_ANSWER_MS);
     this.#reactionTimer = setTimeout(() => this.#emit("unresponsive"), REACTION_MS);
   }

@@ -1,15 +1,24 @@
 /** Ends a run from outside: Python that computes, awaits, or blocks in `run_sync`. */
 
 const SIGINT = 2;
+/**
+ * What page and kernel share: a byte that Python looks at, and the id of the run it is meant for.
+ * A run that has not begun yet, because its packages are being looked up, finds its id there.
+ */
+const SIGNAL_BYTE = 0;
+const RUN_ID_WORD = 1;
+export const SHARED_BYTES = 8;
 
-/** Ask Python to stop while it computes; the page's side of the shared buffer. */
-export function raiseInterrupt(buffer) {
-  Atomics.store(new Uint8Array(buffer), 0, SIGINT);
+/** Ask Python to stop while it computes; the page's side of the shared `buffer`. */
+export function raiseInterrupt(buffer, runId) {
+  Atomics.store(new Int32Array(buffer), RUN_ID_WORD, runId);
+  Atomics.store(new Uint8Array(buffer), SIGNAL_BYTE, SIGINT);
 }
 
 export class Interruption {
   #pyodide;
-  #buffer;
+  #signal;
+  #ids;
   #runId = null;
   #cancel = null;
   #requested = false;
@@ -18,7 +27,8 @@ export class Interruption {
   /** `buffer` is shared with the page; without isolation there is none. */
   constructor(pyodide, buffer) {
     this.#pyodide = pyodide;
-    this.#buffer = buffer ? new Uint8Array(buffer) : undefined;
+    this.#signal = buffer ? new Uint8Array(buffer) : undefined;
+    this.#ids = buffer ? new Int32Array(buffer) : undefined;
   }
 
   /** A run begins: packages are loaded first, which must not be torn apart. */
@@ -27,21 +37,31 @@ export class Interruption {
     this.#requested = false;
   }
 
-  /** Whether an interrupt came before the user's Python began. */
-  get requested() {
-    return this.#requested;
-  }
-
-  /** The user's Python runs from now on; `cancel` ends it where it awaits. */
+  /**
+   * Python is about to run; `cancel` ends it where it awaits. False if an interrupt came before:
+   * as a message, or through the buffer while the kernel was too busy to receive one.
+   */
   arm(cancel) {
     this.#clear();
+    if (this.#requested || (this.#ids && Atomics.load(this.#ids, RUN_ID_WORD) === this.#runId)) {
+      return false;
+    }
     this.#cancel = cancel;
-    this.#pyodide.setInterruptBuffer(this.#buffer);
+    return true;
+  }
+
+  /** From here on the buffer raises KeyboardInterrupt; called by Python where it can catch it. */
+  listen() {
+    this.#pyodide.setInterruptBuffer(this.#signal);
+  }
+
+  /** Outside of a run, an interrupt that comes late would hit the kernel's own code. */
+  ignore() {
+    this.#pyodide.setInterruptBuffer(undefined);
   }
 
   end() {
-    // Outside of a run, an interrupt that comes late would hit Pyodide's own code.
-    this.#pyodide.setInterruptBuffer(undefined);
+    this.ignore();
     this.#cancel = null;
     this.#runId = null;
   }
@@ -76,6 +96,6 @@ export class Interruption {
   }
 
   #clear() {
-    if (this.#buffer) Atomics.store(this.#buffer, 0, 0);
+    if (this.#signal) Atomics.store(this.#signal, SIGNAL_BYTE, 0);
   }
 }

@@ -93,11 +93,10 @@ async function run({ id, name, code }) {
   post({ type: "start", id });
   try {
     await loadImports(id, code);
-    if (interruption.requested) {
+    if (!interruption.arm(() => runner.cancel())) {
       post({ type: "done", id, ...INTERRUPTED });
       return;
     }
-    interruption.arm(() => runner.cancel());
     const ending = JSON.parse(await runner.run.callPromising(id, name, code));
     post({ type: "done", id, ...ending });
   } finally {

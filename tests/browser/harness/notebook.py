@@ -99,6 +99,12 @@ class NotebookPage:
         expect(self.cells).to_have_count(1)
         self.close_messages()
 
+    def fresh(self) -> None:
+        """An empty notebook and a kernel that is ready, whatever the test before left behind."""
+        if self.kernel.get_attribute("data-state") != "idle":
+            self.open()
+        self.new()
+
     @property
     def messages(self) -> Locator:
         return self.page.locator(".toast")

@@ -14,18 +14,24 @@ from pyodide.code import CodeRunner
 from . import channel, completion, display, outputs, tracebacks, waiting
 
 GRAPHICS = "matplotlib.pyplot"
+# How long an interrupted run may take to clean up when the interrupt struck the event loop.
+GRACE_SECONDS = 1.0
 
 
 class Runner:
     """The interpreter behind the page. It runs one request at a time; the page keeps the queue."""
 
-    def __init__(self) -> None:
+    def __init__(self, interruption: Any) -> None:
+        self._interruption = interruption
         module = types.ModuleType("__main__")
         module.__dict__["display"] = display.display
         # Pickle, dataclasses and typing look names up in sys.modules["__main__"].
         sys.modules["__main__"] = module
         self.namespace = module.__dict__
         self._task: asyncio.Task[Any] | None = None
+        self._given_up: asyncio.Future[None] | None = None
+        loop: Any = asyncio.get_event_loop()
+        loop._keyboard_interrupt_handler = self._stop
 
     async def run(self, run_id: int, name: str, code: str) -> str:
         """Run `code` and return, as JSON, how it ended: `_success` and `_failure` say which fields.
@@ -34,19 +40,32 @@ class Runner:
         included, are part of the answer and are not raised.
         """
         shown = outputs.begin(run_id)
-        self._task = asyncio.ensure_future(self._evaluate(name, code))
+        task = self._task = asyncio.ensure_future(self._evaluate(name, code))
+        given_up = self._given_up = asyncio.get_running_loop().create_future()
         started = time.perf_counter()
         try:
-            ending = await self._task
+            await asyncio.wait((task, given_up), return_when=asyncio.FIRST_COMPLETED)
+            ending = task.result() if task.done() else _failure(KeyboardInterrupt())
         except (asyncio.CancelledError, KeyboardInterrupt):
             ending = _failure(KeyboardInterrupt())
         finally:
-            self._task = None
+            self._task = self._given_up = None
+            given_up.cancel()
             shown.close()
         return json.dumps({**ending, "seconds": time.perf_counter() - started})
 
+    def _stop(self) -> None:
+        """KeyboardInterrupt left a callback of the event loop: the code's own, or the loop's.
+
+        In the second case the step of a task is lost, and the task can never end.
+        """
+        given_up = self._given_up
+        if given_up is not None and self.cancel():
+            asyncio.get_event_loop().call_later(GRACE_SECONDS, _resolve, given_up)
+
     async def _evaluate(self, name: str, code: str) -> dict[str, Any]:
         try:
+            self._interruption.listen()
             value = await _run(code, name, self.namespace)
             _show_figures()
             return _success(value)
@@ -54,6 +73,8 @@ class Runner:
             return _failure(KeyboardInterrupt().with_traceback(cancelled.__traceback__))
         except BaseException as error:
             return _failure(error)
+        finally:
+            self._interruption.ignore()
 
     def cancel(self) -> bool:
         """Interrupt a run that awaits something; False if there is none."""
@@ -68,6 +89,11 @@ class Runner:
         from . import graphics_memory
 
         return json.dumps(graphics_memory.in_use())
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 async def _run(code: str, name: str, namespace: dict[str, Any]) -> Any:
@@ -118,4 +144,4 @@ def start(post: Any, interruption: Any) -> Runner:
     sys.stdout = outputs.Stream("stdout")
     sys.stderr = outputs.Stream("stderr")
     builtins.input = _no_input
-    return Runner()
+    return Runner(interruption)
