@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
 from browsergpu.core.dtypes import DType
@@ -33,28 +32,34 @@ def attention(
 ) -> None:
     """o = softmax(scale q kᵀ, mask) v, where o has elements. A mask is of floats, which are added
     to the scores, or of bool, and ``spread`` over them."""
-    more = () if mask is None else (mask,)
-    launch(device, op, _attention, (q, k, v, o, *more), plan, spread)
+    launch(device, op, _attention, (q, k, v, o, mask), plan, spread)
 
 
 @of_operands
-def _attention(build: Build, q: Operand, k: Operand, v: Operand, o: Operand, *rest: Any) -> None:
-    *more, plan, spread = rest
+def _attention(
+    build: Build,
+    q: Operand,
+    k: Operand,
+    v: Operand,
+    o: Operand,
+    mask: Operand | None,
+    plan: AttentionPlan,
+    spread: Spread | None,
+) -> None:
     staging = Staging(build)
     halves = all(x.dtype is DType.F16 for x in (q, k, v, o))
-    if not more and halves and kernels.takes_halves(build.facts, plan):
+    if mask is None and halves and kernels.takes_halves(build.facts, plan):
         y = staging.write(o, q, k, v, dtype=DType.F16)
         kernels.attention_f16(build, q.slot, k.slot, v.slot, y, plan)
     else:
-        y = staging.write(o, q, k, v, *more)
-        mask = None
-        if more:
-            (limits,) = more
-            is_bool = limits.dtype is DType.BOOL
-            slot = limits.slot if is_bool else staging.read(limits)
-            mask = kernels.Mask(slot, "bool" if is_bool else "float", *spread)
+        y = staging.write(o, q, k, v, mask)
+        limits = None
+        if mask is not None and spread is not None:
+            is_bool = mask.dtype is DType.BOOL
+            slot = mask.slot if is_bool else staging.read(mask)
+            limits = kernels.Mask(slot, "bool" if is_bool else "float", *spread)
         first, second, third = (staging.read(x) for x in (q, k, v))
-        kernels.attention(build, first, second, third, y, plan, mask)
+        kernels.attention(build, first, second, third, y, plan, limits)
     staging.deliver()
 
 
@@ -72,18 +77,22 @@ def block(
 ) -> None:
     """y = x + (softmax(q kᵀ / sqrt(E / heads)) v) w_out + b_out, where y has elements, and q, k and
     v are the parts of x w_qkv + b_qkv, each with its heads side by side."""
-    more = [b for b in (b_qkv, b_out) if b is not None]
-    has = b_qkv is not None, b_out is not None
-    launch(device, op, _block, (x, y, w_qkv, w_out, *more), op, heads, causal, *has)
+    launch(device, op, _block, (x, y, w_qkv, w_out, b_qkv, b_out), op, heads, causal)
 
 
 @of_operands
 def _block(
-    build: Build, x: Operand, y: Operand, w_qkv: Operand, w_out: Operand, *rest: Any
+    build: Build,
+    x: Operand,
+    y: Operand,
+    w_qkv: Operand,
+    w_out: Operand,
+    b_qkv: Operand | None,
+    b_out: Operand | None,
+    op: str,
+    heads: int,
+    causal: bool,
 ) -> None:
-    *more, op, heads, causal, has_qkv, has_out = rest
-    b_qkv = more[0] if has_qkv else None
-    b_out = more[-1] if has_out else None
     seq, width = x.shape[-2:]
     count, head_dim = x.size // width, width // heads
     plan = kernels.plan_attention(
@@ -96,7 +105,7 @@ def _block(
     _dense(build, op, staging, source, w_qkv, b_qkv, projected, count)
     mixed = staging.temporary(DType.F32, x.size)
     kernels.attention(build, projected, projected, projected, mixed, plan)
-    target = staging.write(y, x, w_out, *([] if b_out is None else [b_out]))
+    target = staging.write(y, x, w_out, b_out)
     _dense(build, op, staging, mixed, w_out, b_out, target, count, source)
     staging.deliver()
 
@@ -115,12 +124,9 @@ def _dense(
     """y = x weight + bias + residual, of float32 but for the weight and the bias"""
     inputs, outputs = weight.shape
     plan = gemm.plan_product(op, rows, outputs, inputs)
-    halves = 0
-    if weight.dtype is DType.F16:
-        halves = B_HALVES
-        if bias is not None and bias.dtype is DType.F16:
-            halves |= BIAS_HALVES
+    matrix, halves = staging.read_halves(weight, B_HALVES)
     added = None
     if bias is not None:
-        added = bias.slot if halves & BIAS_HALVES else staging.read(bias)
-    gemm.gemm(build, x, weight.slot, y, plan, added, None, residual, halves)
+        added, some = staging.read_halves(bias, BIAS_HALVES if halves else 0)
+        halves |= some
+    gemm.gemm(build, x, matrix, y, plan, added, None, residual, halves)

@@ -7,7 +7,6 @@ read weights of float16 (b, and what comes with it) as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
 from browsergpu.core import shapes
@@ -100,29 +99,40 @@ def multiply(
     """c = f(a b + bias) + residual for floats, where c has elements: a bias of as many as b has
     columns, one of ``products.ACTIVATIONS``, a residual of c's shape. c may be any of the
     others."""
-    more = [x for x in (bias, residual) if x is not None]
-    has = bias is not None, residual is not None
-    launch(device, op, _multiply, (a, b, c, *more), op, plan, activation, *has)
+    launch(device, op, _multiply, (a, b, c, bias, residual), op, plan, activation)
 
 
 @of_operands
-def _multiply(build: Build, a: Operand, b: Operand, c: Operand, *rest: Any) -> None:
-    *more, op, plan, activation, has_bias, has_residual = rest
-    bias = more[0] if has_bias else None
-    residual = more[-1] if has_residual else None
-    given = (a, b, *more)
+def _multiply(
+    build: Build,
+    a: Operand,
+    b: Operand,
+    c: Operand,
+    bias: Operand | None,
+    residual: Operand | None,
+    op: str,
+    plan: MatmulPlan,
+    activation: str | None,
+) -> None:
     staging = Staging(build)
-    if plan.plain is not None and c.dtype is DType.F16 and all(x.dtype is c.dtype for x in given):
+    of_halves = all(x is None or x.dtype is DType.F16 for x in (a, b, c, bias, residual))
+    if plan.plain is not None and of_halves:
         _of_halves(build, staging, plan.plain, a, b, c, bias, activation, residual)
     else:
-        y = staging.write(c, *given)
+        y = staging.write(c, a, b, bias, residual)
         right, halves = _batch(build, op, staging, b, plan.spread_b, B_HALVES)
         # The kernels take A of float16 where B is too, and there is no activation.
         bit = A_HALVES if halves and activation is None else 0
         left, some = _batch(build, op, staging, a, plan.spread_a, bit)
-        added, more_halves = _as_they_are(staging, bias, BIAS_HALVES if halves else 0)
-        summed, most = _as_they_are(staging, residual, RESIDUAL_HALVES if halves else 0)
-        halves |= some | more_halves | most
+        added, summed = None, None
+        bias_bit, residual_bit = (BIAS_HALVES, RESIDUAL_HALVES) if halves else (0, 0)
+        halves |= some
+        if bias is not None:
+            added, some = staging.read_halves(bias, bias_bit)
+            halves |= some
+        if residual is not None:
+            summed, some = staging.read_halves(residual, residual_bit)
+            halves |= some
         gemm.gemm(build, left, right, y, plan.gemm, added, activation, summed, halves)
     staging.deliver()
 
@@ -138,8 +148,7 @@ def _of_halves(
     activation: str | None,
     residual: Operand | None,
 ) -> None:
-    read = (a, b) if bias is None else (a, b, bias)
-    y = staging.write(c, *read, dtype=DType.F16)
+    y = staging.write(c, a, b, bias, dtype=DType.F16)
     if residual is not None:  # what the product is added to
         build.copy(residual.slot, y, DType.F16.device_bytes(residual.size))
     plan = gemm_f16.plan_gemm_f16(*plain, 1.0, 0.0 if residual is None else 1.0)
@@ -158,21 +167,10 @@ def _batch(
     """The matrices, spread from a shape to one that it broadcasts to, and ``bit`` where they are of
     float16: those that are spread are not, nor is any without a bit."""
     if spread is None:
-        if x.dtype is DType.F16 and bit:
-            return x.slot, bit
-        return staging.read(x), 0
+        return staging.read_halves(x, bit)
     own, full = spread
     whole = staging.temporary(DType.F32, product(full))
     if full[-1]:
         strides = shapes.broadcast_strides(own, full)
         gather(build, op, staging.read(x), strides, whole, full)
     return whole, 0
-
-
-def _as_they_are(staging: Staging, x: Operand | None, bit: int) -> tuple[Slot | None, int]:
-    """A tensor's buffer, and ``bit`` where it is of float16, which it is not without a bit."""
-    if x is None:
-        return None, 0
-    if x.dtype is DType.F16 and bit:
-        return x.slot, bit
-    return staging.read(x), 0

@@ -4,7 +4,6 @@ said. Outputs may be inputs unless something else is said."""
 from __future__ import annotations
 
 from math import nan
-from typing import Any
 
 from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
 from browsergpu.core.checks import product
@@ -25,17 +24,6 @@ from browsergpu.kernels.pool import PoolPlan
 def around(shape: Shape, axis: int) -> tuple[int, int, int]:
     """Elements before an axis, along it, and after it."""
     return product(shape[:axis]), shape[axis], product(shape[axis + 1 :])
-
-
-def _given(*tensors: Tensor | None) -> tuple[list[Tensor], tuple[bool, ...]]:
-    """Those that are there, and which these are."""
-    return [t for t in tensors if t is not None], tuple(t is not None for t in tensors)
-
-
-def _placed(has: tuple[bool, ...], given: Any) -> list[Operand | None]:
-    """What :func:`_given` was given."""
-    rest = iter(given)
-    return [next(rest) if there else None for there in has]
 
 
 def softmax(device: Device, op: str, x: Tensor, y: Tensor, axis: int) -> None:
@@ -65,19 +53,24 @@ def layer_norm(
     """y = (v - mean) / sqrt(variance + eps) * gamma + beta along the last axis of v, which has
     elements, biased variance, where v is x or x + residual; ``summed``, which is not y, becomes
     v. Without gamma it is ones, without beta zeros."""
-    more, has = _given(gamma, beta, residual, summed)
-    launch(device, op, _layer_norm, (x, y, *more), has, eps)
+    launch(device, op, _layer_norm, (x, y, gamma, beta, residual, summed), eps)
 
 
 @of_operands
-def _layer_norm(build: Build, x: Operand, y: Operand, *rest: Any) -> None:
-    *more, has, eps = rest
-    gamma, beta, residual, summed = _placed(has, more)
+def _layer_norm(
+    build: Build,
+    x: Operand,
+    y: Operand,
+    gamma: Operand | None,
+    beta: Operand | None,
+    residual: Operand | None,
+    summed: Operand | None,
+    eps: float,
+) -> None:
     length = x.shape[-1]
     staging = Staging(build)
-    reads = [x, *(operand for operand in (gamma, beta, residual) if operand is not None)]
-    target = staging.write(y, *reads)
-    total = None if summed is None else staging.write(summed, *reads)
+    target = staging.write(y, x, gamma, beta, residual)
+    total = None if summed is None else staging.write(summed, x, gamma, beta, residual)
     scale, shift = _factors(build, staging, gamma, beta, length)
     rows.layer_norm(
         build, staging.read(x), scale, shift, target, x.size // length, length, eps,
@@ -115,18 +108,23 @@ def batch_norm(
 ) -> None:
     """y = (x - mean) / sqrt(variance + eps) * gamma + beta for x as [N, C, inner], which has
     elements, with C values of each. Without gamma it is ones, without beta zeros."""
-    more, has = _given(gamma, beta)
-    launch(device, op, _batch_norm, (x, y, mean, variance, *more), has, shape, eps)
+    launch(device, op, _batch_norm, (x, y, mean, variance, gamma, beta), shape, eps)
 
 
 @of_operands
 def _batch_norm(
-    build: Build, x: Operand, y: Operand, mean: Operand, variance: Operand, *rest: Any
+    build: Build,
+    x: Operand,
+    y: Operand,
+    mean: Operand,
+    variance: Operand,
+    gamma: Operand | None,
+    beta: Operand | None,
+    shape: tuple[int, int, int],
+    eps: float,
 ) -> None:
-    *more, has, shape, eps = rest
-    gamma, beta = _placed(has, more)
     staging = Staging(build)
-    target = staging.write(y, x, mean, variance, *more)
+    target = staging.write(y, x, mean, variance, gamma, beta)
     scale, shift = _factors(build, staging, gamma, beta, shape[1])
     batch_norm_kernel.normalise(
         build, staging.read(x), staging.read(mean), staging.read(variance), scale, shift, target,
@@ -149,19 +147,25 @@ def batch_statistics(
     """mean and (biased) variance, new float32, = those of each channel of x as [N, C, inner], which
     has two elements at least. The running ones, float32 and none of the others, move towards them
     by ``momentum``, with the unbiased variance."""
-    more, has = _given(running_mean, running_variance)
-    launch(device, op, _batch_statistics, (x, mean, variance, *more), has, shape, momentum)
+    tensors = (x, mean, variance, running_mean, running_variance)
+    launch(device, op, _batch_statistics, tensors, shape, momentum)
 
 
 @of_operands
 def _batch_statistics(
-    build: Build, x: Operand, mean: Operand, variance: Operand, *rest: Any
+    build: Build,
+    x: Operand,
+    mean: Operand,
+    variance: Operand,
+    running_mean: Operand | None,
+    running_variance: Operand | None,
+    shape: tuple[int, int, int],
+    momentum: float,
 ) -> None:
-    *more, has, shape, momentum = rest
     staging = Staging(build)
     moved = [
         staging.temporary(DType.F32, shape[1]) if running is None else running.slot
-        for running in _placed(has, more)
+        for running in (running_mean, running_variance)
     ]
     batch_norm_kernel.statistics(
         build, staging.read(x), mean.slot, variance.slot, moved[0], moved[1], shape, momentum
@@ -178,17 +182,17 @@ def conv2d(
     bias: Tensor | None = None,
 ) -> None:
     """y, which has elements, = the cross-correlation of x with w, plus a number for each filter."""
-    more, _ = _given(bias)
-    launch(device, op, _conv2d, (x, w, y, *more), plan)
+    launch(device, op, _conv2d, (x, w, y, bias), plan)
 
 
 @of_operands
-def _conv2d(build: Build, x: Operand, w: Operand, y: Operand, *rest: Any) -> None:
-    *more, plan = rest
+def _conv2d(
+    build: Build, x: Operand, w: Operand, y: Operand, bias: Operand | None, plan: Conv2dPlan
+) -> None:
     staging = Staging(build)
-    target = staging.write(y, x, w, *more)
-    bias = staging.read(more[0]) if more else None
-    conv2d_kernel.conv2d(build, staging.read(x), staging.read(w), target, plan, bias)
+    target = staging.write(y, x, w, bias)
+    added = None if bias is None else staging.read(bias)
+    conv2d_kernel.conv2d(build, staging.read(x), staging.read(w), target, plan, added)
     staging.deliver()
 
 
@@ -203,17 +207,17 @@ def pool(
 ) -> None:
     """y = x pooled by max, mean_padded or mean; new i32 ``indices`` = where each maximum is."""
     if plan.outputs:
-        more, _ = _given(indices)
-        launch(device, op, _pool, (x, y, *more), function, plan)
+        launch(device, op, _pool, (x, y, indices), function, plan)
 
 
 @of_operands
-def _pool(build: Build, x: Operand, y: Operand, *rest: Any) -> None:
-    *more, function, plan = rest
+def _pool(
+    build: Build, x: Operand, y: Operand, indices: Operand | None, function: str, plan: PoolPlan
+) -> None:
     staging = Staging(build)
     target = staging.write(y, x)
-    indices = more[0].slot if more else None
-    pool_kernel.pool(build, staging.read(x), target, function, plan, indices)
+    places = None if indices is None else indices.slot
+    pool_kernel.pool(build, staging.read(x), target, function, plan, places)
     staging.deliver()
 
 

@@ -62,16 +62,20 @@ def launch(
     device: Device,
     op: str,
     prepare: Prepare,
-    tensors: Iterable[Tensor],
+    tensors: Iterable[Tensor | None],
     *problem: Any,
     late: tuple[float, ...] = (),
 ) -> None:
     """Records what ``prepare(build, *operands, *problem)`` makes of tensors; see Device.launch.
-    It is decorated by :func:`of_operands`."""
-    kinds, buffers = [], []
+    It is decorated by :func:`of_operands`. In place of a tensor that is None, so is the operand."""
+    kinds: list[tuple[DType, Shape] | None] = []
+    buffers = []
     for tensor in tensors:
-        kinds.append(tensor.kind)
-        buffers.append(tensor.buffer)
+        if tensor is None:
+            kinds.append(None)
+        else:
+            kinds.append(tensor.kind)
+            buffers.append(tensor.buffer)
     device.launch(op, prepare, buffers, tuple(kinds), *problem, late=late)
 
 
@@ -80,8 +84,8 @@ def of_operands(function: Prepare) -> Prepare:
 
     def prepare(build: Build, *arguments: Any) -> None:
         count = next(i for i, argument in enumerate(arguments) if isinstance(argument, tuple))
-        slots, kinds, problem = arguments[:count], arguments[count], arguments[count + 1 :]
-        operands = (Operand(slot, *kind) for slot, kind in zip(slots, kinds, strict=True))
+        slots, kinds, problem = iter(arguments[:count]), arguments[count], arguments[count + 1 :]
+        operands = [None if kind is None else Operand(next(slots), *kind) for kind in kinds]
         function(build, *operands, *problem)
 
     return prepare
@@ -103,9 +107,16 @@ class Staging:
         self._cast(self._build, x.slot, slot, x.dtype, dtype, x.size)
         return slot
 
-    def write(self, y: Operand, *read: Operand, dtype: DType = DType.F32) -> Slot:
+    def read_halves(self, x: Operand, bit: int) -> tuple[Slot, int]:
+        """For a kernel that takes an operand of float16 as it is where it is told by a bit: the
+        elements, as they are and ``bit``, or as float32 and 0. Without a bit it takes float32."""
+        if x.dtype is DType.F16 and bit:
+            return x.slot, bit
+        return self.read(x), 0
+
+    def write(self, y: Operand, *read: Operand | None, dtype: DType = DType.F32) -> Slot:
         """Where to write the operand's elements to as ``dtype``: none of ``read``."""
-        if y.dtype is dtype and all(y.slot != x.slot for x in read):
+        if y.dtype is dtype and all(x is None or y.slot != x.slot for x in read):
             return y.slot
         slot = self.temporary(dtype, y.size)
         self._outputs.append((slot, dtype, y))
