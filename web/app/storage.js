@@ -1,6 +1,6 @@
 /** Keeps each tab's notebook in the browser, so that a reload or a crash loses nothing. */
 
-// The package has a database of its own for what tuning finds (py/browsergpu/_js.py): each can then
+// The package has a database of its own for what tuning finds (gpu/browser/interop.py): each can then
 // change the shape of its own without the other's knowing.
 const DATABASE = "browsergpu-notebooks";
 const STORE = "notebooks";

@@ -199,5 +199,4 @@ class Buffer:
 
 
 def _give_back(device: Device, allocation: memory.Allocation) -> None:
-    if not device.recorder.closed:
-        device.memory.return_buffer(allocation)
+    device.memory.return_buffer(allocation)

@@ -16,7 +16,6 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
-from browsergpu.gpu.port import closed
 
 
 class _Storage:
@@ -37,8 +36,7 @@ class _Storage:
 
 
 def _give_back(device: Device, buffer: Allocation) -> None:
-    if not device.recorder.closed:
-        device.memory.return_buffer(buffer)
+    device.memory.return_buffer(buffer)
 
 
 class DeviceArray:
@@ -178,8 +176,7 @@ class DeviceArray:
     def check_alive(self, op: str) -> None:
         """Raises, in the name of ``op``, NotInitialized once the device is closed and
         InvalidArgument after :meth:`free`."""
-        if self.device.is_closed:
-            raise closed(op)
+        self.device.check_open(op)
         if self.is_freed:
             raise InvalidArgument(op, "array", self, "an array that was not freed")
 

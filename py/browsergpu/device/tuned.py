@@ -11,10 +11,13 @@ from browsergpu.kernels.choices import Picks
 from browsergpu.kernels.variants import VARIANTS
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
+_SIZES = "workgroup-sizes"
+_PICKS = "variants"
+
 
 async def load_sizes(info: Mapping[str, str]) -> WorkgroupSizes | None:
     """What was saved for a GPU, or None."""
-    text = await platform.read_setting(_sizes_key(info))
+    text = await platform.read_setting(_key(_SIZES, info))
     try:
         saved = json.loads(text or "")
         return WorkgroupSizes(**{f.name: saved[f.name] for f in fields(WorkgroupSizes)})
@@ -25,19 +28,13 @@ async def load_sizes(info: Mapping[str, str]) -> WorkgroupSizes | None:
 async def save_sizes(info: Mapping[str, str], sizes: WorkgroupSizes | None) -> bool:
     """Remembers the sizes for a GPU, None forgets them. False where the browser keeps nothing."""
     return await platform.write_setting(
-        _sizes_key(info), None if sizes is None else json.dumps(asdict(sizes))
-    )
-
-
-def _sizes_key(info: Mapping[str, str]) -> str:
-    return "workgroup-sizes " + json.dumps(
-        [info["vendor"], info["architecture"], info["description"]]
+        _key(_SIZES, info), None if sizes is None else json.dumps(asdict(sizes))
     )
 
 
 async def load_picks(info: Mapping[str, str]) -> Picks | None:
     """What was saved for a GPU, or None."""
-    text = await platform.read_setting(_picks_key(info))
+    text = await platform.read_setting(_key(_PICKS, info))
     try:
         saved = json.loads(text or "")
         picks = {str(op): dict(of_op) for op, of_op in saved.items()}
@@ -49,9 +46,9 @@ async def load_picks(info: Mapping[str, str]) -> Picks | None:
 async def save_picks(info: Mapping[str, str], picks: Picks | None) -> bool:
     """Remembers picks for a GPU, None forgets them. False where the browser keeps nothing."""
     return await platform.write_setting(
-        _picks_key(info), None if picks is None else json.dumps(picks)
+        _key(_PICKS, info), None if picks is None else json.dumps(picks)
     )
 
 
-def _picks_key(info: Mapping[str, str]) -> str:
-    return "variants " + json.dumps([info["vendor"], info["architecture"], info["description"]])
+def _key(kind: str, info: Mapping[str, str]) -> str:
+    return f"{kind} " + json.dumps([info["vendor"], info["architecture"], info["description"]])

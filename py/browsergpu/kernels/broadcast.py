@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from browsergpu.core.dtypes import DType
 from browsergpu.core.grids import blocks, fold
 from browsergpu.core.remembered import remembered
@@ -14,10 +16,20 @@ from browsergpu.kernels.table import BROADCAST_RANKS
 _LARGEST = BROADCAST_RANKS[-1]
 
 
+class _Plan(NamedTuple):
+    """The rank to compile for, the kernel's extents and strides, whether four elements can be taken
+    at once, how many axes are left, and the innermost strides of both operands."""
+
+    rank: int
+    fields: tuple[int, ...]
+    wide: bool
+    axes: int
+    steps: tuple[int, int]
+
+
 @remembered
-def _plan(a_shape: Shape, b_shape: Shape, shape: Shape) -> tuple[int, tuple[int, ...], bool] | None:
-    """The rank to compile for, the kernel's extents and strides, and whether four elements can be
-    taken at once. None for too many axes."""
+def _plan(a_shape: Shape, b_shape: Shape, shape: Shape) -> _Plan | None:
+    """None for too many axes."""
     extents, a, b = merged(
         shape, broadcast_strides(a_shape, shape), broadcast_strides(b_shape, shape)
     )
@@ -28,7 +40,7 @@ def _plan(a_shape: Shape, b_shape: Shape, shape: Shape) -> tuple[int, tuple[int,
     rank = min(rank for rank in BROADCAST_RANKS if rank >= len(extents))
     # The kernel looks for the innermost index in its rank's last place.
     wide = len(extents) == rank and extents[-1] % 4 == 0 and _is_wide(a) and _is_wide(b)
-    return rank, fields, wide
+    return _Plan(rank, fields, wide, len(extents), (a[-1], b[-1]) if extents else (0, 0))
 
 
 def _is_wide(strides: tuple[int, ...]) -> bool:
@@ -50,11 +62,11 @@ def broadcast(
     """y = a op b for words; y is neither a nor b, and has n > 0 elements."""
     plan = _plan(a_shape, b_shape, shape)
     if plan is not None:
-        rank, fields, wide = plan
+        wide = plan.wide
         threads = build.facts.workgroup_sizes.elementwise
         build.dispatch(
-            "broadcast_vectors" if wide else "broadcast", f"{op}_{rank}",
-            fold(blocks(n, 4 * threads if wide else threads)), (a, b, y), n, *fields,
+            "broadcast_vectors" if wide else "broadcast", f"{op}_{plan.rank}",
+            fold(blocks(n, 4 * threads if wide else threads)), (a, b, y), n, *plan.fields,
         )  # fmt: skip
         return
     # Operands that alternate too often over the axes are first brought to the full shape.
@@ -70,28 +82,9 @@ _A_HALVES, _B_HALVES, Y_HALVES, _FOUR, _A_STEPS, _B_STEPS, _EXCHANGED = (1 << i 
 _OP = 256
 
 
-@remembered
-def _plan_mixed(
-    a_shape: Shape, b_shape: Shape, shape: Shape
-) -> tuple[str, tuple[int, ...], int] | None:
-    """The kernel's configuration, its extents and strides, and the bits that say how four elements
-    are taken at once. None for too many axes."""
-    plan = _plan(a_shape, b_shape, shape)
-    if plan is None:
-        return None
-    rank, fields, wide = plan
-    extents, a, b = merged(
-        shape, broadcast_strides(a_shape, shape), broadcast_strides(b_shape, shape)
-    )
-    bits = 0
-    if wide or len(extents) == 1:  # along one axis, four may reach past its end
-        bits = _FOUR | (_A_STEPS if a[-1] else 0) | (_B_STEPS if b[-1] else 0)
-    return str(rank), fields, bits
-
-
 def takes_mixed(a_shape: Shape, b_shape: Shape, shape: Shape) -> bool:
     """Whether :func:`mixed` can do it: not where operands alternate too often over the axes."""
-    return _plan_mixed(a_shape, b_shape, shape) is not None
+    return _plan(a_shape, b_shape, shape) is not None
 
 
 def mixed(
@@ -118,9 +111,11 @@ def mixed(
         kinds |= (_B_HALVES if kind is DType.F16 else 0) | (0 if y == a else _EXCHANGED)
         build.dispatch("mixed_in_place", "", grid, (other, y), n, *(0,) * 14, kinds)
         return
-    plan = _plan_mixed(a_shape, b_shape, shape)
+    plan = _plan(a_shape, b_shape, shape)
     assert plan is not None
-    configuration, fields, bits = plan
-    kinds |= bits | (_A_HALVES if a_type is DType.F16 else 0)
+    if plan.wide or plan.axes == 1:  # along one axis, four may reach past its end
+        a_step, b_step = plan.steps
+        kinds |= _FOUR | (_A_STEPS if a_step else 0) | (_B_STEPS if b_step else 0)
+    kinds |= _A_HALVES if a_type is DType.F16 else 0
     kinds |= _B_HALVES if b_type is DType.F16 else 0
-    build.dispatch("mixed", configuration, grid, (a, b, y), n, *fields, kinds)
+    build.dispatch("mixed", str(plan.rank), grid, (a, b, y), n, *plan.fields, kinds)

@@ -100,5 +100,6 @@ def reduce(build: Build, x: Slot, y: Slot, plan: ReducePlan) -> None:
         views = (source,) if step.kernel == "reduce_rows" else (source, source)
         target = y if step.is_last else build.temporary(4 * step.outputs)
         build.dispatch(step.kernel, step.configuration, step.grid, (*views, target), *step.fields)
-        build.release(*(source,) * (source != x))
+        if source != x:
+            build.release(source)
         source = target

@@ -6,6 +6,7 @@ from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import FLOATS, NUMBERS, WHOLE, TensorStore
 from browsergpu.array import matmul, pointwise, reductions
 from browsergpu.array.networks import around
+from browsergpu.core import shapes
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 
@@ -97,13 +98,13 @@ class Arithmetic(TensorStore):
             outer, length, inner = 1, x.size, 1
             allowed = {(), (1,) * len(x.shape)}
         else:
-            axis = self._axis(op, "dim", dim, x)
+            axis = shapes.axis(op, "dim", dim, len(x.shape))
             outer, length, inner = around(x.shape, axis)
             before, after = x.shape[:axis], x.shape[axis + 1 :]
             allowed = {before + after, (*before, 1, *after)}
         if y.shape not in allowed:
-            shapes = " or ".join(map(str, sorted(allowed, key=len)))
-            raise InvalidArgument(op, "out", out, f"shape {shapes}, not {y.shape}")
+            expected = " or ".join(map(str, sorted(allowed, key=len)))
+            raise InvalidArgument(op, "out", out, f"shape {expected}, not {y.shape}")
         if y.size == 0:
             return
         steps = ((outer, length, inner),)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
 from browsergpu.array import images
@@ -29,44 +31,31 @@ class Images(TensorStore):
             images.gaussian_blur(device, op, x, y, width_of_bell)
 
     def sobel_edges(self, input: TensorHandle, out: TensorHandle, threshold: float) -> None:
-        self._stencil("sobel_edges", "sobel", input, out, "threshold", threshold)
+        self._filter("sobel_edges", images.stencil, "sobel", input, out, "threshold", threshold)
 
     def sharpen(self, input: TensorHandle, out: TensorHandle) -> None:
-        self._stencil("sharpen", "sharpen", input, out, "amount", 0.0)
-
-    def _stencil(
-        self,
-        op: str,
-        kernel: str,
-        input: TensorHandle,
-        out: TensorHandle,
-        name: str,
-        amount: float,
-    ) -> None:
-        number = checks.real(op, name, amount)
-        device, x, y = self._picture(op, input, out)
-        if x.size:
-            images.stencil(device, op, kernel, x, y, number)
+        self._filter("sharpen", images.stencil, "sharpen", input, out, "amount", 0.0)
 
     def grayscale(self, input: TensorHandle, out: TensorHandle) -> None:
-        self._point("grayscale", "grayscale", input, out, "amount", 0.0)
+        self._filter("grayscale", images.point, "grayscale", input, out, "amount", 0.0)
 
     def threshold(self, input: TensorHandle, out: TensorHandle, value: float) -> None:
-        self._point("threshold", "threshold", input, out, "value", value)
+        self._filter("threshold", images.point, "threshold", input, out, "value", value)
 
     def brightness(self, input: TensorHandle, out: TensorHandle, factor: float) -> None:
-        self._point("brightness", "brightness", input, out, "factor", factor)
+        self._filter("brightness", images.point, "brightness", input, out, "factor", factor)
 
     def contrast(self, input: TensorHandle, out: TensorHandle, factor: float) -> None:
-        self._point("contrast", "contrast", input, out, "factor", factor)
+        self._filter("contrast", images.point, "contrast", input, out, "factor", factor)
 
     def invert_colors(self, input: TensorHandle, out: TensorHandle) -> None:
-        self._point("invert_colors", "invert", input, out, "amount", 0.0)
+        self._filter("invert_colors", images.point, "invert", input, out, "amount", 0.0)
 
-    def _point(
+    def _filter(
         self,
         op: str,
-        kernel: str,
+        apply: Callable[[Device, str, str, Tensor, Tensor, float], None],
+        function: str,
         input: TensorHandle,
         out: TensorHandle,
         name: str,
@@ -75,7 +64,7 @@ class Images(TensorStore):
         number = checks.real(op, name, amount)
         device, x, y = self._picture(op, input, out)
         if x.size:
-            images.point(device, op, kernel, x, y, number)
+            apply(device, op, function, x, y, number)
 
     def _picture(
         self, op: str, input: TensorHandle, out: TensorHandle

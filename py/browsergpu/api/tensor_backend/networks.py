@@ -7,7 +7,7 @@ from math import sqrt
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import FLOATS, WHOLE, TensorStore
 from browsergpu.array import attention, masks, networks
-from browsergpu.core import checks
+from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.kernels import adam
@@ -50,7 +50,7 @@ class Networks(TensorStore):
         x = self._tensor(op, "input", input, FLOATS)
         y = self._tensor(op, "out", out, FLOATS)
         self._same_shape(op, "out", out, y, x)
-        axis = self._axis(op, "dim", dim, x)
+        axis = shapes.axis(op, "dim", dim, len(x.shape))
         if x.size:
             networks.softmax(device, op, x, y, axis)
 

@@ -157,18 +157,7 @@ class TensorStore(TensorContract):
         if tensor.shape != like.shape:
             raise InvalidArgument(op, name, handle, f"shape {like.shape}, not {tensor.shape}")
 
-    @staticmethod
-    def _axis(op: str, name: str, value: Any, tensor: Tensor) -> int:
-        rank = len(tensor.shape)
-        if rank == 0:
-            raise InvalidArgument(op, name, value, "no axis, as the tensor is a scalar")
-        axis = checks.integer(op, name, value, -rank)
-        if axis >= rank:
-            raise InvalidArgument(op, name, value, f"an axis from {-rank} to {rank - 1}")
-        return axis % rank
-
 
 def _give_back(device: Device, tensors: dict[int, Tensor]) -> None:
-    if not device.is_closed:
-        for tensor in tensors.values():
-            device.memory.return_buffer(tensor.buffer)
+    for tensor in tensors.values():
+        device.memory.return_buffer(tensor.buffer)

@@ -581,6 +581,5 @@ def _bytes_of(view: memoryview) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def _give_back(device: Device, buffers: dict[int, Allocation]) -> None:
-    if not device.is_closed:
-        for buffer in buffers.values():
-            device.memory.return_buffer(buffer)
+    for buffer in buffers.values():
+        device.memory.return_buffer(buffer)
