@@ -4,7 +4,7 @@
 // One element a thread: reads through the cache. Elements are words, or vec4s for main_vectors,
 // where innermost indices are neighbours in multiples of 4. The caller merges neighbouring
 // axes, so that RANK, the number of indices, is as small as it can be; transpose.wgsl is quicker
-// where the last two axes change places.
+// where the last two axes change places. Negative strides come modulo 2^32.
 
 struct Params {
   n: u32,
@@ -22,7 +22,7 @@ struct Params {
   stride4: u32,
   stride5: u32,
   stride6: u32,
-  stride7: u32,
+  stride7: u32, // of fewer than eight indices: where in x the first element is
 }
 
 @group(0) @binding(0) var<storage, read> x: array<u32>;
@@ -36,9 +36,9 @@ override THREADS: u32 = 256u; // in a workgroup
 
 fn source(i: u32) -> u32 {
   var rest = i;
-  var at = 0u;
+  var at = params.stride7;
   if (RANK > 5u) {
-    at += rest % params.extent7 * params.stride7;
+    at *= rest % params.extent7;
     rest /= params.extent7;
     at += rest % params.extent6 * params.stride6;
     rest /= params.extent6;

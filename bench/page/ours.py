@@ -283,7 +283,7 @@ class Lab:
         got = np.empty(len(at), array.dtype.numpy)
         for i, index in enumerate(at):
             view = got[i : i + 1].view(np.uint8).data
-            await transfers.read(self.device, array.tensor.buffer, width * index, view)
+            await transfers.read(self.device, array.buffer, width * index, view)
         return got
 
     async def time(self, issue: Callable[[], Any], row: dict[str, Any]) -> dict[str, Any]:

@@ -131,6 +131,22 @@ def test_the_last_of_many_frames_is_seen(bare: BarePage) -> None:
     assert_seen(bare, shows(2, 3, [(1.0, 0.25, 0.75)] * 6), "the last frame")
 
 
+def test_arrays_are_drawn_as_they_are_shaped(bare: BarePage) -> None:
+    height, width = 5, 7
+    bare.run(f"""
+        import numpy as np
+        from browsergpu import KernelExecutor
+
+        ramp = np.arange({height * width}, dtype=np.float32).reshape({width}, {height}) / 40
+        array = KernelExecutor(backend).from_numpy(ramp)
+        backend.draw(array.as_strided(({height}, {width}), (1, {height})))
+        del array
+        backend.synchronize()
+    """)
+    greys = [(x * height + y) / 40 for y in range(height) for x in range(width)]
+    assert_seen(bare, shows(height, width, [(g, g, g) for g in greys]), "a transposed ramp")
+
+
 def test_what_an_op_computed_is_drawn(bare: BarePage) -> None:
     bare.run("""
         import numpy as np

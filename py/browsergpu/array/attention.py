@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
+from browsergpu.array import masks
+from browsergpu.array.operand_checks import has_axes, has_shape
+from browsergpu.array.staging import Operand, Staging, launch, of_operands
+from browsergpu.array.view import View
+from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import InvalidArgument
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels import attention as kernels
@@ -19,15 +24,42 @@ from browsergpu.kernels.products import B_HALVES, BIAS_HALVES
 Spread = tuple[int, tuple[int, int, int, int]]
 
 
+def plan(
+    op: str,
+    q: View,
+    k: View,
+    v: View,
+    mask: View | None,
+    scale: float | None,
+    *,
+    causal: bool,
+) -> tuple[AttentionPlan, Spread | None]:
+    """Attention of [.., S, D] queries and [.., T, D] keys and values, and how the mask is spread;
+    without a scale it is 1 / sqrt(D). Raises InvalidArgument where shapes do not fit."""
+    has_axes(op, "q", q, 2, "[.., S, D]")
+    *lead, seq_q, head_dim = q.shape
+    if len(k.shape) < 2 or k.shape != (*lead, k.shape[-2], head_dim):
+        expected = ", ".join(map(str, (*lead, "T", head_dim)))
+        raise InvalidArgument(op, "k", k.given, f"shape [{expected}], not {k.shape}")
+    has_shape(op, "v", v, k.shape)
+    seq_kv = k.shape[-2]
+    factor = 1 / sqrt(max(head_dim, 1)) if scale is None else scale
+    problem = kernels.plan_attention(product(lead), 1, seq_q, seq_kv, head_dim, factor, causal)
+    spread = None
+    if mask is not None:
+        spread = masks.broadcast(op, mask, (*lead, seq_q, seq_kv))
+    return problem, spread
+
+
 def attention(
     device: Device,
     op: str,
     plan: AttentionPlan,
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    o: Tensor,
-    mask: Tensor | None = None,
+    q: View,
+    k: View,
+    v: View,
+    o: View,
+    mask: View | None = None,
     spread: Spread | None = None,
 ) -> None:
     """o = softmax(scale q kᵀ, mask) v, where o has elements. A mask is of floats, which are added
@@ -66,12 +98,12 @@ def _attention(
 def block(
     device: Device,
     op: str,
-    x: Tensor,
-    y: Tensor,
-    w_qkv: Tensor,
-    w_out: Tensor,
-    b_qkv: Tensor | None,
-    b_out: Tensor | None,
+    x: View,
+    y: View,
+    w_qkv: View,
+    w_out: View,
+    b_qkv: View | None,
+    b_out: View | None,
     heads: int,
     causal: bool,
 ) -> None:

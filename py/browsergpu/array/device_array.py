@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, ClassVar
 from weakref import finalize
 
 import numpy as np
 
-from browsergpu.array import transfers
-from browsergpu.array.staging import Tensor
-from browsergpu.core import host_tensors
+from browsergpu.array import pointwise, transfers
+from browsergpu.array.view import View
+from browsergpu.core import checks, host_tensors
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels.strided import check_axes
 
 
-class _Storage:
-    """A buffer that goes back to its device's pool with the last array that uses it."""
+class Storage:
+    """A buffer that goes back to its device's pool with the last array that uses it, which
+    ``give_back(device, buffer)`` does."""
 
     __slots__ = ("__weakref__", "_release", "buffer", "is_free")
 
-    def __init__(self, device: Device, buffer: Allocation) -> None:
+    def __init__(
+        self, device: Device, buffer: Allocation, give_back: Callable[..., None] | None = None
+    ) -> None:
         self.buffer = buffer
         self.is_free = False
-        self._release = finalize(self, _give_back, device, buffer)
+        self._release = finalize(self, give_back or _give_back, device, buffer)
         self._release.atexit = False
 
     def release(self) -> None:
@@ -39,15 +45,16 @@ def _give_back(device: Device, buffer: Allocation) -> None:
     device.memory.return_buffer(buffer)
 
 
-class DeviceArray:
-    """A contiguous row-major array on a device. Made by a KernelExecutor.
+class DeviceArray(View):
+    """An array on a device. Made by a KernelExecutor.
 
-    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy. Reshaped arrays share memory. The
-    operators ``+ - * /`` take arrays and numbers, ``@`` arrays; they are add, sub, mul, div and
-    matmul of a KernelExecutor, and give new arrays.
+    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy, ``strides`` and ``offset`` count
+    elements. Reshaped arrays and those of :meth:`as_strided` share memory. The operators
+    ``+ - * /`` take arrays and numbers, ``@`` arrays; they are add, sub, mul, div and matmul of a
+    KernelExecutor, and give new arrays.
     """
 
-    __slots__ = ("__weakref__", "_storage", "_tensor", "device")
+    __slots__ = ("__weakref__", "_storage", "device")
 
     #: Of a device, what has the operators' operations: KernelExecutor, which needs this module and
     #: so sets it.
@@ -55,40 +62,33 @@ class DeviceArray:
     #: A NumPy array beside an operator does not take this for a scalar, and is refused.
     __array_ufunc__ = None
 
-    def __init__(self, device: Device, shape: tuple[int, ...], dtype: DType, storage: Any) -> None:
+    def __init__(
+        self,
+        device: Device,
+        shape: Shape,
+        dtype: DType,
+        storage: Storage,
+        strides: Shape | None = None,
+        offset: int = 0,
+    ) -> None:
+        super().__init__(storage.buffer, shape, dtype, strides, offset)
         self.device = device
-        self._storage: _Storage = storage
-        self._tensor = Tensor(storage.buffer, shape, dtype)
+        self._storage = storage
 
     @classmethod
     def allocate(cls, device: Device, op: str, shape: tuple[int, ...], dtype: DType) -> DeviceArray:
         """A new array, contents undefined."""
         buffer = device.memory.get_buffer(op, dtype.device_bytes(prod(shape)))
-        return cls(device, shape, dtype, _Storage(device, buffer))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The extents of its axes."""
-        return self._tensor.shape
-
-    @property
-    def dtype(self) -> DType:
-        """The type of its elements."""
-        return self._tensor.dtype
-
-    @property
-    def size(self) -> int:
-        """The number of its elements."""
-        return self._tensor.size
+        return cls(device, shape, dtype, Storage(device, buffer))
 
     @property
     def ndim(self) -> int:
         """The number of its axes."""
-        return len(self._tensor.shape)
+        return len(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes on the GPU."""
+        """Bytes of its elements, packed."""
         return self.dtype.device_bytes(self.size)
 
     @property
@@ -96,14 +96,49 @@ class DeviceArray:
         """Whether :meth:`free` was called on it or on an array that shares its memory."""
         return self._storage.is_free
 
-    @property
-    def tensor(self) -> Tensor:
-        """What kernels are dispatched on."""
-        return self._tensor
-
-    def sharing(self, shape: tuple[int, ...]) -> DeviceArray:
-        """The same elements in another shape of the same size, in the same memory."""
+    def sharing(self, shape: Shape) -> DeviceArray:
+        """The elements of a packed array in another shape of the same size, in the same memory."""
         return DeviceArray(self.device, shape, self.dtype, self._storage)
+
+    def as_strided(
+        self, shape: Sequence[int], strides: Sequence[int], offset: int = 0
+    ) -> DeviceArray:
+        """An array of ``shape`` in the same memory: its element at an index is ``offset`` + the sum
+        of index × stride over the axes elements after this array's first one.
+
+        Strides may be 0 or negative. Every operation reads such an array; what is written to, as
+        ``out``, must be packed (row-major, from its memory's beginning on). Raises InvalidArgument
+        where an element would be outside of the memory, and Unsupported where more than 5 axes are
+        left after neighbours that can be are joined (8 from the memory's beginning on).
+        """
+        op = "as_strided"
+        self.check_alive(op)
+        extents = checks.dimensions(op, "shape", shape)
+        steps = checks.dimensions(op, "strides", strides, minimum=-checks.LARGEST)
+        if len(steps) != len(extents):
+            raise InvalidArgument(op, "strides", strides, f"{len(extents)} numbers, as shape has")
+        first = self.offset + checks.integer(op, "offset", offset, -checks.LARGEST)
+        if 0 in extents:
+            return DeviceArray(self.device, extents, self.dtype, self._storage)
+        reach = [(extent - 1) * step for extent, step in zip(extents, steps, strict=True)]
+        lowest = first + sum(min(far, 0) for far in reach)
+        highest = first + sum(max(far, 0) for far in reach)
+        room = self.buffer.nbytes // self.dtype.device_bytes(1)
+        if lowest < 0 or highest >= room:
+            raise InvalidArgument(
+                op, "strides", strides,
+                f"elements within the memory, 0 to {room - 1}, not {lowest} to {highest}",
+            )  # fmt: skip
+        check_axes(op, extents, steps, first)
+        return DeviceArray(self.device, extents, self.dtype, self._storage, steps, first)
+
+    def packed(self, op: str = "copy") -> DeviceArray:
+        """The array itself if it is packed, else a packed copy."""
+        if self.is_packed:
+            return self
+        copy = DeviceArray.allocate(self.device, op, self.shape, self.dtype)
+        pointwise.assign(self.device, op, self, copy)
+        return copy
 
     def __add__(self, other: Any) -> Any:
         return self._operate("add", self, other, other)
@@ -145,12 +180,13 @@ class DeviceArray:
         self._storage.release()
 
     def write(self, data: Any, op: str = "write") -> None:
-        """Copies a NumPy array of its shape, or bytes, to the GPU."""
+        """Copies a NumPy array of its shape, or bytes, to the GPU. The array must be packed."""
         self.check_alive(op)
+        self.check_packed(op, "array")
         array = host_tensors.to_device(op, "data", data, self.shape, self.dtype)
         if array.nbytes:
             view = array.data.cast("B")
-            transfers.write(self.device, self._tensor.buffer, 0, view)
+            transfers.write(self.device, self.buffer, 0, view)
 
     def numpy(self) -> np.ndarray:
         """A copy as a NumPy array. Waits."""
@@ -162,7 +198,8 @@ class DeviceArray:
         array = np.empty(self.shape, self.dtype.device_numpy)
         if array.nbytes:
             view = array.reshape(-1).data.cast("B")
-            await transfers.read(self.device, self._tensor.buffer, 0, view)
+            source = self.packed("numpy")
+            await transfers.read(self.device, source.buffer, 0, view)
         return host_tensors.from_device(array, self.dtype)
 
     # Not __await__: JavaScript would take a proxy of an awaitable array for a promise, and wait for
@@ -179,6 +216,11 @@ class DeviceArray:
         self.device.check_open(op)
         if self.is_freed:
             raise InvalidArgument(op, "array", self, "an array that was not freed")
+
+    def check_packed(self, op: str, name: str) -> None:
+        """Raises InvalidArgument, in the names of an operation and its argument, unless packed."""
+        if not self.is_packed:
+            raise InvalidArgument(op, name, self, "a packed array, not one of as_strided")
 
     def __repr__(self) -> str:
         freed = ", freed" if self.is_freed else ""

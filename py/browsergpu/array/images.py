@@ -3,23 +3,24 @@ u8 that stand for them. Outputs may be inputs."""
 
 from __future__ import annotations
 
-from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
+from browsergpu.array.staging import Operand, Staging, launch, of_operands
+from browsergpu.array.view import View
 from browsergpu.device.device import Device
 from browsergpu.kernels import images
 from browsergpu.kernels.build import Build
 
 
-def point(device: Device, op: str, function: str, x: Tensor, y: Tensor, amount: float) -> None:
+def point(device: Device, op: str, function: str, x: View, y: View, amount: float) -> None:
     """grayscale, threshold, brightness, contrast or invert."""
     launch(device, op, _point, (x, y), function, late=(amount,))
 
 
-def stencil(device: Device, op: str, function: str, x: Tensor, y: Tensor, amount: float) -> None:
+def stencil(device: Device, op: str, function: str, x: View, y: View, amount: float) -> None:
     """sharpen or sobel."""
     launch(device, op, _stencil, (x, y), function, late=(amount,))
 
 
-def gaussian_blur(device: Device, op: str, x: Tensor, y: Tensor, sigma: float) -> None:
+def gaussian_blur(device: Device, op: str, x: View, y: View, sigma: float) -> None:
     """A Gaussian of standard deviation sigma pixels, cut at radius ceil(3 sigma)."""
     launch(device, op, _gaussian_blur, (x, y), sigma)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from browsergpu.array.staging import Tensor
+from browsergpu.array.view import View
 from browsergpu.core.errors import InvalidArgument
 
 
 def broadcast(
-    op: str, given: Any, mask: Tensor, target: tuple[int, ...]
+    op: str, mask: View, target: tuple[int, ...]
 ) -> tuple[int, tuple[int, int, int, int]]:
     """Extent of the inner leading index, and strides [outer, inner, row, column]."""
     shape = (1,) * (len(target) - len(mask.shape)) + mask.shape
@@ -17,7 +15,7 @@ def broadcast(
         m not in (1, t) for m, t in zip(shape, target, strict=True)
     ):
         raise InvalidArgument(
-            op, "mask", given, f"a shape that broadcasts to {target}, not {mask.shape}"
+            op, "mask", mask.given, f"a shape that broadcasts to {target}, not {mask.shape}"
         )
     strides = [0] * len(shape)
     step = 1
@@ -41,7 +39,7 @@ def broadcast(
         raise InvalidArgument(
             op,
             "mask",
-            given,
+            mask.given,
             f"a mask broadcast over at most two groups of the leading axes {extents}, not "
             f"shape {mask.shape}",
         )

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
+from browsergpu.array.staging import Operand, Staging, launch, of_operands
+from browsergpu.array.view import View
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.remembered import remembered
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
@@ -42,17 +44,33 @@ def _matrices(shape: Shape, flip: bool, *, column: bool) -> tuple[Shape, int, in
     return tuple(lead), *((columns, rows) if flip else (rows, columns))
 
 
-def contracted(a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> tuple[int, int]:
-    """The columns of a and the rows of b."""
-    return _matrices(a, flip_a, column=False)[2], _matrices(b, flip_b, column=True)[1]
+def plan_matmul(
+    op: str, a: View, b: View, flip_a: bool = False, flip_b: bool = False
+) -> MatmulPlan:
+    """The product a b as NumPy's matmul, of which the last two axes of an operand may be exchanged;
+    both have axes. Raises InvalidArgument where the columns of a are not as many as the rows of b,
+    or the leading axes do not broadcast."""
+    plan = _plan(op, a.shape, b.shape, flip_a, flip_b)
+    if plan is None:
+        columns = _matrices(a.shape, flip_a, column=False)[2]
+        rows = _matrices(b.shape, flip_b, column=True)[1]
+        raise InvalidArgument(op, "b", b.given, f"{columns} rows, as a has columns, not {rows}")
+    return plan
+
+
+def unturned(x: View, flip: bool) -> tuple[View, bool]:
+    """An operand of which the last two axes are exchanged on request; where that is what makes it
+    other than packed, the packed one and the opposite request."""
+    if x.is_packed or x.offset or len(x.shape) < 2:
+        return x, flip
+    shape, strides = ((*s[:-2], s[-1], s[-2]) for s in (x.shape, x.strides))
+    if not shapes.is_contiguous(shape, strides):
+        return x, flip
+    return View(x.buffer, shape, x.dtype), not flip
 
 
 @remembered
-def plan_matmul(
-    op: str, a: Shape, b: Shape, flip_a: bool = False, flip_b: bool = False
-) -> MatmulPlan | None:
-    """The product a b as NumPy's matmul, of which the last two axes of an operand may be exchanged;
-    both have axes. None where the columns of a are not as many as the rows of b."""
+def _plan(op: str, a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> MatmulPlan | None:
     lead_a, m, k = _matrices(a, flip_a, column=False)
     lead_b, k_b, n = _matrices(b, flip_b, column=True)
     if k != k_b:
@@ -89,12 +107,12 @@ def multiply(
     device: Device,
     op: str,
     plan: MatmulPlan,
-    a: Tensor,
-    b: Tensor,
-    c: Tensor,
-    bias: Tensor | None = None,
+    a: View,
+    b: View,
+    c: View,
+    bias: View | None = None,
     activation: str | None = None,
-    residual: Tensor | None = None,
+    residual: View | None = None,
 ) -> None:
     """c = f(a b + bias) + residual for floats, where c has elements: a bias of as many as b has
     columns, one of ``products.ACTIVATIONS``, a residual of c's shape. c may be any of the

@@ -4,8 +4,11 @@ said. Outputs may be inputs unless something else is said."""
 from __future__ import annotations
 
 from math import nan
+from typing import Any
 
-from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
+from browsergpu.array.operand_checks import has_axes, has_shape, small_number
+from browsergpu.array.staging import Operand, Staging, launch, of_operands
+from browsergpu.array.view import View
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
 from browsergpu.core.shapes import Shape
@@ -26,7 +29,38 @@ def around(shape: Shape, axis: int) -> tuple[int, int, int]:
     return product(shape[:axis]), shape[axis], product(shape[axis + 1 :])
 
 
-def softmax(device: Device, op: str, x: Tensor, y: Tensor, axis: int) -> None:
+def check_layer_norm(
+    op: str, name: str, x: View, gamma: View | None, beta: View | None, eps: Any
+) -> float:
+    """eps as a float. Raises InvalidArgument where x, called ``name``, or the others are not what
+    :func:`layer_norm` takes."""
+    has_axes(op, name, x, 1, "at least 1 axis")
+    _check_vectors(op, x.shape[-1], {"gamma": gamma, "beta": beta})
+    return small_number(op, "eps", eps)
+
+
+def check_batch_norm(
+    op: str,
+    channels: int,
+    mean: View | None,
+    variance: View | None,
+    gamma: View | None,
+    beta: View | None,
+    eps: Any,
+) -> float:
+    """eps as a float. Raises InvalidArgument where the others are not one number a channel."""
+    given = {"running_mean": mean, "running_variance": variance, "gamma": gamma, "beta": beta}
+    _check_vectors(op, channels, given)
+    return small_number(op, "eps", eps)
+
+
+def _check_vectors(op: str, length: int, vectors: dict[str, View | None]) -> None:
+    for name, vector in vectors.items():
+        if vector is not None:
+            has_shape(op, name, vector, (length,))
+
+
+def softmax(device: Device, op: str, x: View, y: View, axis: int) -> None:
     """y = exp(x) over its sum along an axis of x, which has elements."""
     launch(device, op, _softmax, (x, y), axis)
 
@@ -42,13 +76,13 @@ def _softmax(build: Build, x: Operand, y: Operand, axis: int) -> None:
 def layer_norm(
     device: Device,
     op: str,
-    x: Tensor,
-    y: Tensor,
-    gamma: Tensor | None,
-    beta: Tensor | None,
+    x: View,
+    y: View,
+    gamma: View | None,
+    beta: View | None,
     eps: float,
-    residual: Tensor | None = None,
-    summed: Tensor | None = None,
+    residual: View | None = None,
+    summed: View | None = None,
 ) -> None:
     """y = (v - mean) / sqrt(variance + eps) * gamma + beta along the last axis of v, which has
     elements, biased variance, where v is x or x + residual; ``summed``, which is not y, becomes
@@ -97,12 +131,12 @@ def _factors(
 def batch_norm(
     device: Device,
     op: str,
-    x: Tensor,
-    y: Tensor,
-    mean: Tensor,
-    variance: Tensor,
-    gamma: Tensor | None,
-    beta: Tensor | None,
+    x: View,
+    y: View,
+    mean: View,
+    variance: View,
+    gamma: View | None,
+    beta: View | None,
     shape: tuple[int, int, int],
     eps: float,
 ) -> None:
@@ -136,11 +170,11 @@ def _batch_norm(
 def batch_statistics(
     device: Device,
     op: str,
-    x: Tensor,
-    mean: Tensor,
-    variance: Tensor,
-    running_mean: Tensor | None,
-    running_variance: Tensor | None,
+    x: View,
+    mean: View,
+    variance: View,
+    running_mean: View | None,
+    running_variance: View | None,
     shape: tuple[int, int, int],
     momentum: float,
 ) -> None:
@@ -176,10 +210,10 @@ def conv2d(
     device: Device,
     op: str,
     plan: Conv2dPlan,
-    x: Tensor,
-    w: Tensor,
-    y: Tensor,
-    bias: Tensor | None = None,
+    x: View,
+    w: View,
+    y: View,
+    bias: View | None = None,
 ) -> None:
     """y, which has elements, = the cross-correlation of x with w, plus a number for each filter."""
     launch(device, op, _conv2d, (x, w, y, bias), plan)
@@ -201,9 +235,9 @@ def pool(
     op: str,
     function: str,
     plan: PoolPlan,
-    x: Tensor,
-    y: Tensor,
-    indices: Tensor | None = None,
+    x: View,
+    y: View,
+    indices: View | None = None,
 ) -> None:
     """y = x pooled by max, mean_padded or mean; new i32 ``indices`` = where each maximum is."""
     if plan.outputs:
@@ -222,7 +256,7 @@ def _pool(
 
 
 def cross_entropy(
-    device: Device, op: str, logits: Tensor, targets: Tensor, loss: Tensor, probs: Tensor
+    device: Device, op: str, logits: View, targets: View, loss: View, probs: View
 ) -> None:
     """loss = -log softmax(logits)[targets] of each sample, or their mean where it is a scalar, and
     probs = softmax(logits). Targets are i32."""
@@ -254,10 +288,10 @@ def _cross_entropy(
 def adam(
     device: Device,
     op: str,
-    param: Tensor,
-    grad: Tensor,
-    m: Tensor,
-    v: Tensor,
+    param: View,
+    grad: View,
+    m: View,
+    v: View,
     factors: tuple[float, ...],
 ) -> None:
     """One step of Adam, in place, on four different tensors, which have elements; see
@@ -275,7 +309,7 @@ def _adam(build: Build, param: Operand, grad: Operand, m: Operand, v: Operand) -
     staging.deliver()
 
 
-def embedding(device: Device, op: str, indices: Tensor, weight: Tensor, y: Tensor) -> None:
+def embedding(device: Device, op: str, indices: View, weight: View, y: View) -> None:
     """y, which has elements, = the rows of weight, [V, D], that i32 indices name; NaN, or 0 in
     whole numbers, for those that are not there. All are floats, or y is of weight's dtype."""
     launch(device, op, _embedding, (indices, weight, y))

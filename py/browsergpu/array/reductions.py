@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import nan
 
-from browsergpu.array.staging import Operand, Staging, Tensor, launch, of_operands
+from browsergpu.array.staging import Operand, Staging, launch, of_operands
+from browsergpu.array.view import View
 from browsergpu.core.dtypes import DType
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
@@ -16,14 +17,14 @@ from browsergpu.kernels.build import Build
 Steps = tuple[tuple[int, int, int], ...]
 
 
-def reduce(device: Device, op: str, function: str, x: Tensor, y: Tensor, steps: Steps) -> None:
+def reduce(device: Device, op: str, function: str, x: View, y: View, steps: Steps) -> None:
     """y = the sum, mean, max or min of x by steps, of which there is one at least; y, which has
     elements, may be x. Sums of integers and bool are added modulo 2^32; of nothing, a mean is NaN,
     a sum 0, and there is no max or min."""
     launch(device, op, _reduce, (x, y), function, steps)
 
 
-def variance(device: Device, op: str, x: Tensor, y: Tensor, steps: Steps, ddof: float) -> None:
+def variance(device: Device, op: str, x: View, y: View, steps: Steps, ddof: float) -> None:
     """y = the variance of x by steps; y, which has elements, may be x."""
     launch(device, op, _variance, (x, y), steps, ddof)
 

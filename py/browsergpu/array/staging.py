@@ -1,4 +1,4 @@
-"""Launching programs on tensors, and float32 stand-ins for those that kernels do not take.
+"""Launching programs on views of memory, and float32 stand-ins for those that kernels do not take.
 
 Kernels compute on some dtypes and mostly write to no buffer that they read. A Staging, within a
 program in the making, casts inputs of other dtypes into temporaries, gives temporaries for outputs
@@ -13,74 +13,60 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
+from browsergpu.array.view import View
 from browsergpu.core.dtypes import DType
-from browsergpu.core.shapes import Shape
+from browsergpu.core.shapes import Shape, broadcast_strides
 from browsergpu.device.device import Device
-from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build, Prepare
 from browsergpu.kernels.cast import cast, picture_cast
-
-
-class Tensor:
-    """A contiguous row-major array in a buffer of its own: what functions are called on."""
-
-    __slots__ = ("buffer", "handle", "kind", "size")
-
-    def __init__(self, buffer: Allocation, shape: Shape, dtype: DType, handle: int = 0) -> None:
-        self.buffer = buffer
-        self.kind = (dtype, shape)
-        self.size = prod(shape)
-        self.handle = handle
-
-    @property
-    def dtype(self) -> DType:
-        """The type of its elements."""
-        return self.kind[0]
-
-    @property
-    def shape(self) -> Shape:
-        """The extents of its axes."""
-        return self.kind[1]
+from browsergpu.kernels.strided import gather
 
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor of a program in the making."""
+    """A View of a program in the making; without strides it is packed."""
 
     slot: Slot
     dtype: DType
     shape: Shape
+    strides: Shape | None = None
+    offset: int = 0
 
     @cached_property
     def size(self) -> int:
         """The number of its elements."""
         return prod(self.shape)
 
+    def steps_in(self, shape: Shape) -> Shape:
+        """The strides with which it is read as an array of a shape that it broadcasts to."""
+        return broadcast_strides(self.shape, shape, self.strides)
+
 
 def launch(
     device: Device,
     op: str,
     prepare: Prepare,
-    tensors: Iterable[Tensor | None],
+    views: Iterable[View | None],
     *problem: Any,
     late: tuple[float, ...] = (),
 ) -> None:
-    """Records what ``prepare(build, *operands, *problem)`` makes of tensors; see Device.launch.
-    It is decorated by :func:`of_operands`. In place of a tensor that is None, so is the operand."""
-    kinds: list[tuple[DType, Shape] | None] = []
+    """Records what ``prepare(build, *operands, *problem)`` makes of views; see Device.launch. It is
+    decorated by :func:`of_operands` or :func:`of_views`. In place of a view that is None, so is the
+    operand."""
+    kinds: list[tuple[Any, ...] | None] = []
     buffers = []
-    for tensor in tensors:
-        if tensor is None:
+    for view in views:
+        if view is None:
             kinds.append(None)
         else:
-            kinds.append(tensor.kind)
-            buffers.append(tensor.buffer)
+            kinds.append(view.kind)
+            buffers.append(view.buffer)
     device.launch(op, prepare, buffers, tuple(kinds), *problem, late=late)
 
 
-def of_operands(function: Prepare) -> Prepare:
-    """Makes a function of operands what :func:`launch` takes."""
+def of_views(function: Prepare) -> Prepare:
+    """Makes a function of operands, packed or not, what :func:`launch` takes."""
 
     def prepare(build: Build, *arguments: Any) -> None:
         count = next(i for i, argument in enumerate(arguments) if isinstance(argument, tuple))
@@ -89,6 +75,45 @@ def of_operands(function: Prepare) -> Prepare:
         function(build, *operands, *problem)
 
     return prepare
+
+
+def of_operands(function: Prepare) -> Prepare:
+    """Makes a function of packed operands what :func:`launch` takes: others are packed first."""
+
+    @of_views
+    def prepare(build: Build, *arguments: Any) -> None:
+        function(build, *(packed(build, x) if _is_strided(x) else x for x in arguments))
+
+    return prepare
+
+
+def _is_strided(x: Any) -> bool:
+    return isinstance(x, Operand) and x.strides is not None
+
+
+def packed(build: Build, x: Operand) -> Operand:
+    """A packed copy, of the same dtype, of an operand that is not packed itself."""
+    if x.strides is None:
+        return x
+    kind, source = x.dtype, x.slot
+    is_word = kind.device_bytes(1) == 4
+    if not is_word:  # gather moves words: smaller elements travel as float32, which holds them
+        span = (
+            x.offset
+            + 1
+            + sum(
+                (extent - 1) * max(step, 0) for extent, step in zip(x.shape, x.strides, strict=True)
+            )
+        )
+        source = build.temporary(4 * span)
+        cast(build, x.slot, source, kind, DType.F32, span)
+    copy = build.temporary(4 * x.size)
+    gather(build, "as_strided", source, x.strides, copy, x.shape, x.offset)
+    if not is_word:
+        words, copy = copy, build.temporary(kind.device_bytes(x.size))
+        cast(build, words, copy, DType.F32, kind, x.size)
+        build.release(source, words)
+    return Operand(copy, kind, x.shape)
 
 
 class Staging:

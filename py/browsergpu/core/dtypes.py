@@ -65,6 +65,11 @@ class DType(StrEnum):
         return _DEVICE[self]
 
 
+FLOATS = (DType.F32, DType.F16)
+#: Whole numbers that are computed as they are; u8 is computed as u32.
+WHOLE = (DType.I32, DType.U32)
+NUMBERS = (*FLOATS, *WHOLE, DType.U8)
+
 #: What stands for a DType in an argument.
 DTypeLike: TypeAlias = DType | str | np.dtype[Any] | type[np.generic] | type[bool]
 

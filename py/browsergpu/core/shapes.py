@@ -25,6 +25,11 @@ def contiguous_strides(shape: Shape) -> Shape:
     return tuple(reversed(strides))
 
 
+def is_contiguous(shape: Shape, strides: Shape) -> bool:
+    """Whether strides are those of a row-major array, as far as elements can tell."""
+    return 0 in shape or merged(shape, strides)[1] in ((), (1,))
+
+
 def broadcast(op: str, a: Shape, b: Shape) -> Shape:
     """The shape that two arrays are broadcast to by NumPy's rules."""
     rank = max(len(a), len(b))
@@ -36,10 +41,11 @@ def broadcast(op: str, a: Shape, b: Shape) -> Shape:
     return tuple(result)
 
 
-def broadcast_strides(shape: Shape, target: Shape) -> Shape:
-    """The strides with which a row-major array of ``shape`` is read as one of ``target``, to
-    which it can be broadcast."""
-    strides = _padded(contiguous_strides(shape), len(target), 0)
+def broadcast_strides(shape: Shape, target: Shape, strides: Shape | None = None) -> Shape:
+    """The strides with which an array of ``shape``, row-major unless its strides are given, is read
+    as one of ``target``, to which it can be broadcast."""
+    own = contiguous_strides(shape) if strides is None else strides
+    strides = _padded(own, len(target), 0)
     extents = _padded(shape, len(target))
     return tuple(
         0 if extent == 1 else stride for extent, stride in zip(extents, strides, strict=True)

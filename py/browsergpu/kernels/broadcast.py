@@ -7,7 +7,7 @@ from typing import NamedTuple
 from browsergpu.core.dtypes import DType
 from browsergpu.core.grids import blocks, fold
 from browsergpu.core.remembered import remembered
-from browsergpu.core.shapes import Shape, broadcast_strides, merged
+from browsergpu.core.shapes import Shape, merged
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.strided import gather
@@ -28,11 +28,9 @@ class _Plan(NamedTuple):
 
 
 @remembered
-def _plan(a_shape: Shape, b_shape: Shape, shape: Shape) -> _Plan | None:
+def _plan(a_steps: Shape, b_steps: Shape, shape: Shape) -> _Plan | None:
     """None for too many axes."""
-    extents, a, b = merged(
-        shape, broadcast_strides(a_shape, shape), broadcast_strides(b_shape, shape)
-    )
+    extents, a, b = merged(shape, a_steps, b_steps)
     if len(extents) > _LARGEST:
         return None
     unused = _LARGEST - len(extents)
@@ -52,15 +50,16 @@ def broadcast(
     build: Build,
     op: str,
     a: Slot,
-    a_shape: Shape,
+    a_steps: Shape,
     b: Slot,
-    b_shape: Shape,
+    b_steps: Shape,
     y: Slot,
     shape: Shape,
     n: int,
 ) -> None:
-    """y = a op b for words; y is neither a nor b, and has n > 0 elements."""
-    plan = _plan(a_shape, b_shape, shape)
+    """y = a op b for words, read with those strides in y's shape; y is neither a nor b, and has
+    n > 0 elements."""
+    plan = _plan(a_steps, b_steps, shape)
     if plan is not None:
         wide = plan.wide
         threads = build.facts.workgroup_sizes.elementwise
@@ -71,9 +70,9 @@ def broadcast(
         return
     # Operands that alternate too often over the axes are first brought to the full shape.
     whole = build.temporary(4 * n), build.temporary(4 * n)
-    for slot, own, target in ((a, a_shape, whole[0]), (b, b_shape, whole[1])):
-        gather(build, op, slot, broadcast_strides(own, shape), target, shape)
-    broadcast(build, op, whole[0], (n,), whole[1], (n,), y, (n,), n)
+    for slot, steps, target in ((a, a_steps, whole[0]), (b, b_steps, whole[1])):
+        gather(build, op, slot, steps, target, shape)
+    broadcast(build, op, whole[0], (1,), whole[1], (1,), y, (n,), n)
     build.release(*whole)
 
 
@@ -82,9 +81,9 @@ _A_HALVES, _B_HALVES, Y_HALVES, _FOUR, _A_STEPS, _B_STEPS, _EXCHANGED = (1 << i 
 _OP = 256
 
 
-def takes_mixed(a_shape: Shape, b_shape: Shape, shape: Shape) -> bool:
+def takes_mixed(a_steps: Shape, b_steps: Shape, shape: Shape) -> bool:
     """Whether :func:`mixed` can do it: not where operands alternate too often over the axes."""
-    return _plan(a_shape, b_shape, shape) is not None
+    return _plan(a_steps, b_steps, shape) is not None
 
 
 def mixed(
@@ -92,17 +91,18 @@ def mixed(
     op: str,
     a: Slot,
     a_type: DType,
-    a_shape: Shape,
+    a_steps: Shape,
     b: Slot,
     b_type: DType,
-    b_shape: Shape,
+    b_steps: Shape,
     y: Slot,
     y_type: DType,
     shape: Shape,
     n: int,
 ) -> None:
-    """y = a op b for floats of any type, with n > 0 elements, where ``takes_mixed``; y is one of a
-    and b only where both have all of y's elements, and not both of them."""
+    """y = a op b for floats of any type, read with those strides in y's shape, with n > 0 elements,
+    where ``takes_mixed``; y is one of a and b only where both are y's elements one by one, and not
+    both of them."""
     kinds = _OP * _MIXED_OPS[op]
     kinds |= Y_HALVES if y_type is DType.F16 else 0
     grid = fold(blocks(n, 4 * build.facts.workgroup_sizes.elementwise))
@@ -111,7 +111,7 @@ def mixed(
         kinds |= (_B_HALVES if kind is DType.F16 else 0) | (0 if y == a else _EXCHANGED)
         build.dispatch("mixed_in_place", "", grid, (other, y), n, *(0,) * 14, kinds)
         return
-    plan = _plan(a_shape, b_shape, shape)
+    plan = _plan(a_steps, b_steps, shape)
     assert plan is not None
     if plan.wide or plan.axes == 1:  # along one axis, four may reach past its end
         a_step, b_step = plan.steps

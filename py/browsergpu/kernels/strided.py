@@ -7,55 +7,69 @@ from dataclasses import dataclass
 from browsergpu.core.errors import Unsupported
 from browsergpu.core.grids import blocks, fold, layers
 from browsergpu.core.remembered import remembered
-from browsergpu.core.shapes import Shape, contiguous_strides, merged
+from browsergpu.core.shapes import Shape, merged
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.table import STRIDED_RANKS
 
 _TILE = (64, 32)  # rows and columns that a workgroup moves
 _LARGEST = STRIDED_RANKS[-1]
+_LARGEST_WITH_OFFSET = STRIDED_RANKS[-2]  # where the kernel has the place of a stride for it
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """``kind`` is copy, matrices ([batch, rows, columns] with the last two to be exchanged),
-    strided, or strided_vectors, where n, extents and strides count vec4s."""
+    strided, or strided_vectors, where n, extents, strides and the offset count vec4s."""
 
     kind: str
     n: int
     extents: Shape
     strides: Shape
+    offset: int = 0
 
 
 @remembered
-def _plan(op: str, shape: Shape, strides: Shape) -> _Plan:
+def _plan(op: str, shape: Shape, strides: Shape, offset: int) -> _Plan:
     extents, steps = merged(shape, strides)
     n = 1
     for extent in extents:
         n *= extent
-    if not extents or steps == (1,):
+    if not offset and (not extents or steps == (1,)):
         return _Plan("copy", n, extents, steps)
-    if len(extents) in (2, 3):
+    if not extents:
+        extents, steps = (1,), (1,)
+    if not offset and len(extents) in (2, 3):
         *batch, columns, rows = extents  # of the result; x has rows × columns
         if steps[-2:] == (1, columns) and (not batch or steps[0] == rows * columns):
             return _Plan("matrices", n, ((*batch, 1)[0], rows, columns), steps)
-    if len(extents) > _LARGEST:
+    largest = _LARGEST_WITH_OFFSET if offset else _LARGEST
+    if len(extents) > largest:
         raise Unsupported(
             op,
-            f"{len(extents)} axes would have to be rearranged one by one; at most {_LARGEST} can. "
+            f"{len(extents)} axes would have to be rearranged one by one; at most {largest} can. "
             "Rearrange them in several calls",
         )
-    if steps[-1] == 1 and extents[-1] % 4 == 0 and all(step % 4 == 0 for step in steps[:-1]):
+    counts = (extents[-1], offset, *steps[:-1])
+    if steps[-1] == 1 and all(count % 4 == 0 for count in counts):
         extents = (*extents[:-1], extents[-1] // 4)
         steps = (*(step // 4 for step in steps[:-1]), 1)
-        return _Plan("strided_vectors", n // 4, extents, steps)
-    return _Plan("strided", n, extents, steps)
+        return _Plan("strided_vectors", n // 4, extents, steps, offset // 4)
+    return _Plan("strided", n, extents, steps, offset)
 
 
-def gather(build: Build, op: str, x: Slot, strides: Shape, y: Slot, shape: Shape) -> None:
-    """y, a row-major array of words of ``shape``, = x read with those strides; y is not x, and no
-    extent is 0."""
-    plan = _plan(op, shape, strides)
+def check_axes(op: str, shape: Shape, strides: Shape, offset: int) -> None:
+    """Raises Unsupported where :func:`gather` cannot read so many axes one by one."""
+    if 0 not in shape:
+        _plan(op, shape, strides, offset)
+
+
+def gather(
+    build: Build, op: str, x: Slot, strides: Shape, y: Slot, shape: Shape, offset: int = 0
+) -> None:
+    """y, a row-major array of words of ``shape``, = x read with those strides from ``offset`` on; y
+    is not x, and no extent is 0."""
+    plan = _plan(op, shape, strides, offset)
     if plan.kind == "copy":
         build.copy(x, y, 4 * plan.n)
         return
@@ -69,21 +83,11 @@ def gather(build: Build, op: str, x: Slot, strides: Shape, y: Slot, shape: Shape
     used = len(plan.extents)
     unused = _LARGEST - used
     rank = min(rank for rank in STRIDED_RANKS if rank >= used)
+    # The kernel's index arithmetic is modulo 2^32, which lets it step backwards.
+    steps = (*(step % 2**32 for step in plan.strides), *(0,) * unused)
+    if plan.offset:
+        steps = (*steps[:-1], plan.offset)
     build.dispatch(
         plan.kind, str(rank), fold(blocks(plan.n, build.facts.workgroup_sizes.elementwise)),
-        (x, y), plan.n,
-        *plan.extents[1:], *(1,) * unused, *plan.strides, *(0,) * unused,
+        (x, y), plan.n, *plan.extents[1:], *(1,) * unused, *steps,
     )  # fmt: skip
-
-
-def permute(build: Build, op: str, x: Slot, shape: Shape, order: tuple[int, ...], y: Slot) -> None:
-    """y = x of ``shape`` with its axes in another order; y is not x, and no extent is 0."""
-    strides = contiguous_strides(shape)
-    gather(
-        build,
-        op,
-        x,
-        tuple(strides[i] for i in order),
-        y,
-        tuple(shape[i] for i in order),
-    )

@@ -56,6 +56,34 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
         lambda e: e.add(_new(e, 2, 1, 2, 1, 2, 1, 2), _new(e, 1, 2, 1, 2, 1, 2, 1)),
         ["strided.8 1×1×1", "strided.8 1×1×1", "broadcast.add_2 1×1×1"],
     ),
+    "add transposed": (
+        lambda e: e.add(_new(e, 16, 15).as_strided((15, 16), (1, 15)), _new(e, 15, 16)),
+        ["broadcast.add_2 1×1×1"],
+    ),
+    "add slice": (
+        lambda e: e.add(_new(e, 20).as_strided((6,), (2,), 3), _new(e, 6)),
+        ["strided.3 1×1×1", "binary.add 1×1×1"],
+    ),
+    "relu transposed": (
+        lambda e: e.relu(_new(e, 16, 15).as_strided((15, 16), (1, 15))),
+        ["transpose 1×1×1", "unary.relu 1×1×1"],
+    ),
+    "relu aligned slice": (
+        lambda e: e.relu(_new(e, 20).as_strided((8,), (1,), 4)),
+        ["strided_vectors.3 1×1×1", "unary.relu 1×1×1"],
+    ),
+    "relu f16 transposed": (
+        lambda e: e.relu(_new(e, 16, 15, dtype="f16").as_strided((15, 16), (1, 15))),
+        ["cast.f16_f32 1×1×1", "transpose 1×1×1", "cast.f32_f16 1×1×1", "unary_halves.relu 1×1×1"],
+    ),
+    "copy back to front, in place": (
+        lambda e: (lambda x: e.copy(x.as_strided((9,), (-1,), 8), out=x))(_new(e, 9)),
+        ["strided.3 1×1×1", "copy"],
+    ),
+    "matmul transposed view": (
+        lambda e: e.matmul(_new(e, 8, 8).as_strided((8, 8), (1, 8)), _new(e, 8, 8)),
+        ["gemm.32 1×1×1"],
+    ),
     "add f16": (
         lambda e: e.add(_new(e, 10, dtype="f16"), _new(e, 10, dtype="f16")),
         ["mixed.2 1×1×1"],

@@ -45,7 +45,7 @@ class PipelineStats:
 class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
     """Operations on a device's arrays.
 
-    >>> executor = KernelExecutor(device)               # await Device.request() opens one
+    >>> executor = KernelExecutor(device)               # await Device.request(), or a backend
     >>> x = executor.from_numpy(np.ones((2, 3), np.float32))
     >>> y = executor.softmax(executor.add(x, 1.0))
     >>> y.numpy()                                       # or: await y.numpy_async()
@@ -80,7 +80,10 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
 
     def _bound(self, op: str, name: str, item: Any) -> Allocation:
         if not isinstance(item, Buffer):
-            return self._array(op, name, item).tensor.buffer
+            array = self._array(op, name, item)
+            if not array.is_packed or array.nbytes != array.buffer.nbytes:
+                raise InvalidArgument(op, name, item, "an array that is its whole memory, packed")
+            return array.buffer
         if item.device is not self.device:
             raise InvalidArgument(op, name, item, "a Buffer on this executor's device")
         if item.nbytes != item.allocation.nbytes:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from struct import pack
 from typing import Any
 
-from browsergpu.api.executor.base import FLOATS, WHOLE, ExecutorBase, number
+from browsergpu.api.executor.base import ExecutorBase, number
 from browsergpu.array import pointwise
 from browsergpu.array.device_array import DeviceArray
-from browsergpu.array.matmul import contracted, multiply, plan_matmul
+from browsergpu.array.matmul import multiply, plan_matmul, unturned
+from browsergpu.array.operand_checks import has_shape
+from browsergpu.array.view import View
 from browsergpu.core import shapes
 from browsergpu.core.checks import choice, flag
-from browsergpu.core.dtypes import DType
+from browsergpu.core.dtypes import FLOATS, NUMBERS, DType
 from browsergpu.core.enums import Activation
 from browsergpu.core.errors import InvalidArgument
 
@@ -19,7 +21,7 @@ Operand = DeviceArray | float
 
 
 def _dtypes(op: str) -> tuple[DType, ...]:
-    return FLOATS if op == "div" else (*FLOATS, *WHOLE, DType.U8)
+    return FLOATS if op == "div" else NUMBERS
 
 
 class Arithmetic(ExecutorBase):
@@ -67,7 +69,7 @@ class Arithmetic(ExecutorBase):
             kind = DType.F16 if kinds == {DType.F16} else DType.F32
             result = self._out(op, out, shape, kind)
         if result.size:
-            pointwise.binary(self.device, op, op, first.tensor, second.tensor, result.tensor)
+            pointwise.binary(self.device, op, op, first, second, result)
         return result
 
     def _with_number(
@@ -93,7 +95,7 @@ class Arithmetic(ExecutorBase):
         if result.size:
             word = pack("<f", scalar) if x.dtype.is_float else scalar.tobytes()
             bits = int.from_bytes(word, "little")
-            pointwise.with_number(self.device, op, x.tensor, bits, result.tensor, reverse=reverse)
+            pointwise.with_number(self.device, op, x, bits, result, reverse=reverse)
         return result
 
     def matmul(
@@ -116,14 +118,17 @@ class Arithmetic(ExecutorBase):
             )
         flip_a = flag(op, "transpose_a", transpose_a) and a.ndim > 1
         flip_b = flag(op, "transpose_b", transpose_b) and b.ndim > 1
-        plan = plan_matmul(op, a.shape, b.shape, flip_a, flip_b)
-        if plan is None:
-            k, other = contracted(a.shape, b.shape, flip_a, flip_b)
-            raise InvalidArgument(op, "b", b, f"{k} rows, as a has columns, not {other}")
+        plan = plan_matmul(op, a, b, flip_a, flip_b)
+        left: View = a
+        right: View = b
+        if not (a.is_packed and b.is_packed):
+            left, flip_a = unturned(a, flip_a)
+            right, flip_b = unturned(b, flip_b)
+            plan = plan_matmul(op, left, right, flip_a, flip_b)
         result = self._out(op, out, plan.shape, kind)
         if result.size == 0:
             return result
-        multiply(self.device, op, plan, a.tensor, b.tensor, result.tensor)
+        multiply(self.device, op, plan, left, right, result)
         return result
 
     def linear(
@@ -152,26 +157,14 @@ class Arithmetic(ExecutorBase):
             raise InvalidArgument(op, "w", w, f"shape ({k}, N), as x has {k} columns")
         n = w.shape[1]
         shape = (*x.shape[:-1], n)
-        if bias is not None and bias.shape != (n,):
-            raise InvalidArgument(op, "bias", bias, f"shape {(n,)}")
-        if residual is not None and residual.shape != shape:
-            raise InvalidArgument(op, "residual", residual, f"shape {shape}")
+        if bias is not None:
+            has_shape(op, "bias", bias, (n,))
+        if residual is not None:
+            has_shape(op, "residual", residual, shape)
         result = self._out(op, out, shape, kind)
         if result.size == 0:
             return result
-        plan = plan_matmul(op, x.shape, w.shape)
-        assert plan is not None
-        multiply(
-            self.device,
-            op,
-            plan,
-            x.tensor,
-            w.tensor,
-            result.tensor,
-            None if bias is None else bias.tensor,
-            function,
-            None if residual is None else residual.tensor,
-        )
+        multiply(self.device, op, plan_matmul(op, x, w), x, w, result, bias, function, residual)
         return result
 
     def batched_matmul(

@@ -11,14 +11,11 @@ import numpy as np
 from browsergpu.array import pointwise
 from browsergpu.array.device_array import DeviceArray
 from browsergpu.core import checks, shapes
-from browsergpu.core.dtypes import DType, DTypeLike
+from browsergpu.core.dtypes import FLOATS, DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.port import closed
-
-FLOATS = (DType.F32, DType.F16)
-WHOLE = (DType.I32, DType.U32)
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DType}
 
@@ -26,12 +23,14 @@ _BY_NUMPY = {dtype.numpy: dtype for dtype in DType}
 class ExecutorBase:
     """What all parts of a KernelExecutor know: the device, and how arrays are checked."""
 
-    def __init__(self, device: Device) -> None:
-        if not isinstance(device, Device):
+    def __init__(self, device: Device | Any) -> None:
+        found = device if isinstance(device, Device) else getattr(device, "device", None)
+        if not isinstance(found, Device):
             raise InvalidArgument(
-                "KernelExecutor", "device", device, "a Device (await Device.request() opens one)"
-            )
-        self.device = device
+                "KernelExecutor", "device", device,
+                "a Device (await Device.request() opens one), or a backend that has one",
+            )  # fmt: skip
+        self.device = found
 
     # -- making arrays ---------------------------------------------------------------------------
 
@@ -88,12 +87,12 @@ class ExecutorBase:
 
     def fill(self, array: DeviceArray, value: float) -> DeviceArray:
         """Sets every element of an array, and gives it back. u8 takes 0 to 255."""
-        self._array("fill", "array", array)
+        self._array("fill", "array", array).check_packed("fill", "array")
         self._fill(array, _repeated("fill", "value", value, array.dtype))
         return array
 
     def _fill(self, array: DeviceArray, word: int) -> None:
-        pointwise.fill(self.device, array.tensor, word)
+        pointwise.fill(self.device, array, word)
 
     def copy(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
         """The elements of x in memory of their own."""
@@ -115,10 +114,11 @@ class ExecutorBase:
         return result
 
     def _assign(self, op: str, x: DeviceArray, result: DeviceArray) -> None:
-        pointwise.assign(self.device, op, x.tensor, result.tensor)
+        pointwise.assign(self.device, op, x, result)
 
     def reshape(self, x: DeviceArray, shape: int | Sequence[int]) -> DeviceArray:
-        """The same elements in another shape, in the same memory. One extent may be -1."""
+        """The same elements in another shape, in the same memory unless x is strided. One extent
+        may be -1."""
         op = "reshape"
         self._array(op, "x", x)
         given = shape if hasattr(shape, "__len__") else (shape,)
@@ -129,7 +129,7 @@ class ExecutorBase:
             extents = tuple(missing if extent == -1 else extent for extent in extents)
         if -1 in extents or prod(extents) != x.size:
             raise InvalidArgument(op, "shape", shape, f"a shape of {x.size} elements")
-        return x.sharing(extents)
+        return x.packed(op).sharing(extents)
 
     def transpose(
         self, x: DeviceArray, axes: Sequence[int] | None = None, out: DeviceArray | None = None
@@ -141,7 +141,7 @@ class ExecutorBase:
         shape = tuple(x.shape[i] for i in order)
         result = self._out(op, out, shape, x.dtype, (x.dtype,))
         if x.size:
-            pointwise.permute(self.device, op, x.tensor, order, result.tensor)
+            pointwise.permute(self.device, op, x, order, result)
         return result
 
     @staticmethod
@@ -168,7 +168,7 @@ class ExecutorBase:
             raise closed(op)
         if value.is_freed:
             raise InvalidArgument(op, name, value, "an array that was not freed")
-        if dtypes is not None and value.tensor.dtype not in dtypes:
+        if dtypes is not None and value.dtype not in dtypes:
             raise InvalidArgument(
                 op, name, value, f"an array of {' or '.join(dtypes)} (cast converts)"
             )
@@ -178,7 +178,7 @@ class ExecutorBase:
         """Checks arrays of floats; f16 if all of them are, else f32."""
         kind = DType.F16
         for name, array in arrays.items():
-            dtype = self._array(op, name, array, FLOATS).tensor.dtype
+            dtype = self._array(op, name, array, FLOATS).dtype
             if dtype is not DType.F16:
                 kind = DType.F32
         return kind
@@ -195,15 +195,9 @@ class ExecutorBase:
         if out is None:
             return DeviceArray.allocate(self.device, op, shape, dtype)
         array = self._array(op, "out", out, dtypes)
+        array.check_packed(op, "out")
         if array.shape != shape:
             raise InvalidArgument(op, "out", out, f"shape {shape}")
-        return array
-
-    def _vector(self, op: str, name: str, value: Any, length: int) -> DeviceArray:
-        """An array of floats with so many elements along its one axis."""
-        array = self._array(op, name, value, FLOATS)
-        if array.shape != (length,):
-            raise InvalidArgument(op, name, value, f"shape {(length,)}")
         return array
 
     @staticmethod

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from browsergpu.api.executor.base import FLOATS, ExecutorBase
+from browsergpu.api.executor.base import ExecutorBase
 from browsergpu.array import networks, pointwise
 from browsergpu.array.device_array import DeviceArray
-from browsergpu.array.staging import Tensor
+from browsergpu.array.operand_checks import has_shape
 from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.core.dtypes import DType
+from browsergpu.core.dtypes import FLOATS, DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.remembered import hashable
 from browsergpu.kernels import conv2d, pool
@@ -52,11 +52,11 @@ class Networks(ExecutorBase):
             op, x.shape, w.shape, None, hashable(stride), hashable(padding),
             hashable(dilation), groups,
         )  # fmt: skip
-        added = None if bias is None else self._vector(op, "bias", bias, w.shape[0])
+        if bias is not None:
+            has_shape(op, "bias", self._array(op, "bias", bias, FLOATS), w.shape[:1])
         result = self._out(op, out, plan.output_shape, kind)
         if result.size:
-            bias_tensor = None if added is None else added.tensor
-            networks.conv2d(self.device, op, plan, x.tensor, w.tensor, result.tensor, bias_tensor)
+            networks.conv2d(self.device, op, plan, x, w, result, bias)
         return result
 
     def relu(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
@@ -75,7 +75,7 @@ class Networks(ExecutorBase):
         kind = self._floats(op, x=x)
         result = self._out(op, out, x.shape, kind)
         if x.size:
-            pointwise.unary(self.device, op, x.tensor, result.tensor)
+            pointwise.unary(self.device, op, x, result)
         return result
 
     def softmax(
@@ -87,7 +87,7 @@ class Networks(ExecutorBase):
         at = self._axis(op, axis, x.ndim)
         result = self._out(op, out, x.shape, kind)
         if x.size:
-            networks.softmax(self.device, op, x.tensor, result.tensor, at)
+            networks.softmax(self.device, op, x, result, at)
         return result
 
     def layer_norm(
@@ -119,8 +119,7 @@ class Networks(ExecutorBase):
         becomes x + residual. Quicker than :meth:`add` before :meth:`layer_norm`."""
         op = "add_layer_norm"
         kind = self._floats(op, x=x, residual=residual)
-        if residual.shape != x.shape:
-            raise InvalidArgument(op, "residual", residual, f"shape {x.shape}")
+        has_shape(op, "residual", residual, x.shape)
         return self._layer_norm(op, kind, x, residual, gamma, beta, eps, out, summed)
 
     def _layer_norm(
@@ -135,23 +134,17 @@ class Networks(ExecutorBase):
         out: DeviceArray | None,
         summed: DeviceArray | None,
     ) -> DeviceArray:
-        if x.ndim == 0:
-            raise InvalidArgument(op, "x", x, "at least 1 axis")
-        length = x.shape[-1]
-        factors = self._factors(op, gamma, beta, length)
-        small = _small(op, eps)
+        factors = self._factors(op, gamma, beta)
+        small = networks.check_layer_norm(op, "x", x, *factors, eps)
         if summed is not None:
             self._array(op, "summed", summed, FLOATS)
-            if summed.shape != x.shape:
-                raise InvalidArgument(op, "summed", summed, f"shape {x.shape}")
+            summed.check_packed(op, "summed")
+            has_shape(op, "summed", summed, x.shape)
         result = self._out(op, out, x.shape, kind)
-        if summed is not None and summed.tensor.buffer is result.tensor.buffer:
+        if summed is not None and summed.buffer is result.buffer:
             raise InvalidArgument(op, "summed", summed, "memory other than that of out")
         if x.size:
-            scale, shift, other, total = _tensors(*factors, residual, summed)
-            networks.layer_norm(
-                self.device, op, x.tensor, result.tensor, scale, shift, small, other, total
-            )
+            networks.layer_norm(self.device, op, x, result, *factors, small, residual, summed)
         return result
 
     def batch_norm(
@@ -181,10 +174,10 @@ class Networks(ExecutorBase):
         if running_mean is None or running_variance is None:
             name = "running_mean" if running_mean is None else "running_variance"
             raise InvalidArgument(op, name, None, "an array (or training=True)")
-        mean = self._vector(op, "running_mean", running_mean, shape[1])
-        variance = self._vector(op, "running_variance", running_variance, shape[1])
-        factors = self._factors(op, gamma, beta, shape[1])
-        small = _small(op, eps)
+        mean = self._array(op, "running_mean", running_mean, FLOATS)
+        variance = self._array(op, "running_variance", running_variance, FLOATS)
+        factors = self._factors(op, gamma, beta)
+        small = networks.check_batch_norm(op, shape[1], mean, variance, *factors, eps)
         result = self._out(op, out, x.shape, x.dtype)
         if x.size:
             self._normalise(op, x, mean, variance, factors, result, shape, small)
@@ -215,22 +208,19 @@ class Networks(ExecutorBase):
         share = checks.real(op, "momentum", momentum)
         if not 0 <= share <= 1:
             raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")
-        running = []
-        for name, given in (
-            ("running_mean", running_mean),
-            ("running_variance", running_variance),
-        ):
+        running = {"running_mean": running_mean, "running_variance": running_variance}
+        for name, given in running.items():
             if given is not None:
-                self._array(op, name, given, (DType.F32,))
-                self._vector(op, name, given, channels)
-            running.append(given)
+                self._array(op, name, given, (DType.F32,)).check_packed(op, name)
         if running_mean is not None and running_variance is not None:
             _apart(op, "running_variance", running_variance, running_mean)
-        factors = self._factors(op, gamma, beta, channels)
-        for name, given in (("running_mean", running_mean), ("running_variance", running_variance)):
+        factors = self._factors(op, gamma, beta)
+        small = networks.check_batch_norm(
+            op, channels, running_mean, running_variance, *factors, eps
+        )
+        for name, given in running.items():
             if given is not None:
                 _apart(op, name, given, x, *(f for f in factors if f is not None))
-        small = _small(op, eps)
         result = self._out(op, out, x.shape, x.dtype)
         mean = DeviceArray.allocate(self.device, op, (channels,), DType.F32)
         variance = DeviceArray.allocate(self.device, op, (channels,), DType.F32)
@@ -238,11 +228,9 @@ class Networks(ExecutorBase):
             for array in (mean, variance):
                 self.fill(array, float("nan"))
             return BatchNormTraining(result, mean, variance)
-        moved_mean, moved_variance = _tensors(*running)
         networks.batch_statistics(
-            self.device, op, x.tensor, mean.tensor, variance.tensor, moved_mean, moved_variance,
-            shape, share,
-        )  # fmt: skip
+            self.device, op, x, mean, variance, running_mean, running_variance, shape, share
+        )
         self._normalise(op, x, mean, variance, factors, result, shape, small)
         return BatchNormTraining(result, mean, variance)
 
@@ -264,18 +252,14 @@ class Networks(ExecutorBase):
         shape: tuple[int, int, int],
         eps: float,
     ) -> None:
-        scale, shift = _tensors(*factors)
-        networks.batch_norm(
-            self.device, op, x.tensor, result.tensor, mean.tensor, variance.tensor, scale, shift,
-            shape, eps,
-        )  # fmt: skip
+        networks.batch_norm(self.device, op, x, result, mean, variance, *factors, shape, eps)
 
     def _factors(
-        self, op: str, gamma: Any, beta: Any, length: int
+        self, op: str, gamma: Any, beta: Any
     ) -> tuple[DeviceArray | None, DeviceArray | None]:
         return (
-            None if gamma is None else self._vector(op, "gamma", gamma, length),
-            None if beta is None else self._vector(op, "beta", beta, length),
+            None if gamma is None else self._array(op, "gamma", gamma, FLOATS),
+            None if beta is None else self._array(op, "beta", beta, FLOATS),
         )
 
     # -- pooling ---------------------------------------------------------------------------------
@@ -296,7 +280,7 @@ class Networks(ExecutorBase):
         kind = self._floats(op, x=x)
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
         result = self._out(op, out, plan.output_shape, kind)
-        networks.pool(self.device, op, "max", plan, x.tensor, result.tensor)
+        networks.pool(self.device, op, "max", plan, x, result)
         return result
 
     def max_pool2d_with_indices(
@@ -315,8 +299,7 @@ class Networks(ExecutorBase):
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
         result = self._out(op, None, plan.output_shape, kind)
         indices = self._out(op, None, plan.output_shape, DType.I32)
-        found = indices.tensor
-        networks.pool(self.device, op, "max", plan, x.tensor, result.tensor, found)
+        networks.pool(self.device, op, "max", plan, x, result, indices)
         return result, indices
 
     def avg_pool2d(
@@ -337,7 +320,7 @@ class Networks(ExecutorBase):
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
         result = self._out(op, out, plan.output_shape, kind)
         function = "mean_padded" if padded else "mean"
-        networks.pool(self.device, op, function, plan, x.tensor, result.tensor)
+        networks.pool(self.device, op, function, plan, x, result)
         return result
 
     @staticmethod
@@ -345,17 +328,6 @@ class Networks(ExecutorBase):
         return pool.plan_pool(op, x.shape, *map(hashable, arguments))
 
 
-def _small(op: str, eps: Any) -> float:
-    small = checks.real(op, "eps", eps)
-    if small < 0:
-        raise InvalidArgument(op, "eps", eps, "a number of at least 0")
-    return small
-
-
 def _apart(op: str, name: str, array: DeviceArray, *others: DeviceArray) -> None:
-    if any(array.tensor.buffer is other.tensor.buffer for other in others):
+    if any(array.buffer is other.buffer for other in others):
         raise InvalidArgument(op, name, array, "memory of its own, as it is changed in place")
-
-
-def _tensors(*arrays: DeviceArray | None) -> list[Tensor | None]:
-    return [None if array is None else array.tensor for array in arrays]

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from browsergpu.api.executor.base import FLOATS, WHOLE, ExecutorBase
+from browsergpu.api.executor.base import ExecutorBase
 from browsergpu.array import reductions
 from browsergpu.array.device_array import DeviceArray
 from browsergpu.array.reductions import Steps
 from browsergpu.core import checks, shapes
-from browsergpu.core.dtypes import DType
+from browsergpu.core.dtypes import NUMBERS, DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.remembered import hashable, remembered
 from browsergpu.core.shapes import Shape
@@ -45,7 +45,7 @@ class Reductions(ExecutorBase):
         """Sums; of nothing, 0. Whole numbers are added modulo 2^32; bool gives i32, u8 gives
         u32."""
         op = "sum"
-        self._array(op, "x", x, (*FLOATS, *WHOLE, DType.BOOL, DType.U8))
+        self._array(op, "x", x, (*NUMBERS, DType.BOOL))
         if x.dtype.is_float:
             return self._reduce(op, x, axis, keepdims, out)
         shape, found = _reduction(op, x.shape, hashable(axis), keepdims)
@@ -53,7 +53,7 @@ class Reductions(ExecutorBase):
         result = self._out(op, out, shape, kind, (kind,))
         if result.size:
             steps = found or ((x.size, 1, 1),)
-            reductions.reduce(self.device, op, "sum", x.tensor, result.tensor, steps)
+            reductions.reduce(self.device, op, "sum", x, result, steps)
         return result
 
     def mean(
@@ -105,7 +105,7 @@ class Reductions(ExecutorBase):
         result = self._out(op, out, shape, kind)
         if result.size:
             steps = found or ((1, 1, x.size),)
-            reductions.variance(self.device, op, x.tensor, result.tensor, steps, freedom)
+            reductions.variance(self.device, op, x, result, steps, freedom)
         return result
 
     def _reduce(
@@ -121,5 +121,5 @@ class Reductions(ExecutorBase):
         if x.size and not steps:
             self._assign(op, x, result)
         else:
-            reductions.reduce(self.device, op, op, x.tensor, result.tensor, steps)
+            reductions.reduce(self.device, op, op, x, result, steps)
         return result

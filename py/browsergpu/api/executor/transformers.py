@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
-from browsergpu.api.executor.base import FLOATS, ExecutorBase
-from browsergpu.array import attention, masks
+from browsergpu.api.executor.base import ExecutorBase
+from browsergpu.array import attention
 from browsergpu.array.device_array import DeviceArray
+from browsergpu.array.operand_checks import has_shape
 from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.dtypes import DType
+from browsergpu.core.dtypes import FLOATS, DType
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.kernels.attention import plan_attention
 
 
 class Transformers(ExecutorBase):
@@ -38,28 +35,13 @@ class Transformers(ExecutorBase):
         """
         op = "attention"
         kind = self._floats(op, q=q, k=k, v=v)
-        if q.ndim < 2:
-            raise InvalidArgument(op, "q", q, "[.., S, D]")
-        *lead, seq_q, head_dim = q.shape
-        if k.ndim != q.ndim or k.shape != (*lead, k.shape[-2], head_dim):
-            expected = ", ".join(map(str, (*lead, "T", head_dim)))
-            raise InvalidArgument(op, "k", k, f"shape [{expected}]")
-        if v.shape != k.shape:
-            raise InvalidArgument(op, "v", v, f"k's shape {k.shape}")
-        seq_kv = k.shape[-2]
+        limits = None if mask is None else self._array(op, "mask", mask, (*FLOATS, DType.BOOL))
         later = checks.flag(op, "causal", causal)
-        factor = 1 / sqrt(max(head_dim, 1)) if scale is None else scale
-        plan = plan_attention(product(lead), 1, seq_q, seq_kv, head_dim, factor, later)
-        limits = spread = None
-        if mask is not None:
-            limits = self._array(op, "mask", mask, (*FLOATS, DType.BOOL)).tensor
-            spread = masks.broadcast(op, mask, limits, (*lead, seq_q, seq_kv))
+        plan, spread = attention.plan(op, q, k, v, limits, scale, causal=later)
         result = self._out(op, out, q.shape, kind)
         if result.size == 0:
             return result
-        attention.attention(
-            self.device, op, plan, q.tensor, k.tensor, v.tensor, result.tensor, limits, spread
-        )
+        attention.attention(self.device, op, plan, q, k, v, result, limits, spread)
         return result
 
     def attention_block(
@@ -84,13 +66,11 @@ class Transformers(ExecutorBase):
         if x.ndim not in (2, 3):
             raise InvalidArgument(op, "x", x, "[S, E] or [B, S, E]")
         width = x.shape[-1]
-        for name, weight, columns in (("w_qkv", w_qkv, 3 * width), ("w_out", w_out, width)):
-            if weight.shape != (width, columns):
-                raise InvalidArgument(op, name, weight, f"shape {(width, columns)}")
-        if b_qkv is not None:
-            self._vector(op, "b_qkv", b_qkv, 3 * width)
-        if b_out is not None:
-            self._vector(op, "b_out", b_out, width)
+        has_shape(op, "w_qkv", w_qkv, (width, 3 * width))
+        has_shape(op, "w_out", w_out, (width, width))
+        for name, bias, columns in (("b_qkv", b_qkv, 3 * width), ("b_out", b_out, width)):
+            if bias is not None:
+                has_shape(op, name, self._array(op, name, bias, FLOATS), (columns,))
         count = checks.integer(op, "heads", heads, 1)
         if width % count:
             raise InvalidArgument(op, "heads", heads, f"a divisor of x's {width} columns")
@@ -98,9 +78,5 @@ class Transformers(ExecutorBase):
         result = self._out(op, out, x.shape, kind)
         if result.size == 0:
             return result
-        attention.block(
-            self.device, op, x.tensor, result.tensor, w_qkv.tensor, w_out.tensor,
-            None if b_qkv is None else b_qkv.tensor, None if b_out is None else b_out.tensor,
-            count, later,
-        )  # fmt: skip
+        attention.block(self.device, op, x, result, w_qkv, w_out, b_qkv, b_out, count, later)
         return result

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from browsergpu.api.tensor_backend.contract import TensorHandle
-from browsergpu.api.tensor_backend.store import FLOATS, NUMBERS, WHOLE, TensorStore
+from browsergpu.api.tensor_backend.store import TensorStore
 from browsergpu.array import matmul, pointwise, reductions
 from browsergpu.array.networks import around
+from browsergpu.array.operand_checks import has_axes, has_shape
 from browsergpu.core import shapes
-from browsergpu.core.dtypes import DType
+from browsergpu.core.dtypes import FLOATS, NUMBERS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument
 
 
@@ -20,8 +21,8 @@ class Arithmetic(TensorStore):
         first = self._tensor(op, "a", a, NUMBERS)
         second = self._tensor(op, "b", b, NUMBERS)
         result = self._tensor(op, "out", out, NUMBERS)
-        self._same_shape(op, "b", b, second, first)
-        self._same_shape(op, "out", out, result, first)
+        has_shape(op, "b", second, first.shape)
+        has_shape(op, "out", result, first.shape)
         kinds = {first.dtype, second.dtype, result.dtype}
         if not (kinds <= set(FLOATS) or len(kinds) == 1):
             raise InvalidArgument(
@@ -42,7 +43,7 @@ class Arithmetic(TensorStore):
         device = self._ready(op)
         x = self._tensor(op, "input", input, FLOATS)
         y = self._tensor(op, "out", out, FLOATS)
-        self._same_shape(op, "out", out, y, x)
+        has_shape(op, "out", y, x.shape)
         if x.size:
             pointwise.unary(device, function, x, y)
 
@@ -67,26 +68,19 @@ class Arithmetic(TensorStore):
         right = self._tensor(op, "b", b, FLOATS)
         result = self._tensor(op, "out", out, FLOATS)
         added = None if op == "matmul" else self._tensor(op, "bias", bias, FLOATS)
-        for name, given, tensor in (("a", a, left), ("b", b, right)):
-            if len(tensor.shape) < 2:
-                raise InvalidArgument(
-                    op, name, given, f"at least 2 dimensions, not shape {tensor.shape}"
-                )
-        *lead_a, m, k = left.shape
-        *lead_b, k_b, n = right.shape
-        if k_b != k:
-            raise InvalidArgument(op, "b", b, f"{k} rows, as a has columns, not {k_b}")
+        has_axes(op, "a", left, 2, "at least 2 axes")
+        has_axes(op, "b", right, 2, "at least 2 axes")
+        *lead_a, m, _ = left.shape
+        *lead_b, _, n = right.shape
         if lead_a and lead_b and lead_a != lead_b:
             raise InvalidArgument(
                 op, "b", b, f"leading dimensions {tuple(lead_a)} as a's, not {tuple(lead_b)}"
             )
-        expected = (*(lead_a or lead_b), m, n)
-        if result.shape != expected:
-            raise InvalidArgument(op, "out", out, f"shape {expected}, not {result.shape}")
-        if added is not None and added.shape != (n,):
-            raise InvalidArgument(op, "bias", bias, f"shape {(n,)}, not {added.shape}")
-        plan = matmul.plan_matmul(op, left.shape, right.shape)
-        if plan is not None and result.size:
+        plan = matmul.plan_matmul(op, left, right)
+        has_shape(op, "out", result, (*(lead_a or lead_b), m, n))
+        if added is not None:
+            has_shape(op, "bias", added, (n,))
+        if result.size:
             matmul.multiply(device, op, plan, left, right, result, added)
 
     def reduce_sum(self, input: TensorHandle, out: TensorHandle, dim: int | None) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
 from browsergpu.array import images
-from browsergpu.array.staging import Tensor
+from browsergpu.array.operand_checks import has_shape
+from browsergpu.array.view import View
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
@@ -54,7 +55,7 @@ class Images(TensorStore):
     def _filter(
         self,
         op: str,
-        apply: Callable[[Device, str, str, Tensor, Tensor, float], None],
+        apply: Callable[[Device, str, str, View, View, float], None],
         function: str,
         input: TensorHandle,
         out: TensorHandle,
@@ -68,7 +69,7 @@ class Images(TensorStore):
 
     def _picture(
         self, op: str, input: TensorHandle, out: TensorHandle
-    ) -> tuple[Device, Tensor, Tensor]:
+    ) -> tuple[Device, View, View]:
         device = self._ready(op)
         x = self._tensor(op, "input", input, _PICTURES)
         y = self._tensor(op, "out", out, _PICTURES)
@@ -76,5 +77,5 @@ class Images(TensorStore):
             raise InvalidArgument(
                 op, "input", input, f"[H, W] or [H, W, 1 to 4 channels], not shape {x.shape}"
             )
-        self._same_shape(op, "out", out, y, x)
+        has_shape(op, "out", y, x.shape)
         return device, x, y

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 from browsergpu.api.tensor_backend.contract import TensorHandle
-from browsergpu.api.tensor_backend.store import FLOATS, WHOLE, TensorStore
-from browsergpu.array import attention, masks, networks
+from browsergpu.api.tensor_backend.store import TensorStore
+from browsergpu.array import attention, networks
+from browsergpu.array.operand_checks import has_shape, small_number
 from browsergpu.core import checks, shapes
-from browsergpu.core.dtypes import DType
+from browsergpu.core.dtypes import FLOATS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.kernels import adam
-from browsergpu.kernels.attention import plan_attention
 
 
 class Networks(TensorStore):
@@ -31,16 +29,8 @@ class Networks(TensorStore):
         scale = self._tensor(op, "gamma", gamma, FLOATS)
         shift = self._tensor(op, "beta", beta, FLOATS)
         y = self._tensor(op, "out", out, FLOATS)
-        small = checks.real(op, "eps", eps)
-        if small < 0:
-            raise InvalidArgument(op, "eps", eps, "a number of at least 0")
-        if not x.shape:
-            raise InvalidArgument(op, "input", input, "at least 1 dimension, not a scalar")
-        length = x.shape[-1]
-        for name, given, tensor in (("gamma", gamma, scale), ("beta", beta, shift)):
-            if tensor.shape != (length,):
-                raise InvalidArgument(op, name, given, f"shape {(length,)}, not {tensor.shape}")
-        self._same_shape(op, "out", out, y, x)
+        small = networks.check_layer_norm(op, "input", x, scale, shift, eps)
+        has_shape(op, "out", y, x.shape)
         if x.size:
             networks.layer_norm(device, op, x, y, scale, shift, small)
 
@@ -49,7 +39,7 @@ class Networks(TensorStore):
         device = self._ready(op)
         x = self._tensor(op, "input", input, FLOATS)
         y = self._tensor(op, "out", out, FLOATS)
-        self._same_shape(op, "out", out, y, x)
+        has_shape(op, "out", y, x.shape)
         axis = shapes.axis(op, "dim", dim, len(x.shape))
         if x.size:
             networks.softmax(device, op, x, y, axis)
@@ -69,21 +59,9 @@ class Networks(TensorStore):
         keys = self._tensor(op, "k", k, FLOATS)
         values = self._tensor(op, "v", v, FLOATS)
         result = self._tensor(op, "out", out, FLOATS)
-        if len(queries.shape) < 2:
-            raise InvalidArgument(op, "q", q, f"[.., S_q, D], not shape {queries.shape}")
-        *lead, seq_q, head_dim = queries.shape
-        if len(keys.shape) < 2 or keys.shape != (*lead, keys.shape[-2], head_dim):
-            expected = "[" + ", ".join(map(str, (*lead, "S_kv", head_dim))) + "]"
-            raise InvalidArgument(op, "k", k, f"shape {expected}, not {keys.shape}")
-        self._same_shape(op, "v", v, values, keys)
-        self._same_shape(op, "out", out, result, queries)
-        seq_kv = keys.shape[-2]
-        factor = 1 / sqrt(max(head_dim, 1)) if scale is None else scale
-        plan = plan_attention(checks.product(lead), 1, seq_q, seq_kv, head_dim, factor, False)
-        limits = spread = None
-        if mask is not None:
-            limits = self._tensor(op, "mask", mask, (*FLOATS, DType.BOOL))
-            spread = masks.broadcast(op, mask, limits, (*lead, seq_q, seq_kv))
+        limits = None if mask is None else self._tensor(op, "mask", mask, (*FLOATS, DType.BOOL))
+        plan, spread = attention.plan(op, queries, keys, values, limits, scale, causal=False)
+        has_shape(op, "out", result, queries.shape)
         if result.size:
             attention.attention(device, op, plan, queries, keys, values, result, limits, spread)
 
@@ -103,11 +81,10 @@ class Networks(TensorStore):
         if not x.shape or x.shape[-1] == 0:
             raise InvalidArgument(op, "logits", logits, f"[.., C], C > 0, not shape {x.shape}")
         lead = x.shape[:-1]
-        if goals.shape != lead:
-            raise InvalidArgument(op, "targets", targets, f"shape {lead}, not {goals.shape}")
+        has_shape(op, "targets", goals, lead)
         if loss.shape not in (lead, ()):
             raise InvalidArgument(op, "loss_out", loss_out, f"shape {lead} or (), not {loss.shape}")
-        self._same_shape(op, "probs_out", probs_out, probs, x)
+        has_shape(op, "probs_out", probs, x.shape)
         networks.cross_entropy(device, op, x, goals, loss, probs)
 
     def embedding(self, indices: TensorHandle, weight: TensorHandle, out: TensorHandle) -> None:
@@ -118,9 +95,7 @@ class Networks(TensorStore):
         y = self._tensor(op, "out", out, (*FLOATS, *WHOLE))
         if len(table.shape) != 2:
             raise InvalidArgument(op, "weight", weight, f"[V, D], not shape {table.shape}")
-        expected = (*which.shape, table.shape[1])
-        if y.shape != expected:
-            raise InvalidArgument(op, "out", out, f"shape {expected}, not {y.shape}")
+        has_shape(op, "out", y, (*which.shape, table.shape[1]))
         if y.dtype.is_float != table.dtype.is_float or (
             y.dtype.is_whole and y.dtype is not table.dtype
         ):
@@ -146,8 +121,8 @@ class Networks(TensorStore):
         gradient = self._tensor(op, "grad", grad, FLOATS)
         first = self._tensor(op, "m", m, FLOATS)
         second = self._tensor(op, "v", v, FLOATS)
-        for name, given, tensor in (("grad", grad, gradient), ("m", m, first), ("v", v, second)):
-            self._same_shape(op, name, given, tensor, weights)
+        for name, tensor in (("grad", gradient), ("m", first), ("v", second)):
+            has_shape(op, name, tensor, weights.shape)
         if len({t.handle for t in (weights, gradient, first, second)}) < 4:
             raise InvalidArgument(op, "param", param, "four different tensors")
         rate = checks.real(op, "lr", lr)
@@ -155,9 +130,7 @@ class Networks(TensorStore):
         for name, beta in zip(("beta1", "beta2"), betas, strict=True):
             if not 0 <= beta < 1:
                 raise InvalidArgument(op, name, beta, "a number from 0 up to, not including, 1")
-        small = checks.real(op, "eps", eps)
-        if small < 0:
-            raise InvalidArgument(op, "eps", eps, "a number of at least 0")
+        small = small_number(op, "eps", eps)
         number = checks.integer(op, "step", step, 1)
         if weights.size:
             factors = adam.factors(lr=rate, beta1=betas[0], beta2=betas[1], eps=small, step=number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from operator import index
 from typing import Any
@@ -13,18 +14,32 @@ import numpy as np
 from browsergpu.api.tensor_backend.contract import TensorContract, TensorHandle, TensorMeta
 from browsergpu.api.wasm_backend.backend import WasmBackend
 from browsergpu.array import transfers
-from browsergpu.array.staging import Tensor
+from browsergpu.array.device_array import DeviceArray, Storage
+from browsergpu.array.view import View
 from browsergpu.core import checks, host_tensors
 from browsergpu.core.dtypes import DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
-
-FLOATS = (DType.F32, DType.F16)
-WHOLE = (DType.I32, DType.U32)
-NUMBERS = (*FLOATS, *WHOLE, DType.U8)
+from browsergpu.gpu.memory import Allocation
 
 _handles = count(1)  # one sequence for all backends, so that a foreign handle is never valid
+
+
+class Tensor(View):
+    """What a handle stands for. ``storage`` is what keeps its memory where arrays share it."""
+
+    __slots__ = ("handle", "storage")
+
+    def __init__(self, buffer: Allocation, shape: Shape, dtype: DType, handle: int) -> None:
+        super().__init__(buffer, shape, dtype)
+        self.handle = handle
+        self.storage: Storage | None = None
+
+    @property
+    def given(self) -> int:
+        return self.handle
 
 
 class TensorStore(TensorContract):
@@ -66,7 +81,25 @@ class TensorStore(TensorContract):
         device = self._ready("free_tensor")
         tensor = self._tensor("free_tensor", "handle", handle)
         del self._tensors[tensor.handle]
-        device.memory.return_buffer(tensor.buffer)
+        if tensor.storage is None:
+            device.memory.return_buffer(tensor.buffer)
+
+    @property
+    def device(self) -> Device:
+        """The open device. Raises NotInitialized where there is none."""
+        return self._ready("device")
+
+    def array(self, handle: TensorHandle) -> DeviceArray:
+        """A tensor as an array in the same memory, for a KernelExecutor on this backend. The memory
+        goes back when the tensor is freed and nobody holds the array any more; ``array.free()``
+        frees the tensor, too."""
+        op = "array"
+        device = self._ready(op)
+        tensor = self._tensor(op, "handle", handle)
+        if tensor.storage is None:
+            give_back = partial(_give_back_shared, self._tensors, tensor.handle)
+            tensor.storage = Storage(device, tensor.buffer, give_back)
+        return DeviceArray(device, tensor.shape, tensor.dtype, tensor.storage)
 
     def tensor_meta(self, handle: TensorHandle) -> TensorMeta:
         self._ready("tensor_meta")
@@ -152,12 +185,16 @@ class TensorStore(TensorContract):
             )
         return tensor
 
-    @staticmethod
-    def _same_shape(op: str, name: str, handle: Any, tensor: Tensor, like: Tensor) -> None:
-        if tensor.shape != like.shape:
-            raise InvalidArgument(op, name, handle, f"shape {like.shape}, not {tensor.shape}")
-
 
 def _give_back(device: Device, tensors: dict[int, Tensor]) -> None:
     for tensor in tensors.values():
-        device.memory.return_buffer(tensor.buffer)
+        if tensor.storage is None:
+            device.memory.return_buffer(tensor.buffer)
+    tensors.clear()
+
+
+def _give_back_shared(
+    tensors: dict[int, Tensor], handle: int, device: Device, buffer: Allocation
+) -> None:
+    tensors.pop(handle, None)
+    device.memory.return_buffer(buffer)

@@ -15,8 +15,10 @@ import numpy as np
 from browsergpu.api.wasm_backend import canvas
 from browsergpu.api.wasm_backend.contract import ComputeBackend
 from browsergpu.array import transfers
+from browsergpu.array.device_array import DeviceArray
 from browsergpu.core import checks, host_memory
 from browsergpu.core.config import BackendConfig, configured
+from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
 from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
 from browsergpu.core.remembered import hashable
@@ -471,9 +473,15 @@ class WasmBackend(ComputeBackend):
     # -- canvas ----------------------------------------------------------------------------------
 
     def draw(
-        self, ptr: int, height: int, width: int, channels: int, canvas_id: str | None = None
+        self,
+        ptr: int | DeviceArray,
+        height: int | None = None,
+        width: int | None = None,
+        channels: int | None = None,
+        canvas_id: str | None = None,
     ) -> None:
-        """Shows a float32 image [height, width, channels] in 0..1 on a canvas, from GPU memory.
+        """Shows a float32 image [height, width, channels] in 0..1 on a canvas, from GPU memory: a
+        pointer and the extents, or a DeviceArray [H, W] or [H, W, C] on this backend's device.
 
         1 channel is grey, 3 are RGB, 4 are RGBA; values are clamped. The canvas takes the image's
         size. Without ``canvas_id``, it is the canvas of :meth:`init_from_canvas`. In a worker the
@@ -481,13 +489,20 @@ class WasmBackend(ComputeBackend):
         """
         op = "draw"
         device = self.ready(op)
+        array = None
+        if isinstance(ptr, DeviceArray):
+            array = _picture(op, ptr, device, (height, width, channels))
+            height, width, channels = (*array.shape, 1)[:3]
         largest = device.limits["maxTextureDimension2D"]
         height = checks.integer(op, "height", height, 1, largest)
         width = checks.integer(op, "width", width, 1, largest)
         channels = checks.integer(op, "channels", channels, 1, 4)
         if channels == 2:
             raise InvalidArgument(op, "channels", channels, "1 (grey), 3 (RGB) or 4 (RGBA)")
-        buffer = self._elements(op, "ptr", ptr, height * width * channels)
+        if array is None:
+            buffer = self._elements(op, "ptr", ptr, height * width * channels)
+        else:
+            buffer = array.buffer
         target = canvas_id if canvas_id is not None else self._canvas_id
         if target is None:
             raise InvalidArgument(
@@ -557,6 +572,18 @@ class WasmBackend(ComputeBackend):
             raise InvalidArgument(
                 op, host, f"{nbytes} bytes", f"at most the {buffer.nbytes} bytes of {device}"
             )
+
+
+def _picture(op: str, array: DeviceArray, device: Device, extents: tuple[Any, ...]) -> DeviceArray:
+    """The array to draw, packed."""
+    array.check_alive(op)
+    if array.device is not device:
+        raise InvalidArgument(op, "ptr", array, "an array on this backend's device")
+    if array.dtype is not DType.F32 or array.ndim not in (2, 3):
+        raise InvalidArgument(op, "ptr", array, "an array of f32, [H, W] or [H, W, C]")
+    if extents != (None, None, None):
+        raise InvalidArgument(op, "height", extents, "none beside an array, which has its own")
+    return array.packed(op)
 
 
 async def _read_kept(
