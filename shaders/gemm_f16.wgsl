@@ -5,24 +5,13 @@
 // at a time through workgroup memory. A word of C holds two neighbours that two threads make: each
 // sets its own half by an atomic xor, so n may be odd. 2mnk operations.
 
-struct Params {
-  m: u32,
-  n: u32,
-  k: u32,
-  alpha: f32,
-  beta: f32,
-  biased: u32, // whether there is a bias, of n halves for every row
-}
-
-override BIASED: u32 = 1u; // 0: never a bias
-
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;
 @group(0) @binding(2) var<storage, read> bias: array<u32>;
 @group(0) @binding(3) var<storage, read_write> c: array<atomic<u32>>;
-@group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/activation.wgsl
+//#include lib/gemm_f16_params.wgsl
 //#include lib/halves.wgsl
 
 const TILE = 32u;

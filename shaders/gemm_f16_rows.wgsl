@@ -6,24 +6,13 @@
 // their sums are added in workgroup memory at the end. Reads B m / ROWS times: bound by memory
 // where m is small.
 
-struct Params {
-  m: u32,
-  n: u32,
-  k: u32,
-  alpha: f32,
-  beta: f32,
-  biased: u32, // whether there is a bias, of n halves for every row
-}
-
-override BIASED: u32 = 1u; // 0: never a bias
-
 @group(0) @binding(0) var<storage, read> a: array<u32>; // two halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>; // eight
 @group(0) @binding(2) var<storage, read> bias: array<u32>;
 @group(0) @binding(3) var<storage, read_write> c: array<u32>;
-@group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/activation.wgsl
+//#include lib/gemm_f16_params.wgsl
 //#include lib/halves.wgsl
 
 override ROWS: u32 = 4u; // of a workgroup: 1 or 4

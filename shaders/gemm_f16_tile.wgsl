@@ -7,24 +7,13 @@
 // columns, as 4 × 4 blocks of sums in registers. 2mnk operations, nearly all of them FMAs; A is
 // read n / 128 times, B m / 128 times.
 
-struct Params {
-  m: u32,
-  n: u32,
-  k: u32,
-  alpha: f32,
-  beta: f32,
-  biased: u32, // whether there is a bias, of n halves for every row
-}
-
-override BIASED: u32 = 1u; // 0: never a bias
-
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
 @group(0) @binding(2) var<storage, read> bias: array<vec2u>;
 @group(0) @binding(3) var<storage, read_write> c: array<vec2u>; // four
-@group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/activation.wgsl
+//#include lib/gemm_f16_params.wgsl
 //#include lib/halves.wgsl
 //#include lib/tiles.wgsl
 

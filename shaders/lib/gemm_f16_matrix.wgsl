@@ -2,25 +2,14 @@
 // ROWS by COLUMNS: operands, where a workgroup's tile lies, and how it is written.
 
 //#include lib/activation.wgsl
+//#include lib/gemm_f16_params.wgsl
 //#include lib/halves.wgsl
 //#include lib/tiles.wgsl
-
-struct Params {
-  m: u32,
-  n: u32,
-  k: u32,
-  alpha: f32,
-  beta: f32,
-  biased: u32, // whether there is a bias, of n halves for every row
-}
-
-override BIASED: u32 = 1u; // 0: never a bias. Code for one that never runs takes 1.3 times as long
 
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
 @group(0) @binding(2) var<storage, read> bias: array<vec4u>;
 @group(0) @binding(3) var<storage, read_write> c: array<vec4u>;
-@group(1) @binding(0) var<uniform> params: Params;
 
 alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
