@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from harness import problems
 from harness.bare import BarePage
 from harness.lab import Lab
 from harness.patience import PATIENCE_S
@@ -29,18 +28,13 @@ backend.device.recorder.counters["readbacks"] - reads
 @pytest.fixture(scope="module", params=["main", "worker"])
 def bare(request: pytest.FixtureRequest, lab: Lab) -> Iterator[BarePage]:
     """A page with an open backend, shared by the tests of one kernel."""
-    found: list[str] = []
-    bare = lab.new_bare_page(found.append, request.param)
-    bare.boot(["numpy", "micropip"])
-    bare.install([lab.wheel_url])
-    bare.run("""
-        from browsergpu import WasmBackend
+    with lab.page_with_the_package(request.param) as bare:
+        bare.run("""
+            from browsergpu import WasmBackend
 
-        backend = await WasmBackend.init_from_canvas("gpu-canvas")
-    """)
-    yield bare
-    bare.page.context.close()
-    problems.assert_none(found)
+            backend = await WasmBackend.init_from_canvas("gpu-canvas")
+        """)
+        yield bare
 
 
 def show(bare: BarePage, image: list[float], height: int, width: int, channels: int) -> None:

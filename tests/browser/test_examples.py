@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import problems
 from harness.bare import BarePage
 from harness.lab import Lab
 from harness.patience import PATIENCE_S
@@ -33,15 +32,10 @@ with contextlib.redirect_stdout(printed):
 @pytest.fixture(scope="module")
 def bare(lab: Lab) -> Iterator[BarePage]:
     """One page with all examples in its file system."""
-    found: list[str] = []
-    bare = lab.new_bare_page(found.append, "worker")
-    bare.boot(["numpy", "micropip"])
-    bare.install([lab.wheel_url])
     files = {f"/examples/{path.name}": path.read_text(encoding="utf-8") for path in EXAMPLES}
-    bare.write_files(files)
-    yield bare
-    bare.page.context.close()
-    problems.assert_none(found)
+    with lab.page_with_the_package("worker") as bare:
+        bare.write_files(files)
+        yield bare
 
 
 def run(bare: BarePage, name: str, wanted: str = "") -> tuple[str, Any]:

@@ -60,6 +60,13 @@ ended = await asyncio.wait_for(asyncio.gather(*works, return_exceptions=True), 6
 """
 
 
+@pytest.fixture(scope="module")
+def forgiving(lab: Lab) -> Iterator[Browser]:
+    """A browser that gives adapters however often its GPU process crashes."""
+    with lab.own_browser(*FORGIVING) as browser:
+        yield browser
+
+
 @contextmanager
 def page_of(lab: Lab, browser: Browser, kernel: str) -> Iterator[BarePage]:
     """A bare page in a browser of the test's own, with a backend that is at work."""
@@ -80,13 +87,15 @@ def crash_the_gpu(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_pending_calls_raise_and_recover_brings_back_what_is_kept(lab: Lab, kernel: str) -> None:
-    with lab.own_browser(*FORGIVING) as browser, page_of(lab, browser, kernel) as bare:
+def test_pending_calls_raise_and_recover_brings_back_what_is_kept(
+    lab: Lab, forgiving: Browser, kernel: str
+) -> None:
+    with page_of(lab, forgiving, kernel) as bare:
         for _ in range(2):  # what was recovered can be lost and recovered again
             working = bare.start("run", WORK)
             bare.page.wait_for_timeout(500)
             assert not bare.settled(working)
-            crash_the_gpu(browser)
+            crash_the_gpu(forgiving)
             assert bare.end(working, what="all calls to end") == ["DeviceLost"] * 5
             assert bare.run("""
                 try:
@@ -120,8 +129,8 @@ def test_pending_calls_raise_and_recover_brings_back_what_is_kept(lab: Lab, kern
             """)
 
 
-def test_with_retry_works_through_a_crash(lab: Lab) -> None:
-    with lab.own_browser(*FORGIVING) as browser, page_of(lab, browser, "worker") as bare:
+def test_with_retry_works_through_a_crash(lab: Lab, forgiving: Browser) -> None:
+    with page_of(lab, forgiving, "worker") as bare:
         working = bare.start(
             "run",
             """
@@ -142,7 +151,7 @@ def test_with_retry_works_through_a_crash(lab: Lab) -> None:
             """,
         )
         bare.page.wait_for_timeout(500)
-        crash_the_gpu(browser)
+        crash_the_gpu(forgiving)
         assert bare.end(working, what="the second attempt") == [2, True]
 
 

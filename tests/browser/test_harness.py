@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from harness import in_page_source, problems
-from harness.bare import BarePage, PythonFailed
+from harness.bare import KERNELS, BarePage, PythonFailed
 from harness.lab import Lab
 from harness.site import urls_of_test_wheels
 
 pytestmark = pytest.mark.provokes_errors
-
-BOTH = pytest.mark.parametrize("kernel", ["worker", "main"])
 
 _OPEN_DEVICE = """
 from js import Object, navigator
@@ -26,39 +24,47 @@ device = await adapter.requestDevice()
 """
 
 
-def booted(new_bare_page: Callable[[str], BarePage], kernel: str) -> BarePage:
-    bare = new_bare_page(kernel)
+@pytest.fixture(scope="module", params=KERNELS)
+def shared(request: pytest.FixtureRequest, lab: Lab) -> Iterator[tuple[BarePage, list[str]]]:
+    """A page with Pyodide, for all tests of one kernel, and the problems it reports."""
+    found: list[str] = []
+    bare = lab.new_bare_page(found.append, request.param)
     bare.boot([])
-    return bare
+    yield bare, found
+    bare.page.context.close()
 
 
-@BOTH
-def test_webgpus_errors_are_problems(
-    kernel: str, new_bare_page: Callable[[str], BarePage], page_problems: list[str]
-) -> None:
-    bare = booted(new_bare_page, kernel)
+@pytest.fixture
+def bare(shared: tuple[BarePage, list[str]]) -> BarePage:
+    return shared[0]
+
+
+@pytest.fixture
+def found(shared: tuple[BarePage, list[str]]) -> list[str]:
+    """The problems of the shared page from here on."""
+    shared[1].clear()
+    return shared[1]
+
+
+def test_webgpus_errors_are_problems(bare: BarePage, found: list[str]) -> None:
     bare.run(_OPEN_DEVICE)
-    assert page_problems == []
+    assert found == []
     bare.run("""
         options = to_js({"size": 7, "usage": 0}, dict_converter=Object.fromEntries)
         device.createBuffer(options)
         await device.queue.onSubmittedWorkDone()
     """)
-    bare.wait_until(lambda: bool(page_problems), what="the problem")
-    assert any("GPUValidationError" in problem for problem in page_problems), page_problems
+    bare.wait_until(
+        lambda: any("GPUValidationError" in problem for problem in found), what="the problem"
+    )
     with pytest.raises(AssertionError, match=r"reported [12] problem"):
-        problems.assert_none(page_problems)
+        problems.assert_none(found)
 
 
-@BOTH
-def test_console_errors_are_problems(
-    kernel: str, new_bare_page: Callable[[str], BarePage], page_problems: list[str]
-) -> None:
-    bare = booted(new_bare_page, kernel)
+def test_console_errors_are_problems(bare: BarePage, found: list[str]) -> None:
     bare.run("import js; js.console.log('fine'); js.console.error('not fine')")
-    bare.wait_until(lambda: bool(page_problems), what="the problem")
-    assert len(page_problems) == 1
-    assert "not fine" in page_problems[0]
+    bare.wait_until(lambda: any("not fine" in problem for problem in found), what="the problem")
+    assert sum("fine" in problem for problem in found) == 1
 
 
 def test_page_errors_are_problems(
@@ -70,25 +76,19 @@ def test_page_errors_are_problems(
     assert "thrown later" in page_problems[0]
 
 
-@BOTH
-def test_a_traceback_comes_through(kernel: str, new_bare_page: Callable[[str], BarePage]) -> None:
-    bare = booted(new_bare_page, kernel)
+def test_a_traceback_comes_through(bare: BarePage) -> None:
     with pytest.raises(PythonFailed, match="ZeroDivisionError"):
         bare.run("1 / 0")
 
 
-@BOTH
-def test_python_that_never_ends_is_given_up(
-    kernel: str, new_bare_page: Callable[[str], BarePage]
-) -> None:
-    bare = booted(new_bare_page, kernel)
+def test_values_come_through(bare: BarePage) -> None:
+    assert bare.run("{'a': [1, 2.5, None, 'x', True]}") == {"a": [1, 2.5, None, "x", True]}
+
+
+def test_python_that_never_ends_is_given_up(bare: BarePage) -> None:
+    # The last of the tests that share the page, whose Python goes on.
     with pytest.raises(TimeoutError, match="while True"):
         bare.run("while True: pass", timeout=2)
-
-
-def test_values_come_through(new_bare_page: Callable[[str], BarePage]) -> None:
-    bare = booted(new_bare_page, "worker")
-    assert bare.run("{'a': [1, 2.5, None, 'x', True]}") == {"a": [1, 2.5, None, "x", True]}
 
 
 _SUITE = """

@@ -101,9 +101,11 @@ class Site:
         page.evaluate(_LIBRARY)
         return page
 
-    def notebook(self) -> NotebookPage:
-        """A tab with the notebook, its kernel still starting."""
+    def notebook(self, *, kernel: bool = True) -> NotebookPage:
+        """A tab with the notebook, its kernel still starting, or without end."""
         notebook = NotebookPage(self.page(), self._lab.site_url)
+        if not kernel:
+            hold_kernels(notebook.page)
         notebook.page.goto(f"{self._lab.site_url}/")
         expect(notebook.cells).not_to_have_count(0)
         return notebook
@@ -115,6 +117,11 @@ class Site:
         bare.install([self._lab.wheel_url])
         bare.run(_OPEN)
         return bare
+
+
+def hold_kernels(page: Page) -> None:
+    """No kernel of a page gets its Pyodide, which takes seconds; the page waits for it."""
+    page.route("**/pyodide/**", lambda _route: None)
 
 
 @pytest.fixture
@@ -231,9 +238,9 @@ def test_the_package_first_and_then_the_notebook(site: Site) -> None:
 def test_open_tabs_do_not_block_each_other(site: Site) -> None:
     before = site.script()  # a tab that an earlier version left open, with its connection
     before.evaluate(_OLD_NOTEBOOKS)
-    first = site.notebook()
+    first = site.notebook(kernel=False)
     expect(first.cell(0)).to_contain_text("of_the_last = 2")
-    second = site.notebook()
+    second = site.notebook(kernel=False)
     expect(second.cell(0)).to_contain_text("of_the_last = 2")
     keep(first, "in_the_first_tab = 1")
     keep(second, "in_the_second_tab = 2")
@@ -242,7 +249,7 @@ def test_open_tabs_do_not_block_each_other(site: Site) -> None:
     before.evaluate("""async () => {
       await put(old, "notebooks", notebookOf("last", Date.now() + 9e6, "stored_meanwhile = 3"));
     }""")
-    expect(site.notebook().cell(0)).to_contain_text("stored_meanwhile = 3")
+    expect(site.notebook(kernel=False).cell(0)).to_contain_text("stored_meanwhile = 3")
 
     # A later page may change its database while these tabs are open, and they go on with it.
     version = before.evaluate("""async () => {
@@ -276,6 +283,7 @@ def test_a_browser_without_a_list_of_its_databases(site: Site) -> None:
     hide = "delete IDBFactory.prototype.databases;"
     page = site.page()
     page.add_init_script(hide)
+    hold_kernels(page)
     notebook = NotebookPage(page, "")
     page.goto(script.url.replace("favicon.svg", ""))
     expect(notebook.cell(0)).to_contain_text("of_the_last = 2")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from harness.bare import BarePage
+from harness import problems
+from harness.bare import KERNELS, BarePage
 from harness.lab import Lab
 
 _PRODUCT = """
@@ -30,14 +31,17 @@ float(np.abs(c - a.astype(float) @ b).max())
 """
 
 
-@pytest.fixture
-def bare(request: pytest.FixtureRequest, new_bare_page: Callable[[str], BarePage]) -> BarePage:
-    bare = new_bare_page(request.param)
+@pytest.fixture(scope="module", params=KERNELS)
+def bare(request: pytest.FixtureRequest, lab: Lab) -> Iterator[BarePage]:
+    """A page in which the wheel is not installed yet; shared by the tests of one kernel."""
+    found: list[str] = []
+    bare = lab.new_bare_page(found.append, request.param)
     bare.boot(["micropip"])
-    return bare
+    yield bare
+    bare.page.context.close()
+    problems.assert_none(found)
 
 
-@pytest.mark.parametrize("bare", ["main", "worker"], indirect=True)
 def test_one_install_is_all_it_takes(bare: BarePage, lab: Lab) -> None:
     requested: list[str] = []
     bare.page.context.on("request", lambda request: requested.append(urlsplit(request.url).path))
@@ -52,7 +56,6 @@ def test_one_install_is_all_it_takes(bare: BarePage, lab: Lab) -> None:
     assert {path.split("/")[1] for path in requested} <= {"tests", "pyodide", "wheel"}
 
 
-@pytest.mark.parametrize("bare", ["main", "worker"], indirect=True)
 def test_where_python_cannot_block(bare: BarePage, lab: Lab) -> None:
     bare.install([lab.wheel_url])
     bare.run("""
@@ -86,7 +89,7 @@ def test_where_python_cannot_block(bare: BarePage, lab: Lab) -> None:
     assert bare.run("await backend.synchronize_async(); backend.is_initialized") is True
 
 
-@pytest.mark.parametrize("kernel", ["main", "worker"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_without_webgpu(kernel: str, new_bare_page: Callable[..., BarePage], lab: Lab) -> None:
     bare = new_bare_page(kernel)
     bare.boot(["micropip"])
@@ -113,13 +116,12 @@ def test_without_webgpu(kernel: str, new_bare_page: Callable[..., BarePage], lab
     assert "Chrome" in message, "the message does not say what to do"
 
 
-def test_no_adapter(new_bare_page: Callable[[str], BarePage], lab: Lab) -> None:
-    bare = new_bare_page("worker")
-    bare.boot(["micropip"])
+def test_no_adapter(bare: BarePage, lab: Lab) -> None:
     bare.install([lab.wheel_url])
     message = bare.run("""
         from pyodide.code import run_js
 
+        ask = run_js("GPU.prototype.requestAdapter")
         run_js("GPU.prototype.requestAdapter = async () => null")
         import browsergpu
         from browsergpu.errors import NoAdapter
@@ -129,6 +131,8 @@ def test_no_adapter(new_bare_page: Callable[[str], BarePage], lab: Lab) -> None:
             message = "nothing was raised"
         except NoAdapter as error:
             message = str(error)
+        finally:
+            run_js("(ask) => { GPU.prototype.requestAdapter = ask; }")(ask)
         f"{browsergpu.is_available()}: {message}"
     """)
     assert message.startswith("True: ")

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from .patience import PATIENCE_MS, PATIENCE_S
+from .patience import PATIENCE_MS, PATIENCE_S, pause_ms
 
 KERNELS = ("worker", "main")
 
@@ -89,13 +89,14 @@ class BarePage:
         self, done: Callable[[], bool], *, what: str, timeout: float = PATIENCE_S
     ) -> None:
         """Handle the page's events until `done()`; at most `timeout` seconds."""
-        deadline = time.monotonic() + timeout
+        begin = time.monotonic()
         while not done():
+            waited = time.monotonic() - begin
             if self._crashed:
                 raise PythonFailed(f"the page crashed while the test waited for {what}")
-            if time.monotonic() > deadline:
+            if waited > timeout:
                 raise TimeoutError(f"waited {timeout:g} s for {what} ({self.kernel} kernel)")
-            self.page.wait_for_timeout(10)
+            self.page.wait_for_timeout(pause_ms(waited))
 
     def _settled(self, _source: Any, call: int, succeeded: bool, value: Any) -> None:
         self._outcomes[call] = (succeeded, value)

@@ -68,6 +68,18 @@ class Lab:
         """A bare page without Pyodide yet, in a context of its own."""
         return BarePage(self.new_page(tell), self.site_url, kernel)
 
+    @contextlib.contextmanager
+    def page_with_the_package(self, kernel: str) -> Iterator[BarePage]:
+        """A bare page with NumPy and the project's wheel; fails at its end if the page reported
+        a problem. For several tests: booting takes seconds."""
+        found: list[str] = []
+        bare = self.new_bare_page(found.append, kernel)
+        bare.boot(["numpy", "micropip"])
+        bare.install([self.wheel_url])
+        yield bare
+        bare.page.context.close()
+        problems.assert_none(found)
+
     def close(self) -> None:
         """Stop all that was started."""
         self._stack.close()

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from inside.shared import shared_backend
+
 settings.register_profile(
     "browser",
     deadline=None,
@@ -26,12 +28,8 @@ settings.load_profile("browser")
 @pytest.fixture(scope="session")
 def backend() -> Iterator[Any]:
     """An initialised WasmBackend."""
-    from browsergpu import WasmBackend
-
-    backend = WasmBackend()
-    backend.init()
-    yield backend
-    backend.close()
+    with shared_backend() as backend:
+        yield backend
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import DTypeLike
 
 # A value that no op of these tests produces; unlike NaN it shows in float16 and in messages.
@@ -65,6 +66,15 @@ def each_variant(device: Any, op: str) -> Iterator[str]:
     for variant in device.variants.available(op):
         with device.variants.only(op, variant.name):
             yield variant.name
+
+
+@contextmanager
+def only_variant(device: Any, op: str, name: str) -> Iterator[Any]:
+    """One variant does what it can of an operation; skips the test where the device lacks it."""
+    if name not in [variant.name for variant in device.variants.available(op)]:
+        pytest.skip("this device does not have it")
+    with device.variants.only(op, name) as forced:
+        yield forced
 
 
 def random_array(seed: int, *shape: int, dtype: DTypeLike = np.float32) -> np.ndarray:

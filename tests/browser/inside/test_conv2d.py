@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from browsergpu.kernels.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
-from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
+from inside.gpu import SENTINEL, on_gpu, only_variant, random_array, whole_array
 
 Pair = tuple[int, int]
 
@@ -148,10 +148,7 @@ def _pair(low: int, high: int) -> st.SearchStrategy[Pair]:
 @pytest.fixture(params=[v.name for v in VARIANTS["conv2d"]])
 def forced(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:
     """One variant after the other does what it can of the convolutions in a test."""
-    variants = backend.device.variants
-    if request.param not in [v.name for v in variants.available("conv2d")]:
-        pytest.skip("this device does not have it")
-    with variants.only("conv2d", request.param) as forced:
+    with only_variant(backend.device, "conv2d", request.param) as forced:
         yield forced
 
 

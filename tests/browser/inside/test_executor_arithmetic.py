@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from browsergpu.kernels.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
-from inside.gpu import SENTINEL, random_array
+from inside.gpu import SENTINEL, only_variant, random_array
 from inside.spies import dispatched
 
 OPS = ("add", "sub", "mul", "div")
@@ -441,16 +441,13 @@ ACTIVATIONS = (None, "relu", "gelu", "silu", "gelu_erf")
 @pytest.mark.parametrize("variant", [v.name for v in VARIANTS["gemm"]])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_linear(executor: Any, variant: str, activation: str | None) -> None:
-    variants = executor.device.variants
-    if variant not in [v.name for v in variants.available("gemm")]:
-        pytest.skip("this device does not have it")
     shapes = [((2, 3), 5, 7), ((3,), 70, 5), ((), 9, 40), ((41,), 33, 3), ((2, 1), 1100, 6)]
     for lead, k, n in shapes:
         x, w = random_array(1, *lead, k), random_array(2, k, n)
         bias, residual = random_array(3, n), random_array(4, *lead, n)
         for added in ((None, None), (bias, None), (bias, residual), (None, residual)):
             arrays = [None if y is None else executor.from_numpy(y) for y in (x, w, *added)]
-            with variants.only("gemm", variant):
+            with only_variant(executor.device, "gemm", variant):
                 result = executor.linear(*arrays[:3], activation=activation, residual=arrays[3])
             value, tolerance = linear_reference(x, w, added[0], activation, added[1])
             assert_matches(result.numpy(), value, **tolerance._asdict())
@@ -513,9 +510,6 @@ def test_linear_of_halves_casts_nothing(executor: Any) -> None:
 
 @pytest.mark.parametrize("variant", [v.name for v in VARIANTS["gemm"]])
 def test_linear_of_float32_reads_weights_of_float16(executor: Any, variant: str) -> None:
-    variants = executor.device.variants
-    if variant not in [v.name for v in variants.available("gemm")]:
-        pytest.skip("this device does not have it")
     shapes = [((2, 3), 5, 7), ((3,), 70, 8), ((), 9, 40), ((41,), 33, 3), ((2, 1), 1100, 6)]
     kinds = ("f4 f2 f4 f4", "f4 f2 f2 f2", "f2 f4 f2 f4", "f2 f2 f4 f2", "f2 f2 f2 f4")
     for i, (lead, k, n) in enumerate(shapes):
@@ -529,7 +523,10 @@ def test_linear_of_float32_reads_weights_of_float16(executor: Any, variant: str)
             casts = codes.count("f2") if codes[1] == "f4" else 0
             if codes[:2] == ["f2", "f2"] and activation is not None:
                 casts = 1  # of x, which is not the weights
-            with variants.only("gemm", variant), dispatched(executor.device) as kernels:
+            with (
+                only_variant(executor.device, "gemm", variant),
+                dispatched(executor.device) as kernels,
+            ):
                 result = executor.linear(*arrays[:3], activation=activation, residual=arrays[3])
             assert kernels.count("cast") == casts
             assert set(kernels) <= {"gemm", "gemm_thin", "gemm_tiny", "gemm_sum", "cast"}

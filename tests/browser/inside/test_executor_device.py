@@ -12,6 +12,7 @@ import pytest
 
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import random_array
+from inside.shared import shared_backend
 
 SCALE = """
 struct Factor { value: f32, offset: f32 }
@@ -350,10 +351,9 @@ def test_every_operation_computes_on_the_gpu(executor: Any) -> None:
 
 
 def test_the_uniform_ring_carries_the_same_parameters(executor: Any) -> None:
-    from browsergpu import KernelExecutor, WasmBackend
+    from browsergpu import KernelExecutor
 
-    with WasmBackend(immediates=False) as backend:
-        backend.init()
+    with shared_backend(immediates=False) as backend:
         assert backend.device.immediate_bytes == 0
         other = KernelExecutor(backend.device)
         for (name, call), (_, same) in zip(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from browsergpu.kernels.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
-from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
+from inside.gpu import SENTINEL, on_gpu, only_variant, random_array, whole_array
 
 TRANSPOSES = ("no_trans", "trans", "conj_trans")
 
@@ -403,10 +403,7 @@ def test_any_batch(backend: Any, data: st.DataObject) -> None:
 @pytest.fixture(params=[v.name for v in VARIANTS["gemm"]])
 def forced(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:
     """One variant after the other does what it can of the products in a test."""
-    variants = backend.device.variants
-    if request.param not in [v.name for v in variants.available("gemm")]:
-        pytest.skip("this device does not have it")
-    with variants.only("gemm", request.param) as forced:
+    with only_variant(backend.device, "gemm", request.param) as forced:
         yield forced
 
 

@@ -11,6 +11,7 @@ import pytest
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import on_gpu, random_array
+from inside.shared import shared_backend
 from inside.test_attention import check as check_attention
 from inside.test_conv2d import check as check_conv2d
 from inside.test_elementwise import binary_data, check_binary, check_unary, unary_data
@@ -22,16 +23,11 @@ from inside.test_reduce import check as check_reduce
 @pytest.fixture(scope="module", params=[True, False], ids=["immediates", "uniform ring"])
 def backend(request: pytest.FixtureRequest) -> Iterator[Any]:
     """A backend that uses one of the ways."""
-    from browsergpu import WasmBackend
-
-    backend = WasmBackend(immediates=request.param)
-    backend.init()
-    if request.param and backend.device.immediate_bytes == 0:
-        backend.close()
-        pytest.skip("this browser has no WGSL immediates")
-    assert (backend.device.immediate_bytes > 0) == request.param
-    yield backend
-    backend.close()
+    with shared_backend(immediates=request.param) as backend:
+        if request.param and backend.device.immediate_bytes == 0:
+            pytest.skip("this browser has no WGSL immediates")
+        assert (backend.device.immediate_bytes > 0) == request.param
+        yield backend
 
 
 def test_gemm(backend: Any) -> None:

@@ -1,0 +1,27 @@
+"""Backends that the test files of one page share: most of a file's time would go into compiling
+kernels that another has compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_open: dict[bool, Any] = {}
+
+
+@contextmanager
+def shared_backend(*, immediates: bool = True) -> Iterator[Any]:
+    """An initialised WasmBackend that nothing is left in but compiled kernels."""
+    from browsergpu import WasmBackend
+
+    if immediates not in _open or _open[immediates].device.is_lost:
+        _open[immediates] = WasmBackend(immediates=immediates)
+        _open[immediates].init()
+    device = _open[immediates].device
+    try:
+        yield _open[immediates]
+    finally:
+        # Forgets all programs: a test may have made them under limits of its own.
+        device.workgroup_sizes = device.workgroup_sizes
+        device.memory.trim()
