@@ -1,37 +1,40 @@
 """The order in which test files start, so that workers that run files side by side end together."""
 
-# From the longest on, as measured on two cores with Chromium's software GPU. A file that is not
-# here takes less than the last one, and its place matters little.
+# From the longest on, as measured on two cores with Chromium's software GPU; but what needs few
+# kernels comes early, so that the worker that compiles all of them in test_shaders.py is free when
+# those begin that need many. A file that is not here takes less than the last one, and its place
+# matters little.
+_BROWSER = "tests/browser/"
 _INSIDE = "tests/browser/inside/"
 SLOW = [
-    f"{_INSIDE}test_errors.py",
-    f"{_INSIDE}test_executor_networks.py",
     f"{_INSIDE}test_shaders.py",
-    f"{_INSIDE}test_executor_transformers.py",
-    f"{_INSIDE}test_gemm.py",
-    f"{_INSIDE}test_executor_reductions.py",
-    f"{_INSIDE}test_fuzz.py",
-    f"{_INSIDE}test_fuzz_lifetimes.py",
-    "tests/browser/test_leaks.py",
-    "tests/browser/test_bench.py",
-    f"{_INSIDE}test_temporaries.py",
-    f"{_INSIDE}test_group.py",
     "tests/unit/test_naga.py",
-    f"{_INSIDE}test_conv2d.py",
-    f"{_INSIDE}test_executor_arithmetic.py",
-    f"{_INSIDE}tensors/test_refusals.py",
-    f"{_INSIDE}test_gemm_f16.py",
-    f"{_INSIDE}test_elementwise.py",
-    f"{_INSIDE}test_attention.py",
-    f"{_INSIDE}test_executor_arrays.py",
-    f"{_INSIDE}test_workgroup_sizes.py",
-    f"{_INSIDE}test_executor_device.py",
-    f"{_INSIDE}test_tune.py",
-    f"{_INSIDE}test_backends.py",
-    f"{_INSIDE}tensors/test_store.py",
-    f"{_INSIDE}test_dispatches.py",
-    f"{_INSIDE}test_reduce.py",
-]
+    *(
+        f"{_BROWSER}{name}.py"
+        for name in (
+            "test_storage", "test_bench", "test_leaks", "test_gpu_crash", "test_tuning",
+            "test_notebook_documents", "test_notebook_kernel", "test_notebook_tour",
+        )
+    ),
+    *(
+        f"{_INSIDE}{name}.py"
+        for name in (
+            "test_executor_arithmetic", "test_fuzz", "test_workgroup_sizes", "test_group",
+            "test_gemm", "test_executor_networks", "test_executor_transformers", "test_tune",
+            "test_executor_reductions", "test_temporaries", "test_errors", "test_attention",
+            "test_conv2d", "test_fuzz_lifetimes", "test_profile", "test_executor_arrays",
+            "test_gemm_f16", "test_elementwise", "test_executor_device", "test_parameters",
+            "test_backends", "tensors/test_refusals", "tensors/test_store",
+        )
+    ),
+    *(
+        f"{_BROWSER}{name}.py"
+        for name in (
+            "test_readme", "test_harness", "test_wheel", "test_draw", "test_notebook_cells",
+            "test_examples",
+        )
+    ),
+]  # fmt: skip
 _PLACES = {path: place for place, path in enumerate(SLOW)}
 
 

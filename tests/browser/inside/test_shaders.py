@@ -10,7 +10,6 @@ import pytest
 
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 from browsergpu.kernels.variants import VARIANTS
-from inside.shared import shared_backend
 
 CONFIGURATIONS = [
     (kernel.name, configuration)
@@ -40,16 +39,17 @@ def lacking(device: Any) -> set[tuple[str, str]]:
 FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
 
 
-@pytest.fixture(scope="module", params=["immediates, all features", "uniform ring, no features"])
-def compiler(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A backend: how parameters come to its shaders, and which optional features it has of those
+@pytest.mark.parametrize("file", sorted({kernel.shader for kernel in KERNELS.values()}))
+def test_every_kernel_in_every_configuration(backend: Any, file: str) -> None:
+    compile_all(backend, within_reach(backend.device, file))
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[Any]:
+    """A backend whose parameters come by the uniform ring, without any optional feature of those
     that the browser offers."""
     from browsergpu import Device, WasmBackend
 
-    if request.param == "immediates, all features":
-        with shared_backend() as backend:  # which later files need not compile for
-            yield backend
-        return
     with (
         pytest.MonkeyPatch.context() as patch,
         WasmBackend(immediates=False, warm_up=False) as backend,
@@ -60,16 +60,34 @@ def compiler(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("file", sorted({kernel.shader for kernel in KERNELS.values()}))
-def test_every_kernel_in_every_configuration(compiler: Any, file: str) -> None:
-    device = compiler.device
-    every = {c for c in CONFIGURATIONS if KERNELS[c[0]].shader == file}
-    here = every - lacking(device)
-    if not here:
+def test_every_text_by_the_uniform_ring_and_without_features(plain: Any, file: str) -> None:
+    """Parameters and features are matters of a kernel's text; override constants, with which one
+    text makes many configurations, are the test above's."""
+    from browsergpu.kernels import shaders
+
+    texts: dict[tuple[str, str], tuple[str, str]] = {}
+    for kernel, configuration in within_reach(plain.device, file):
+        constants = KERNELS[kernel].configurations[configuration]
+        text, _ = shaders.to_compile(file, constants, immediates=False)
+        texts.setdefault((kernel, text), (kernel, configuration))
+    compile_all(plain, list(texts.values()))
+
+
+def within_reach(device: Any, file: str) -> list[tuple[str, str]]:
+    """The kernels of a file and their configurations that a device can have; skips the test where
+    there are none."""
+    missing = lacking(device)
+    found = [c for c in CONFIGURATIONS if KERNELS[c[0]].shader == file and c not in missing]
+    if not found:
         pytest.skip(f"this device lacks what {file} needs")
-    # They compile side by side.
-    pipelines = [device.pipeline(kernel, configuration) for kernel, configuration in sorted(here)]
-    compiler.synchronize()  # raises what does not compile, by its name
-    assert len({id(pipeline) for pipeline in pipelines}) == len(here)
+    return found
+
+
+def compile_all(backend: Any, configurations: list[tuple[str, str]]) -> None:
+    """Compiles side by side; raises what does not compile, by its name."""
+    pipelines = [backend.device.pipeline(*one) for one in configurations]
+    backend.synchronize()
+    assert len({id(pipeline) for pipeline in pipelines}) == len(configurations)
 
 
 def messages(source: str) -> list[str]:
