@@ -21,6 +21,7 @@ from browsergpu.kernels import elementwise, reduce, rows
 from browsergpu.kernels import pool as pool_kernel
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.conv2d import Conv2dPlan
+from browsergpu.kernels.embedding import look_up
 from browsergpu.kernels.pool import PoolPlan
 
 
@@ -324,5 +325,5 @@ def _embedding(build: Build, indices: Operand, weight: Operand, y: Operand) -> N
     staging = Staging(build)
     target = staging.write(y, indices, weight, dtype=dtype)
     table = staging.read(weight, dtype)
-    rows.embedding(build, indices.slot, table, target, indices.size, words, entries, dtype)
+    look_up(build, indices.slot, table, target, indices.size, words, entries, dtype)
     staging.deliver()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
-from browsergpu.gpu.program import Slot
-from browsergpu.kernels.build import Build
+from browsergpu.kernels import elementwise
 
 
 def write(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:
@@ -35,11 +34,7 @@ def _merge(device: Device, buffer: Allocation, offset: int, data: memoryview) ->
     shift = 8 * (offset % 4)
     mask = ((1 << 8 * len(data)) - 1) << shift
     value = int.from_bytes(data, "little") << shift
-    device.launch("write", _merge_word, (buffer,), late=(offset // 4, mask, value))
-
-
-def _merge_word(build: Build, y: Slot) -> None:
-    build.dispatch("merge_word", "", (1, 1, 1), (y,), open=True)
+    device.launch("write", elementwise.merge_word, (buffer,), late=(offset // 4, mask, value))
 
 
 async def read(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:

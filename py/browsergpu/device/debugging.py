@@ -16,9 +16,10 @@ from browsergpu.gpu.port import Pipeline
 from browsergpu.kernels import shaders
 from browsergpu.kernels.broadcast import Y_HALVES
 from browsergpu.kernels.elementwise import SCALAR_OPS
+from browsergpu.kernels.embedding import MISSING
+from browsergpu.kernels.family import WRITE, Kernel
 from browsergpu.kernels.reflect import reflect
-from browsergpu.kernels.rows import MISSING
-from browsergpu.kernels.table import KERNELS, WRITE, Kernel
+from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
 
 #: Kernels that write words which hold floats of one type in every configuration.

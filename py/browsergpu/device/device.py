@@ -100,10 +100,11 @@ class Device:
             relabel=config.debug_mode,
         )
         _open.add(self)
-        variants = Choices(self.info, self.features | adapter.abilities, self.limits, picks)
+        abilities = self.features | adapter.abilities
+        self._variants = Choices(self.info, abilities, self.limits, picks)
         #: What the programs for this device depend on.
-        self.facts = Facts(sizes, variants, self.largest_buffer)
-        variants.on_change = self._bound.clear
+        self.facts = Facts(sizes, self._variants, self.largest_buffer)
+        self._variants.on_change = self._bound.clear
         #: Requests of pipelines that were compiled already, and that had to be compiled.
         self.pipeline_hits = 0
         self.pipeline_misses = 0
@@ -187,7 +188,7 @@ class Device:
     @property
     def variants(self) -> Choices:
         """Which variant of an operation this device runs."""
-        return self.facts.variants
+        return self._variants
 
     def optimal_workgroup_size(self, n: int) -> int:
         """Threads for a workgroup of an elementwise kernel on n elements: the tuned size, or less

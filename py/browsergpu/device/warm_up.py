@@ -6,19 +6,12 @@ from collections.abc import Iterable
 
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.kernels.choices import Choices
-from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.table import FAMILIES, KERNELS
+
+_PLACES = {name: place for family in FAMILIES for name, place in family.warm_up.items()}
 
 #: What a new device compiles in the background, the first first.
-MOST_USED = (
-    "gemm",
-    "unary.relu",
-    "binary.add",
-    "softmax_rows_aligned",
-    "attention",
-    "conv2d",
-    "layer_norm_aligned",
-    "reduce_rows.sum",
-)
+MOST_USED = tuple(sorted(_PLACES, key=_PLACES.__getitem__))
 
 
 def kernels(op: str, names: Iterable[str], variants: Choices) -> list[tuple[str, str]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
+from browsergpu.kernels.family import Kernel, KernelFamily, bindings
 
 _THREADS = 256
 
@@ -22,3 +24,19 @@ def factors(
     return (
         lr, beta1, beta2, 1.0 - beta1, 1.0 - beta2, eps, 1.0 - beta1**step, 1.0 - beta2**step,
     )  # fmt: skip
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "adam",
+            "adam.wgsl",
+            bindings("grad", "param", "m", "v", written=3),
+            params(
+                "n: u32", "lr: f32", "beta1: f32", "beta2: f32", "rest1: f32", "rest2: f32",
+                "eps: f32", "correction1: f32", "correction2: f32",
+            ),
+            cost=lambda f: (12 * f["n"], 28 * f["n"]),
+        ),
+    )
+)  # fmt: skip

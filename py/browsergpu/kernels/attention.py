@@ -13,7 +13,7 @@ from browsergpu.gpu.program import Slot
 from browsergpu.kernels import elementwise
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.facts import Facts
-from browsergpu.kernels.variants import Variant
+from browsergpu.kernels.family import Variant
 
 _GENERAL = "attention"  # the kernel that does every problem
 _SMALLEST_SCALE = 2.0**-120  # times log2(e) it is no subnormal number, which may count as 0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
 from browsergpu.core.shapes import reduction_steps
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
+from browsergpu.kernels.family import Kernel, KernelFamily, bindings, of_elements
 from browsergpu.kernels.moments import moments
 
 
@@ -54,3 +56,32 @@ def statistics(
         0, channels, inner, 0.0, momentum, count / (count - 1),
     )  # fmt: skip
     build.release(found)
+
+
+_PARAMS = params(
+    "n: u32", "channels: u32", "inner: u32", "eps: f32", "momentum: f32", "unbiased: f32"
+)
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "batch_norm",
+            "batch_norm.wgsl",
+            bindings("x", "mean", "variance", "gamma", "beta", "y"),
+            _PARAMS,
+            family="elementwise",
+            cost=of_elements(1, 4),
+        ),
+        Kernel(
+            "batch_norm_statistics",
+            "batch_norm.wgsl",
+            bindings(
+                "moments", "batch_mean", "batch_variance", "running_mean", "running_variance",
+                written=4, first=6,
+            ),
+            _PARAMS,
+            "statistics",
+            family="elementwise",
+        ),
+    )
+)  # fmt: skip

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 from browsergpu.core.dtypes import DType
 from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
 from browsergpu.core.shapes import Shape, merged
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
+from browsergpu.kernels.family import Codes, Fields, Kernel, KernelFamily, Work, bindings
 from browsergpu.kernels.strided import gather
-from browsergpu.kernels.table import BROADCAST_RANKS
 
-_LARGEST = BROADCAST_RANKS[-1]
+#: Numbers of indices that the kernels are compiled for; at least the smallest is used.
+_RANKS = (2, 3, 5)
+_LARGEST = _RANKS[-1]
 
 
 class _Plan(NamedTuple):
@@ -35,7 +39,7 @@ def _plan(a_steps: Shape, b_steps: Shape, shape: Shape) -> _Plan | None:
         return None
     unused = _LARGEST - len(extents)
     fields = (*(*extents, *(1,) * unused)[1:], *a, *(0,) * unused, *b, *(0,) * unused)
-    rank = min(rank for rank in BROADCAST_RANKS if rank >= len(extents))
+    rank = min(rank for rank in _RANKS if rank >= len(extents))
     # The kernel looks for the innermost index in its rank's last place.
     wide = len(extents) == rank and extents[-1] % 4 == 0 and _is_wide(a) and _is_wide(b)
     return _Plan(rank, fields, wide, len(extents), (a[-1], b[-1]) if extents else (0, 0))
@@ -76,8 +80,9 @@ def broadcast(
     build.release(*whole)
 
 
-_MIXED_OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3}
-_A_HALVES, _B_HALVES, Y_HALVES, _FOUR, _A_STEPS, _B_STEPS, _EXCHANGED = (1 << i for i in range(7))
+#: What the parameter ``kinds`` of :func:`mixed` is the sum of; an op counts _OP times.
+MIXED_CODES: Codes = {"add": 0, "sub": 1, "mul": 2, "div": 3}
+_A_HALVES, _B_HALVES, Y_HALVES, _FOUR, _A_STEPS, _B_STEPS, _EXCHANGED = 1, 2, 4, 8, 16, 32, 64
 _OP = 256
 
 
@@ -103,7 +108,7 @@ def mixed(
     """y = a op b for floats of any type, read with those strides in y's shape, with n > 0 elements,
     where ``takes_mixed``; y is one of a and b only where both are y's elements one by one, and not
     both of them."""
-    kinds = _OP * _MIXED_OPS[op]
+    kinds = _OP * MIXED_CODES[op]
     kinds |= Y_HALVES if y_type is DType.F16 else 0
     grid = fold(blocks(n, 4 * build.facts.workgroup_sizes.elementwise))
     if y in (a, b):
@@ -119,3 +124,64 @@ def mixed(
     kinds |= _A_HALVES if a_type is DType.F16 else 0
     kinds |= _B_HALVES if b_type is DType.F16 else 0
     build.dispatch("mixed", str(plan.rank), grid, (a, b, y), n, *plan.fields, kinds)
+
+
+CODES: Codes = {
+    "add": 0, "sub": 1, "mul": 2, "div": 3, "integer_add": 4, "integer_sub": 5, "integer_mul": 6,
+}  # fmt: skip
+_CONFIGURATIONS = {
+    f"{op}_{rank}": {"OP": code, "RANK": rank} for op, code in CODES.items() for rank in _RANKS
+}
+_PARAMS = params(
+    "n: u32", "extent1: u32", "extent2: u32", "extent3: u32", "extent4: u32", "a0: u32", "a1: u32",
+    "a2: u32", "a3: u32", "a4: u32", "b0: u32", "b1: u32", "b2: u32", "b3: u32", "b4: u32",
+)  # fmt: skip
+_MIXED_PARAMS = params(*_PARAMS.declared, "kinds: u32")
+
+
+def _work(f: Fields) -> Work:
+    return f["n"], 4 * (_read(f, "a") + _read(f, "b") + f["n"])
+
+
+def _read(f: Fields, operand: str) -> float:
+    """Elements of an operand that is broadcast."""
+    extents = [f[f"extent{i}"] for i in range(1, 5)]
+    extents.insert(0, f["n"] / prod(extents))
+    return prod(extent for i, extent in enumerate(extents) if f[f"{operand}{i}"])
+
+
+def _mixed_work(f: Fields) -> Work:
+    operations, nbytes = _work(f)
+    kinds = int(f["kinds"])
+    a, b = (_read(f, operand) for operand in ("a", "b"))
+    spared = a * bool(kinds & _A_HALVES) + b * bool(kinds & _B_HALVES)
+    spared += f["n"] * bool(kinds & Y_HALVES)
+    return operations, nbytes - 2 * spared
+
+
+def _mixed_work_in_place(f: Fields) -> Work:
+    kinds = int(f["kinds"])
+    own, other = 2 if kinds & Y_HALVES else 4, 2 if kinds & _B_HALVES else 4
+    return f["n"], (2 * own + other) * f["n"]
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "broadcast", "broadcast.wgsl", bindings("a", "b", "y"), _PARAMS, "main",
+            _CONFIGURATIONS, "elementwise", _work,
+        ),
+        Kernel(
+            "broadcast_vectors", "broadcast.wgsl", bindings("a_vectors", "b_vectors", "y_vectors"),
+            _PARAMS, "main_vectors", _CONFIGURATIONS, "elementwise", _work,
+        ),
+        Kernel(
+            "mixed", "mixed.wgsl", bindings("a", "b", "y"), _MIXED_PARAMS, "main",
+            {str(rank): {"RANK": rank} for rank in _RANKS}, "elementwise", _mixed_work,
+        ),
+        Kernel(
+            "mixed_in_place", "mixed.wgsl", bindings("b", "y", first=1), _MIXED_PARAMS,
+            "main_in_place", {"": {"RANK": _RANKS[0]}}, "elementwise", _mixed_work_in_place,
+        ),
+    )
+)  # fmt: skip

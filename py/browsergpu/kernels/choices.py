@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.kernels.variants import PICKS, VARIANTS, Variant, device_class
+from browsergpu.kernels.family import Variant
+from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 
 
 class Forced:

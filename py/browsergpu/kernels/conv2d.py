@@ -14,13 +14,13 @@ from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels import depthwise
 from browsergpu.kernels.build import Build
-from browsergpu.kernels.variants import Variant
+from browsergpu.kernels.family import Variant
 
 #: As many filters of one group as are best made one by one where they see one channel only.
 _FEW_FILTERS = 8
 _SUM_THREADS = 128  # of conv2d_sum
 #: Amounts of outputs that tell size classes apart: this many or more.
-_AMOUNTS = {"256k": 1 << 18, "128k": 1 << 17, "64k": 1 << 16, "32k": 1 << 15, "0": 0}
+AMOUNTS = {"256k": 1 << 18, "128k": 1 << 17, "64k": 1 << 16, "32k": 1 << 15, "0": 0}
 #: Steps of its depth that a part of a sum has at least.
 _LEAST = 4
 
@@ -65,7 +65,7 @@ class Convolution:
         if self.channels == 1 and self.filters <= _FEW_FILTERS:
             return "depthwise"
         outputs = self.images * self.groups * self.filters * product(self.out)
-        amount = next(name for name, least in _AMOUNTS.items() if outputs >= least)
+        amount = next(name for name, least in AMOUNTS.items() if outputs >= least)
         return f"{self.kind} {amount}"
 
 

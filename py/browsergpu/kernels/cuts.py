@@ -1,7 +1,7 @@
 """How a reduction of [outer, length, inner] over its middle axis is dealt out to threads.
 
-Shared by the kernels that reduce (reduce.wgsl, moments.wgsl). All of them take the same fields:
-outer, length, inner, chunk, chunks, lanes.
+Shared by the kernels that reduce (reduce.wgsl, moments.wgsl, softmax.wgsl). All of them take the
+same fields.
 """
 
 from __future__ import annotations
@@ -9,6 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from browsergpu.core.grids import blocks
+from browsergpu.kernels.family import Fields
+
+#: The parameters that say how it is dealt out, the kernels' first ones.
+FIELDS = ("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32", "lanes: u32")
 
 _ROW_CHUNK = 16_384  # elements of a row that one workgroup takes at most: 64 a thread of 256
 _SMALL_ROW_CHUNK = 4_096  # … and at least, where there are too few rows for the GPU
@@ -62,6 +66,16 @@ def cut(outer: int, length: int, inner: int, threads: int) -> Cut:
 def cut_lanes(outer: int, length: int, inner: int, threads: int) -> Cut:
     """As for columns, of which each lane has one in place of four."""
     return _columns(outer, length, inner, threads, 1, _ONE_PASS_OF_LANES)
+
+
+def inputs(f: Fields) -> float:
+    """Elements that a dispatch of such parameters reads."""
+    return f["outer"] * f["length"] * f["inner"]
+
+
+def outputs(f: Fields) -> float:
+    """Values that it writes."""
+    return f["outer"] * f["chunks"] * f["inner"]
 
 
 def power_of_two(n: int) -> int:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-from browsergpu.kernels.choices import Choices
+from browsergpu.kernels.family import Variant
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
+
+
+class Chooser(Protocol):
+    """What families ask for a variant: :class:`~browsergpu.kernels.choices.Choices`, which knows
+    all families and which they therefore must not know."""
+
+    def choose(self, op: str, size_class: str, able: Callable[[Variant], bool]) -> Variant:
+        """The variant for a problem of a size class, among those that are ``able`` to do it."""
 
 
 @dataclass(slots=True)
@@ -16,5 +26,5 @@ class Facts:
     """
 
     workgroup_sizes: WorkgroupSizes
-    variants: Choices
+    variants: Chooser
     largest_buffer: int

@@ -7,10 +7,24 @@ from typing import Any
 
 from browsergpu.core import checks
 from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
-from browsergpu.kernels.variants import Variant
+from browsergpu.kernels.family import (
+    MATRICES,
+    Configurations,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Operation,
+    Problem,
+    Variant,
+    Work,
+    bindings,
+)
+from browsergpu.kernels.gemm_facts import product_work
+from browsergpu.kernels.products import ACTIVATIONS
 
 _OP = "gemm_f16"
 _VECTOR = 8  # halves in a vec4u, of which most kernels want rows to be made
@@ -148,3 +162,136 @@ def _repitch(build: Build, rows: int, x: Slot, x_pitch: int, y: Slot, y_pitch: i
     if words:
         grid = fold(blocks(words, build.facts.workgroup_sizes.elementwise))
         build.dispatch("repitch", "", grid, (x, y), rows, x_pitch, y_pitch)
+
+
+def _work(f: Fields) -> Work:
+    operations, nbytes = product_work(f)
+    return operations, nbytes / 2
+
+
+#: What a product can end in: also a bias alone.
+_ENDS: Configurations = {
+    "": {"FUNCTION": 0, "BIASED": 0},
+    "bias": {"FUNCTION": 0, "BIASED": 1},
+    **{name: {"FUNCTION": code, "BIASED": 1} for name, code in ACTIVATIONS.items() if name},
+}
+_BINDINGS = bindings("a", "b", "bias", "c")
+_PARAMS = params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32", "biased: u32")
+
+
+def _whole_product(name: str) -> Kernel:
+    return Kernel(name, f"{name}.wgsl", _BINDINGS, _PARAMS, configurations=_ENDS, cost=_work)
+
+
+def _matrix(rows: int, columns: int, threads: int, nbytes: int) -> Variant:
+    return Variant(
+        f"matrix{rows}",
+        f"gemm_f16_matrix{rows}",
+        features=MATRICES,
+        workgroup_bytes=nbytes,
+        threads=threads,
+        traits={"rows": rows, "columns": columns, "whole_a": 1, "whole_b": 1, "in_place": 0},
+    )
+
+
+def _rows(rows: int) -> Variant:
+    return Variant(
+        f"rows{rows}",
+        "gemm_f16_rows",
+        str(rows),
+        workgroup_bytes=8_192,
+        threads=256,
+        traits={
+            "rows": rows,
+            "columns": 32,
+            "whole_a": 0,
+            "whole_b": 1,
+            "in_place": 1,
+            "most_rows": 4 * rows,
+        },
+    )
+
+
+# Traits: a tile's rows and columns, and which rows must be of whole vec4u: those of A and of B.
+# Matrices of other rows are copied, unless they are to be read in place. most_rows: of C, where it
+# is slow on more.
+_VARIANTS = (
+    _matrix(128, 128, 128, 24_576),
+    _matrix(64, 64, 64, 20_992),
+    _matrix(32, 64, 128, 19_968),
+    Variant(
+        "tile128",
+        "gemm_f16_tile",
+        workgroup_bytes=16_640,
+        threads=128,
+        traits={"rows": 128, "columns": 128, "whole_a": 1, "whole_b": 1, "in_place": 0},
+    ),
+    _rows(1),
+    _rows(4),
+    Variant(
+        "tile32",
+        "gemm_f16",
+        workgroup_bytes=4_224,
+        threads=256,
+        traits={"rows": 32, "columns": 32, "whole_a": 0, "whole_b": 0, "in_place": 1},
+    ),
+)
+_PICKS = {
+    "": {
+        "row": "rows1",
+        "thin": "rows4",
+        "small": "tile32",
+        "medium": "tile128",
+        "large": "tile128",
+    },
+    # Measured on an H200.
+    "nvidia": {"small": "matrix32", "medium": "matrix64", "large": "matrix128"},
+}
+
+
+def _problem(size_class: str, m: int, n: int, k: int) -> Problem:
+    plan = plan_gemm_f16(m, n, k, 1.0, 0.0)
+
+    def product(build: Build, a: Slot, b: Slot, c: Slot) -> None:
+        gemm_f16(build, a, b, c, plan)
+
+    return Problem(_OP, size_class, (m * k // 2, k * n // 2, m * n // 2), product)
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        _whole_product("gemm_f16"),
+        _whole_product("gemm_f16_tile"),
+        _whole_product("gemm_f16_matrix32"),
+        _whole_product("gemm_f16_matrix64"),
+        _whole_product("gemm_f16_matrix128"),
+        Kernel(
+            "gemm_f16_rows",
+            "gemm_f16_rows.wgsl",
+            _BINDINGS,
+            _PARAMS,
+            configurations={
+                f"{rows}_{end}" if end else str(rows): {"ROWS": rows, **constants}
+                for rows in (1, 4)
+                for end, constants in _ENDS.items()
+            },
+            cost=_work,
+        ),
+        Kernel(
+            "repitch",
+            "repitch.wgsl",
+            bindings("x", "y"),
+            params("rows: u32", "x_pitch: u32", "y_pitch: u32"),
+            family="elementwise",
+            cost=lambda f: (0, 2 * f["rows"] * (f["x_pitch"] + f["y_pitch"])),
+        ),
+    ),
+    operations=(Operation(_OP, _VARIANTS, _PICKS),),
+    problems=(
+        _problem("row", 1, 2048, 2048),
+        _problem("thin", 6, 2048, 2048),
+        _problem("small", 256, 256, 256),
+        _problem("medium", 1024, 1024, 512),
+        _problem("large", 1536, 1536, 1024),
+    ),
+)

@@ -5,8 +5,20 @@ from __future__ import annotations
 from math import ceil, exp
 
 from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
+from browsergpu.kernels.family import Codes, Kernel, KernelFamily, bindings, by_code
+
+#: The filters of :func:`point` and of :func:`stencil`.
+POINT_CODES: Codes = {
+    "grayscale": 0,
+    "threshold": 1,
+    "brightness": 2,
+    "contrast": 3,
+    "invert": 4,
+}
+STENCIL_CODES: Codes = {"sharpen": 0, "sobel": 1}
 
 _THREADS = 256
 _SMALLEST_SIGMA = 1e-15  # even far above, neighbours weigh nothing; its exponent fits float32
@@ -59,3 +71,33 @@ def gaussian_blur(
             lines, length, line_step, step, channels, segments, radius, exponent, norm,
         )  # fmt: skip
     build.release(between)
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "pixel",
+            "pixel.wgsl",
+            bindings("x", "y"),
+            params("pixels: u32", "channels: u32", "amount: f32"),
+            configurations=by_code(POINT_CODES),
+        ),
+        Kernel(
+            "stencil",
+            "stencil.wgsl",
+            bindings("x", "y"),
+            params("height: u32", "width: u32", "channels: u32", "amount: f32"),
+            configurations=by_code(STENCIL_CODES),
+        ),
+        Kernel(
+            "blur",
+            "blur.wgsl",
+            bindings("x", "y"),
+            params(
+                "lines: u32", "length: u32", "line_step: u32", "step: u32", "channels: u32",
+                "segments: u32", "radius: u32", "exponent: f32", "norm: f32",
+            ),
+            configurations={"rows": {"CLAMP": 0}, "columns": {"CLAMP": 1}},
+        ),
+    )
+)  # fmt: skip

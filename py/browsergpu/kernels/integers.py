@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
+from browsergpu.kernels.family import Codes, Kernel, KernelFamily, bindings, by_code
 
+#: The functions of :func:`binary`.
+CODES: Codes = {"add": 0, "sub": 1, "mul": 2}
 _CHUNK = 256  # elements that one thread adds up
 
 
@@ -31,3 +35,24 @@ def total(build: Build, x: Slot, y: Slot, outer: int, length: int, inner: int) -
         if chunks == 1:
             return
         source, length = target, chunks
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "integer",
+            "integer.wgsl",
+            bindings("a", "b", "y"),
+            params("n: u32"),
+            configurations=by_code(CODES),
+            family="elementwise",
+        ),
+        Kernel(
+            "sum_integer",
+            "sum_integer.wgsl",
+            bindings("x", "y"),
+            params("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32"),
+            family="reduction",
+        ),
+    )
+)

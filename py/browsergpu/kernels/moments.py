@@ -7,10 +7,22 @@ from dataclasses import dataclass
 from math import inf
 
 from browsergpu.core.grids import fold
+from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
-from browsergpu.kernels.cuts import Cut, cut, cut_lanes
+from browsergpu.kernels.cuts import FIELDS, Cut, cut, cut_lanes, inputs, outputs
+from browsergpu.kernels.family import (
+    READ,
+    WRITE,
+    Binding,
+    Configurations,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Work,
+    bindings,
+)
 
 _THREADS = 256
 _BYTES = 16  # of an output: four words
@@ -101,3 +113,50 @@ def _add(
             build.release(source)
         source = target
     return source
+
+
+def _work(f: Fields) -> Work:
+    return 8 * inputs(f), 4 * (inputs(f) + 4 * outputs(f))
+
+
+_PARAMS = params(*FIELDS, "scale: f32")
+_RESULTS: Configurations = {
+    "": {"ALIGNED": 0, "VARIANCE": 0},
+    "variance": {"ALIGNED": 0, "VARIANCE": 1},
+}
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "moments_rows",
+            "moments.wgsl",
+            (Binding(0, "x", READ), Binding(2, "y", WRITE)),
+            _PARAMS,
+            "main_rows",
+            _RESULTS,
+            cost=_work,
+        ),
+        Kernel(
+            "moments_columns",
+            "moments.wgsl",
+            bindings("x", "words", "y"),
+            _PARAMS,
+            "main_columns",
+            {
+                **_RESULTS,
+                "aligned": {"ALIGNED": 1, "VARIANCE": 0},
+                "variance_aligned": {"ALIGNED": 1, "VARIANCE": 1},
+            },
+            cost=_work,
+        ),
+        Kernel(
+            "moments_merge",
+            "moments.wgsl",
+            bindings("words", "y", first=1),
+            _PARAMS,
+            "main_merge",
+            _RESULTS,
+            cost=lambda f: (8 * inputs(f), 16 * (inputs(f) + outputs(f))),
+        ),
+    )
+)

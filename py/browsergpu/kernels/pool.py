@@ -8,9 +8,23 @@ from typing import Any
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
+from browsergpu.kernels.family import (
+    Codes,
+    Cost,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Work,
+    bindings,
+    by_code,
+)
+
+#: The functions of :func:`pool`.
+CODES: Codes = {"max": 0, "mean_padded": 1, "mean": 2}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,3 +99,45 @@ def pool(
         build.dispatch("pool", op, grid, (x, y), plan.outputs, *plan.fields)
     else:
         build.dispatch("pool_indices", "", grid, (x, y, indices), plan.outputs, *plan.fields)
+
+
+def _work(outputs: int) -> Cost:
+    """The work where so many words are written for each window."""
+
+    def work(f: Fields) -> Work:
+        planes = f["n"] / (f["out_h"] * f["out_w"])
+        inputs = planes * f["height"] * f["width"]
+        return f["n"] * f["kernel_h"] * f["kernel_w"], 4 * (inputs + outputs * f["n"])
+
+    return work
+
+
+_PARAMS = params(
+    "n: u32", "height: u32", "width: u32", "out_h: u32", "out_w: u32", "kernel_h: u32",
+    "kernel_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32", "pad_w: u32",
+    "dilation_h: u32", "dilation_w: u32",
+)  # fmt: skip
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "pool",
+            "pool.wgsl",
+            bindings("x", "y"),
+            _PARAMS,
+            configurations=by_code(CODES),
+            family="elementwise",
+            cost=_work(1),
+        ),
+        Kernel(
+            "pool_indices",
+            "pool.wgsl",
+            bindings("x", "y", "indices", written=2),
+            _PARAMS,
+            "main_indices",
+            {"": {"OP": CODES["max"]}},
+            "elementwise",
+            _work(2),
+        ),
+    )
+)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, fold, layers
-from browsergpu.kernels.variants import Variant
+from browsergpu.kernels.family import Variant
 
 BIAS, RESIDUAL = 1, 2  # bits of ``added``: what there is …
 # … and what is of float16. Others than B only where B is, and A only without an activation.
 A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES = 4, 8, 16, 32
-ACTIVATIONS = (None, "relu", "gelu", "silu", "gelu_erf")
+# The bits of gemm_thin for the larger operand, the matrix, and for the vectors.
+THIN_MATRIX_HALVES, THIN_VECTOR_HALVES = 8, 16
+#: What a product can end in.
+ACTIVATIONS: Mapping[str | None, int] = {None: 0, "relu": 1, "gelu": 2, "silu": 3, "gelu_erf": 4}
 
 _TINY = 16  # rows and columns of matrices that do not get a workgroup each …
 _SHORT = 64  # … and their steps of k …
@@ -152,7 +156,7 @@ class Product:
         total = self.m * self.n * self.count
         fields = (
             self.m, self.n, self.k, self.a_row, self.a_col, self.b_row, self.b_col, self.c_row,
-            self.a_batch, self.b_batch, self.c_batch, total, added, ACTIVATIONS.index(activation),
+            self.a_batch, self.b_batch, self.c_batch, total, added, ACTIVATIONS[activation],
             self.alpha, self.beta,
         )  # fmt: skip
         return Layout("gemm_tiny", "", ((fold(blocks(total, _TINY_THREADS)), fields),))
@@ -173,9 +177,9 @@ class Product:
             c_row, c_batch, alpha, beta = self.c_row, self.c_batch, self.alpha, self.beta
             own = (added & BIAS and (1 if few_rows else 2)) + 2 * (added & RESIDUAL)
             own |= 2 * (added & (BIAS_HALVES | RESIDUAL_HALVES))
-        # The kernel's bits for the matrix and the vectors: 8 and 16.
         matrix, the_others = (B_HALVES, A_HALVES) if few_rows else (A_HALVES, B_HALVES)
-        own |= (8 if added & matrix else 0) | (16 if added & the_others else 0)
+        own |= THIN_MATRIX_HALVES if added & matrix else 0
+        own |= THIN_VECTOR_HALVES if added & the_others else 0
         fields = (
             lines, vectors, self.k, *(b + a if few_rows else a + b),
             *((1, c_row) if few_rows else (c_row, 1)),
@@ -213,7 +217,7 @@ class Product:
         x, y, _ = fold(blocks(size * parts, _SUMMED))
         fields = (
             self.m, self.n, pieces, self.c_row, self.c_batch, added,
-            ACTIVATIONS.index(activation), self.alpha, self.beta,
+            ACTIVATIONS[activation], self.alpha, self.beta,
         )  # fmt: skip
         return {
             "elements": size * pieces * self.count,

@@ -10,12 +10,26 @@ from browsergpu.core import checks
 from browsergpu.core.enums import ReduceOp
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import fold
+from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels import elementwise
 from browsergpu.kernels.build import Build
-from browsergpu.kernels.cuts import cut
+from browsergpu.kernels.cuts import FIELDS, cut, inputs, outputs
+from browsergpu.kernels.family import (
+    READ,
+    WRITE,
+    Binding,
+    Codes,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Work,
+    bindings,
+)
 
+#: The kernels' functions; a mean is a sum that is scaled.
+CODES: Codes = {"sum": 0, "max": 1, "min": 2}
 _IDENTITIES = {"sum": 0.0, "mean": 0.0, "max": -inf, "min": inf}
 
 
@@ -103,3 +117,38 @@ def reduce(build: Build, x: Slot, y: Slot, plan: ReducePlan) -> None:
         if source != x:
             build.release(source)
         source = target
+
+
+def _work(f: Fields) -> Work:
+    return inputs(f), 4 * (inputs(f) + outputs(f))
+
+
+_PARAMS = params(*FIELDS, "identity: f32", "scale: f32")
+_PLAIN = {op: {"OP": code, "ALIGNED": 0} for op, code in CODES.items()}
+_ALIGNED = {f"{op}_aligned": {"OP": code, "ALIGNED": 1} for op, code in CODES.items()}
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "reduce_rows",
+            "reduce.wgsl",
+            (Binding(0, "x", READ), Binding(2, "y", WRITE)),
+            _PARAMS,
+            "main_rows",
+            _PLAIN,
+            "reduction",
+            _work,
+        ),
+        Kernel(
+            "reduce_columns",
+            "reduce.wgsl",
+            bindings("x", "words", "y"),
+            _PARAMS,
+            "main_columns",
+            {**_PLAIN, **_ALIGNED},
+            "reduction",
+            _work,
+        ),
+    ),
+    warm_up={"reduce_rows.sum": 80},
+)

@@ -1,27 +1,36 @@
-"""Kernels that work on the rows of an array: softmax, layer norm, cross entropy, gathers.
+"""Kernels that work on the rows of an array: softmax, layer norm, cross entropy.
 
-All arrays are contiguous float32 (indices and targets int32); sizes are checked by the caller,
+All arrays are contiguous float32 (targets int32); sizes are checked by the caller,
 and none is 0. No output is an input.
 """
 
 from __future__ import annotations
 
-from struct import pack, unpack
-
-from browsergpu.core.dtypes import DType
 from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels import elementwise
 from browsergpu.kernels.build import Build
-from browsergpu.kernels.cuts import cut_lanes, power_of_two
+from browsergpu.kernels.cuts import FIELDS, cut_lanes, power_of_two
+from browsergpu.kernels.family import (
+    READ,
+    WRITE,
+    Binding,
+    Configurations,
+    Cost,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Work,
+    bindings,
+)
 from browsergpu.kernels.moments import chunk_moments
-from browsergpu.kernels.table import HELD
 
 _THREADS = 256
+#: vec4s of a row that each of its threads holds in registers; the smallest that will do is used.
+_HELD = (4, 8, 16)
 _cut = remembered(cut_lanes)
-#: The words that stand for a row of an embedding that is not there; 0 for whole numbers.
-MISSING = {DType.F32: unpack("<I", pack("<f", float("nan")))[0], DType.F16: 0x7E007E00}
 
 
 @remembered
@@ -29,10 +38,10 @@ def _held(rows: int, length: int, least: int) -> tuple[int, int, str, bool] | No
     """How rows are held in registers: the workgroups, the threads of a row, the configuration, and
     whether rows are whole vec4s. None for rows that are too long. A thread holds ``least`` vec4s,
     or more where a workgroup would not hold the row, or fewer where they do."""
-    if length > 4 * HELD[-1] * _THREADS:
+    if length > 4 * _HELD[-1] * _THREADS:
         return None
     lanes = min(_THREADS, power_of_two(blocks(length, 4 * least)))
-    held = next(h for h in HELD if length <= 4 * h * lanes)
+    held = next(h for h in _HELD if length <= 4 * h * lanes)
     return blocks(rows, _THREADS // lanes), lanes, str(held), length % 4 == 0
 
 
@@ -153,21 +162,108 @@ def cross_entropy(
     build.release(parts)
 
 
-def embedding(
-    build: Build,
-    indices: Slot,
-    weight: Slot,
-    y: Slot,
-    rows: int,
-    words: int,
-    entries: int,
-    dtype: DType,
-) -> None:
-    """y[r] = weight[indices[r]], rows of whole words, which hold elements of ``dtype``."""
-    vectors = words % 4 == 0
-    elements = words // 4 if vectors else words
-    build.dispatch(
-        "embedding_vectors" if vectors else "embedding", "",
-        fold(blocks(rows * elements, _THREADS)), (indices, weight, y),
-        rows, elements, entries, MISSING.get(dtype, 0),
-    )  # fmt: skip
+def _of_rows(operations: int, reads: int) -> Cost:
+    """The work of a kernel that does so much for each element of its rows."""
+
+    def work(f: Fields) -> Work:
+        rows = f.get("rows", f.get("outer", 1)) * f.get("inner", 1)
+        n = rows * f.get("length", f.get("classes", 1))
+        return operations * n, 4 * (reads + 1) * n
+
+    return work
+
+
+def _layer_norm_work(f: Fields) -> Work:
+    n = f["rows"] * f["length"]
+    return (8 + f["residual"]) * n, 4 * (2 + f["residual"]) * n
+
+
+def _layer_norm_and_sum_work(f: Fields) -> Work:
+    operations, nbytes = _layer_norm_work(f)
+    return operations, nbytes + 4 * f["rows"] * f["length"]
+
+
+_SOFTMAX_PARAMS = params(*FIELDS)
+_NORM_PARAMS = params(
+    "rows: u32", "length: u32", "chunk: u32", "chunks: u32", "lanes: u32", "residual: u32",
+    "eps: f32",
+)  # fmt: skip
+_LOSS_PARAMS = params("rows: u32", "classes: u32", "chunks: u32", "lanes: u32")
+_BY_LENGTH: Configurations = {str(held): {"HELD": held} for held in _HELD}
+_NOT_HELD: Configurations = {"": {"HELD": 4}}
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "softmax_rows", "softmax.wgsl",
+            (Binding(0, "x", READ), Binding(2, "y", WRITE)), _SOFTMAX_PARAMS,
+            "main_rows", _BY_LENGTH, cost=_of_rows(5, 1),
+        ),
+        Kernel(
+            "softmax_rows_aligned", "softmax.wgsl",
+            (Binding(0, "x_vectors", READ), Binding(2, "y_vectors", WRITE)), _SOFTMAX_PARAMS,
+            "main_rows_aligned", _BY_LENGTH, cost=_of_rows(5, 1),
+        ),
+        Kernel(
+            "softmax_columns", "softmax.wgsl",
+            (Binding(0, "x", READ), Binding(2, "y", WRITE)), _SOFTMAX_PARAMS,
+            "main_columns", _NOT_HELD, cost=_of_rows(5, 1),
+        ),
+        Kernel(
+            "softmax_parts", "softmax.wgsl",
+            (Binding(0, "x", READ), Binding(2, "new_parts", WRITE)), _SOFTMAX_PARAMS,
+            "main_parts", _NOT_HELD, cost=_of_rows(3, 0),
+        ),
+        Kernel(
+            "softmax_apply", "softmax.wgsl", bindings("x", "parts", "y"), _SOFTMAX_PARAMS,
+            "main_apply", _NOT_HELD, cost=_of_rows(3, 1),
+        ),
+        Kernel(
+            "layer_norm", "layer_norm.wgsl", bindings("x", "residual", "gamma", "beta", "y"),
+            _NORM_PARAMS, "main", _BY_LENGTH, cost=_layer_norm_work,
+        ),
+        Kernel(
+            "layer_norm_aligned", "layer_norm.wgsl",
+            bindings(
+                "x_vectors", "residual_vectors", "gamma_vectors", "beta_vectors", "y_vectors"
+            ),
+            _NORM_PARAMS, "main_aligned", _BY_LENGTH, cost=_layer_norm_work,
+        ),
+        Kernel(
+            "layer_norm_sum", "layer_norm.wgsl",
+            bindings("x", "residual", "gamma", "beta", "y", "summed", written=2),
+            _NORM_PARAMS, "main_sum", _BY_LENGTH, cost=_layer_norm_and_sum_work,
+        ),
+        Kernel(
+            "layer_norm_sum_aligned", "layer_norm.wgsl",
+            bindings(
+                "x_vectors", "residual_vectors", "gamma_vectors", "beta_vectors", "y_vectors",
+                "summed_vectors", written=2,
+            ),
+            _NORM_PARAMS, "main_sum_aligned", _BY_LENGTH, cost=_layer_norm_and_sum_work,
+        ),
+        Kernel(
+            "layer_norm_long", "layer_norm.wgsl", bindings("x", "moments", "gamma", "beta", "y"),
+            _NORM_PARAMS, "main_long", _NOT_HELD, cost=_of_rows(4, 1),
+        ),
+        Kernel(
+            "cross_entropy", "cross_entropy.wgsl",
+            (*bindings("x", "targets", written=0), *bindings("loss", "probs", written=2, first=3)),
+            _LOSS_PARAMS, "main", _BY_LENGTH, cost=_of_rows(5, 1),
+        ),
+        Kernel(
+            "cross_entropy_aligned", "cross_entropy.wgsl",
+            (
+                *bindings("x", "targets", written=0),
+                *bindings("loss", "probs_vectors", written=2, first=3),
+                *bindings("x_vectors", written=0, first=5),
+            ),
+            _LOSS_PARAMS, "main_aligned", _BY_LENGTH, cost=_of_rows(5, 1),
+        ),
+        Kernel(
+            "cross_entropy_long", "cross_entropy.wgsl", bindings("x", "targets", "parts", "loss"),
+            _LOSS_PARAMS, "main_long", _NOT_HELD,
+        ),
+    ),
+    warm_up={"softmax_rows_aligned": 40, "layer_norm_aligned": 70},
+)  # fmt: skip

@@ -6,15 +6,18 @@ from dataclasses import dataclass
 
 from browsergpu.core.errors import Unsupported
 from browsergpu.core.grids import blocks, fold, layers
+from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
 from browsergpu.core.shapes import Shape, merged
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
-from browsergpu.kernels.table import STRIDED_RANKS
+from browsergpu.kernels.family import Kernel, KernelFamily, bindings, of_elements
 
 _TILE = (64, 32)  # rows and columns that a workgroup moves
-_LARGEST = STRIDED_RANKS[-1]
-_LARGEST_WITH_OFFSET = STRIDED_RANKS[-2]  # where the kernel has the place of a stride for it
+#: Numbers of indices that the kernels are compiled for; at least the smallest is used.
+_RANKS = (3, 5, 8)
+_LARGEST = _RANKS[-1]
+_LARGEST_WITH_OFFSET = _RANKS[-2]  # where the kernel has the place of a stride for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def gather(
         return
     used = len(plan.extents)
     unused = _LARGEST - used
-    rank = min(rank for rank in STRIDED_RANKS if rank >= used)
+    rank = min(rank for rank in _RANKS if rank >= used)
     # The kernel's index arithmetic is modulo 2^32, which lets it step backwards.
     steps = (*(step % 2**32 for step in plan.strides), *(0,) * unused)
     if plan.offset:
@@ -91,3 +94,41 @@ def gather(
         plan.kind, str(rank), fold(blocks(plan.n, build.facts.workgroup_sizes.elementwise)),
         (x, y), plan.n, *plan.extents[1:], *(1,) * unused, *steps,
     )  # fmt: skip
+
+
+_CONFIGURATIONS = {str(rank): {"RANK": rank} for rank in _RANKS}
+_PARAMS = params(
+    "n: u32", *(f"extent{i}: u32" for i in range(1, 8)), *(f"stride{i}: u32" for i in range(8))
+)
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "strided",
+            "strided.wgsl",
+            bindings("x", "y"),
+            _PARAMS,
+            "main",
+            _CONFIGURATIONS,
+            "elementwise",
+            of_elements(1, 0),
+        ),
+        Kernel(
+            "strided_vectors",
+            "strided.wgsl",
+            bindings("x_vectors", "y_vectors"),
+            _PARAMS,
+            "main_vectors",
+            _CONFIGURATIONS,
+            "elementwise",
+            lambda f: (0, 32 * f["n"]),
+        ),
+        Kernel(
+            "transpose",
+            "transpose.wgsl",
+            bindings("x", "y"),
+            params("rows: u32", "columns: u32", "first_z: u32"),
+            cost=lambda f: (0, 8 * f["rows"] * f["columns"]),
+        ),
+    )
+)

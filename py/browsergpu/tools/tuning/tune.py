@@ -13,10 +13,10 @@ from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 from browsergpu.kernels import elementwise
 from browsergpu.kernels.choices import Picks
+from browsergpu.kernels.family import Problem
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 from browsergpu.tools.tuning import problems
 from browsergpu.tools.tuning.clock import Clock, quickest_times
-from browsergpu.tools.tuning.problems import Problem
 from browsergpu.tools.tuning.workgroups import (
     benchmark_workgroup_sizes_async,
     forget_workgroup_sizes_async,
@@ -153,7 +153,7 @@ async def _times(device: Device, clock: Clock, problem: Problem) -> dict[str, fl
         def work(name: str, repeats: int) -> None:
             with device.variants.only(problem.op, name):
                 for _ in range(repeats):
-                    problem.record(device, buffers)
+                    device.launch("tune", problem.prepare, buffers)
 
         return await quickest_times(clock, able, work)
     finally:
@@ -164,7 +164,7 @@ async def _times(device: Device, clock: Clock, problem: Problem) -> dict[str, fl
 def _does(device: Device, problem: Problem, name: str, buffers: Sequence[Allocation]) -> bool:
     """Whether the variant does the problem, rather than leaving it to another."""
     with device.variants.only(problem.op, name) as forced:
-        problem.record(device, buffers)
+        device.launch("tune", problem.prepare, buffers)
     return forced.was_used
 
 
