@@ -44,7 +44,7 @@ struct Params {
 
 //#include lib/floats.wgsl
 
-// 0 none, 1 floats, 2 bools
+// 0 none, 1 float, 2 bool
 override MASK: u32 = 0u;
 
 const BLOCK = 32u; // queries and keys of a tile, and head_dim steps

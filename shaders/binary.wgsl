@@ -150,7 +150,7 @@ fn apply(p: vec4f, q: vec4f) -> vec4f {
     case 3u: { return p / q; }
     case 4u: { return propagate_nan(p, q, max(p, q)); }
     case 5u: { return propagate_nan(p, q, min(p, q)); }
-    default: { return power(p, q); }
+    case 6u, default: { return power(p, q); }
   }
 }
 

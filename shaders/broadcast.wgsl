@@ -34,7 +34,7 @@ struct Params {
 
 //#include lib/broadcast.wgsl
 
-// 0 add, 1 sub, 2 mul, 3 div of float32; 4 add, 5 sub, 6 mul of whole numbers
+// 0 add, 1 sub, 2 mul, 3 div of float32; 4 integer_add, 5 integer_sub, 6 integer_mul
 override OP: u32 = 0u;
 override THREADS: u32 = 256u; // in a workgroup
 
@@ -46,7 +46,7 @@ fn apply(p: vec4u, q: vec4u) -> vec4u {
     case 3u: { return bitcast<vec4u>(bitcast<vec4f>(p) / bitcast<vec4f>(q)); }
     case 4u: { return p + q; }
     case 5u: { return p - q; }
-    default: { return p * q; }
+    case 6u, default: { return p * q; }
   }
 }
 

@@ -49,7 +49,7 @@ fn load_float(i: u32) -> vec4f {
     case 2u: { return vec4f(bitcast<vec4i>(load_words(i))); }
     case 5u: { return vec4f(load_bytes(i)); }
     case 6u: { return unpack4x8unorm(x[i]); }
-    default: { return nearest_float(load_words(i)); }
+    case 3u, 4u, default: { return nearest_float(load_words(i)); }
   }
 }
 
@@ -155,6 +155,6 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     case 3u: { store_words(i, to_u32(i)); }
     case 4u: { store_words(i, to_bool(i)); }
     case 5u: { store_bytes(i, packed(to_byte(i))); }
-    default: { store_bytes(i, to_unorm(i)); }
+    case 6u, default: { store_bytes(i, to_unorm(i)); }
   }
 }

@@ -18,7 +18,7 @@ fn apply(p: u32, q: u32) -> u32 {
   switch (OP) {
     case 0u: { return p + q; }
     case 1u: { return p - q; }
-    default: { return p * q; }
+    case 2u, default: { return p * q; }
   }
 }
 

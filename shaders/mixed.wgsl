@@ -49,7 +49,7 @@ fn apply(p: vec4f, q: vec4f) -> vec4f {
     case 0u: { return p + q; }
     case 1u: { return p - q; }
     case 2u: { return p * q; }
-    default: { return p / q; }
+    case 3u, default: { return p / q; }
   }
 }
 

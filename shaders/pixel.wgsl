@@ -26,7 +26,7 @@ fn apply(v: f32) -> f32 {
     case 2u: { return v * params.amount; }
     case 3u: { return (v - 0.5) * params.amount + 0.5; }
     case 4u: { return 1.0 - v; }
-    default: { return v; }
+    case 0u, default: { return v; }
   }
 }
 

@@ -30,7 +30,7 @@ struct Params {
 
 //#include lib/floats.wgsl
 
-// 0 max; 1 mean, whose divisor counts the padding; 2 mean, whose divisor does not
+// 0 max, 1 mean_padded (its divisor counts the padding), 2 mean
 override OP: u32 = 0u;
 override THREADS: u32 = 256u; // in a workgroup
 

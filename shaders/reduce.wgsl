@@ -39,7 +39,7 @@ fn combine(p: vec4f, q: vec4f) -> vec4f {
   switch (OP) {
     case 0u: { return p + q; }
     case 1u: { return select(select(max(p, q), q, are_nan(q)), p, are_nan(p)); }
-    default: { return select(select(min(p, q), q, are_nan(q)), p, are_nan(p)); }
+    case 2u, default: { return select(select(min(p, q), q, are_nan(q)), p, are_nan(p)); }
   }
 }
 

@@ -40,7 +40,7 @@ fn apply(v: vec4u) -> vec4u {
     case 6u: { return v + s; }
     case 7u: { return v - s; }
     case 8u: { return v * s; }
-    default: { return s - v; }
+    case 9u, default: { return s - v; }
   }
 }
 

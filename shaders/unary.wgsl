@@ -108,7 +108,7 @@ fn apply(v: vec4f) -> vec4f {
     case 7u: { return -v; }
     case 8u: { return gelu(v); }
     case 9u: { return gated(v, 0.5 * v); }
-    default: { return gelu_erf(v); }
+    case 10u, default: { return gelu_erf(v); }
   }
 }
 

@@ -18,7 +18,7 @@ fn apply(v: vec4f) -> vec4f {
       let tail = 0.5 * (t * exp(erfc_exponents(t) - z * z));
       value = v * select(1.0 - tail, tail, v < vec4f(0.0));
     }
-    default: { return v; }
+    case 0u, default: { return v; }
   }
   return select(value, v, are_nan(v));
 }

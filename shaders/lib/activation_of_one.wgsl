@@ -18,6 +18,6 @@ fn apply(v: f32) -> f32 {
       let tail = 0.5 * t * exp(erfc_exponent(t) - z * z);
       return v * select(1.0 - tail, tail, v < 0.0);
     }
-    default: { return v; }
+    case 0u, default: { return v; }
   }
 }

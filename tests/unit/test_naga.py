@@ -21,7 +21,8 @@ import wgpu
 import wgpu.backends.wgpu_native
 
 from browsergpu.kernels import shaders
-from browsergpu.kernels.table import KERNELS, RENDER_SHADERS, Kernel
+from browsergpu.kernels.family import Kernel
+from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 
 #: Files of subgroup matrices, an experiment of Chrome's that only Tint knows.
 TINT_ONLY = {

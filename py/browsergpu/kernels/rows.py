@@ -97,11 +97,13 @@ def layer_norm(
     groups, lanes, configuration, aligned = held
     other = x if residual is None else residual
     slots: tuple[Slot, ...] = (x, other, gamma, beta, y)
-    kernel = "layer_norm"
-    if summed is not None:
-        kernel, slots = "layer_norm_sum", (*slots, summed)
+    if summed is None:
+        kernel = "layer_norm_aligned" if aligned else "layer_norm"
+    else:
+        kernel = "layer_norm_sum_aligned" if aligned else "layer_norm_sum"
+        slots = (*slots, summed)
     build.dispatch(
-        f"{kernel}_aligned" if aligned else kernel, configuration, fold(groups), slots,
+        kernel, configuration, fold(groups), slots,
         rows, length, 0, 0, lanes, int(residual is not None), eps,
     )  # fmt: skip
 

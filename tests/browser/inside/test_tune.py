@@ -24,8 +24,8 @@ def small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     """Problems that a software fallback does in no time: one class with variants to choose
     from, and one that is too large for every device."""
     from browsergpu.kernels import gemm
+    from browsergpu.kernels.family import Problem
     from browsergpu.tools.tuning import problems
-    from browsergpu.tools.tuning.problems import Problem
 
     def product(build: Any, a: int, b: int, c: int) -> None:
         plan = gemm.plan_gemm(

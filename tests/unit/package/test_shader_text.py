@@ -7,7 +7,8 @@ import re
 import pytest
 
 from browsergpu.kernels import shaders
-from browsergpu.kernels.table import KERNELS, RENDER_SHADERS, Kernel
+from browsergpu.kernels.family import Kernel
+from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _OVERRIDE = re.compile(r"\boverride\s+(\w+)")

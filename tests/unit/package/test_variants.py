@@ -7,8 +7,9 @@ import pytest
 from browsergpu.errors import InvalidArgument
 from browsergpu.kernels import choices, variants
 from browsergpu.kernels.choices import Choices
+from browsergpu.kernels.family import Variant
 from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.variants import PICKS, VARIANTS, Variant, device_class
+from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 
 # What every WebGPU device has: https://www.w3.org/TR/webgpu/#limits
 LEAST = {"maxComputeWorkgroupStorageSize": 16_384, "maxComputeInvocationsPerWorkgroup": 256}

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import pytest
 
 from browsergpu.kernels import shaders
+from browsergpu.kernels.family import Variant
 from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.variants import VARIANTS, Variant
+from browsergpu.kernels.variants import VARIANTS
 
 _CONSTANT = re.compile(r"^(?:const|override) (\w+)(?:: \w+)? = ([^;]+);", re.MULTILINE)
 _WORKGROUP = re.compile(r"^var<workgroup> \w+: (.+);", re.MULTILINE)

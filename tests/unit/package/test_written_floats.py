@@ -6,7 +6,8 @@ import pytest
 
 from browsergpu.device.debugging import NO_FLOATS_IN_WORDS, written_floats
 from browsergpu.gpu.browser.recorder import Pipeline
-from browsergpu.kernels.table import KERNELS, WRITE, Kernel
+from browsergpu.kernels.family import WRITE, Kernel
+from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.wgsl_types import F16, F32
 
 

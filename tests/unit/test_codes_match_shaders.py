@@ -1,0 +1,137 @@
+"""The numbers that stand for functions and types mean the same in Python and in the WGSL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from browsergpu import Activation
+from browsergpu.kernels import (
+    attention_facts,
+    broadcast,
+    cast,
+    elementwise,
+    images,
+    integers,
+    pool,
+    products,
+    reduce,
+    shaders,
+)
+from browsergpu.kernels.family import Codes
+from browsergpu.kernels.table import KERNELS
+
+ACTIVATIONS = {name or "none": code for name, code in products.ACTIVATIONS.items()}
+MASKS = {name or "none": code for name, code in attention_facts.MASK_CODES.items()}
+SCALARS = {
+    f"{op}{reversed_}": code
+    for op, codes in elementwise.SCALAR_OPS.items()
+    for reversed_, code in zip(("", " reversed"), codes, strict=True)
+}
+
+#: File and constant, or field of the parameters → the codes that it can have.
+CODES: Mapping[tuple[str, str], Codes] = {
+    ("unary.wgsl", "OP"): elementwise.UNARY_CODES,
+    ("binary.wgsl", "OP"): elementwise.BINARY_CODES,
+    ("scalar.wgsl", "params.op"): SCALARS,
+    ("broadcast.wgsl", "OP"): broadcast.CODES,
+    ("mixed.wgsl", "params.kinds >> 8u"): broadcast.MIXED_CODES,
+    ("integer.wgsl", "OP"): integers.CODES,
+    ("reduce.wgsl", "OP"): reduce.CODES,
+    ("pool.wgsl", "OP"): pool.CODES,
+    ("pixel.wgsl", "OP"): images.POINT_CODES,
+    ("stencil.wgsl", "OP"): images.STENCIL_CODES,
+    ("cast.wgsl", "FROM"): cast.CODES,
+    ("cast.wgsl", "TO"): cast.CODES,
+    ("attention.wgsl", "MASK"): MASKS,
+    ("gemm_sum.wgsl", "params.function"): ACTIVATIONS,
+    ("gemm_tiny.wgsl", "params.function"): ACTIVATIONS,
+    **{
+        (kernel.shader, "FUNCTION"): ACTIVATIONS
+        for kernel in KERNELS.values()
+        if "override FUNCTION" in shaders.load(kernel.shader)
+    },
+}
+CONSTANTS = {name for _, name in CODES if "." not in name}
+
+_SWITCH = re.compile(r"\bswitch \(([^\n]+)\) \{\n(.*?)^  \}\n", re.DOTALL | re.MULTILINE)
+_LABELS = re.compile(r"^    (?:case )?([\w, ]+): \{", re.MULTILINE)
+_TOLD = re.compile(r"\b(\d+) (\w+)")
+
+
+def switches(file: str) -> Iterator[tuple[str, list[list[str]]]]:
+    """What a file switches on, and the labels of each case."""
+    for selector, body in _SWITCH.findall(shaders.load(file)):
+        yield selector, [labels.split(", ") for labels in _LABELS.findall(body)]
+
+
+SWITCHES = [
+    (file, selector, cases)
+    for file in sorted({kernel.shader for kernel in KERNELS.values()})
+    for selector, cases in switches(file)
+    if selector != "RANK"  # a number, for which any larger one will do
+]
+
+
+def told(file: str, name: str) -> dict[str, int] | None:
+    """The names and codes in the comment of an override constant or field, before it or behind."""
+    found = re.search(
+        rf"((?:^ *//[^\n]*\n)*)^ *(?:override +\w+[^\n]*\n *)*(?:override )?{name}: u32([^\n]*)",
+        shaders.load(file),
+        re.MULTILINE,
+    )
+    assert found is not None
+    pairs = _TOLD.findall(found[1] + found[2].partition("//")[2])
+    return {word: int(number) for number, word in pairs} or None
+
+
+@pytest.mark.parametrize(
+    ("file", "selector"), sorted({(file, selector) for file, selector, _ in SWITCHES})
+)
+def test_every_code_has_a_case_and_every_case_a_code(file: str, selector: str) -> None:
+    codes = CODES[file, selector].values()
+    of_all = [cases for f, s, cases in SWITCHES if (f, s) == (file, selector)]
+    labels = [label for cases in of_all for labels in cases for label in labels]
+    assert {label for label in labels if label != "default"} == {f"{code}u" for code in codes}
+    # A default of its own would hide that a case is missing.
+    assert any(["default"] not in cases for cases in of_all)
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [key for key in CODES if key[0] not in ("scalar.wgsl", "mixed.wgsl")]
+)
+def test_the_shaders_comment_tells_the_codes(file: str, name: str) -> None:
+    assert told(file, name.removeprefix("params.")) == CODES[file, name]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_configurations_have_those_codes(name: str) -> None:
+    kernel = KERNELS[name]
+    for constants in kernel.configurations.values():
+        for constant in CONSTANTS & constants.keys():
+            assert constants[constant] in CODES[kernel.shader, constant].values()
+
+
+def test_numbers_are_used_once() -> None:
+    for key, codes in CODES.items():
+        if key[0] != "scalar.wgsl":  # where x + s is s + x
+            assert len(set(codes.values())) == len(codes), key
+
+
+def test_activations_are_the_public_ones() -> None:
+    assert set(products.ACTIVATIONS) == {None, *Activation}
+
+
+def test_bits_of_mixed() -> None:
+    used = {int(bit) for bit in re.findall(r"\bhas\((\d+)u\)", shaders.load("mixed.wgsl"))}
+    assert used == {
+        broadcast._A_HALVES,
+        broadcast._B_HALVES,
+        broadcast.Y_HALVES,
+        broadcast._FOUR,
+        broadcast._A_STEPS,
+        broadcast._B_STEPS,
+        broadcast._EXCHANGED,
+    }
