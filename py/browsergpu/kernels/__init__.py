@@ -1,3 +1,3 @@
-"""Families of kernels: THE TABLE of them, their variants and costs, and pure functions that add the
-steps of a problem to a program.
+"""Families of kernels: pure functions that add the steps of a problem to a program, and what each
+family declares of its kernels, which THE TABLE gathers.
 """

@@ -115,9 +115,9 @@ class Problem:
 class KernelFamily:
     """All that a family declares.
 
-    ``problems`` has one for each size class of its operations. ``warm_up`` names what a new device
-    compiles in the background, as ``Device.warm_up`` takes it, with its place among those of all
-    families: the smaller, the sooner.
+    ``problems`` has a typical one of each size class that is tuned. ``warm_up`` names what a new
+    device compiles in the background, as ``Device.warm_up`` takes it, with its place among those of
+    all families: the smaller, the sooner.
     """
 
     kernels: tuple[Kernel, ...]

@@ -8,7 +8,7 @@ from browsergpu.errors import InvalidArgument
 from browsergpu.kernels import choices, variants
 from browsergpu.kernels.choices import Choices
 from browsergpu.kernels.family import Variant
-from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.table import FAMILIES, KERNELS
 from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 
 # What every WebGPU device has: https://www.w3.org/TR/webgpu/#limits
@@ -31,6 +31,17 @@ def test_picks_name_variants() -> None:
     for of_class in PICKS.values():
         for op, picks in of_class.items():
             assert set(picks.values()) <= {variant.name for variant in VARIANTS[op]}
+
+
+def test_families_declare_what_is_theirs() -> None:
+    names = [kernel.name for family in FAMILIES for kernel in family.kernels]
+    assert len(names) == len(KERNELS), "a kernel of two families"
+    for family in FAMILIES:
+        operations = [operation.name for operation in family.operations]
+        assert list(dict.fromkeys(problem.op for problem in family.problems)) == operations
+        for op in operations:
+            classes = [problem.size_class for problem in family.problems if problem.op == op]
+            assert len(set(classes)) == len(classes)
 
 
 @pytest.fixture

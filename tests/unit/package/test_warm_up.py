@@ -7,7 +7,7 @@ import pytest
 from browsergpu.device import warm_up
 from browsergpu.errors import InvalidArgument
 from browsergpu.kernels.choices import Choices
-from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.table import FAMILIES, KERNELS
 from browsergpu.kernels.variants import VARIANTS
 
 LIMITS = {"maxComputeWorkgroupStorageSize": 2**20, "maxComputeInvocationsPerWorkgroup": 2**20}
@@ -21,6 +21,11 @@ def test_the_most_used_ones_exist(vendor: str) -> None:
     assert len(found) == len(set(found)) >= len(warm_up.MOST_USED)
     for kernel, configuration in found:
         assert configuration in KERNELS[kernel].configurations
+
+
+def test_families_share_no_place() -> None:
+    places = [place for family in FAMILIES for place in family.warm_up.values()]
+    assert len(set(places)) == len(places) == len(warm_up.MOST_USED)
 
 
 def test_an_operation_stands_for_its_picks_and_a_kernel_for_all_of_it() -> None:

@@ -1,5 +1,4 @@
-"""A typical problem of each size class of the operations that have several variants, gathered from
-the families of kernels that declare them."""
+"""What is measured: the problems that the families of kernels declare."""
 
 from __future__ import annotations
 
