@@ -1,7 +1,8 @@
 """Python's side of the recorder: packs commands into one pinned ring and hands over batches.
 
 No call reaches JavaScript until the ring is full, a result is read, or somebody waits. The
-commands' form is described at the top of recorder.js, which decodes them.
+commands' form is described at the top of recorder/main.js, whose modules decode them. They are
+joined into recorder.js when the wheel is built.
 """
 
 from __future__ import annotations

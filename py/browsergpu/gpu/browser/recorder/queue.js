@@ -1,0 +1,40 @@
+// The device's queue, and how far the GPU is known to be with what was sent to it.
+import { lost, lostSoon, unlessLost } from "./loss.js";
+
+export const { queue } = device;
+let submitted = 0; // dispatches sent to the GPU
+let finished = 0; // of them, those known to have ended
+let isWatching = false;
+
+/** @param {number} dispatches */
+export function noteSubmitted(dispatches) {
+  submitted += dispatches;
+  if (!isWatching) watch();
+}
+
+// Asks for one submit's end at a time: a promise for each would cost more than the dispatches.
+async function watch() {
+  isWatching = true;
+  while (finished < submitted && lost === null) {
+    const until = submitted;
+    await queue.onSubmittedWorkDone().catch(() => {});
+    finished = Math.max(finished, until); // a wait may know of more
+  }
+  isWatching = false;
+}
+
+// Resolves when the GPU has done what was sent to it.
+export async function submittedWorkDone() {
+  if (lost !== null) return;
+  const until = submitted;
+  try {
+    await unlessLost(queue.onSubmittedWorkDone());
+    finished = Math.max(finished, until);
+  } catch {
+    await lostSoon();
+  }
+}
+
+export function unfinishedDispatches() {
+  return submitted - finished;
+}

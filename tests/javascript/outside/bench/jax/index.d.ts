@@ -1,0 +1,2 @@
+declare const jax: any;
+export = jax;

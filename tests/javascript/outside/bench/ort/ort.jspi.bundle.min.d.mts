@@ -1,0 +1,3 @@
+export const env: any;
+export const InferenceSession: any;
+export const Tensor: any;
