@@ -107,9 +107,9 @@ def _append(
     for source, names in module.imports.items():
         if source not in modules:
             raise CannotJoin(f"{name} imports from {source}, which is not there")
+        _append(modules, source, ordered, (*importers, name))
         if missing := names - modules[source].exported:
             raise CannotJoin(f"{source} does not export {', '.join(sorted(missing))} to {name}")
-        _append(modules, source, ordered, (*importers, name))
     ordered.append(module)
 
 

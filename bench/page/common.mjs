@@ -18,6 +18,7 @@ export const rule = {
   mostIssues: 4000,
 };
 
+/** @type {Promise<unknown>} */
 let tail = Promise.resolve();
 let peer = "?";
 
@@ -187,6 +188,7 @@ export const devices = [];
 
 // Goes through the rows. prepare(row, way) gives {issue, wait, read, free}, or {skip: why}; read()
 // gives the row's entries of a result. A library may have several ways to do a row's work.
+/** @param {(row: any) => unknown[]} ways */
 export async function measure(prepare, ways = () => [null]) {
   for (const row of rows) {
     if (row.ours_only) continue;

@@ -20,6 +20,7 @@ export function make({ shape, salt, dtype, repeat, scale, value }) {
   const n = shape.reduce((a, b) => a * b, 1) / repeat;
   const values = new (dtype === "f16" ? Float16Array : Float32Array)(n);
   if (value !== null) return values.fill(value);
+  /** @type {Float32Array | Float16Array} */
   let once = block(salt, Math.min(n, PERIOD));
   if (scale !== 1) once = once.map((x) => x * scale);
   if (dtype === "f16") once = Float16Array.from(once);

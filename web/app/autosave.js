@@ -8,21 +8,22 @@ const DELAY_MS = 400;
  * Returns the function to call after each change.
  */
 export function autosave({ save, saveAtOnce, report }) {
-  let timer = null;
+  /** @type {number | undefined} */
+  let timer;
   let saving = Promise.resolve();
 
   const now = () => {
     clearTimeout(timer);
-    timer = null;
+    timer = undefined;
     // One after the other: a slow older save must not land on a newer one.
     saving = saving.then(save).then(() => {
-      if (timer === null) report("saved");
+      if (timer === undefined) report("saved");
     }, (error) => report("failed", error));
     return saving;
   };
 
   const leave = () => {
-    if (timer === null) return;
+    if (timer === undefined) return;
     // What is asynchronous may not come to its end on a page that is left.
     saveAtOnce();
     now();

@@ -12,6 +12,7 @@ export class Cell {
   #area;
   #actions;
   #complete;
+  /** @type {any} CodeMirror's; null once the cell is destroyed */
   #view = null;
   #extras;
   #doc;
@@ -103,7 +104,10 @@ export class Cell {
     this.#showEditor(false);
   }
 
-  /** Put the cursor into the editor, at its "start" or "end" when asked to. */
+  /**
+   * Put the cursor into the editor, at its "start" or "end" when asked to.
+   * @param {"start" | "end" | null} place
+   */
   edit(place = null) {
     this.#showEditor(true);
     if (place) {

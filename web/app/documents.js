@@ -42,6 +42,7 @@ export class Documents {
 
   /** The notebook that was open last, else the tour. */
   async restore() {
+    /** @type {{title: string, notebook: string} | null} */
     let record = null;
     try {
       record = await this.#storage.load();

@@ -1,8 +1,13 @@
 /** Small helpers for building the page. */
 
+/** The page's element of that id, which is there: index.html has it. */
+export function byId(id) {
+  return /** @type {any} */ (document.getElementById(id));
+}
+
 /** A fresh copy of the element in `<template id=…>`. */
 export function fromTemplate(id) {
-  return document.getElementById(id).content.firstElementChild.cloneNode(true);
+  return byId(id).content.firstElementChild.cloneNode(true);
 }
 
 /** The elements marked `data-ref` below `root`, by their names. */

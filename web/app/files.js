@@ -7,7 +7,7 @@ const IMAGE = /\.(png|jpe?g|gif|webp|bmp|tiff?)$/i;
 
 /** A name without folders or control characters. */
 export function safeName(name) {
-  const plain = name.split(/[\\/]/).pop().replace(/[\u0000-\u001f]/g, "").trim();
+  const plain = name.split(/[\\/]/).pop().replace(/\p{Cc}/gu, "").trim();
   return plain === "" || plain === "." || plain === ".." ? "file" : plain;
 }
 
@@ -91,7 +91,7 @@ export class KernelFiles {
 
 /** Call `take(files)` with what is dropped anywhere on the page; `veil` shows meanwhile. */
 export function acceptDrops(veil, take) {
-  const hasFiles = (event) => [...event.dataTransfer.types].includes("Files");
+  const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
@@ -104,6 +104,6 @@ export function acceptDrops(veil, take) {
     if (!hasFiles(event)) return;
     event.preventDefault();
     veil.hidden = true;
-    take([...event.dataTransfer.files]);
+    take([...(event.dataTransfer?.files ?? [])]);
   });
 }

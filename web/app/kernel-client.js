@@ -8,6 +8,14 @@ const REACTION_MS = 4000;
 const ANSWER_MS = 2000;
 
 /**
+ * Code that is queued or runs.
+ * @typedef {{
+ *   id: number, name: () => string, code: string, listener: (message: any) => void,
+ *   group: unknown, resolve: (ending: any) => void, reject: (error: Error) => void,
+ * }} Run
+ */
+
+/**
  * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
  * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect).
  * States: loading, idle, busy, interrupting, dead.
@@ -15,17 +23,26 @@ const ANSWER_MS = 2000;
 export class KernelClient extends EventTarget {
   #makeCanvas;
   #canvasId;
+  /** @type {Worker | null} */
   #worker = null;
+  /** @type {SharedArrayBuffer | null} */
   #buffer = null;
+  /** @type {Run[]} */
   #queue = [];
+  /** @type {Run | null} */
   #current = null;
   #answers = new Map();
   #background = new Map();
   #nextId = 1;
-  #computingTimer = null;
-  #reactionTimer = null;
+  /** @type {number | undefined} */
+  #computingTimer;
+  /** @type {number | undefined} */
+  #reactionTimer;
   state = "dead";
-  /** Resolves when the kernel can run code; a restart makes a new one. */
+  /**
+   * Resolves when the kernel can run code; a restart makes a new one.
+   * @type {Promise<void> | null}
+   */
   ready = null;
   info = null;
 
@@ -105,7 +122,7 @@ export class KernelClient extends EventTarget {
     if (!request || this.state === "dead") return;
     this.#dropQueued(request.group, "Not run: the run before it was interrupted.");
     this.#setState("interrupting");
-    this.#worker.postMessage({ type: "interrupt", id: request.id });
+    this.#send({ type: "interrupt", id: request.id });
     this.#clearTimers();
     this.#computingTimer = setTimeout(() => {
       if (this.#buffer) raiseInterrupt(this.#buffer, request.id);
@@ -129,8 +146,13 @@ export class KernelClient extends EventTarget {
     const id = this.#nextId++;
     const answer = Promise.withResolvers();
     this.#answers.set(id, answer);
-    this.#worker.postMessage({ type: "file", id, name, bytes });
+    this.#send({ type: "file", id, name, bytes });
     return answer.promise;
+  }
+
+  /** To the worker, which is there in every state but "dead". */
+  #send(message) {
+    /** @type {Worker} */ (this.#worker).postMessage(message);
   }
 
   #ask(question) {
@@ -139,7 +161,7 @@ export class KernelClient extends EventTarget {
     const answer = Promise.withResolvers();
     this.#answers.set(id, answer);
     setTimeout(() => this.#answer(id, null), ANSWER_MS);
-    this.#worker.postMessage({ ...question, id });
+    this.#send({ ...question, id });
     return answer.promise;
   }
 
@@ -183,7 +205,7 @@ export class KernelClient extends EventTarget {
     this.#current = request;
     this.#setState("busy");
     const { id, name, code } = request;
-    this.#worker.postMessage({ type: "run", id, name: name(), code });
+    this.#send({ type: "run", id, name: name(), code });
   }
 
   #finish(message) {
@@ -219,7 +241,7 @@ export class KernelClient extends EventTarget {
     this.#clearTimers();
     this.#worker?.terminate();
     this.#worker = null;
-    const waiting = [this.#current, ...this.#queue].filter(Boolean);
+    const waiting = [this.#current, ...this.#queue].filter((request) => request !== null);
     this.#current = null;
     this.#queue = [];
     this.#background.clear();
@@ -238,6 +260,7 @@ export class KernelClient extends EventTarget {
     this.#emit("state", { state, message });
   }
 
+  /** @param {string} type @param {unknown} detail */
   #emit(type, detail = null) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }

@@ -1,18 +1,20 @@
 /** Tells the person something: as a short message on the page, or to a screen reader alone. */
-import { element } from "./dom.js";
+import { byId, element } from "./dom.js";
 
 const SHOWN_MS = 8000;
 
 /** Read `text` out, without showing it. */
 export function announce(text) {
-  document.getElementById("announcements").textContent = text;
+  byId("announcements").textContent = text;
 }
 
 /**
  * Show a message with at most one action. It leaves by itself, unless it is an error or
  * `stays` is set. Returns a function that takes it away.
+ * @param {string} text
+ * @param {{kind?: string, action?: {label: string, run: () => unknown}, stays?: boolean}} how
  */
-export function showMessage(text, { kind = "info", action = null, stays = kind === "error" } = {}) {
+export function showMessage(text, { kind = "info", action, stays = kind === "error" } = {}) {
   const close = element("button", { type: "button", className: "toast-close" });
   close.setAttribute("aria-label", "Close this message");
   close.innerHTML = '<svg class="icon"><use href="#icon-close"/></svg>';
@@ -33,7 +35,7 @@ export function showMessage(text, { kind = "info", action = null, stays = kind =
   }
   close.addEventListener("click", remove);
   toast.append(close);
-  document.getElementById("toasts").append(toast);
+  byId("toasts").append(toast);
   if (!stays) timer = setTimeout(remove, SHOWN_MS);
   return remove;
 }

@@ -12,6 +12,7 @@ export class Notebook extends EventTarget {
   #kernel;
   #complete;
   #cells = [];
+  /** @type {Cell | null} */
   #current = null;
   #metadata = {};
   #deleted = [];
@@ -136,7 +137,8 @@ export class Notebook extends EventTarget {
     const index = this.#cells.indexOf(cell);
     const target = index + step;
     if (target < 0 || target >= this.#cells.length) return;
-    const focused = cell.root.contains(document.activeElement) ? document.activeElement : null;
+    const active = /** @type {HTMLElement | null} */ (document.activeElement);
+    const focused = cell.root.contains(active) ? active : null;
     this.#cells.splice(index, 1);
     this.#cells.splice(target, 0, cell);
     this.#root.insertBefore(cell.root, this.#cells[target + 1]?.root ?? null);

@@ -1,8 +1,9 @@
 /** What a cell printed, showed and raised, on the page and in nbformat's form. */
 import { element } from "./dom.js";
 import { renderMarkdown, safeHtml } from "./markdown.js";
-import { terminalText } from "./stream-text.js";
+import { isForTerminals, terminalText } from "./stream-text.js";
 
+/** @type {[mime: string, render: (data: string, alt: string) => HTMLElement][]} */
 const RENDERERS = [
   ["text/html", (html) => markup("output-html", safeHtml(html))],
   ["image/svg+xml", (svg, alt) => image(svgUrl(svg), alt)],
@@ -44,7 +45,9 @@ function renderData(data) {
 
 export class OutputArea {
   #root;
+  /** @type {any[]} */
   #outputs = [];
+  /** @type {Text | null} of the last output, where it is a stream */
   #stream = null;
 
   constructor(root) {
@@ -70,12 +73,12 @@ export class OutputArea {
 
   stream(name, text) {
     const last = this.#outputs.at(-1);
-    if (last?.output_type !== "stream" || last.name !== name) {
+    if (!this.#stream || last.name !== name) {
       this.#add({ output_type: "stream", name, text });
       return;
     }
     last.text += text;
-    if (/[\r\u001b]/.test(last.text)) this.#stream.data = terminalText(last.text);
+    if (isForTerminals(last.text)) this.#stream.data = terminalText(last.text);
     else this.#stream.appendData(text);
   }
 
@@ -91,7 +94,7 @@ export class OutputArea {
     const lines = traceback.replace(/\n$/, "").split("\n");
     this.#add({ output_type: "error", ename: name, evalue: message, traceback: lines });
     if (full !== traceback) {
-      this.#root.lastElementChild.append(element("details", { className: "output-full" },
+      this.#root.lastElementChild?.append(element("details", { className: "output-full" },
         element("summary", {}, "Show the libraries' frames too"),
         preformatted("output-traceback", full)));
     }

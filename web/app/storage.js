@@ -16,6 +16,7 @@ function promised(request) {
   });
 }
 
+/** @returns {Promise<void>} */
 function completed(transaction) {
   return new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
@@ -44,7 +45,7 @@ async function openExisting(name) {
   let isNew = false;
   request.onupgradeneeded = () => {
     isNew = true;
-    request.transaction.abort();
+    request.transaction?.abort();
   };
   try {
     const database = await promised(request);
@@ -58,6 +59,7 @@ async function openExisting(name) {
 
 /** Records are `{id, saved, title, notebook}`, with the notebook as .ipynb text. */
 export class NotebookStorage {
+  /** @type {Promise<IDBDatabase> | null} */
   #opening = null;
   #id;
 
@@ -92,6 +94,7 @@ export class NotebookStorage {
    * was opened before the page changed may still be storing there.
    */
   async #adoptOld() {
+    /** @type {IDBDatabase | null} */
     let old = null;
     try {
       old = await openExisting(OLD_DATABASE);
@@ -120,7 +123,9 @@ export class NotebookStorage {
   async #adoptLeft() {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(LEFT));
     for (const key of keys) {
-      await this.#adopt(JSON.parse(localStorage.getItem(key)));
+      const left = localStorage.getItem(key);
+      if (left === null) continue; // another tab was faster
+      await this.#adopt(JSON.parse(left));
       localStorage.removeItem(key);
     }
   }

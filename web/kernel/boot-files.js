@@ -44,6 +44,7 @@ export async function bootFiles() {
     ...withDependencies(lock, PACKAGES).map((name) => `/pyodide/${lock.packages[name].file_name}`),
     index.wheel,
   ];
-  const files = await Promise.all(paths.map(async (path) => [path, await sizeOf(path)]));
-  return { lockFile, wheel: index.wheel, files: new Map(files) };
+  const sizes = await Promise.all(paths.map(sizeOf));
+  const files = new Map(paths.map((path, i) => [path, sizes[i]]));
+  return { lockFile, wheel: index.wheel, files };
 }

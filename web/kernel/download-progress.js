@@ -25,7 +25,8 @@ export function watchDownloads(files, report) {
 
   self.fetch = async (input, options) => {
     const response = await original.call(self, input, options);
-    const path = new URL(input.url ?? input, location.href).pathname;
+    const url = input instanceof Request ? input.url : input;
+    const path = new URL(url, location.href).pathname;
     if (!files.has(path) || !response.ok || !response.body) return response;
     const counted = response.body.pipeThrough(new TransformStream({
       transform(chunk, controller) {
@@ -57,6 +58,7 @@ export function watchDownloads(files, report) {
   };
 }
 
+/** @type {[RegExp, string][]} */
 const LABELS = [
   [/pyodide\.asm|python_stdlib/, "Python"],
   [/\/numpy-/, "NumPy"],

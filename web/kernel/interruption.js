@@ -20,6 +20,7 @@ export class Interruption {
   #signal;
   #ids;
   #runId = null;
+  /** @type {(() => boolean) | null} */
   #cancel = null;
   #requested = false;
   #waits = new Set();

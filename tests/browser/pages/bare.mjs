@@ -34,7 +34,8 @@ async function callWorker() {
     for (const { reject } of pending.values()) reject(failure);
     pending.clear();
   };
-  const canvas = document.getElementById("gpu-canvas").transferControlToOffscreen();
+  const element = /** @type {HTMLCanvasElement} */ (document.getElementById("gpu-canvas"));
+  const canvas = element.transferControlToOffscreen();
   worker.postMessage({ canvasId: "gpu-canvas", canvas }, [canvas]);
   return (method, args) =>
     new Promise((resolve, reject) => {

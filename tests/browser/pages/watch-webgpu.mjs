@@ -6,6 +6,7 @@
 //   to copy and to read back, so that no test has to believe the product's own counters.
 
 const watch = {
+  /** @type {GPUDevice[]} */
   devices: [],
   dispatches: 0,
   widestGrid: 0, // workgroups in x or z
@@ -26,9 +27,9 @@ if ("GPUAdapter" in globalThis) {
     return device;
   };
 
-  count(GPUComputePassEncoder, "dispatchWorkgroups", (_pass, x, _y = 1, z = 1) => {
+  count(GPUComputePassEncoder, "dispatchWorkgroups", (_pass, x, ...yz) => {
     watch.dispatches += 1;
-    watch.widestGrid = Math.max(watch.widestGrid, x, z);
+    watch.widestGrid = Math.max(watch.widestGrid, x, yz[1] ?? 1);
   });
   count(GPUQueue, "submit", () => (watch.submits += 1));
   count(GPUBuffer, "mapAsync", () => (watch.mappings += 1));

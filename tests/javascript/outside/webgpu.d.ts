@@ -19,5 +19,5 @@ interface GPUPipelineLayoutDescriptor {
 }
 
 interface GPUAdapterInfo {
-  subgroupMatrixConfigs?: Iterable<unknown>;
+  subgroupMatrixConfigs?: Iterable<any>;
 }

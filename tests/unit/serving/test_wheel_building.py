@@ -2,6 +2,9 @@
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -9,10 +12,11 @@ import pytest
 from sample import build_files, fill_cache
 
 from devsite.errors import WheelBuildFailed
-from devsite.layout import Layout
+from devsite.layout import REPOSITORY, Layout
 from devsite.progress import Progress
 from devsite.store import Store
 from devsite.wheel import ensure_wheel
+from join_recorder import FOLDER, join
 
 
 @pytest.fixture
@@ -46,6 +50,7 @@ def test_carries_the_package_the_shaders_and_the_recorder(ready: Layout) -> None
         "browsergpu/gpu/browser/recorder.js",
         "browsergpu/py.typed",
     } <= found
+    assert not any(name.startswith("browsergpu/gpu/browser/recorder/") for name in found)
     sources = ready.repository / "py"
     modules = {path.relative_to(sources).as_posix() for path in sources.glob("browsergpu/**/*.py")}
     assert modules <= found
@@ -73,6 +78,46 @@ def test_carries_its_licence(ready: Layout) -> None:
     assert "License-Expression: Apache-2.0" in metadata.splitlines()
     assert text == (ready.repository / "LICENSE").read_bytes()
     assert b"Apache License" in text
+
+
+def recorder(wheel: Path) -> str:
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.read("browsergpu/gpu/browser/recorder.js").decode()
+
+
+def test_has_the_recorders_modules_as_one_script(ready: Layout) -> None:
+    assert recorder(build(ready)) == join(ready.repository / FOLDER)
+
+
+def test_a_module_that_cannot_be_joined_stops_the_build(ready: Layout) -> None:
+    (ready.repository / FOLDER / "stray.js").write_text("export const stray = 1;\n")
+    with pytest.raises(WheelBuildFailed, match=r"nothing imports stray\.js"):
+        build(ready)
+
+
+def pip_wheel(project: Path, folder: Path) -> Path:
+    """The wheel that pip builds of a checkout or an archive, with this environment's hatchling."""
+    options = ("--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check")
+    command = [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", str(folder)]
+    subprocess.run([*command, str(project)], check=True, capture_output=True, timeout=600)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def test_pip_builds_the_same_of_a_checkout_and_of_an_archive_of_its_sources(
+    ready: Layout, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    shutil.copy2(REPOSITORY / "CHANGELOG.md", ready.repository)
+    subprocess.run(command, cwd=ready.repository, check=True, capture_output=True, timeout=600)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    wheels = [
+        build(ready),
+        pip_wheel(ready.repository, tmp_path / "of-the-checkout"),
+        pip_wheel(archive, tmp_path / "of-the-archive"),
+    ]
+    first, *others = [(names(wheel), recorder(wheel)) for wheel in wheels]
+    assert others == [first, first]
 
 
 def test_the_same_sources_are_not_built_again(ready: Layout) -> None:
@@ -108,16 +153,22 @@ def test_a_new_file_is_in_the_next_wheel(ready: Layout, changed: str, inside: st
 
 
 @pytest.mark.parametrize(
-    "name", ["py/browsergpu/gpu/browser/recorder.js", "README.md", "LICENSE", "pyproject.toml"]
+    "name",
+    [
+        f"{FOLDER}/main.js",
+        "tools/join_recorder.py",
+        "README.md",
+        "LICENSE",
+        "pyproject.toml",
+    ],
 )
 def test_a_changed_file_is_built_in(ready: Layout, name: str) -> None:
     build(ready)
     stamp = ready.cache / "wheel.json"
     before = json.loads(stamp.read_text())
     path = ready.repository / name
-    path.write_text(
-        path.read_text() + "\n# Changed\n".replace("#", "//" * name.endswith("js") or "#")
-    )
+    mark = "//" if name.endswith(".js") else "#"
+    path.write_text(f"{path.read_text()}\n{mark} Changed\n")
     build(ready)
     after = json.loads(stamp.read_text())
     assert after["sources"] != before["sources"]

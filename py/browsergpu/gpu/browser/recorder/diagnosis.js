@@ -7,7 +7,7 @@ import { uniformGroup } from "./uniforms.js";
 
 // An invalid command drops its whole batch, and WebGPU does not say which one it was: encode
 // each dispatch alone, without submitting it, to name the op.
-/** @param {Uint32Array[]} batches @param {string} batchOp @param {GPUError} batchError */
+/** @param {Uint32Array<ArrayBuffer>[]} batches @param {string} batchOp @param {GPUError} batchError */
 export async function diagnose(batches, batchOp, batchError) {
   for (const words of batches) {
     for (const { at, step, ids } of commands(words)) {

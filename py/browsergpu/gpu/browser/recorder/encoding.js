@@ -17,7 +17,7 @@ let encoder = null;
 let pass = null;
 export let batch = 0; // its number: a buffer marked with it is used by unsubmitted work
 export let batchDispatches = 0;
-/** @type {Uint32Array[]} copies of the batch's commands, to find the culprit of an error */
+/** @type {Uint32Array<ArrayBuffer>[]} copies of the batch's commands, to find the culprit of an error */
 let batchWords = [];
 /** @type {Step | null} */
 let lastPipeline = null;

@@ -91,7 +91,7 @@ async function refuse(step, message) {
 // Where a line of a step's code comes from. Line 0 stands for no line.
 /** @param {Step} step @param {number} line */
 function fileAndLine({ sections }, line) {
-  const [file, begin] = sections.findLast(([, begin]) => begin <= line) ?? sections[0];
+  const [file, begin] = sections.findLast(([, first]) => first <= line) ?? sections[0];
   return { file, line: line && line - begin + 1 };
 }
 

@@ -1,0 +1,35 @@
+// The rules of all of the repository's JavaScript: ESLint's recommended ones. ESLint itself is where
+// tests/run.py installs it (tools/runner/javascript.py), and so are the packages used here.
+import { createRequire } from "node:module";
+
+const installed = createRequire(new URL("../../.cache/javascript/package.json", import.meta.url));
+const { configs } = installed("@eslint/js");
+const { browser, node, worker } = installed("globals");
+
+const RECORDER = "py/browsergpu/gpu/browser/recorder/*.js";
+const IN_WORKERS = ["web/kernel/*.js", "tests/browser/pages/*-worker.mjs"];
+
+// All that the recorder may use without importing it. Its modules are joined into one function
+// (tools/join_recorder.py, which reads one name in each declaration): what one of them declares must
+// not be another's global, and what is not imported must not be found all the same.
+const GIVEN = [
+  "device", "ring", "options",
+  "GPUBufferUsage", "GPUMapMode", "GPUOutOfMemoryError", "GPUShaderStage",
+  "globalThis", "navigator", "performance", "requestAnimationFrame", "setTimeout",
+];
+
+export default [
+  { ignores: [".cache/"] },
+  configs.recommended,
+  {
+    files: [RECORDER],
+    languageOptions: { globals: Object.fromEntries(GIVEN.map((name) => [name, "readonly"])) },
+    rules: { "no-shadow": ["error", { builtinGlobals: true }], "one-var": ["error", "never"] },
+  },
+  {
+    files: ["web/app/*.js", "bench/page/*.mjs", "tests/browser/pages/*.mjs"],
+    languageOptions: { globals: browser },
+  },
+  { files: IN_WORKERS, languageOptions: { globals: worker } },
+  { files: ["tests/javascript/*.mjs"], languageOptions: { globals: node } },
+];
