@@ -123,7 +123,7 @@ def _check_names(modules: list[Module]) -> None:
 
 
 class JoinRecorder(BuildHookInterface):  # type: ignore[type-arg]
-    """Puts the joined script into the wheel. An editable one is of no use: there is no page."""
+    """Puts the joined script into the wheel. An editable one has none: no page loads it."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before the wheel is built."""

@@ -56,7 +56,7 @@ def test_packages_that_cannot_be_had_keep_the_old_ones(tmp_path: Path, pins: Pat
     folder = tmp_path / "javascript"
     ensure(folder, pins)
     (folder / "mark").touch()
-    (pins / "package-lock.json").write_text("{}")
+    (pins / "package.json").write_text("{")
     with pytest.raises(CannotPrepare, match="npm could not fetch what checks JavaScript"):
         ensure(folder, pins)
     assert (folder / "mark").exists()
