@@ -14,6 +14,10 @@ await backend.init_async()  # noqa: F704 - the kernel allows it
 a, b, c, d = (backend.alloc(4 * 1024) for _ in range(4))
 for pointer in (a, b, c, d):
     backend.copy_htod(pointer, np.ones(1024, np.float32))
+executor = browsergpu.KernelExecutor(backend.device)
+x, y, z = (executor.full((8, 8), 1.0) for _ in range(3))
+tensors = browsergpu.TensorBackend(backend)
+s, t = (tensors.alloc_tensor((8, 8), "f32") for _ in range(2))
 
 CASES = {
     "unary": lambda: backend.unary("relu", a, c, 64),
@@ -24,6 +28,14 @@ CASES = {
         a, (1, 2, 8, 8), b, (2, 2, 3, 3), c, (1, 2, 8, 8), 1, 1
     ),
     "attention": lambda: backend.attention(a, b, c, d, 1, 2, 4, 4, 8, 0.5, True),
+    "x + y": lambda: executor.add(x, y),
+    "x + y, out": lambda: executor.add(x, y, out=z),
+    "x + 1.0": lambda: executor.add(x, 1.0),
+    "x @ y": lambda: executor.matmul(x, y),
+    "relu(x)": lambda: executor.relu(x),
+    "layer_norm(x)": lambda: executor.layer_norm(x),
+    "tensors.relu": lambda: tensors.relu(s, t),
+    "tensors.softmax": lambda: tensors.softmax(s, t, -1),
 }
 
 
