@@ -232,12 +232,12 @@ def test_halves_in_place_take_one_dispatch(executor: Any, op: str, other: str) -
 def test_nothing_past_the_end_is_written(executor: Any) -> None:
     """Kernels that take several elements at once leave alone what lies behind the last one."""
     from browsergpu.array import pointwise
-    from browsergpu.array.staging import Tensor
+    from browsergpu.array.view import View
 
     device = executor.device
 
-    def part(array: Any, n: int) -> Tensor:
-        return Tensor(array.buffer, (n,), array.dtype)
+    def part(array: Any, n: int) -> View:
+        return View(array.buffer, (n,), array.dtype)
 
     for into, out in (("f2", "f2"), ("f2", "f4"), ("f4", "f2")):
         x = random_array(1, 40, dtype=into)
