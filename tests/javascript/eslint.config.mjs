@@ -19,7 +19,7 @@ const GIVEN = [
 ];
 
 export default [
-  { ignores: [".cache/"] },
+  { ignores: [".*/"] }, // of tools: nothing that belongs to the repository
   configs.recommended,
   {
     files: [RECORDER],
