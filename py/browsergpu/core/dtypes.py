@@ -24,6 +24,10 @@ class DType(StrEnum):
     BOOL = "bool"
     U8 = "u8"
 
+    # Equal strings have equal hashes, and a program's key is hashed at each call: Enum's own is
+    # Python code, and of the member's name.
+    __hash__ = str.__hash__
+
     @classmethod
     def _missing_(cls, value: object) -> DType | None:
         """The dtype that NumPy knows by another name."""
