@@ -82,17 +82,13 @@ def of_operands(function: Prepare) -> Prepare:
 
     @of_views
     def prepare(build: Build, *arguments: Any) -> None:
-        function(build, *(packed(build, x) if _is_strided(x) else x for x in arguments))
+        function(build, *(packed(build, x) if isinstance(x, Operand) else x for x in arguments))
 
     return prepare
 
 
-def _is_strided(x: Any) -> bool:
-    return isinstance(x, Operand) and x.strides is not None
-
-
 def packed(build: Build, x: Operand) -> Operand:
-    """A packed copy, of the same dtype, of an operand that is not packed itself."""
+    """The operand itself if it is packed, else a packed copy of the same dtype."""
     if x.strides is None:
         return x
     kind, source = x.dtype, x.slot
