@@ -58,7 +58,19 @@ def plan_matmul(
     return plan
 
 
-def unturned(x: View, flip: bool) -> tuple[View, bool]:
+def planned(
+    op: str, a: View, b: View, flip_a: bool = False, flip_b: bool = False
+) -> tuple[MatmulPlan, View, View]:
+    """:func:`plan_matmul`, and the operands to multiply by it: transposed matrices as they lie."""
+    plan = plan_matmul(op, a, b, flip_a, flip_b)
+    if not (a.is_packed and b.is_packed):
+        a, flip_a = _unturned(a, flip_a)
+        b, flip_b = _unturned(b, flip_b)
+        plan = plan_matmul(op, a, b, flip_a, flip_b)
+    return plan, a, b
+
+
+def _unturned(x: View, flip: bool) -> tuple[View, bool]:
     """An operand of which the last two axes are exchanged on request; where that is what makes it
     other than packed, the packed one and the opposite request."""
     if x.is_packed or x.offset or len(x.shape) < 2:

@@ -55,6 +55,30 @@ class _Bound(NamedTuple):
     temporaries: tuple[int, ...]
 
 
+class _Remembered(dict[tuple[Any, ...], Any]):
+    """What was made, by what it was made for."""
+
+    def keep(self, key: tuple[Any, ...], value: Any) -> None:
+        """Remembers one more; of too many, the oldest is forgotten."""
+        if len(self) >= MOST_PROGRAMS:
+            del self[next(iter(self))]
+        self[key] = value
+
+
+class _Programs:
+    """Programs that were launched: ``bound``, by what makes them; ``packed``, single dispatches of
+    them, by that and the ids of the buffers. Holds no device, as its choices hold this."""
+
+    def __init__(self) -> None:
+        self.bound = _Remembered()
+        self.packed = _Remembered()
+
+    def forget(self) -> None:
+        """Forgets all."""
+        self.bound.clear()
+        self.packed.clear()
+
+
 class Device:
     """One GPUDevice with its recorder, memory and compiled kernels.
 
@@ -90,8 +114,7 @@ class Device:
         finalize(self, self.recorder.close).atexit = False
         #: Whether :meth:`close` was called.
         self.is_closed = False
-        # Programs that were launched, by what makes them, and their steps on this device.
-        self._bound: dict[tuple[Any, ...], _Bound] = {}
+        self._programs = _Programs()
         self.memory = BufferPool(
             self.recorder,
             self.largest_buffer,
@@ -104,7 +127,7 @@ class Device:
         self._variants = Choices(self.info, abilities, self.limits, picks)
         #: What the programs for this device depend on.
         self.facts = Facts(sizes, self._variants, self.largest_buffer)
-        self._variants.on_change = self._bound.clear
+        self._variants.on_change = self._programs.forget
         #: Requests of pipelines that were compiled already, and that had to be compiled.
         self.pipeline_hits = 0
         self.pipeline_misses = 0
@@ -183,7 +206,7 @@ class Device:
             )
         self.facts.workgroup_sizes = sizes
         self._pipelines.clear()
-        self._bound.clear()
+        self._programs.forget()
 
     @property
     def variants(self) -> Choices:
@@ -210,14 +233,21 @@ class Device:
         ``op`` is told by errors. Raises OutOfMemory where there is no room for temporaries.
         """
         ids = tuple([buffer.id for buffer in buffers])
+        again = self._programs.packed.get((prepare, ids, problem))
+        if again is not None and not late:
+            self.pipeline_hits += 1
+            self.recorder.repeat(again)
+            return
         key = (prepare, tuple(map(ids.index, ids)), problem)  # what is one buffer has one slot
-        bound = self._bound.get(key)
+        bound = self._programs.bound.get(key)
         if bound is None:
             bound = self._bind(key)
         else:
             self.pipeline_hits += len(bound.steps)
         if not bound.temporaries:
             self.recorder.run(bound.steps, ids, late)
+            if len(bound.steps) == 1 and not late and self.config.enable_pipeline_cache:
+                self._keep_packed((prepare, ids, problem), bound.steps[0], ids)
             return
         taken: list[Allocation] = []
         try:
@@ -228,14 +258,16 @@ class Device:
             for buffer in taken:
                 self.memory.return_buffer(buffer)
 
+    def _keep_packed(self, key: tuple[Any, ...], step: BoundStep, ids: tuple[int, ...]) -> None:
+        if step.pipeline is not None:
+            self._programs.packed.keep(key, self.recorder.packed(step, ids))
+
     def _bind(self, key: tuple[Any, ...]) -> _Bound:
         function, slots, problem = key
         program = prepare(self.facts, function, *slots, *problem)
         bound = _Bound(tuple(map(self._bind_step, program.steps)), program.temporaries)
         if self.config.enable_pipeline_cache:
-            if len(self._bound) >= MOST_PROGRAMS:
-                del self._bound[next(iter(self._bound))]
-            self._bound[key] = bound
+            self._programs.bound.keep(key, bound)
         return bound
 
     def _bind_step(self, step: Step) -> BoundStep:

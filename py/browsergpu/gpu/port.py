@@ -85,6 +85,13 @@ class Gpu(Protocol):
         """Records a program's steps on the buffers of those ids; ``late`` are the parameters that
         its open steps still need."""
 
+    def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Any:
+        """A dispatch, which needs no other parameters, on the buffers of those ids: what
+        :meth:`repeat` records at once."""
+
+    def repeat(self, packed: Any) -> None:
+        """Records what was :meth:`packed`."""
+
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
         """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
 

@@ -65,6 +65,13 @@ class FakeGpu(Gpu):
                 assert 4 * (words + 1) == step.pipeline.nbytes, f"parameters of {step.pipeline}"
             self.told.append((step, picked, late if step.open else ()))
 
+    def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Any:
+        return step, ids
+
+    def repeat(self, packed: Any) -> None:
+        step, ids = packed
+        self.run((step,), ids)
+
     def create_buffer(
         self, identity: int, nbytes: int, label: str, op: str, requested: int
     ) -> None:

@@ -13,6 +13,8 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
+from browsergpu.device.device import MOST_PROGRAMS
+from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
 E = KernelExecutor
 
@@ -211,6 +213,10 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
             residual=_new(e, 64, 64),
         ),
         ["gemm.32_gelu 4×1×1"],
+    ),
+    "linear of a transposed matrix": (
+        lambda e: e.linear(_new(e, 8, 4), _new(e, 16, 4).as_strided((4, 16), (1, 4))),
+        ["gemm.32 1×1×1"],
     ),
     "linear split": (
         lambda e: e.linear(_new(e, 64, 8192), _new(e, 8192, 64), _new(e, 64), activation="gelu"),
@@ -509,20 +515,50 @@ def test_numbers_are_no_part_of_a_program() -> None:
     x = executor.full((10,), 1.0)
     for number in range(100):
         executor.add(x, float(number))
-    assert len(device._bound) == 2  # fill and scalar
+    assert len(device._programs.bound) == 2  # fill and scalar
     gpu = device.recorder
     assert isinstance(gpu, FakeGpu)
     assert len({late for _, _, late in gpu.told}) == 100  # 1.0 twice
 
 
 def test_programs_are_bounded() -> None:
-    from browsergpu.device.device import MOST_PROGRAMS
-
     device = fake_device()
     executor = KernelExecutor(device)
     for n in range(1, MOST_PROGRAMS + 100):
         executor.relu(executor.empty((n,)))
-    assert len(device._bound) <= MOST_PROGRAMS
+    assert len(device._programs.bound) <= MOST_PROGRAMS
+
+
+def test_a_call_on_the_same_buffers_is_packed_once_and_told_each_time() -> None:
+    device = fake_device()
+    executor = KernelExecutor(device)
+    x, y, z = (executor.empty((10,)) for _ in range(3))
+    gpu = device.recorder
+    assert isinstance(gpu, FakeGpu)
+    for _ in range(3):
+        executor.relu(x, out=y)
+        executor.relu(x, out=z)
+        executor.relu(y, out=y)
+    assert len(device._programs.packed) == 3
+    picked = [(step.pipeline.label, ids) for step, ids, _ in gpu.told]
+    ids = [array.buffer.id for array in (x, y, z)]
+    once = [
+        ("unary.relu", (ids[0], ids[1])),
+        ("unary.relu", (ids[0], ids[2])),
+        ("unary_in_place.relu", (ids[1],)),
+    ]
+    assert picked == 3 * once
+    device.workgroup_sizes = WorkgroupSizes(elementwise=64)
+    assert not device._programs.packed
+
+
+def test_packed_calls_are_bounded() -> None:
+    device = fake_device()
+    executor = KernelExecutor(device)
+    kept = [executor.empty((1,)) for _ in range(MOST_PROGRAMS + 100)]
+    for array in kept:
+        executor.relu(array, out=array)
+    assert 0 < len(device._programs.packed) <= MOST_PROGRAMS
 
 
 def test_other_picks_make_other_programs() -> None:

@@ -8,9 +8,8 @@ from typing import Any
 from browsergpu.api.executor.base import ExecutorBase, number
 from browsergpu.array import pointwise
 from browsergpu.array.device_array import DeviceArray
-from browsergpu.array.matmul import multiply, plan_matmul, unturned
+from browsergpu.array.matmul import multiply, planned
 from browsergpu.array.operand_checks import has_shape
-from browsergpu.array.view import View
 from browsergpu.core import shapes
 from browsergpu.core.checks import choice, flag
 from browsergpu.core.dtypes import FLOATS, NUMBERS, DType
@@ -118,13 +117,7 @@ class Arithmetic(ExecutorBase):
             )
         flip_a = flag(op, "transpose_a", transpose_a) and a.ndim > 1
         flip_b = flag(op, "transpose_b", transpose_b) and b.ndim > 1
-        plan = plan_matmul(op, a, b, flip_a, flip_b)
-        left: View = a
-        right: View = b
-        if not (a.is_packed and b.is_packed):
-            left, flip_a = unturned(a, flip_a)
-            right, flip_b = unturned(b, flip_b)
-            plan = plan_matmul(op, left, right, flip_a, flip_b)
+        plan, left, right = planned(op, a, b, flip_a, flip_b)
         result = self._out(op, out, plan.shape, kind)
         if result.size == 0:
             return result
@@ -164,7 +157,8 @@ class Arithmetic(ExecutorBase):
         result = self._out(op, out, shape, kind)
         if result.size == 0:
             return result
-        multiply(self.device, op, plan_matmul(op, x, w), x, w, result, bias, function, residual)
+        plan, left, right = planned(op, x, w)
+        multiply(self.device, op, plan, left, right, result, bias, function, residual)
         return result
 
     def batched_matmul(

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from itertools import count
 from struct import Struct
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from browsergpu.core.errors import (
     OutOfMemory,
@@ -34,6 +34,15 @@ _COPY = Struct("<6I")
 _CLEAR = Struct("<4I")
 
 
+class Packed(NamedTuple):
+    """A dispatch as JavaScript reads it, and as observers do."""
+
+    command: bytes
+    nbytes: int
+    pipeline: Pipeline
+    fields: tuple[float, ...]
+
+
 class Recorder(Gpu):
     """One GPUDevice of the page: records dispatches, copies, uploads and reads."""
 
@@ -42,6 +51,7 @@ class Recorder(Gpu):
         self.limits = _js.limits(gpu_device.limits)
         self.has_immediates = "immediate_address_space" in _js.wgsl_language_features()
         self._ring = array("I", bytes(4 * (_RING_WORDS + 1)))  # and a word that tells of a loss
+        self._bytes = memoryview(self._ring).cast("B")
         self._end = 0
         #: One word: not 0 when the device is known to be gone. JavaScript sets it.
         self.loss = memoryview(self._ring)[_RING_WORDS:]
@@ -146,6 +156,28 @@ class Recorder(Gpu):
                 self.dispatch(pipeline, *grid, *pick(ids), *fields, *late)
             else:
                 self.dispatch(pipeline, *grid, *pick(ids), *fields)
+
+    def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Packed:
+        """A dispatch on the buffers of those ids, for :meth:`repeat`."""
+        pipeline, grid, pick, fields, _ = step
+        all_fields = (*grid, *pick(ids), *fields)
+        command = bytearray(pipeline.nbytes)
+        pipeline.pack_into(command, 0, pipeline.id, *all_fields)
+        return Packed(bytes(command), pipeline.nbytes, pipeline, all_fields)
+
+    def repeat(self, packed: Packed) -> None:
+        """Records what was :meth:`packed`."""
+        command, nbytes, pipeline, fields = packed
+        at = self._end
+        end = at + nbytes
+        if end > _RING_BYTES:
+            self.flush()
+            at, end = 0, nbytes
+        self._bytes[at:end] = command
+        self._end = end
+        if self.observers:
+            for observer in self.observers:
+                observer(pipeline, fields)
 
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Records a copy between two buffers; offsets and size are multiples of 4."""
