@@ -15,19 +15,12 @@ struct Params {
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/halves.wgsl
+//#include lib/nearest_float.wgsl
 
 override THREADS: u32 = 256u; // in a workgroup
 // 0 f32, 1 f16, 2 i32, 3 u32, 4 bool, 5 u8, 6 unorm8
 override FROM: u32 = 0u;
 override TO: u32 = 1u;
-
-// To the nearest, also where pack2x16float flushes float16's subnormal numbers, which are multiples
-// of 2^-24, or rounds them twice.
-fn exact_half_bits(v: vec4f) -> vec4u {
-  let multiple = vec4u(round(min(abs(v), vec4f(65504.0)) * 16777216.0));
-  let tiny = multiple | select(vec4u(), vec4u(0x8000u), bitcast<vec4u>(v) >= vec4u(0x80000000u));
-  return select(half_bits(v), tiny, (multiple < vec4u(1024u)) & !are_nan(v));
-}
 
 fn load_words(i: u32) -> vec4u {
   return vec4u(x[4u * i], x[4u * i + 1u], x[4u * i + 2u], x[4u * i + 3u]);
@@ -35,11 +28,6 @@ fn load_words(i: u32) -> vec4u {
 
 fn load_bytes(i: u32) -> vec4u {
   return (vec4u(x[i]) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(0xffu);
-}
-
-// By halves, whose one sum is rounded to the nearest: some devices round u32 twice.
-fn nearest_float(v: vec4u) -> vec4f {
-  return vec4f(v >> vec4u(16u)) * 65536.0 + vec4f(v & vec4u(0xffffu));
 }
 
 fn load_float(i: u32) -> vec4f {

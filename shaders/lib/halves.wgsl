@@ -28,3 +28,11 @@ fn narrowed(v: vec4f) -> vec2u {
   let bits = half_bits(v);
   return bits.xz | (bits.yw << vec2u(16u));
 }
+
+// To the nearest, also where pack2x16float flushes float16's subnormal numbers, which are multiples
+// of 2^-24, or rounds them twice.
+fn exact_half_bits(v: vec4f) -> vec4u {
+  let multiple = vec4u(round(min(abs(v), vec4f(65504.0)) * 16777216.0));
+  let tiny = multiple | select(vec4u(), vec4u(0x8000u), bitcast<vec4u>(v) >= vec4u(0x80000000u));
+  return select(half_bits(v), tiny, (multiple < vec4u(1024u)) & !are_nan(v));
+}

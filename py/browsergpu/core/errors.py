@@ -5,6 +5,8 @@ In brackets, the class of Python's own that an error also is:
     BackendError
     ├── NotInitialized            used before init(), or after close()
     ├── InvalidArgument           (ValueError) an argument was refused; nothing reached the GPU
+    │   ├── InvalidType           (TypeError) of a type or dtype that the call is not defined for
+    │   └── InvalidIndex          (IndexError) an index that the array does not have
     ├── Unsupported               (NotImplementedError) this browser, device or context cannot do it
     ├── OutOfMemory               (MemoryError) the device has no room, or the request is too large
     └── DeviceError
@@ -44,6 +46,14 @@ class InvalidArgument(BackendError, ValueError):
         self.argument = argument
         self.value = value
         self.expected = expected
+
+
+class InvalidType(InvalidArgument, TypeError):
+    """An argument of a type or dtype that the operation is not defined for."""
+
+
+class InvalidIndex(InvalidArgument, IndexError):
+    """An index that an array does not have."""
 
 
 class Unsupported(BackendError, NotImplementedError):

@@ -1,0 +1,162 @@
+"""Elementwise operations on arrays and numbers: their types, shapes and entries on a tape."""
+
+from __future__ import annotations
+
+from functools import cache, reduce
+from typing import Any, TypeVar
+
+import numpy as np
+
+from browsergpu.array.lazy.node import Node
+from browsergpu.array.lazy.tape import Tape
+from browsergpu.array.numbers import python_number, typed_number, words_of
+from browsergpu.array.uploading import uploaded
+from browsergpu.array.value import Value
+from browsergpu.core import shapes
+from browsergpu.core.element_types import (
+    DEFAULTS,
+    ElementType,
+    beside_number,
+    promoted,
+)
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.operations import Overload, cast, overload
+
+V = TypeVar("V", bound=Value)
+
+
+@cache
+def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
+    """The operation for operands of these types. Raises InvalidType, a TypeError, for others than
+    it takes."""
+    found = overload(op, kinds)
+    if found is None:
+        given = ", ".join(kind.name for kind in kinds)
+        raise InvalidType(op, "dtypes", given, "dtypes that the operation is defined for")
+    return found
+
+
+def unary(op: str, x: V) -> V:
+    """An operation on one array."""
+    node = x.node
+    made = resolve(op, (node.kind,))
+    window = x.tape.window(node.shape, 1)
+    return x.like(window.add(made, window.place_of(node)))
+
+
+def binary(op: str, a: Any, b: Any) -> Any:
+    """An operation on two arrays, or on an array and a number or a NumPy array; NotImplemented for
+    anything else, which only operators may be given."""
+    if isinstance(a, Value) and isinstance(b, Value):
+        x, y = a.node, b.node
+        made = resolve(op, (x.kind, y.kind))
+        tape = a.tape
+        if b.tape is not tape:
+            raise _other_device(op)
+        shape = x.shape if x.shape == y.shape else shapes.broadcast(op, x.shape, y.shape)
+        window = tape.window(shape, 2)
+        return a.like(window.add(made, window.place_of(x), window.place_of(y)))
+    return _with_another(op, a, b)
+
+
+def in_place(op: str, x: V, other: Any) -> V:
+    """x takes the value of an operation on it and another, of its own shape and dtype. Raises
+    InvalidType, a TypeError, where the result has another dtype, InvalidArgument for its shape."""
+    found = binary(op, x, other)
+    if found is NotImplemented:
+        return found  # type: ignore[no-any-return]
+    if found.node.kind is not x.node.kind:
+        expected = f"one that leaves {x.node.kind.name}, not {found.node.kind.name}"
+        raise InvalidType(op, "other", other, expected)
+    if found.node.shape != x.node.shape:
+        raise InvalidArgument(op, "other", f"shape {found.node.shape}", f"{x.node.shape}")
+    x.become(found)
+    return x
+
+
+def _with_another(op: str, a: Any, b: Any) -> Any:
+    array, other = (a, b) if isinstance(a, Value) else (b, a)
+    kind = array.node.kind
+    number = python_number(other)
+    if number is not None:
+        own = beside_number(kind, type(number))
+    else:
+        typed = typed_number(other)
+        if typed is None:
+            if isinstance(other, np.ndarray):
+                copy = array.like(uploaded(array.tape, other))
+                return binary(op, array, copy) if array is a else binary(op, copy, array)
+            return NotImplemented
+        own, number = typed
+    is_left = array is a
+    made = resolve(op, (kind, own) if is_left else (own, kind))
+    words = words_of(number, own)
+    window = array.tape.window(array.node.shape, 2)
+    place, at = window.place_of(array.node), window.number(own, words)
+    return array.like(window.add(made, *((place, at) if is_left else (at, place))))
+
+
+def apply(op: str, like: V, *operands: Any) -> V:
+    """An operation on any number of arrays and numbers, on the device of ``like``. Python's numbers
+    take the type of the arrays that are not a condition."""
+    tape = like.tape
+    numbers = [None if isinstance(x, Value) else python_number(x) for x in operands]
+    arrays = [x for x in operands if isinstance(x, Value)]
+    for x in arrays:
+        if x.tape is not tape:
+            raise _other_device(op)
+    typed = [x.node.kind for x in (arrays[1:] if op == "where" else arrays)]
+    common = reduce(promoted, typed) if typed else None
+    kinds = [
+        x.node.kind if isinstance(x, Value) else _kind_of_number(number, common)
+        for x, number in zip(operands, numbers, strict=True)
+    ]
+    made = resolve(op, tuple(kinds))
+    shape = reduce(
+        lambda a, b: a if a == b else shapes.broadcast(op, a, b), [x.node.shape for x in arrays]
+    )
+    words = [
+        None if isinstance(x, Value) else words_of(number, kind)
+        for x, number, kind in zip(operands, numbers, kinds, strict=True)
+    ]
+    window = tape.window(shape, len(operands))
+    places = [
+        window.place_of(x.node) if given is None else window.number(kind, given)
+        for x, given, kind in zip(operands, words, kinds, strict=True)
+    ]
+    return like.like(window.add(made, *places))
+
+
+def _kind_of_number(number: Any, common: ElementType | None) -> ElementType:
+    kind = type(number)
+    return DEFAULTS[kind] if common is None else beside_number(common, kind)
+
+
+def cast_to(op: str, x: V, kind: ElementType, *, copy: bool = True) -> V:
+    """The elements as another type; the array itself where it has that type, unless ``copy``."""
+    node = x.node
+    if node.kind is kind:
+        return x.like(node) if copy else x
+    window = x.tape.window(node.shape, 1)
+    return x.like(window.add(cast(node.kind, kind), window.place_of(node)))
+
+
+def packed(x: V) -> V:
+    """The array with its elements packed in memory of their own from its beginning on."""
+    node = x.node.in_memory()
+    if node.strides is None and node.offset == 0:
+        return x
+    window = x.tape.window(node.shape, 1)
+    return x.like(window.add(cast(node.kind, node.kind), window.place_of(node)).in_memory())
+
+
+def full_node(tape: Tape, shape: Shape, kind: ElementType, number: Any) -> Node:
+    """The value whose elements are all a number."""
+    words = words_of(number, kind)
+    window = tape.window(shape, 0)
+    return window.add_value(kind, window.number(kind, words))
+
+
+def _other_device(op: str) -> InvalidType:
+    return InvalidType(op, "arrays", "arrays of two devices", "arrays on one device")

@@ -1,0 +1,350 @@
+"""Arrays as in NumPy, on the GPU: values that are computed when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from browsergpu.array import indexing, reading, views
+from browsergpu.array.apply import binary, cast_to, in_place, unary
+from browsergpu.array.uploading import element_type
+from browsergpu.array.value import Value
+from browsergpu.core.checks import product
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape
+from browsergpu.device.device import Device
+
+#: Of the Array API standard, those that this namespace is one of.
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+class Array(Value):
+    """An array on the GPU, as the Python Array API standard describes it.
+
+    Made by ``browsergpu.asarray`` and its kin. Operations are recorded, checked at once (shapes,
+    dtypes, arguments) and computed when a value is read, or by ``browsergpu.eval``; a chain of
+    elementwise operations is one kernel. Arrays behave as values: after ``b = a[1:]``, ``a[0] = 5``
+    leaves b as it was.
+    """
+
+    __slots__ = ()
+
+    #: NumPy's protocols, whose functions need this module and so set it.
+    protocols: ClassVar[Any]
+
+    # Beside NumPy's arrays, these decide.
+    __array_priority__ = 1000
+    __hash__ = None  # type: ignore[assignment]
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """The extents of its axes."""
+        return self.node.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements, as NumPy's."""
+        return self.node.kind.numpy
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return len(self.node.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of its elements."""
+        return product(self.node.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element on the host."""
+        return self.node.kind.numpy.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its elements on the host."""
+        return self.size * self.itemsize
+
+    @property
+    def device(self) -> Device:
+        """The GPU that it is on."""
+        return self.tape.device
+
+    @property
+    def T(self) -> Array:
+        """Its axes reversed, in the same memory."""
+        return views.permuted(self, tuple(reversed(range(self.ndim))))
+
+    @property
+    def mT(self) -> Array:
+        """Its last two axes exchanged, in the same memory. Raises ValueError below two axes."""
+        if self.ndim < 2:
+            raise InvalidArgument("mT", "array", self.shape, "at least 2 axes")
+        axes = list(range(self.ndim))
+        axes[-2:] = axes[-1], axes[-2]
+        return views.permuted(self, tuple(axes))
+
+    @property
+    def real(self) -> Array:
+        """The real parts."""
+        return unary("real", self)
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts."""
+        return unary("imag", self)
+
+    # -- its values on the host --------------------------------------------------------------------
+
+    def numpy(self) -> np.ndarray:
+        """A copy as a NumPy array. Waits."""
+        return reading.numpy(self)
+
+    async def numpy_async(self) -> np.ndarray:
+        """:meth:`numpy` for callers that cannot block."""
+        return await reading.numpy_async(self)
+
+    async def ready(self) -> Array:
+        """Waits until it is computed, and gives it. Raises what the GPU reported."""
+        self.node.in_memory()
+        await self.device.recorder.synchronize()
+        return self
+
+    def item(self) -> Any:
+        """The one element, as a Python number. Waits."""
+        return reading.item("item", self)
+
+    def tolist(self) -> Any:
+        """Its elements as nested lists of Python numbers. Waits."""
+        return self.numpy().tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("an array on the GPU cannot be a NumPy array without a copy")
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __float__(self) -> float:
+        return float(reading.item("float", self))
+
+    def __int__(self) -> int:
+        return int(reading.item("int", self))
+
+    def __bool__(self) -> bool:
+        return bool(reading.item("bool", self))
+
+    def __complex__(self) -> complex:
+        return complex(reading.item("complex", self))
+
+    def __index__(self) -> int:
+        if self.node.kind.kind not in "iu":
+            raise TypeError(f"only whole numbers are indices, not {self.dtype}")
+        return int(reading.item("index", self))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self.shape:
+            raise TypeError("iteration over an array without axes")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).numpy().any())
+
+    def __repr__(self) -> str:
+        return reading.text(self)
+
+    # -- parts of it -------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Array:
+        return indexing.get(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.become(indexing.assigned(self, key, value))
+
+    def astype(self, dtype: Any, copy: bool = True) -> Array:
+        """Its elements as another dtype. Floats are cut off towards 0 and clamped to what a whole
+        number can be, NaN becomes 0; whole numbers keep their lowest bits."""
+        return cast_to("astype", self, element_type("astype", dtype), copy=copy)
+
+    def reshape(self, *shape: Any) -> Array:
+        """Its elements in another shape, in the same memory where that is possible. One extent may
+        be -1."""
+        return views.reshaped("reshape", self, shape[0] if len(shape) == 1 else shape)
+
+    # -- NumPy's protocols and others' -------------------------------------------------------------
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        if api_version is not None and api_version not in _VERSIONS:
+            expected = f"one of {', '.join(_VERSIONS)}"
+            raise InvalidArgument("__array_namespace__", "api_version", api_version, expected)
+        return import_module("browsergpu")  # by its name: nothing imports what stands above it
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return self.protocols.ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.protocols.function(func, args, kwargs)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+        """The array itself: it can be on its own device only."""
+        if device is not self.device or stream is not None:
+            raise InvalidArgument("to_device", "device", device, "the array's own")
+        return self
+
+    def __copy__(self) -> Array:
+        return self.like(self.node)
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self.like(self.node)  # values do not change
+
+    def __reduce__(self) -> Any:
+        return self.protocols.loaded, (self.numpy(),)
+
+    # -- operators ---------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return binary("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return binary("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return binary("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return binary("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return binary("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return binary("divide", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return binary("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return binary("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return binary("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return binary("remainder", other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.protocols.product(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return self.protocols.product(other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return binary("bitwise_and", self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return binary("bitwise_and", other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return binary("bitwise_or", self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return binary("bitwise_or", other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return binary("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return binary("bitwise_xor", other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return binary("bitwise_left_shift", self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return binary("bitwise_left_shift", other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return binary("bitwise_right_shift", self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return binary("bitwise_right_shift", other, self)
+
+    def __eq__(self, other: Any) -> Any:
+        return binary("equal", self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return binary("not_equal", self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return binary("less", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return binary("less_equal", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return binary("greater", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return binary("greater_equal", self, other)
+
+    def __neg__(self) -> Array:
+        return unary("negative", self)
+
+    def __pos__(self) -> Array:
+        return unary("positive", self)
+
+    def __invert__(self) -> Array:
+        return unary("bitwise_invert", self)
+
+    def __abs__(self) -> Array:
+        return unary("abs", self)
+
+    # -- operators in place: the array takes the new value; views of the old one keep theirs -------
+
+    def __iadd__(self, other: Any) -> Any:
+        return in_place("add", self, other)
+
+    def __isub__(self, other: Any) -> Any:
+        return in_place("subtract", self, other)
+
+    def __imul__(self, other: Any) -> Any:
+        return in_place("multiply", self, other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return in_place("divide", self, other)
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return in_place("floor_divide", self, other)
+
+    def __imod__(self, other: Any) -> Any:
+        return in_place("remainder", self, other)
+
+    def __iand__(self, other: Any) -> Any:
+        return in_place("bitwise_and", self, other)
+
+    def __ior__(self, other: Any) -> Any:
+        return in_place("bitwise_or", self, other)
+
+    def __ixor__(self, other: Any) -> Any:
+        return in_place("bitwise_xor", self, other)
+
+    def __ilshift__(self, other: Any) -> Any:
+        return in_place("bitwise_left_shift", self, other)
+
+    def __irshift__(self, other: Any) -> Any:
+        return in_place("bitwise_right_shift", self, other)

@@ -1,0 +1,194 @@
+"""Making arrays."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from browsergpu.array import apply, views
+from browsergpu.array.array import Array
+from browsergpu.array.context import current
+from browsergpu.array.gathering import coordinates
+from browsergpu.array.uploading import element_type, uploaded
+from browsergpu.core import checks
+from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32, INT32, ElementType
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+
+def asarray(
+    obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+) -> Array:
+    """An array of a number, a nested list, a NumPy array, or what has a buffer or ``__array__``.
+
+    Python's whole numbers become int32, its floats float32. An array of the dtype is given back as
+    it is unless ``copy``. Raises InvalidArgument for whole numbers that do not fit, and, with
+    ``copy=False``, where a copy is needed.
+    """
+    kind = None if dtype is None else element_type("asarray", dtype)
+    if isinstance(obj, Array):
+        if copy is False and kind not in (None, obj.node.kind):
+            raise InvalidArgument("asarray", "copy", copy, "True or None, to change the dtype")
+        return apply.cast_to("asarray", obj, kind or obj.node.kind, copy=bool(copy))
+    if copy is False:
+        raise InvalidArgument("asarray", "copy", copy, "True or None, for what is on the host")
+    tape = current(device)
+    if isinstance(obj, list | tuple):
+        obj = _on_host(obj)
+    data = np.asarray(obj)
+    if data.dtype == object:
+        raise InvalidType("asarray", "obj", obj, "numbers, all rows of one length")
+    return Array(uploaded(tape, data, kind), tape)
+
+
+def _on_host(value: Any) -> Any:
+    """Nested lists with NumPy's numbers in place of arrays without axes."""
+    if isinstance(value, list | tuple):
+        return [_on_host(item) for item in value]
+    return value.numpy() if isinstance(value, Array) else value
+
+
+def _kind(op: str, dtype: Any, default: ElementType) -> ElementType:
+    return default if dtype is None else element_type(op, dtype)
+
+
+def _shape(op: str, shape: Any) -> tuple[int, ...]:
+    given = shape if hasattr(shape, "__len__") else (shape,)
+    return checks.dimensions(op, "shape", given)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """An array of copies of a number; its dtype is the number's by default."""
+    tape = current(device)
+    number = fill_value.item() if isinstance(fill_value, np.generic | Array) else fill_value
+    if type(number) not in DEFAULTS:
+        raise InvalidType("full", "fill_value", fill_value, "a number")
+    kind = _kind("full", dtype, DEFAULTS[type(number)])
+    return Array(apply.full_node(tape, _shape("full", shape), kind, number), tape)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """An array of zeros, float32 by default."""
+    return full(shape, 0, dtype=FLOAT32.numpy if dtype is None else dtype, device=device)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """An array of ones, float32 by default."""
+    return full(shape, 1, dtype=FLOAT32.numpy if dtype is None else dtype, device=device)
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """An array for results, float32 by default; its elements are zeros."""
+    return zeros(shape, dtype=dtype, device=device)
+
+
+def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """:func:`full` of the shape and dtype of another array."""
+    return full(
+        x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device or x.device
+    )
+
+
+def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Zeros of the shape and dtype of another array."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Ones of the shape and dtype of another array."""
+    return full_like(x, 1, dtype=dtype, device=device)
+
+
+def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """:func:`empty` of the shape and dtype of another array."""
+    return zeros_like(x, dtype=dtype, device=device)
+
+
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+) -> Array:
+    """The numbers from ``start`` (0 where only one number is given) up to, but not, ``stop``. int32
+    where all are whole numbers, else float32, by default."""
+    if stop is None:
+        start, stop = 0, start
+    if step == 0:
+        raise InvalidArgument("arange", "step", step, "another number than 0")
+    is_whole = all(isinstance(number, int | np.integer) for number in (start, stop, step))
+    kind = _kind("arange", dtype, INT32 if is_whole else FLOAT32)
+    count = max(ceil((stop - start) / step), 0)
+    tape = current(device)
+    at = Array(coordinates(tape, (count,), 0), tape)
+    if kind.kind in "iu":
+        first, by = (int(number) for number in (start, step))
+        found: Array = at if (first, by) == (0, 1) else at * by + first
+        return apply.cast_to("arange", found, kind, copy=False)
+    wide = apply.cast_to("arange", at, FLOAT32)
+    return apply.cast_to("arange", wide * float(step) + float(start), kind, copy=False)
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None,
+    endpoint: bool = True,
+) -> Array:  # fmt: skip
+    """``num`` numbers at even distances from ``start`` to ``stop``, which is one of them if
+    ``endpoint``. float32 by default."""
+    count = checks.integer("linspace", "num", num)
+    kind = _kind("linspace", dtype, FLOAT32)
+    gaps = max(count - 1 if endpoint else count, 1)
+    tape = current(device)
+    at = apply.cast_to("linspace", Array(coordinates(tape, (count,), 0), tape), FLOAT32)
+    # Of the two ends' shares, so that both ends are met.
+    share = at / gaps
+    found: Array = (1.0 - share) * float(start) + share * float(stop)
+    return apply.cast_to("linspace", found, kind, copy=False)
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+) -> Array:
+    """A matrix with ones on the k-th diagonal, float32 by default."""
+    shape = _shape("eye", (n_rows, n_rows if n_cols is None else n_cols))
+    tape = current(device)
+    row, column = (Array(coordinates(tape, shape, axis), tape) for axis in range(2))
+    return apply.cast_to("eye", column - row == k, _kind("eye", dtype, FLOAT32))
+
+
+def _triangle(op: str, x: Array, k: int, *, lower: bool) -> Array:
+    if x.ndim < 2:
+        raise InvalidArgument(op, "x", x.shape, "at least 2 axes")
+    row, column = (
+        Array(coordinates(x.tape, x.shape, axis), x.tape) for axis in (x.ndim - 2, x.ndim - 1)
+    )
+    kept: Array = column - row <= k if lower else column - row >= k
+    return apply.apply("where", x, kept, x, False if x.node.kind is BOOL else 0)
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """The matrices with zeros above the k-th diagonal."""
+    return _triangle("tril", x, k, lower=True)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """The matrices with zeros below the k-th diagonal."""
+    return _triangle("triu", x, k, lower=False)
+
+
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+    """The coordinates of a grid: for each of some vectors, an array of as many axes as there are
+    vectors. With "xy" the first two axes are exchanged."""
+    if indexing not in ("xy", "ij"):
+        raise InvalidArgument("meshgrid", "indexing", indexing, "'xy' or 'ij'")
+    for array in arrays:
+        if array.ndim > 1:
+            raise InvalidArgument("meshgrid", "arrays", array.shape, "vectors")
+    shape = tuple(array.size for array in arrays)
+    rank = len(shape)
+    found = []
+    for axis, array in enumerate(arrays):
+        own = tuple(array.size if n == axis else 1 for n in range(rank))
+        found.append(views.spread(views.reshaped("meshgrid", array, own), shape))
+    if indexing == "xy" and rank > 1:
+        order = (1, 0, *range(2, rank))
+        found = [views.permuted(array, order) for array in found]
+    return tuple(found)

@@ -1,0 +1,117 @@
+"""Functions of each element. All take arrays, of which one may be a Python number, that broadcast
+to one shape, and give an array of it; a chain of them is one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from browsergpu.array import apply
+from browsergpu.array.array import Array
+from browsergpu.array.value import Value
+from browsergpu.core.errors import InvalidType
+
+
+def _array(op: str, name: str, x: Any) -> Array:
+    if not isinstance(x, Array):
+        raise InvalidType(op, name, x, "an array (asarray makes one)")
+    return x
+
+
+def _unary(name: str, text: str) -> Callable[[Array], Array]:
+    def function(x: Array, /) -> Array:
+        return apply.unary(name, _array(name, "x", x))
+
+    _name(function, name, text)
+    return function
+
+
+def _binary(name: str, text: str) -> Callable[[Any, Any], Array]:
+    def function(x1: Any, x2: Any, /) -> Array:
+        if not isinstance(x1, Value):
+            _array(name, "x2", x2)
+        found = apply.binary(name, x1, x2)
+        if found is NotImplemented:
+            raise InvalidType(name, "x1, x2", (x1, x2), "arrays, or an array and a number")
+        return found  # type: ignore[no-any-return]
+
+    _name(function, name, text)
+    return function
+
+
+def _name(function: Any, name: str, text: str) -> None:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+
+
+def where(condition: Array, x1: Any, x2: Any, /) -> Array:
+    """x1 where a condition is true, else x2; one of these may be a Python number."""
+    _array("where", "condition", condition)
+    return apply.apply("where", condition, condition, x1, x2)
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """The elements moved into a range; either end may be None. The dtype is x's."""
+    _array("clip", "x", x)
+    found = x
+    for name, bound in (("maximum", min), ("minimum", max)):
+        if bound is not None:
+            found = apply.binary(name, found, bound)
+    return apply.cast_to("clip", found, x.node.kind, copy=found is x)
+
+
+abs = _unary("abs", "The absolute value; of complex numbers float32.")
+add = _binary("add", "a + b; of bools whether one is true.")
+bitwise_and = _binary(
+    "bitwise_and", "Each bit, or bool, that is set in both. Whole numbers and bool."
+)
+bitwise_invert = _unary("bitwise_invert", "Each bit, or bool, inverted. Whole numbers and bool.")
+bitwise_left_shift = _binary("bitwise_left_shift", "a with its bits moved up by b. Whole numbers.")
+bitwise_or = _binary(
+    "bitwise_or", "Each bit, or bool, that is set in one at least. Whole numbers and bool."
+)
+bitwise_right_shift = _binary(
+    "bitwise_right_shift", "a with its bits moved down by b, the sign kept. Whole numbers."
+)
+bitwise_xor = _binary(
+    "bitwise_xor", "Each bit, or bool, that is set in one only. Whole numbers and bool."
+)
+ceil = _unary("ceil", "The least whole number that is not less. Real numbers.")
+conj = _unary("conj", "The complex conjugate. Numbers.")
+copysign = _binary("copysign", "The size of a with the sign of b. Floats.")
+divide = _binary("divide", "a / b. Floats; whole numbers become float32.")
+equal = _binary("equal", "Whether they are equal.")
+floor = _unary("floor", "The greatest whole number that is not greater. Real numbers.")
+floor_divide = _binary(
+    "floor_divide", "a / b, rounded down; whole numbers by 0 give 0. Real numbers."
+)
+greater = _binary("greater", "Whether a > b. Real numbers.")
+greater_equal = _binary("greater_equal", "Whether a >= b. Real numbers.")
+imag = _unary("imag", "The imaginary part; of complex numbers float32.")
+isfinite = _unary("isfinite", "Whether it is neither infinite nor NaN.")
+isinf = _unary("isinf", "Whether it is infinite.")
+isnan = _unary("isnan", "Whether it is NaN.")
+less = _binary("less", "Whether a < b. Real numbers.")
+less_equal = _binary("less_equal", "Whether a <= b. Real numbers.")
+logical_and = _binary("logical_and", "Whether both are true; anything but 0 is.")
+logical_not = _unary("logical_not", "Whether it is not true; anything but 0 is.")
+logical_or = _binary("logical_or", "Whether one at least is true.")
+logical_xor = _binary("logical_xor", "Whether one only is true.")
+maximum = _binary("maximum", "The greater one; NaN where one is NaN. Real numbers.")
+minimum = _binary("minimum", "The smaller one; NaN where one is NaN. Real numbers.")
+multiply = _binary("multiply", "a b; of bools whether both are true.")
+negative = _unary("negative", "The number with the other sign; unsigned ones wrap around. Numbers.")
+not_equal = _binary("not_equal", "Whether they differ.")
+positive = _unary("positive", "The number itself. Numbers.")
+real = _unary("real", "The real part; of complex numbers float32.")
+reciprocal = _unary("reciprocal", "1 / x. Floats.")
+remainder = _binary(
+    "remainder", "a - b floor(a / b), of b's sign; of whole numbers by 0, 0. Real numbers."
+)
+round = _unary("round", "The nearest whole number, of two equally near ones the even one. Numbers.")
+sign = _unary("sign", "-1, 0 or 1. Real numbers.")
+signbit = _unary("signbit", "Whether the sign is minus, also of 0 and NaN. Floats.")
+sqrt = _unary("sqrt", "The square root, NaN of negative numbers. Floats.")
+square = _unary("square", "x * x. Numbers.")
+subtract = _binary("subtract", "a - b. Numbers.")
+trunc = _unary("trunc", "The number without what is behind the point. Real numbers.")

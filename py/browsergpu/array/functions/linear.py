@@ -1,0 +1,98 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from browsergpu.array import apply, reducing, views
+from browsergpu.array import matmul as products
+from browsergpu.array.array import Array
+from browsergpu.array.functions.statistics import sum as total
+from browsergpu.core import shapes
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+
+def matmul(x1: Array, x2: Array, /) -> Array:
+    """The product of matrices: leading axes are broadcast; a vector is a row on the left, a column
+    on the right. Floats are summed in float32. Raises InvalidArgument where the columns of x1 are
+    not as many as the rows of x2."""
+    op = "matmul"
+    for name, x in (("x1", x1), ("x2", x2)):
+        if not isinstance(x, Array):
+            raise InvalidType(op, name, x, "an array (asarray makes one)")
+        if x.ndim == 0:
+            raise InvalidArgument(op, name, x.shape, "an axis")
+    kind = promoted(x1.node.kind, x2.node.kind)
+    if kind in (FLOAT16, FLOAT32):
+        return _of_floats(op, *(apply.cast_to(op, x, kind, copy=False) for x in (x1, x2)))
+    if kind is COMPLEX64:
+        a, b = (apply.cast_to(op, x, kind, copy=False) for x in (x1, x2))
+        re = matmul(a.real, b.real) - matmul(a.imag, b.imag)
+        im = matmul(a.real, b.imag) + matmul(a.imag, b.real)
+        found: Array = re + im * 1j
+        return found
+    return _of_whole_numbers(op, x1, x2)
+
+
+def _of_floats(op: str, x1: Array, x2: Array) -> Array:
+    a, b = (reducing.memory_view(x.node.in_memory()) for x in (x1, x2))
+    plan, left, right = products.planned(op, a, b)
+    if product(plan.shape) == 0 or x1.shape[-1] == 0:
+        return x1.like(apply.full_node(x1.tape, plan.shape, x1.node.kind, 0))
+    result = reducing.room(x1.device, op, x1.node.kind, plan.shape)
+    products.multiply(x1.device, op, plan, left, right, reducing.memory_view(result))
+    return x1.like(result)
+
+
+def _of_whole_numbers(op: str, x1: Array, x2: Array) -> Array:
+    """All products of a row and a column in memory, and their sum."""
+    left = x1[None, :] if x1.ndim == 1 else x1
+    right = x2[:, None] if x2.ndim == 1 else x2
+    if left.shape[-1] != right.shape[-2]:
+        raise InvalidArgument(op, "x2", x2.shape, f"{left.shape[-1]} rows, as x1 has columns")
+    kind = promoted(x1.node.kind, x2.node.kind)
+    spread = left[..., :, :, None] * right[..., None, :, :]
+    found = total(spread, axis=-2, dtype=(INT8 if kind.kind == "b" else kind).numpy)
+    if x1.ndim == 1:
+        found = found[..., 0, :]
+    return found[..., 0] if x2.ndim == 1 else found
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """The sums of conj(x1) x2 along an axis, after broadcasting."""
+    shapes.axis("vecdot", "axis", axis, min(x1.ndim, x2.ndim))
+    if x1.shape[axis] != x2.shape[axis]:
+        raise InvalidArgument("vecdot", "x2", x2.shape, f"{x1.shape[axis]} indices on axis {axis}")
+    own = apply.unary("conj", x1) if x1.node.kind is COMPLEX64 else x1
+    kind = promoted(x1.node.kind, x2.node.kind)
+    return total(own * x2, axis=axis, dtype=kind.numpy)
+
+
+def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
+    """The sums of products over some axes of each: the last ``axes`` of x1 with the first of x2, or
+    two sequences of axes."""
+    op = "tensordot"
+    if isinstance(axes, int):
+        own: Sequence[int] = range(x1.ndim - axes, x1.ndim)
+        other: Sequence[int] = range(axes)
+    else:
+        own, other = ([*given] for given in axes)
+    own = [shapes.axis(op, "axes", n, x1.ndim) for n in own]
+    other = [shapes.axis(op, "axes", n, x2.ndim) for n in other]
+    if [x1.shape[n] for n in own] != [x2.shape[n] for n in other]:
+        raise InvalidArgument(op, "axes", axes, "axes of the same extents")
+    rest, left = (
+        [n for n in range(x.ndim) if n not in used] for x, used in ((x1, own), (x2, other))
+    )
+    length = product([x1.shape[n] for n in own])
+    a = views.permuted(x1, (*rest, *own)).reshape((-1, length) if length else (_n(x1, rest), 0))
+    b = views.permuted(x2, (*other, *left)).reshape((length, _n(x2, left)))
+    shape = (*(x1.shape[n] for n in rest), *(x2.shape[n] for n in left))
+    return matmul(a, b).reshape(shape)
+
+
+def _n(x: Array, axes: Sequence[int]) -> int:
+    return product([x.shape[n] for n in axes])

@@ -1,0 +1,195 @@
+"""Arrays of the same elements in other shapes and orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from browsergpu.array import apply, gathering, views
+from browsergpu.array.array import Array
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import promoted
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.shapes import Shape
+
+
+def broadcast_to(x: Array, /, shape: Any) -> Array:
+    """The array repeated to a shape, in the same memory."""
+    op = "broadcast_to"
+    target = checks.dimensions(op, "shape", shape)
+    if len(target) < x.ndim or shapes.broadcast(op, x.shape, target) != target:
+        raise InvalidArgument(op, "shape", shape, f"one that {x.shape} broadcasts to")
+    return views.spread(x, target)
+
+
+def broadcast_arrays(*arrays: Array) -> list[Array]:
+    """The arrays repeated to the one shape that they broadcast to."""
+    shape: Shape = reduce(
+        lambda a, b: shapes.broadcast("broadcast_arrays", a, b), [x.shape for x in arrays], ()
+    )
+    return [views.spread(x, shape) for x in arrays]
+
+
+def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
+    """The elements in another shape, of which one extent may be -1; in the same memory where that
+    is possible and ``copy`` is not True. ``copy=False`` raises ValueError where it is not."""
+    return views.reshaped("reshape", x, shape, copy=copy)
+
+
+def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
+    """The array with its axes in another order, in the same memory."""
+    order = tuple(shapes.axis("permute_dims", "axes", axis, x.ndim) for axis in axes)
+    if sorted(order) != list(range(x.ndim)):
+        raise InvalidArgument("permute_dims", "axes", axes, f"each axis below {x.ndim} once")
+    return views.permuted(x, order)
+
+
+def matrix_transpose(x: Array, /) -> Array:
+    """The array with its last two axes exchanged, in the same memory."""
+    return x.mT
+
+
+def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
+    """The array with some axes moved to other places, in the same memory."""
+    op = "moveaxis"
+    given, places = (
+        [shapes.axis(op, name, axis, x.ndim) for axis in (v if hasattr(v, "__len__") else (v,))]
+        for name, v in (("source", source), ("destination", destination))
+    )
+    if len(given) != len(places) or len(set(given)) < len(given) or len(set(places)) < len(places):
+        raise InvalidArgument(op, "destination", destination, "as many different axes as source")
+    order = [axis for axis in range(x.ndim) if axis not in given]
+    for place, axis in sorted(zip(places, given, strict=True)):
+        order.insert(place, axis)
+    return views.permuted(x, tuple(order))
+
+
+def expand_dims(x: Array, /, *, axis: int = 0) -> Array:
+    """The array with an axis of one index more, in the same memory."""
+    at = checks.integer("expand_dims", "axis", axis, -x.ndim - 1)
+    if at > x.ndim:
+        raise _no_axis("expand_dims", axis, x.ndim + 1)
+    shape = list(x.shape)
+    shape.insert(at % (x.ndim + 1), 1)
+    return views.reshaped("expand_dims", x, shape)
+
+
+def squeeze(x: Array, /, axis: Any) -> Array:
+    """The array without some axes of one index, in the same memory."""
+    chosen = shapes.axes("squeeze", "axis", axis, x.ndim)
+    if any(x.shape[n] != 1 for n in chosen):
+        raise InvalidArgument("squeeze", "axis", axis, "axes of one index")
+    return views.reshaped("squeeze", x, shapes.without(x.shape, chosen, keepdims=False))
+
+
+def flip(x: Array, /, *, axis: Any = None) -> Array:
+    """The array with the order along some axes, or all, reversed; in the same memory."""
+    chosen = shapes.axes("flip", "axis", axis, x.ndim)
+    return x[tuple(slice(None, None, -1 if n in chosen else None) for n in range(x.ndim))]
+
+
+def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
+    """The array with its elements moved on along some axes, those at the end to the beginning.
+    Without axes all elements are moved in their order."""
+    if axis is None:
+        return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
+    given = axis if hasattr(axis, "__len__") else (axis,)
+    by = shift if hasattr(shift, "__len__") else (shift,) * len(given)
+    if len(by) != len(given):
+        raise InvalidArgument("roll", "shift", shift, f"{len(given)} numbers, as there are axes")
+    for number, name in zip(by, given, strict=True):
+        at = shapes.axis("roll", "axis", name, x.ndim)
+        extent = x.shape[at]
+        moved = int(number) % extent if extent else 0
+        if moved:
+            cut: list[slice] = [slice(None)] * x.ndim
+            tail, head = list(cut), list(cut)
+            tail[at], head[at] = slice(extent - moved, None), slice(None, extent - moved)
+            x = concat([x[tuple(tail)], x[tuple(head)]], axis=at)
+    return x
+
+
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
+    """Arrays one behind the other along an axis; all else of their shapes is the same. Without an
+    axis, all elements in their order."""
+    op = "concat"
+    if not arrays:
+        raise InvalidArgument(op, "arrays", arrays, "one array at least")
+    for x in arrays:
+        if not isinstance(x, Array):
+            raise InvalidType(op, "arrays", x, "arrays")
+    if axis is None:
+        return concat([reshape(x, (-1,)) for x in arrays], axis=0)
+    at = shapes.axis(op, "axis", axis, arrays[0].ndim)
+    kind = reduce(promoted, [x.node.kind for x in arrays])
+    rest = [n for i, n in enumerate(arrays[0].shape) if i != at]
+    for x in arrays:
+        if [n for i, n in enumerate(x.shape) if i != at] != rest or x.ndim != arrays[0].ndim:
+            raise InvalidArgument(op, "arrays", x.shape, f"{arrays[0].shape} but for axis {at}")
+    total = sum(x.shape[at] for x in arrays)
+    shape = (*arrays[0].shape[:at], total, *arrays[0].shape[at + 1 :])
+    first = arrays[0]
+    result = first.like(apply.full_node(first.tape, shape, kind, 0))
+    begin = 0
+    for x in arrays:
+        end = begin + x.shape[at]
+        items = [slice(begin, end) if n == at else slice(None) for n in range(len(shape))]
+        own = apply.cast_to(op, x, kind, copy=False)
+        result = gathering.replaced(result, gathering.region(shape, items), own)
+        begin = end
+    return result
+
+
+def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+    """Arrays of one shape along a new axis."""
+    if not arrays:
+        raise InvalidArgument("stack", "arrays", arrays, "one array at least")
+    rank = arrays[0].ndim + 1
+    at = shapes.axis("stack", "axis", axis, rank)
+    return concat([expand_dims(x, axis=at) for x in arrays], axis=at)
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The arrays of which an axis consists, in the same memory."""
+    at = shapes.axis("unstack", "axis", axis, x.ndim)
+    return tuple(x[(*(slice(None),) * at, n)] for n in range(x.shape[at]))
+
+
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Each element so many times, along an axis, or of all in their order; ``repeats`` is one
+    number or one for each index."""
+    if axis is None:
+        return repeat(reshape(x, (-1,)), repeats, axis=0)
+    at = shapes.axis("repeat", "axis", axis, x.ndim)
+    counts = repeats.numpy() if isinstance(repeats, Array) else repeats
+    return gathering.by_arrays(x, [at], [np.repeat(np.arange(x.shape[at]), counts)], False)
+
+
+def tile(x: Array, repetitions: Sequence[int], /) -> Array:
+    """The array so many times along each axis."""
+    counts = checks.dimensions("tile", "repetitions", repetitions)
+    rank = max(len(counts), x.ndim)
+    shape = (1,) * (rank - x.ndim) + x.shape
+    counts = (1,) * (rank - len(counts)) + counts
+    both = [(count, extent) for count, extent in zip(counts, shape, strict=True)]
+    spread = views.spread(
+        views.reshaped("tile", x, [n for _, extent in both for n in (1, extent)]),
+        tuple(n for pair in both for n in pair),
+    )
+    return views.reshaped("tile", spread, [count * extent for count, extent in both])
+
+
+def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
+    """The parts of an array at indices along an axis, which may be left out for vectors. Indices on
+    the GPU are not checked: those outside count as the nearest inside."""
+    if axis is None and x.ndim != 1:
+        raise InvalidArgument("take", "axis", axis, "an axis")
+    at = shapes.axis("take", "axis", 0 if axis is None else axis, x.ndim)
+    return x[(*(slice(None),) * at, indices)]
+
+
+def _no_axis(op: str, axis: Any, rank: int) -> InvalidArgument:
+    return InvalidArgument(op, "axis", axis, f"an axis from {-rank} to {rank - 1}")

@@ -1,0 +1,226 @@
+"""Elements of an array at places that are computed: index arrays, and assignment to parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import index
+from typing import Any, TypeVar
+
+import numpy as np
+
+from browsergpu.array import views
+from browsergpu.array.apply import resolve
+from browsergpu.array.lazy.node import Node
+from browsergpu.array.lazy.tape import Tape, Window
+from browsergpu.array.numbers import words_of
+from browsergpu.array.uploading import uploaded
+from browsergpu.array.value import Value
+from browsergpu.core import shapes
+from browsergpu.core.element_types import BOOL, INT32, UINT32, ElementType
+from browsergpu.core.errors import InvalidIndex
+from browsergpu.core.shapes import Shape, contiguous_strides
+from browsergpu.kernels.fused.operations import cast
+
+V = TypeVar("V", bound=Value)
+
+_WORD = 0xFFFFFFFF
+#: Entries of a tape for an index, of which each axis takes some.
+_BY_AXIS = 12
+
+
+class _Places:
+    """Arithmetic of places (uint32) within a Window."""
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self._place = -1
+
+    def number(self, value: int, kind: ElementType = UINT32) -> int:
+        return self.window.number(kind, (value & _WORD,))
+
+    def op(self, name: str, *places: int, kinds: Sequence[ElementType] | None = None) -> int:
+        made = resolve(name, tuple(kinds or (UINT32,) * len(places)))
+        return self.window.add(made, *places).place
+
+    def times(self, place: int, by: int) -> int:
+        return place if by == 1 else self.op("multiply", place, self.number(by))
+
+    def coordinate(self, inner: int, extent: int, is_first: bool) -> int:
+        """Along an axis of the result, of which each index is ``inner`` elements."""
+        if self._place < 0:
+            self._place = self.window.add_place(UINT32).place
+        at = self._place
+        if inner != 1:
+            at = self.op("floor_divide", at, self.number(inner))
+        return at if is_first else self.op("remainder", at, self.number(extent))
+
+    def total(self, terms: Sequence[int], offset: int) -> int:
+        if offset or not terms:
+            terms = [*terms, self.number(offset)]
+        return reduce(lambda a, b: self.op("add", a, b), terms)
+
+
+def by_arrays(x: V, axes: Sequence[int], arrays: Sequence[Any], first: bool) -> V:
+    """The elements of which arrays of whole numbers, one for each of some axes, say the indices.
+    The arrays' axes stand in place of these, or come ``first``. Raises InvalidIndex where an index
+    of a host's array is outside."""
+    source = x.node.in_memory()
+    given = [_checked(x, axis, array) for axis, array in zip(axes, arrays, strict=True)]
+    spread = reduce(
+        lambda a, b: shapes.broadcast("index", a, b), [array.node.shape for array in given]
+    )
+    rest = [n for n in range(len(source.shape)) if n not in axes]
+    before = 0 if first else axes[0]
+    kept = [source.shape[n] for n in rest]
+    shape = (*kept[:before], *spread, *kept[before:])
+    turned = [
+        views.reshaped("index", array, (*array.node.shape, *(1,) * (len(kept) - before)))
+        for array in given
+    ]
+    steps, inner = views.strides_of(x), contiguous_strides(shape)
+    window = x.tape.window(shape, len(axes) + 1, _BY_AXIS * (len(shape) + len(axes)))
+    places = _Places(window)
+    terms = [
+        places.times(_wrapped(places, array.node, source.shape[axis]), steps[axis])
+        for axis, array in zip(axes, turned, strict=True)
+    ]
+    for n, axis in enumerate(rest):
+        at = n if n < before else n + len(spread)
+        if source.shape[axis] > 1:
+            place = places.coordinate(inner[at], source.shape[axis], _is_first(shape, at))
+            terms.append(places.times(place, steps[axis]))
+    total = places.total(terms, source.offset)
+    return x.like(window.add_load(source.kind, window.place_to_load(source), total))
+
+
+def _is_first(shape: Shape, axis: int) -> bool:
+    return all(extent == 1 for extent in shape[:axis])
+
+
+def _checked(x: Value, axis: int, array: Any) -> Value:
+    """An index array on the GPU; one from the host with its indices checked."""
+    extent = x.node.shape[axis]
+    if isinstance(array, Value):
+        if extent == 0 and 0 not in array.node.shape:
+            raise InvalidIndex("index", "key", "an array", f"no index, as axis {axis} has none")
+        return array
+    outside = (array < -extent) | (array >= extent)
+    if outside.any():
+        raise InvalidIndex(
+            "index", "key", int(array[outside].flat[0]), f"indices from {-extent} to {extent - 1}"
+        )
+    return x.like(uploaded(x.tape, np.asarray(array), INT32))
+
+
+def _wrapped(places: _Places, node: Node, extent: int) -> int:
+    """Indices counted from the end where they are negative, and moved inside."""
+    place = places.window.place_of(node)
+    if node.kind.kind == "u":
+        whole = _as(places, node, UINT32, place)
+        return places.op("minimum", whole, places.number(extent - 1))
+    whole = _as(places, node, INT32, place)
+    pair = (INT32, INT32)
+    negative = places.op("less", whole, places.number(0, INT32), kinds=pair)
+    turned = places.op("add", whole, places.number(extent, INT32), kinds=pair)
+    inside = places.op("where", negative, turned, whole, kinds=(BOOL, INT32, INT32))
+    low = places.op("maximum", inside, places.number(0, INT32), kinds=pair)
+    high = places.op("minimum", low, places.number(extent - 1, INT32), kinds=pair)
+    return places.window.add(cast(INT32, UINT32), high).place
+
+
+def _as(places: _Places, node: Node, kind: ElementType, place: int) -> int:
+    return place if node.kind is kind else places.window.add(cast(node.kind, kind), place).place
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of an array by integers, slices and None: its ``shape``, and for each axis of the
+    array the first index, the step (above 0), how many, whether they run backwards, and which axis
+    of the region it is (-1 for an integer's)."""
+
+    shape: Shape
+    axes: tuple[tuple[int, int, int, bool, int], ...]
+
+
+def region(shape: Shape, items: Sequence[Any]) -> Region:
+    """The part of an array of a shape that integers, slices and None select."""
+    extents: list[int] = []
+    axes: list[tuple[int, int, int, bool, int]] = []
+    for item in items:
+        if item is None:
+            extents.append(1)
+            continue
+        extent = shape[len(axes)]
+        if isinstance(item, slice):
+            found = range(*item.indices(extent))
+            turned = found.step < 0
+            low = found[-1] if turned and found else found.start
+            axes.append((low, abs(found.step), len(found), turned, len(extents)))
+            extents.append(len(found))
+        else:
+            at = index(item)
+            if not -extent <= at < extent:
+                raise InvalidIndex("assign", "key", at, f"an index from {-extent} to {extent - 1}")
+            axes.append((at % extent, 1, 1, False, -1))
+    return Region(tuple(extents), tuple(axes))
+
+
+def replaced(x: V, part: Region, value: Any) -> V:
+    """The array with a part of it replaced: by a number, or by an array of its dtype that
+    broadcasts to the part's shape."""
+    node = x.node
+    if 0 in part.shape or 0 in node.shape:
+        return x
+    source = None
+    steps: Shape = ()
+    if isinstance(value, Value):
+        source = views.spread(value, part.shape).node
+        steps = contiguous_strides(part.shape) if source.strides is None else source.strides
+    shape, inner = node.shape, contiguous_strides(node.shape)
+    window = x.tape.window(shape, 2, _BY_AXIS * (len(shape) + 1))
+    places = _Places(window)
+    inside: list[int] = []
+    terms: list[int] = []
+    for axis, (low, step, count, turned, own) in enumerate(part.axes):
+        extent = shape[axis]
+        if extent == 1:
+            continue
+        is_whole = count == extent
+        by = steps[own] if own >= 0 and steps else 0
+        if is_whole and by == 0:
+            continue
+        at = places.coordinate(inner[axis], extent, _is_first(shape, axis))
+        at = places.op("subtract", at, places.number(low)) if low else at
+        if not is_whole:  # below the first index it wraps around
+            last = places.number((count - 1) * step)
+            inside.append(places.op("less_equal", at, last))
+        if step > 1:
+            each = places.number(step)
+            if not is_whole:
+                rest = places.op("remainder", at, each)
+                inside.append(places.op("equal", rest, places.number(0)))
+            at = places.op("floor_divide", at, each)
+        if by:
+            at = places.op("subtract", places.number(count - 1), at) if turned else at
+            terms.append(places.times(at, by))
+    if source is None:
+        new = window.number(node.kind, words_of(value, node.kind))
+    else:
+        total = places.total(terms, source.offset)
+        new = window.add_load(node.kind, window.place_to_load(source), total).place
+    if not inside:
+        return x.like(window.add(cast(node.kind, node.kind), new))
+    both = (BOOL, BOOL)
+    chosen = reduce(lambda a, b: places.op("logical_and", a, b, kinds=both), inside)
+    made = resolve("where", (BOOL, node.kind, node.kind))
+    return x.like(window.add(made, chosen, new, window.place_of(node)))
+
+
+def coordinates(tape: Tape, shape: Shape, axis: int) -> Node:
+    """The index along an axis of each element of a shape: int32."""
+    window = tape.window(shape, 0, _BY_AXIS)
+    inner = contiguous_strides(shape)[axis]
+    place = _Places(window).coordinate(inner, shape[axis], _is_first(shape, axis))
+    return window.add(cast(UINT32, INT32), place)

@@ -1,0 +1,160 @@
+"""Parts of arrays, by the keys that NumPy takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any, TypeVar
+
+import numpy as np
+
+from browsergpu.array import gathering, views
+from browsergpu.array.apply import apply, cast_to
+from browsergpu.array.numbers import python_number, typed_number
+from browsergpu.array.uploading import uploaded
+from browsergpu.array.value import Value
+from browsergpu.core import shapes
+from browsergpu.core.element_types import BOOL
+from browsergpu.core.errors import InvalidArgument, InvalidIndex
+
+V = TypeVar("V", bound=Value)
+_OP = "index"
+
+
+def get(x: V, key: Any) -> V:
+    """``x[key]``: integers, slices, ``...`` and None give the same memory; arrays of whole numbers,
+    lists of them too, a copy. Indices of an array on the GPU are not checked there: those outside
+    count as the nearest inside."""
+    items = _items(x, key)
+    arrays = [_index_array(x, item) for item in items]
+    if not any(array is not None for array in arrays):
+        return _basic(x, items)
+    # First all that is basic, with a whole axis in place of each array.
+    rest = _basic(
+        x, [slice(None) if a is not None else i for i, a in zip(items, arrays, strict=True)]
+    )
+    axis, axes, found = 0, [], []
+    for item, array in zip(items, arrays, strict=True):
+        if array is not None:
+            axes.append(axis)
+            found.append(array)
+        if item is None or array is not None or isinstance(item, slice):
+            axis += 1
+    return gathering.by_arrays(rest, axes, found, _starts_first(items, arrays))
+
+
+def _starts_first(items: Sequence[Any], arrays: Sequence[Any]) -> bool:
+    """Whether the axes of index arrays come first in the result: where a slice or None is between
+    two of them (an integer beside an array counts as one)."""
+    advanced = [
+        n
+        for n, (item, array) in enumerate(zip(items, arrays, strict=True))
+        if array is not None or not (item is None or isinstance(item, slice))
+    ]
+    return advanced[-1] - advanced[0] + 1 != len(advanced)
+
+
+def _items(x: Value, key: Any) -> list[Any]:
+    """The key's items, one for each axis, with None between them; no ``...``."""
+    items = list(key) if isinstance(key, tuple) else [key]
+    rank = len(x.node.shape)
+    ellipses = sum(item is Ellipsis for item in items)
+    used = sum(item is not None and item is not Ellipsis for item in items)
+    if ellipses > 1:
+        raise InvalidIndex(_OP, "key", key, "one ... at most")
+    if used > rank:
+        raise InvalidIndex(_OP, "key", key, f"at most {rank} indices, as there are axes")
+    fill = [slice(None)] * (rank - used)
+    if ellipses:
+        at = next(n for n, item in enumerate(items) if item is Ellipsis)
+        return [*items[:at], *fill, *items[at + 1 :]]
+    return [*items, *fill]
+
+
+def _index_array(x: V, item: Any) -> Any:
+    """An item that is an array of whole numbers, as one of NumPy or of the GPU; None for others."""
+    if item is None or (isinstance(item, slice | int | np.integer) and not isinstance(item, bool)):
+        return None
+    if isinstance(item, Value):
+        if item.node.kind.kind not in "iu":
+            raise InvalidIndex(_OP, "key", f"an array of {item.node.kind.name}", "whole numbers")
+        return item
+    if isinstance(item, list | np.ndarray):
+        array = np.asarray(item)
+        if array.size == 0 and isinstance(item, list):
+            array = array.astype(np.int32)
+        if array.dtype.kind not in "iu":
+            raise InvalidIndex(_OP, "key", item, "whole numbers")
+        return array
+    raise InvalidIndex(_OP, "key", item, "an integer, a slice, ..., None or whole numbers")
+
+
+def _basic(x: V, items: Sequence[Any]) -> V:
+    """The view of integers, slices and None."""
+    x.node.in_memory()
+    extents, steps = x.node.shape, views.strides_of(x)
+    shape: list[int] = []
+    strides: list[int] = []
+    offset = axis = 0
+    for item in items:
+        if item is None:
+            shape.append(1)
+            strides.append(0)
+            continue
+        extent, step = extents[axis], steps[axis]
+        axis += 1
+        if isinstance(item, slice):
+            start, _, stride = item.indices(extent)
+            count = len(range(*item.indices(extent)))
+            if count:
+                offset += start * step
+            shape.append(count)
+            strides.append(step * stride)
+        else:
+            at = index(item)
+            if not -extent <= at < extent:
+                raise InvalidIndex(_OP, "key", at, f"an index from {-extent} to {extent - 1}")
+            offset += at % extent * step
+    return views.view(x, tuple(shape), tuple(strides), offset)
+
+
+def assigned(x: V, key: Any, value: Any) -> V:
+    """The array with ``x[key] = value`` done: another one, as arrays behave as values. The key is
+    basic, or an array of bools of x's shape (with a value that broadcasts to x)."""
+    kind = x.node.kind
+    if isinstance(key, np.ndarray) and key.dtype == np.bool_:
+        key = x.like(uploaded(x.tape, key))
+    given = value
+    if (
+        not isinstance(value, Value)
+        and python_number(value) is None
+        and typed_number(value) is None
+    ):
+        given = x.like(uploaded(x.tape, np.asarray(value)))
+    if isinstance(given, Value):
+        given = cast_to("assign", given, kind, copy=False)
+    if isinstance(key, Value) and key.node.kind is BOOL:
+        if key.node.shape != x.node.shape:
+            raise InvalidIndex(_OP, "key", f"shape {key.node.shape}", f"shape {x.node.shape}")
+        return _cast_back(apply("where", x, key, given, x), x)
+    items = _items(x, key)
+    if any(_index_array(x, item) is not None for item in items):
+        raise InvalidIndex(_OP, "key", key, "integers, slices, ... and None, or bools of its shape")
+    region = gathering.region(x.node.shape, items)
+    if isinstance(given, Value):
+        try:
+            whole = shapes.broadcast("assign", given.node.shape, region.shape)
+        except InvalidArgument:
+            whole = ()
+        if whole != region.shape:
+            raise InvalidArgument(
+                "assign",
+                "value",
+                f"shape {given.node.shape}",
+                f"one that broadcasts to {region.shape}",
+            )
+    return gathering.replaced(x, region, given)
+
+
+def _cast_back(x: V, like: V) -> V:
+    return cast_to("assign", x, like.node.kind, copy=False)

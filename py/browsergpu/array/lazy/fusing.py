@@ -1,0 +1,163 @@
+"""Evaluating a Window: which kernels compute the values that are wanted, and their launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from browsergpu.array.device_array import Storage
+from browsergpu.array.lazy.layout import layout
+from browsergpu.array.lazy.node import Node
+from browsergpu.core.checks import product
+from browsergpu.core.grids import cover
+from browsergpu.core.shapes import Shape
+from browsergpu.device.device import Device
+from browsergpu.gpu.port import Pipeline
+from browsergpu.kernels import shaders
+from browsergpu.kernels.fused.source import (
+    MOST_KERNELS,
+    THREADS,
+    Source,
+    is_leaf,
+    is_loaded,
+    needed,
+    operands_of,
+    source,
+    with_operands,
+)
+
+
+class Kernels:
+    """The pipelines of fused kernels on one device."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        #: Arrays that a kernel may read: one binding is for the result.
+        self.most_leaves = device.limits["maxStorageBuffersPerShaderStage"] - 1
+        self._immediate_bytes = device.immediate_bytes
+        self._made: dict[Source, Pipeline] = {}
+
+    def pipeline(self, kernel: Source) -> Pipeline:
+        """The kernel compiled; in the background, when it comes for the first time."""
+        made = self._made.get(kernel)
+        if made is None:
+            if len(self._made) >= MOST_KERNELS:
+                del self._made[next(iter(self._made))]
+            made = self._made[kernel] = self._compile(kernel)
+        return made
+
+    def _compile(self, kernel: Source) -> Pipeline:
+        immediate = 4 * kernel.parameters <= self._immediate_bytes
+        code = shaders.with_immediates(kernel.code) if immediate else kernel.code
+        return self.device.recorder.create_pipeline(
+            label="fused",
+            file="fused.wgsl",
+            code=code,
+            entry_point="main",
+            signature=kernel.signature,
+            constants={},
+            parameter_format="I" * kernel.parameters,
+            immediate=immediate,
+        )
+
+
+def run(
+    kernels: Kernels,
+    shape: Shape,
+    code: Sequence[int],
+    leaves: Mapping[int, Node],
+    words: Mapping[int, tuple[int, ...]],
+    wanted: Sequence[Node],
+) -> None:
+    """Gives the wanted values memory, and records what computes them: what is at their places of
+    the tape ``code``, whose results are of ``shape``. ``leaves`` are the arrays that it reads, and
+    ``words`` its numbers, with their places."""
+    device = kernels.device
+    n = product(shape)
+    made: list[Storage] = []
+    try:
+        for node in wanted:
+            buffer = device.memory.get_buffer("array", node.kind.device_bytes(n))
+            made.append(Storage(device, buffer))
+        if n:
+            by_place = dict(zip((node.place for node in wanted), made, strict=True))
+            for places in _shares(code, sorted(by_place), kernels.most_leaves + 1):
+                results = [by_place[place] for place in places]
+                _launch(kernels, shape, code, leaves, words, places, results)
+    except BaseException:
+        for storage in made:
+            storage.release()
+        raise
+    for node, storage in zip(wanted, made, strict=True):
+        node.storage = storage
+
+
+def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[list[int]]:
+    """The places of the wanted values, in groups that take no more than ``most`` buffers each."""
+    groups: list[tuple[list[int], set[int]]] = []
+    for place in places:
+        leaves = {at for at in needed(code, [place]) if is_leaf(code[at])}
+        if groups:
+            group, known = groups[-1]
+            if len(known | leaves) + len(group) + 1 <= most:
+                group.append(place)
+                known |= leaves
+                continue
+        groups.append(([place], leaves))
+    return [group for group, _ in groups]
+
+
+def _launch(
+    kernels: Kernels,
+    shape: Shape,
+    code: Sequence[int],
+    leaves: Mapping[int, Node],
+    words: Mapping[int, tuple[int, ...]],
+    places: Sequence[int],
+    results: Sequence[Storage],
+) -> None:
+    kept = needed(code, places)
+    read = [leaves[place] for place in kept if is_leaf(code[place])]
+    rank, by_fours, ways, layout_words = layout(
+        shape,
+        tuple(
+            [
+                (leaves[place].shape, leaves[place].strides, leaves[place].offset)
+                for place in kept
+                if is_leaf(code[place]) and not is_loaded(code[place])
+            ]
+        ),
+    )
+    kernel = source(*_compacted(code, places, kept), ways, rank, by_fours)
+    ids = []
+    for leaf in read:
+        assert leaf.storage is not None
+        ids.append(leaf.storage.buffer.id)
+    n = product(shape)
+    kernels.device.recorder.dispatch(
+        kernels.pipeline(kernel),
+        *cover(n, 4 * THREADS),
+        *ids,
+        *[storage.buffer.id for storage in results],
+        n,
+        *layout_words,
+        *[word for place in kept for word in words.get(place, ())],
+    )
+
+
+def _compacted(
+    code: Sequence[int], places: Sequence[int], kept: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The entries of a tape that are kept, and the places of the results among them: the same
+    computation has the same key, whatever else stood beside it."""
+    if len(kept) == len(code):
+        return tuple(code), tuple(places)
+    new = {place: at for at, place in enumerate(kept)}
+    return (
+        tuple(
+            [
+                with_operands(code[place], [new[at] for at in operands_of(code[place])])
+                for place in kept
+            ]
+        ),
+        tuple([new[place] for place in places]),
+    )

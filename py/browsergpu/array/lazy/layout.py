@@ -1,0 +1,66 @@
+"""How the arrays that a fused kernel reads lie in its result's order."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from browsergpu.core.shapes import (
+    Shape,
+    broadcast_strides,
+    contiguous_strides,
+    merged,
+)
+from browsergpu.kernels.fused.source import EACH, FLAT, MOVED, ROWS, SAME, WHOLE
+
+#: An array's shape, its strides (None: packed from the offset on) and its offset, in elements.
+Place = tuple[Shape, Shape | None, int]
+#: How many axes the result has, whether its rows are of fours, how each array is read, and the
+#: parameters of all that.
+Layout = tuple[int, bool, str, tuple[int, ...]]
+
+_WORD = 0xFFFFFFFF  # negative strides wrap around, as the shader's sums do
+
+
+@lru_cache(maxsize=1024)
+def layout(shape: Shape, places: tuple[Place, ...]) -> Layout:
+    """How to read arrays that broadcast to a shape."""
+    steps = [
+        None
+        if strides is None and offset == 0 and own == shape
+        else broadcast_strides(own, shape, strides)
+        for own, strides, offset in places
+    ]
+    extents, *strided = merged(shape, *(given for given in steps if given is not None))
+    if not extents:
+        extents, strided = (1,), [(0,) for _ in strided]
+    by_fours = extents[-1] % 4 == 0
+    packed = contiguous_strides(extents)
+    rest = iter(strided)
+    ways, words = "", []
+    for given, (_, _, offset) in zip(steps, places, strict=True):
+        if given is None:
+            ways += WHOLE
+            continue
+        own = next(rest)
+        way = _way(own, offset, packed, by_fours)
+        ways += way
+        if way == MOVED:
+            words.append(offset // 4)
+        elif way == SAME:
+            words.append(offset)
+        else:
+            words += [offset, *(step & _WORD for step in own)]
+    if any(way in (ROWS, FLAT, EACH) for way in ways):
+        words = [*extents[1:], *words]
+    return len(extents), by_fours, ways, tuple(words)
+
+
+def _way(steps: Shape, offset: int, packed: Shape, by_fours: bool) -> str:
+    if not any(steps):
+        return SAME
+    if steps == packed and offset % 4 == 0:
+        return MOVED
+    if by_fours and steps[-1] == 0:
+        return FLAT
+    in_fours = all(step % 4 == 0 for step in steps[:-1]) and offset % 4 == 0
+    return ROWS if by_fours and steps[-1] == 1 and in_fours else EACH

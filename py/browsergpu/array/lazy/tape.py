@@ -1,0 +1,160 @@
+"""What was asked for and not computed yet.
+
+Each operation on arrays appends a whole number to a tape, one tape (a Window) for each shape of
+results. A Window is evaluated when a value of it is needed elsewhere, or when it is full: then the
+values that somebody still holds are computed by one kernel, or by as few as the device's limit of
+buffers allows; the others get no memory.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakValueDictionary
+
+from browsergpu.array.lazy import fusing
+from browsergpu.array.lazy.node import Node
+from browsergpu.core.element_types import ElementType
+from browsergpu.core.shapes import Shape
+from browsergpu.device.device import Device
+from browsergpu.kernels.fused.operations import Overload
+from browsergpu.kernels.fused.source import PLACE, leaf, load, loaded, number, operation
+
+#: Entries of a Window: operations, arrays and numbers. About thirty operations.
+MOST_ENTRIES = 64
+#: Windows that stay unevaluated beside each other. What they hold is bounded by that.
+MOST_WINDOWS = 8
+#: Bytes that arrays which only a Window still needs may have before it is evaluated.
+MOST_HELD = 256 * 2**20
+
+
+class Window:
+    """The operations whose results have one shape."""
+
+    __slots__ = ("_loaded", "_read", "code", "held", "leaves", "nodes", "shape", "tape", "words")
+
+    def __init__(self, tape: Tape, shape: Shape) -> None:
+        self.tape = tape
+        self.shape = shape
+        self.code: list[int] = []
+        self.leaves: dict[int, Node] = {}  # arrays in memory
+        self._read: dict[Node, int] = {}  # their places, where they are read
+        self._loaded: dict[Node, int] = {}  # and where elements of them are loaded
+        self.nodes: list[Node] = []
+        self.words: dict[int, tuple[int, ...]] = {}  # of numbers
+        self.held = 0
+
+    def place_of(self, node: Node) -> int:
+        """Where a value is on the tape; one from elsewhere is evaluated, and read by the kernel."""
+        if node.window is self:
+            return node.place
+        place = self._read.get(node)
+        if place is None:
+            place = self._read[node] = self._leaf(node, leaf(node.kind))
+        return place
+
+    def place_to_load(self, node: Node) -> int:
+        """Where a value is on the tape whose elements can be loaded."""
+        place = self._loaded.get(node)
+        if place is None:
+            place = self._loaded[node] = self._leaf(node, loaded(node.kind))
+        return place
+
+    def _leaf(self, node: Node, entry: int) -> int:
+        storage = node.in_memory().storage
+        assert storage is not None
+        place = len(self.code)
+        self.code.append(entry)
+        self.leaves[place] = node
+        self.held += storage.buffer.capacity
+        return place
+
+    def number(self, kind: ElementType, words: tuple[int, ...]) -> int:
+        """The place of a new number."""
+        place = len(self.code)
+        self.code.append(number(kind))
+        self.words[place] = words
+        return place
+
+    def add(self, overload: Overload, *places: int) -> Node:
+        """The value of an operation on values at places of the tape."""
+        return self._added(overload.result, operation(overload.number, *places))
+
+    def add_load(self, kind: ElementType, array: int, at: int) -> Node:
+        """The elements of a loaded array at the places that a value says."""
+        return self._added(kind, load(kind, array, at))
+
+    def add_value(self, kind: ElementType, place: int) -> Node:
+        """The value at a place, as a result."""
+        node = Node(kind, self.shape)
+        node.window, node.place = self, place
+        self.nodes.append(node)
+        return node
+
+    def add_place(self, kind: ElementType) -> Node:
+        """Each element's own place in the result, counted in its order: a uint32."""
+        return self._added(kind, PLACE)
+
+    def _added(self, kind: ElementType, entry: int) -> Node:
+        node = Node(kind, self.shape)
+        node.window = self
+        node.place = len(self.code)
+        self.code.append(entry)
+        self.nodes.append(node)
+        return node
+
+    def has_room(self, operands: int, entries: int) -> bool:
+        """Whether so many more arrays and entries still fit."""
+        return (
+            len(self.code) + entries <= MOST_ENTRIES
+            and len(self.leaves) + operands <= self.tape.kernels.most_leaves
+            and self.held <= MOST_HELD
+        )
+
+    def evaluate(self) -> None:
+        """Computes what somebody holds of it. Raises OutOfMemory where there is no room; the values
+        are then still to be computed."""
+        wanted = [node for node in self.nodes if node.holders]
+        if wanted:
+            fusing.run(self.tape.kernels, self.shape, self.code, self.leaves, self.words, wanted)
+        for node in self.nodes:
+            node.window = None
+        windows = self.tape.windows
+        if windows.get(self.shape) is self:
+            del windows[self.shape]
+
+
+class Tape:
+    """The Windows of one device."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.windows: dict[Shape, Window] = {}
+        self.kernels = fusing.Kernels(device)
+
+    def window(self, shape: Shape, operands: int, entries: int = 0) -> Window:
+        """Where to put operations whose results have a shape: of so many arrays and numbers, and as
+        many entries, or one more than these."""
+        window = self.windows.get(shape)
+        if window is not None:
+            if window.has_room(operands, entries or operands + 1):
+                return window
+            window.evaluate()
+        while len(self.windows) >= MOST_WINDOWS:
+            next(iter(self.windows.values())).evaluate()
+        window = self.windows[shape] = Window(self, shape)
+        return window
+
+    def evaluate(self) -> None:
+        """Computes all that somebody holds."""
+        for window in list(self.windows.values()):
+            window.evaluate()
+
+
+_tapes: WeakValueDictionary[int, Tape] = WeakValueDictionary()
+
+
+def tape_of(device: Device) -> Tape:
+    """The device's tape; a new one where nobody holds it."""
+    tape = _tapes.get(id(device))
+    if tape is None or tape.device is not device:
+        tape = _tapes[id(device)] = Tape(device)
+    return tape

@@ -1,0 +1,63 @@
+"""Python's and NumPy's numbers beside arrays."""
+
+from __future__ import annotations
+
+from struct import pack, unpack
+from typing import Any
+
+import numpy as np
+
+from browsergpu.core.element_types import DEMOTED, FLOAT16, ElementType, of_numpy
+
+#: Those that take the type of the array beside them.
+PYTHON = (bool, int, float, complex)
+_CLASSES = frozenset(PYTHON)
+
+
+def python_number(value: Any) -> Any:
+    """A Python bool, int, float or complex; None for anything else. NumPy's 64-bit numbers count as
+    Python's."""
+    if type(value) in _CLASSES:
+        return value
+    if isinstance(value, np.generic) and value.dtype in DEMOTED:
+        return value.item()
+    for kind in PYTHON:
+        if isinstance(value, kind) and not isinstance(value, np.generic):
+            made: Any = kind
+            return made(value)
+    return None
+
+
+def typed_number(value: Any) -> tuple[ElementType, Any] | None:
+    """The type and value of one of NumPy's other numbers; None for anything else."""
+    if not isinstance(value, np.generic):
+        return None
+    kind = of_numpy(value.dtype)
+    return None if kind is None else (kind, value.item())
+
+
+def words_of(value: Any, kind: ElementType) -> tuple[int, ...]:
+    """A number as what a kernel takes for one of a type: its words. Raises OverflowError where a
+    whole number is not within the type's range."""
+    if kind.computed == "f":
+        return (_float_word(value, kind),)
+    if kind.computed == "c":
+        return _float_word(value.real, kind), _float_word(value.imag, kind)
+    if kind.computed == "b":
+        return (int(bool(value)),)
+    number = int(value)
+    bounds = np.iinfo(kind.numpy)
+    if not bounds.min <= number <= bounds.max:
+        raise OverflowError(f"Python integer {number} out of bounds for {kind.name}")
+    return (number & 0xFFFFFFFF,)
+
+
+def _float_word(value: float, kind: ElementType) -> int:
+    if kind is FLOAT16:
+        with np.errstate(over="ignore"):
+            value = float(np.float16(value))
+    try:
+        word: int = unpack("<I", pack("<f", value))[0]
+    except OverflowError:
+        word = 0x7F800000 if value > 0 else 0xFF800000
+    return word

@@ -1,0 +1,197 @@
+"""NumPy's functions called on our arrays: which of ours they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from browsergpu.array import apply
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation, elementwise, linear, manipulation, statistics
+from browsergpu.array.uploading import element_type
+
+#: NumPy's names of our elementwise operations, where they differ.
+_RENAMED = {
+    "absolute": "abs",
+    "conjugate": "conj",
+    "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+    "rint": "round",
+    "true_divide": "divide",
+    "fmod": "",  # another one than remainder
+}
+_REDUCTIONS: dict[str, Callable[..., Array]] = {
+    "add": statistics.sum,
+    "multiply": statistics.prod,
+    "maximum": statistics.max,
+    "minimum": statistics.min,
+    "logical_and": statistics.all,
+    "logical_or": statistics.any,
+}
+
+
+def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """``np.add(a, b)`` and its kin, with ``out`` and ``dtype``; ``np.add.reduce(a)``. For what
+    there is not, NotImplemented, of which NumPy makes a TypeError."""
+    out = options.pop("out", None)
+    name = _RENAMED.get(function.__name__, function.__name__)
+    if method == "reduce" and name in _REDUCTIONS:
+        options.setdefault("axis", 0)
+        found = _REDUCTIONS[name](*inputs, **options)
+    elif method == "__call__":
+        own = getattr(elementwise, name, None) if name else None
+        if function is np.matmul:
+            own = linear.matmul
+        dtype = options.pop("dtype", None)
+        if own is None or options:
+            return NotImplemented
+        found = own(*_on_one_device(inputs))
+        if dtype is not None:
+            found = found.astype(dtype, copy=False)
+    else:
+        return NotImplemented
+    return found if out is None else _into(out[0], found)
+
+
+def _on_one_device(inputs: tuple[Any, ...]) -> list[Any]:
+    """The operands, NumPy's arrays and lists among them copied to the others' device."""
+    ours = next(x for x in inputs if isinstance(x, Array))
+    return [
+        creation.asarray(x, device=ours.device) if isinstance(x, np.ndarray | list) else x
+        for x in inputs
+    ]
+
+
+def _into(out: Any, found: Array) -> Any:
+    """A result in place of another array's value."""
+    if not isinstance(out, Array):
+        return NotImplemented
+    out[...] = found
+    return out
+
+
+def product(a: Any, b: Any) -> Any:
+    """a @ b, where one may be of NumPy."""
+    if not all(isinstance(x, Array | np.ndarray) for x in (a, b)):
+        return NotImplemented
+    return linear.matmul(*_on_one_device((a, b)))
+
+
+def loaded(data: np.ndarray) -> Array:
+    """An array of what was pickled."""
+    return creation.asarray(data)
+
+
+def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``np.concatenate([a, b])``, ``np.sum(a, axis=0)`` and so on; NotImplemented, of which NumPy
+    makes a TypeError, for what there is not."""
+    own = _FUNCTIONS.get(func)
+    return NotImplemented if own is None else own(*args, **kwargs)
+
+
+def _reduction(own: Callable[..., Array]) -> Callable[..., Array]:
+    def call(a: Any, axis: Any = None, **options: Any) -> Array:
+        out = options.pop("out", None)
+        dtype = options.pop("dtype", None)
+        if dtype is not None:
+            if own in (statistics.sum, statistics.prod):
+                options["dtype"] = dtype
+            else:
+                a = a.astype(dtype, copy=False)
+        if "ddof" in options:
+            options["correction"] = options.pop("ddof")
+        given = {key: value for key, value in options.items() if value is not np._NoValue}
+        found = own(a, axis=axis, **given)
+        return found if out is None else _into(out, found)
+
+    return call
+
+
+def _concatenate(arrays: Any, axis: int | None = 0) -> Array:
+    return manipulation.concat(_on_one_device(tuple(arrays)), axis=axis)
+
+
+def _stack(arrays: Any, axis: int = 0) -> Array:
+    return manipulation.stack(_on_one_device(tuple(arrays)), axis=axis)
+
+
+def _transpose(a: Array, axes: Any = None) -> Array:
+    return a.T if axes is None else manipulation.permute_dims(a, axes)
+
+
+def _reshape(a: Array, /, shape: Any) -> Array:
+    return manipulation.reshape(a, shape)
+
+
+def _squeeze(a: Array, axis: Any = None) -> Array:
+    chosen = tuple(n for n, extent in enumerate(a.shape) if extent == 1) if axis is None else axis
+    return manipulation.squeeze(a, chosen)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Array:
+    return elementwise.where(*_on_one_device((condition, x, y)))
+
+
+def _clip(a: Array, a_min: Any = None, a_max: Any = None) -> Array:
+    return elementwise.clip(a, a_min, a_max)
+
+
+def _like(number: Any) -> Callable[..., Array]:
+    def call(a: Array, dtype: Any = None) -> Array:
+        return creation.full_like(a, number, dtype=dtype)
+
+    return call
+
+
+def _full_like(a: Array, fill_value: Any, dtype: Any = None) -> Array:
+    return creation.full_like(a, fill_value, dtype=dtype)
+
+
+def _astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
+    return apply.cast_to("astype", x, element_type("astype", dtype), copy=copy)
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.all: _reduction(statistics.all),
+    np.any: _reduction(statistics.any),
+    np.amax: _reduction(statistics.max),
+    np.amin: _reduction(statistics.min),
+    np.astype: _astype,
+    np.broadcast_arrays: manipulation.broadcast_arrays,
+    np.broadcast_to: manipulation.broadcast_to,
+    np.clip: _clip,
+    np.concatenate: _concatenate,
+    np.count_nonzero: _reduction(statistics.count_nonzero),
+    np.expand_dims: lambda a, axis: manipulation.expand_dims(a, axis=axis),
+    np.flip: lambda m, axis=None: manipulation.flip(m, axis=axis),
+    np.full_like: _full_like,
+    np.max: _reduction(statistics.max),
+    np.mean: _reduction(statistics.mean),
+    np.min: _reduction(statistics.min),
+    np.moveaxis: manipulation.moveaxis,
+    np.ones_like: _like(1),
+    np.prod: _reduction(statistics.prod),
+    np.repeat: lambda a, repeats, axis=None: manipulation.repeat(a, repeats, axis=axis),
+    np.reshape: _reshape,
+    np.roll: lambda a, shift, axis=None: manipulation.roll(a, shift, axis=axis),
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a: a.size,
+    np.squeeze: _squeeze,
+    np.stack: _stack,
+    np.std: _reduction(statistics.std),
+    np.sum: _reduction(statistics.sum),
+    np.tensordot: lambda a, b, axes=2: linear.tensordot(a, b, axes=axes),
+    np.tile: lambda A, reps: manipulation.tile(A, reps if hasattr(reps, "__len__") else (reps,)),
+    np.transpose: _transpose,
+    np.tril: lambda m, k=0: creation.tril(m, k=k),
+    np.triu: lambda m, k=0: creation.triu(m, k=k),
+    np.var: _reduction(statistics.var),
+    np.where: _where,
+    np.zeros_like: _like(0),
+}
+Array.protocols = sys.modules[__name__]

@@ -1,0 +1,71 @@
+"""Arrays on the host: as NumPy arrays, Python numbers and text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from browsergpu.array import gathering, transfers
+from browsergpu.array.apply import packed
+from browsergpu.array.value import Value
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.gpu import platform
+
+_SHOWN = 1000  # elements; of more, NumPy shows those at the edges
+_EDGE = 3
+
+
+def numpy(x: Value) -> np.ndarray:
+    """A copy as a NumPy array. Waits."""
+    return platform.block_on(numpy_async(x), "numpy")
+
+
+async def numpy_async(x: Value) -> np.ndarray:
+    """:func:`numpy` for callers that cannot block."""
+    device = x.tape.device
+    device.check_open("numpy")
+    node = packed(x).node.in_memory()
+    array = np.empty(node.shape, node.kind.device_numpy)
+    if array.nbytes:
+        assert node.storage is not None
+        await transfers.read(device, node.storage.buffer, 0, array.reshape(-1).data.cast("B"))
+    return array.astype(node.kind.numpy, copy=False)
+
+
+def item(op: str, x: Value) -> Any:
+    """The one element, as a Python number. Raises ValueError where there are more or none."""
+    if checks.product(x.node.shape) != 1:
+        raise InvalidArgument(op, "array", f"of shape {x.node.shape}", "an array of one element")
+    return numpy(x).reshape(()).item()
+
+
+def text(x: Value) -> str:
+    """The array as NumPy shows it, with its shape, dtype and device. Of a large one only the edges
+    are read; where Python cannot wait, none."""
+    node = x.node
+    facts = f"shape={node.shape}, dtype={node.kind.name}, device={x.tape.device.name!r}"
+    if x.tape.device.is_closed or not platform.can_block():
+        return f"Array({facts})"
+    shown, is_short = _edges(x)
+    values = np.array2string(
+        numpy(shown),
+        separator=", ",
+        prefix="Array(",
+        threshold=0 if is_short else _SHOWN,
+        edgeitems=_EDGE,
+    )
+    return f"Array({values}, {facts})"
+
+
+def _edges(x: Value) -> tuple[Value, bool]:
+    """What is shown of an array, and whether that is less than all: its first and last elements
+    along each axis, with one between them that stands for the rest."""
+    if checks.product(x.node.shape) <= _SHOWN:
+        return x, False
+    for axis, extent in enumerate(x.node.shape):
+        if extent > 2 * _EDGE + 1:
+            at = np.r_[: _EDGE + 1, extent - _EDGE : extent]
+            x = gathering.by_arrays(x, [axis], [at], False)
+    return x, True

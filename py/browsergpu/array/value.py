@@ -1,0 +1,32 @@
+"""What is under an Array: a value and the tape of its device."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from browsergpu.array.lazy.node import Node
+from browsergpu.array.lazy.tape import Tape
+
+
+class Value:
+    """Holds a Node: while somebody does, it is computed with the others of its Window."""
+
+    __slots__ = ("__weakref__", "node", "tape")
+
+    def __init__(self, node: Node, tape: Tape) -> None:
+        self.node = node
+        self.tape = tape
+        node.holders += 1
+
+    def __del__(self) -> None:
+        self.node.holders -= 1
+
+    def like(self, node: Node) -> Self:
+        """Another value on the same device."""
+        return type(self)(node, self.tape)
+
+    def become(self, other: Value) -> None:
+        """Takes another's value."""
+        other.node.holders += 1
+        self.node.holders -= 1
+        self.node = other.node

@@ -1,0 +1,117 @@
+"""The element types of arrays: how they lie in GPU memory, and which type comes of two.
+
+NumPy's dtypes are their names. There is nothing of 64 bits but complex64: the 64-bit names are
+demoted to their 32-bit kin, as in JAX without x64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from browsergpu.core.dtypes import DType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ElementType:
+    """One of TYPES.
+
+    ``bits`` an element takes in GPU memory; where it is bool that is a word of 0 or 1. ``computed``
+    says in what it is computed: "f" float32, "i" int32, "u" uint32, "b" bool, "c" pairs of float32.
+    ``kind`` is NumPy's letter of its kind. ``dtype`` is what the functions that know fewer types
+    call it, if they do.
+    """
+
+    number: int
+    numpy: np.dtype[Any]
+    bits: int
+    computed: str
+    dtype: DType | None = None
+
+    @property
+    def name(self) -> str:
+        """NumPy's name."""
+        return self.numpy.name
+
+    @property
+    def kind(self) -> str:
+        """NumPy's letter: b, i, u, f or c."""
+        return self.numpy.kind
+
+    def device_bytes(self, n: int) -> int:
+        """Bytes that n elements take on the GPU."""
+        return n * self.bits // 8
+
+    @property
+    def device_numpy(self) -> np.dtype[Any]:
+        """The NumPy dtype of the same bytes as on the GPU."""
+        return np.dtype(np.uint32) if self is BOOL else self.numpy
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _types() -> tuple[ElementType, ...]:
+    rows: tuple[tuple[Any, int, str, DType | None], ...] = (
+        (np.bool_, 32, "b", DType.BOOL),
+        (np.int8, 8, "i", None),
+        (np.int16, 16, "i", None),
+        (np.int32, 32, "i", DType.I32),
+        (np.uint8, 8, "u", DType.U8),
+        (np.uint16, 16, "u", None),
+        (np.uint32, 32, "u", DType.U32),
+        (np.float16, 16, "f", DType.F16),
+        (np.float32, 32, "f", DType.F32),
+        (np.complex64, 64, "c", None),
+    )
+    return tuple(
+        ElementType(number, np.dtype(kind), bits, computed, dtype)
+        for number, (kind, bits, computed, dtype) in enumerate(rows)
+    )
+
+
+TYPES = _types()
+BOOL, INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT16, FLOAT32, COMPLEX64 = TYPES
+
+_BY_NUMPY = {kind.numpy: kind for kind in TYPES}
+#: What the types of 64 bits are demoted to.
+DEMOTED: dict[np.dtype[Any], ElementType] = {
+    np.dtype(np.int64): INT32,
+    np.dtype(np.uint64): UINT32,
+    np.dtype(np.float64): FLOAT32,
+    np.dtype(np.complex128): COMPLEX64,
+}
+#: The type of a Python number beside an array of another kind.
+DEFAULTS: dict[type, ElementType] = {
+    bool: BOOL,
+    int: INT32,
+    float: FLOAT32,
+    complex: COMPLEX64,
+}
+_RANK_OF_KIND = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+_RANK_OF_NUMBER = {bool: 0, int: 1, float: 2, complex: 3}
+
+
+def of_numpy(dtype: np.dtype[Any]) -> ElementType | None:
+    """The type of a NumPy dtype of either byte order; None for those that no array can have."""
+    native = dtype.newbyteorder("=")
+    return _BY_NUMPY.get(native) or DEMOTED.get(native)
+
+
+@cache
+def promoted(a: ElementType, b: ElementType) -> ElementType:
+    """The type of what two types come to: NumPy's, demoted."""
+    found = of_numpy(np.result_type(a.numpy, b.numpy))
+    assert found is not None
+    return found
+
+
+def beside_number(a: ElementType, number: type) -> ElementType:
+    """The type of an array of ``a`` with a Python bool, int, float or complex: the array's own,
+    unless the number is of a higher kind (NEP 50)."""
+    if _RANK_OF_NUMBER[number] <= _RANK_OF_KIND[a.kind]:
+        return a
+    return DEFAULTS[number]

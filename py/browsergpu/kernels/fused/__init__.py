@@ -1,0 +1,1 @@
+"""Elementwise kernels that are generated: from a tape of operations to one WGSL source."""

@@ -1,0 +1,290 @@
+"""The elementwise operations of arrays: what each is in WGSL, and which types it takes and gives.
+
+An expression is of vec4s, four neighbouring elements at once, by what they are computed in ("f",
+"i", "u", "b", "c": see ElementType). ``{0}``, ``{1}`` and ``{2}`` are its operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+
+from browsergpu.core.element_types import (
+    BOOL,
+    COMPLEX64,
+    FLOAT32,
+    INT8,
+    ElementType,
+    promoted,
+)
+
+Types = tuple[ElementType, ...]
+#: The operands' types as they come -> those that they are cast to first, and the result's; None
+#: where the operation has no such operands.
+Rule = Callable[[Types], tuple[Types, ElementType] | None]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation. ``expressions`` by what the last operand is computed in; ``includes`` are the
+    shader files that they need."""
+
+    name: str
+    rule: Rule
+    expressions: Mapping[str, str]
+    includes: tuple[str, ...] = ()
+    numbers: str = field(default="")  # what kinds of numbers it takes, for errors
+
+
+def _common(types: Types) -> ElementType:
+    return reduce(promoted, types)
+
+
+def _to(types: Types, kind: ElementType, result: ElementType) -> tuple[Types, ElementType]:
+    return (kind,) * len(types), result
+
+
+def numbers(types: Types) -> tuple[Types, ElementType] | None:
+    """Numbers give their common type; bools count as numbers nowhere else than in int8."""
+    kind = _common(types)
+    kind = INT8 if kind is BOOL else kind
+    return _to(types, kind, kind)
+
+
+def anything(types: Types) -> tuple[Types, ElementType] | None:
+    """Numbers or bools give their common type."""
+    kind = _common(types)
+    return _to(types, kind, kind)
+
+
+def signed(types: Types) -> tuple[Types, ElementType] | None:
+    """:func:`anything` but bool."""
+    return None if _common(types) is BOOL else anything(types)
+
+
+def floats(types: Types) -> tuple[Types, ElementType] | None:
+    """Floats and complex numbers give their common type; whole numbers and bools float32."""
+    kind = _common(types)
+    kind = kind if kind.kind in "fc" else FLOAT32
+    return _to(types, kind, kind)
+
+
+def real_floats(types: Types) -> tuple[Types, ElementType] | None:
+    """:func:`floats`, but not complex numbers."""
+    return None if _common(types) is COMPLEX64 else floats(types)
+
+
+def real_numbers(types: Types) -> tuple[Types, ElementType] | None:
+    """:func:`numbers`, but not complex numbers."""
+    return None if _common(types) is COMPLEX64 else numbers(types)
+
+
+def real(types: Types) -> tuple[Types, ElementType] | None:
+    """:func:`anything`, but not complex numbers."""
+    return None if _common(types) is COMPLEX64 else anything(types)
+
+
+def whole(types: Types) -> tuple[Types, ElementType] | None:
+    """Whole numbers and bools give their common type."""
+    kind = _common(types)
+    return anything(types) if kind.kind in "biu" else None
+
+
+def whole_numbers(types: Types) -> tuple[Types, ElementType] | None:
+    """Whole numbers, bools as int8, give their common type."""
+    kind = _common(types)
+    return numbers(types) if kind.kind in "biu" else None
+
+
+def comparison(types: Types) -> tuple[Types, ElementType] | None:
+    """Anything gives bool, compared in the common type."""
+    return _to(types, _common(types), BOOL)
+
+
+def order(types: Types) -> tuple[Types, ElementType] | None:
+    """:func:`comparison`, but not of complex numbers."""
+    return None if _common(types) is COMPLEX64 else comparison(types)
+
+
+def truths(types: Types) -> tuple[Types, ElementType] | None:
+    """The truth of anything gives bool."""
+    return _to(types, BOOL, BOOL)
+
+
+def magnitude(types: Types) -> tuple[Types, ElementType] | None:
+    """Complex numbers give float32, others their own type."""
+    (kind,) = types
+    return types, FLOAT32 if kind is COMPLEX64 else kind
+
+
+def choice(types: Types) -> tuple[Types, ElementType] | None:
+    """A truth, and two of anything, which give their common type."""
+    kind = promoted(types[1], types[2])
+    return (BOOL, kind, kind), kind
+
+
+def _all(expression: str, kinds: str = "fiu") -> dict[str, str]:
+    return dict.fromkeys(kinds, expression)
+
+
+_FLOATS = ("lib/floats.wgsl",)
+_INTEGERS = ("lib/fused/integers.wgsl",)
+_COMPLEX = ("lib/fused/complex.wgsl",)
+_FLOAT_FUNCTIONS = ("lib/fused/float_functions.wgsl",)
+
+
+def _compared(name: str, sign: str) -> Operation:
+    return Operation(name, order, _all(f"({{0}} {sign} {{1}})") | {
+        "b": f"(vec4u({{0}}) {sign} vec4u({{1}}))",
+    })  # fmt: skip
+
+
+_ROWS = (
+    Operation("add", anything, _all("({0} + {1})") | {
+        "b": "({0} | {1})", "c": "c_add({0}, {1})",
+    }, _COMPLEX),
+    Operation("subtract", signed, _all("({0} - {1})") | {"c": "c_subtract({0}, {1})"}, _COMPLEX),
+    Operation("multiply", anything, _all("({0} * {1})") | {
+        "b": "({0} & {1})", "c": "c_multiply({0}, {1})",
+    }, _COMPLEX),
+    Operation("divide", floats, {"f": "({0} / {1})", "c": "c_divide({0}, {1})"}, _COMPLEX),
+    Operation("floor_divide", real_numbers, {
+        "f": "floor_divide({0}, {1})",
+        "i": "floor_divide_signed({0}, {1})",
+        "u": "floor_divide_unsigned({0}, {1})",
+    }, (*_FLOAT_FUNCTIONS, *_INTEGERS)),
+    Operation("remainder", real_numbers, {
+        "f": "remainder({0}, {1})",
+        "i": "remainder_signed({0}, {1})",
+        "u": "remainder_unsigned({0}, {1})",
+    }, (*_FLOAT_FUNCTIONS, *_INTEGERS)),
+    Operation("maximum", real, {
+        "f": "maximum({0}, {1})", "b": "({0} | {1})", **_all("max({0}, {1})", "iu"),
+    }, _FLOAT_FUNCTIONS),
+    Operation("minimum", real, {
+        "f": "minimum({0}, {1})", "b": "({0} & {1})", **_all("min({0}, {1})", "iu"),
+    }, _FLOAT_FUNCTIONS),
+    Operation("negative", signed, {
+        "f": "(-{0})", "i": "(-{0})", "u": "(~{0} + vec4u(1u))", "c": "c_negative({0})",
+    }, _COMPLEX),
+    Operation("positive", signed, _all("{0}", "fiuc")),
+    Operation("abs", magnitude, {
+        "f": "abs({0})", "i": "abs({0})", "u": "{0}", "b": "{0}", "c": "c_abs({0})",
+    }, _COMPLEX),
+    Operation("square", numbers, _all("({0} * {0})") | {"c": "c_multiply({0}, {0})"}, _COMPLEX),
+    Operation("sqrt", real_floats, {"f": "square_root({0})"}, _FLOAT_FUNCTIONS),
+    Operation("reciprocal", real_floats, {"f": "(vec4f(1.0) / {0})"}),
+    Operation("floor", real, {"f": "floor({0})", **_all("{0}", "iub")}),
+    Operation("ceil", real, {"f": "ceil({0})", **_all("{0}", "iub")}),
+    Operation("trunc", real, {"f": "trunc({0})", **_all("{0}", "iub")}),
+    Operation("round", signed, {
+        "f": "round({0})", "c": "C(round({0}.re), round({0}.im))", **_all("{0}", "iu"),
+    }, _COMPLEX),
+    Operation("sign", signed, {
+        "f": "sign_of({0})", "i": "sign({0})", "u": "min({0}, vec4u(1u))",
+    }, _FLOAT_FUNCTIONS),
+    Operation("copysign", real_floats, {"f": "copysign({0}, {1})"}, _FLOAT_FUNCTIONS),
+    Operation("signbit", lambda types: (types, BOOL) if types[0].kind == "f" else None, {
+        "f": "(bitcast<vec4u>({0}) >= vec4u(0x80000000u))",
+    }),
+    Operation("isnan", lambda types: (types, BOOL), {
+        "f": "are_nan({0})", "c": "(are_nan({0}.re) | are_nan({0}.im))",
+        **_all("vec4<bool>()", "iub"),
+    }, _FLOATS),
+    Operation("isinf", lambda types: (types, BOOL), {
+        "f": "are_infinite({0})", "c": "(are_infinite({0}.re) | are_infinite({0}.im))",
+        **_all("vec4<bool>()", "iub"),
+    }, _FLOAT_FUNCTIONS),
+    Operation("isfinite", lambda types: (types, BOOL), {
+        "f": "are_finite({0})", "c": "(are_finite({0}.re) & are_finite({0}.im))",
+        **_all("vec4<bool>(true)", "iub"),
+    }, _FLOAT_FUNCTIONS),
+    Operation("equal", comparison, _all("({0} == {1})", "fiub") | {
+        "b": "({0} == {1})", "c": "(({0}.re == {1}.re) & ({0}.im == {1}.im))",
+    }),
+    Operation("not_equal", comparison, _all("({0} != {1})", "iub") | {
+        "f": "!({0} == {1})", "c": "!(({0}.re == {1}.re) & ({0}.im == {1}.im))",
+    }),
+    _compared("less", "<"),
+    _compared("less_equal", "<="),
+    _compared("greater", ">"),
+    _compared("greater_equal", ">="),
+    Operation("logical_and", truths, {"b": "({0} & {1})"}),
+    Operation("logical_or", truths, {"b": "({0} | {1})"}),
+    Operation("logical_xor", truths, {"b": "({0} != {1})"}),
+    Operation("logical_not", truths, {"b": "!{0}"}),
+    Operation("bitwise_and", whole, _all("({0} & {1})", "iub")),
+    Operation("bitwise_or", whole, _all("({0} | {1})", "iub")),
+    Operation("bitwise_xor", whole, {**_all("({0} ^ {1})", "iu"), "b": "({0} != {1})"}),
+    Operation("bitwise_invert", whole, {**_all("(~{0})", "iu"), "b": "!{0}"}),
+    Operation("bitwise_left_shift", whole_numbers, {
+        "i": "shift_left_signed({0}, {1})", "u": "shift_left_unsigned({0}, {1})",
+    }, _INTEGERS),
+    Operation("bitwise_right_shift", whole_numbers, {
+        "i": "shift_right_signed({0}, {1})", "u": "shift_right_unsigned({0}, {1})",
+    }, _INTEGERS),
+    Operation("real", magnitude, {"c": "{0}.re", **_all("{0}", "fiub")}),
+    Operation("imag", magnitude, {
+        "c": "{0}.im", "f": "vec4f()", "i": "vec4i()", "u": "vec4u()", "b": "vec4<bool>()",
+    }),
+    Operation("conj", signed, {"c": "C({0}.re, -{0}.im)", **_all("{0}")}, _COMPLEX),
+    Operation("where", choice, {
+        **_all("select({2}, {1}, {0})", "fiub"), "c": "c_select({2}, {1}, {0})",
+    }, _COMPLEX),
+)  # fmt: skip
+
+OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overload:
+    """An operation on operands of certain types. ``number`` stands for it on a tape."""
+
+    number: int
+    operation: Operation
+    given: Types
+    cast_to: Types
+    result: ElementType
+
+    @property
+    def expression(self) -> str:
+        """Its WGSL."""
+        return self.operation.expressions[self.cast_to[-1].computed]
+
+
+#: Overloads by their numbers, and by operation and types; made when they are first used.
+_made: list[Overload] = []
+_known: dict[tuple[str, Types], Overload | None] = {}
+_cast = Operation("astype", anything, {})
+
+
+def overload(name: str, types: Types) -> Overload | None:
+    """An operation for operands of these types; None where it does not take them."""
+    key = name, types
+    if key not in _known:
+        operation = OPERATIONS[name]
+        found = operation.rule(types)
+        _known[key] = None if found is None else _make(operation, types, *found)
+    return _known[key]
+
+
+def cast(source: ElementType, target: ElementType) -> Overload:
+    """The change of a type."""
+    key = "astype " + target.name, (source,)
+    if key not in _known:
+        _known[key] = _make(_cast, (source,), (target,), target)
+    made = _known[key]
+    assert made is not None
+    return made
+
+
+def numbered(number: int) -> Overload:
+    """The overload of that number."""
+    return _made[number]
+
+
+def _make(operation: Operation, given: Types, cast_to: Types, result: ElementType) -> Overload:
+    made = Overload(len(_made), operation, given, cast_to, result)
+    _made.append(made)
+    return made

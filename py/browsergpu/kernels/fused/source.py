@@ -1,0 +1,277 @@
+"""From a tape of elementwise operations to the WGSL of one kernel.
+
+A kernel computes four neighbouring elements a thread. Sizes, strides, offsets and numbers are its
+parameters, so that one kernel serves all arrays that are laid out alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from browsergpu.core.element_types import TYPES, UINT32, ElementType
+from browsergpu.kernels import shaders
+from browsergpu.kernels.fused import storage
+from browsergpu.kernels.fused.operations import numbered
+
+THREADS = 256  # in a workgroup
+#: Kernels that are remembered. A program of everyday has tens of them.
+MOST_KERNELS = 512
+
+# An entry of a tape is a whole number: what it is in the lowest 16 bits, then 12 bits for the place
+# of each operand. What it is: an array to read, a number, the place of an element, an array to load
+# elements of, the loading of them, or an overload.
+OPERAND_BITS = 12
+LARGEST_TAPE = 1 << OPERAND_BITS
+_KIND_BITS = 16
+_KIND = (1 << _KIND_BITS) - 1
+_OPERAND = LARGEST_TAPE - 1
+_LEAF = 0
+_NUMBER = len(TYPES)
+#: The entry whose value is the place of an element in the result, a uint32.
+PLACE = 2 * len(TYPES)
+_LOADED = PLACE + 1
+_LOAD = _LOADED + len(TYPES)
+_FIRST_OVERLOAD = _LOAD + len(TYPES)
+
+#: How an array is read: WHOLE, its elements in the result's order from its memory's beginning;
+#: MOVED, from an offset that is a multiple of 4; ROWS, four neighbours at once, rows of them;
+#: FLAT, one element for four neighbours; EACH, four by themselves; SAME, one element for all.
+WHOLE, MOVED, ROWS, FLAT, EACH, SAME = "WMRFES"
+
+
+def leaf(kind: ElementType) -> int:
+    """The entry of an array to read."""
+    return _LEAF + kind.number
+
+
+def loaded(kind: ElementType) -> int:
+    """The entry of an array that :func:`load` takes elements of."""
+    return _LOADED + kind.number
+
+
+def load(kind: ElementType, array: int, at: int) -> int:
+    """The entry of the elements of a loaded array at the places that another entry says (int32 or
+    uint32), counted from the beginning of its memory; none of them may be outside."""
+    return with_operands(_LOAD + kind.number, (array, at))
+
+
+def number(kind: ElementType) -> int:
+    """The entry of a number."""
+    return _NUMBER + kind.number
+
+
+def operation(overload_number: int, *operands: int) -> int:
+    """The entry of an operation on the entries at those places."""
+    return with_operands(_FIRST_OVERLOAD + overload_number, operands)
+
+
+def with_operands(entry: int, operands: Sequence[int]) -> int:
+    """An entry with other operands."""
+    entry &= _KIND
+    shift = _KIND_BITS
+    for place in operands:
+        entry |= place << shift
+        shift += OPERAND_BITS
+    return entry
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A kernel. ``leaves`` and ``numbers`` are the places of entries that it takes, in the order
+    of its bindings, before those that it writes, and of its parameters: how many elements there
+    are, the extents of all axes but the first, of each leaf the offset and the strides as far as
+    its way of reading has them, and the numbers' words."""
+
+    code: str
+    signature: str
+    leaves: tuple[int, ...]
+    numbers: tuple[int, ...]
+    parameters: int
+
+
+def result_of(entry: int) -> ElementType:
+    """The type of an entry's value."""
+    what = entry & _KIND
+    if what >= _FIRST_OVERLOAD:
+        return numbered(what - _FIRST_OVERLOAD).result
+    if what == PLACE:
+        return UINT32
+    return TYPES[(what - (what > PLACE)) % len(TYPES)]
+
+
+def is_leaf(entry: int) -> bool:
+    """Whether an entry is an array to read, or to load from."""
+    what = entry & _KIND
+    return what < _NUMBER or _LOADED <= what < _LOAD
+
+
+def is_loaded(entry: int) -> bool:
+    """Whether an entry is an array to load from."""
+    return _LOADED <= entry & _KIND < _LOAD
+
+
+def operands_of(entry: int) -> Iterator[int]:
+    """The places of an operation's operands; none of anything else."""
+    what = entry & _KIND
+    if what >= _LOAD:
+        count = 2 if what < _FIRST_OVERLOAD else len(numbered(what - _FIRST_OVERLOAD).given)
+        for n in range(count):
+            yield entry >> (_KIND_BITS + n * OPERAND_BITS) & _OPERAND
+
+
+def needed(tape: Sequence[int], results: Sequence[int]) -> list[int]:
+    """The places of the entries that some depend on, themselves included, in order."""
+    wanted = [False] * len(tape)
+    for place in results:
+        wanted[place] = True
+    for place in range(len(tape) - 1, -1, -1):
+        if wanted[place]:
+            for operand in operands_of(tape[place]):
+                wanted[operand] = True
+    return [place for place, is_wanted in enumerate(wanted) if is_wanted]
+
+
+@lru_cache(maxsize=MOST_KERNELS)
+def source(
+    tape: tuple[int, ...], results: tuple[int, ...], ways: str, rank: int, by_fours: bool
+) -> Source:
+    """The kernel that writes the values of some entries of a tape. ``ways`` says how each leaf that
+    they need is read; the result has ``rank`` axes, of which the last one's extent is a multiple
+    of 4 where ``by_fours``."""
+    return _Writer(tape, results, ways, rank, by_fours).source()
+
+
+class _Writer:
+    def __init__(
+        self, tape: tuple[int, ...], results: tuple[int, ...], ways: str, rank: int, by_fours: bool
+    ) -> None:
+        self._tape = tape
+        self._results = results
+        self._places = needed(tape, results)
+        self._leaves = tuple(place for place in self._places if is_leaf(tape[place]))
+        self._numbers = tuple(
+            place for place in self._places if _NUMBER <= tape[place] & _KIND < PLACE
+        )
+        laid_out = (place for place in self._leaves if not is_loaded(tape[place]))
+        self._ways = dict(zip(laid_out, ways, strict=True))
+        self._rank = rank
+        self._by_fours = by_fours
+        self._parameters = 0
+        self._includes = dict.fromkeys(storage.INCLUDES)
+        self._lines: list[str] = []
+
+    def source(self) -> Source:
+        count = self._parameter()
+        self._coordinates()
+        reads = {place: self._read(place) for place in self._ways}
+        for place in self._places:
+            if not is_loaded(self._tape[place]):
+                self._line(f"let v{place} = {reads.get(place) or self._value(place)};")
+        for place in self._results:
+            kind = result_of(self._tape[place])
+            self._lines.append(storage.write_four(kind, f"y{place}", "i", f"v{place}"))
+        declared, signature = self._bindings()
+        body = "\n  ".join(self._lines)
+        fields = ", ".join(f"p{n}: u32" for n in range(self._parameters))
+        code = f"""\
+struct Params {{ {fields} }}
+{declared}
+{shaders.PARAMETERS}
+@compute @workgroup_size({THREADS})
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {{
+  let i = id.y * groups.x * {THREADS}u + id.x;
+  if (4u * i >= {count}) {{
+    return;
+  }}
+  {body}
+}}
+{"".join(f"//#include {name}{chr(10)}" for name in self._includes)}"""
+        return Source(
+            shaders.expanded(code), signature, self._leaves, self._numbers, self._parameters
+        )
+
+    def _line(self, text: str) -> None:
+        self._lines.append(text)
+
+    def _parameter(self) -> str:
+        self._parameters += 1
+        return f"params.p{self._parameters - 1}"
+
+    def _bindings(self) -> tuple[str, str]:
+        lines: list[str] = []
+        signature = ""
+        for place in (*self._leaves, *self._results):
+            number = len(lines)
+            kind = result_of(self._tape[place])
+            written = number >= len(self._leaves)
+            in_fours = written or self._ways.get(place, EACH) in (WHOLE, MOVED, ROWS)
+            words = storage.FOUR[kind.bits] if in_fours else "u32"
+            name, access = (f"y{place}", "read_write") if written else (f"x{place}", "read")
+            lines.append(
+                f"@group(0) @binding({number}) var<storage, {access}> {name}: array<{words}>;"
+            )
+            signature += f"{number}{'w' if written else 'r'}"
+        return "\n".join(lines), signature
+
+    def _coordinates(self) -> None:
+        """c0, c1, … along the axes: of the first of four elements where all four lie in a row, else
+        of each of them."""
+        if not any(way in (ROWS, FLAT, EACH) for way in self._ways.values()):
+            return
+        extents = [self._parameter() for _ in range(self._rank - 1)]
+        first = "4u * i" if self._by_fours else "4u * i + vec4u(0u, 1u, 2u, 3u)"
+        one = "u32" if self._by_fours else "vec4u"
+        self._line(f"let r{self._rank - 1} = {first};")
+        for axis in range(self._rank - 1, 0, -1):
+            self._line(f"let r{axis - 1} = r{axis} / {one}({extents[axis - 1]});")
+            self._line(f"let c{axis} = r{axis} - r{axis - 1} * {one}({extents[axis - 1]});")
+        self._line("let c0 = r0;")
+
+    def _read(self, place: int) -> str:
+        kind, way, name = result_of(self._tape[place]), self._ways[place], f"x{place}"
+        if way == WHOLE:
+            return storage.read_four(kind, name, "i")
+        offset = self._parameter()
+        if way == MOVED:
+            return storage.read_four(kind, name, f"i + {offset}")
+        if way == SAME:
+            return storage.read_one(kind, name, offset)
+        strides = [self._parameter() for _ in range(self._rank)]
+        at = " + ".join([offset, *(f"c{n} * {stride}" for n, stride in enumerate(strides))])
+        if way == ROWS:
+            return storage.read_four(kind, name, f"({at}) >> 2u")
+        if way == FLAT:
+            self._line(f"let a{place} = {at};")
+            return storage.read_one(kind, name, f"a{place}")
+        four = f"vec4u({at}) + vec4u(0u, 1u, 2u, 3u) * {strides[-1]}" if self._by_fours else at
+        self._line(f"let a{place} = {four if self._by_fours else f'vec4u({at})'};")
+        return storage.read_each(kind, name, f"a{place}")
+
+    def _value(self, place: int) -> str:
+        entry = self._tape[place]
+        what = entry & _KIND
+        if what == PLACE:
+            return "4u * i + vec4u(0u, 1u, 2u, 3u)"
+        if _LOAD <= what < _FIRST_OVERLOAD:
+            array, at = operands_of(entry)
+            self._line(f"let a{place} = vec4u(v{at});")
+            return storage.read_each(result_of(entry), f"x{array}", f"a{place}")
+        if what < PLACE:
+            kind = TYPES[what - _NUMBER]
+            words = [self._parameter() for _ in range(max(1, kind.bits // 32))]
+            return storage.of_parameter(kind, words)
+        made = numbered(what - _FIRST_OVERLOAD)
+        values = [
+            storage.converted(f"v{operand}", source, target)
+            for operand, source, target in zip(
+                operands_of(entry), made.given, made.cast_to, strict=True
+            )
+        ]
+        if not made.operation.expressions:  # a change of type
+            return values[0]
+        self._includes |= dict.fromkeys(made.operation.includes)
+        value = made.expression.format(*values)
+        # What the operation computed may not be of the result's bits.
+        return storage.narrowed(value, made.result) if made.result.bits < 32 else value

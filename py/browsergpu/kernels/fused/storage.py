@@ -1,0 +1,164 @@
+"""How elements of each type are read from words, written to them and changed into another type: the
+WGSL of four at once."""
+
+from __future__ import annotations
+
+from browsergpu.core.element_types import BOOL, FLOAT16, ElementType
+
+#: What values are in WGSL, by what they are computed in.
+WGSL = {"f": "vec4f", "i": "vec4i", "u": "vec4u", "b": "vec4<bool>", "c": "C"}
+#: The words of four neighbouring elements, as a binding's element type.
+FOUR = {8: "u32", 16: "vec2u", 32: "vec4u", 64: "vec4u"}
+INCLUDES = ("lib/fused/words.wgsl", "lib/fused/conversions.wgsl", "lib/fused/complex.wgsl")
+
+
+def read_four(kind: ElementType, name: str, at: str) -> str:
+    """The ``at``-th four elements of a binding of FOUR."""
+    if kind.bits == 64:
+        return f"c_from_words({name}[2u * ({at})], {name}[2u * ({at}) + 1u])"
+    return _decoded(kind, f"{name}[{at}]")
+
+
+def read_each(kind: ElementType, name: str, at: str) -> str:
+    """The elements at four places (a vec4u) of a binding of words."""
+    if kind.bits == 64:
+        re, im = (
+            ", ".join(f"{name}[2u * {at}.{lane}{offset}]" for lane in "xyzw")
+            for offset in ("", " + 1u")
+        )
+        return f"C(bitcast<vec4f>(vec4u({re})), bitcast<vec4f>(vec4u({im})))"
+    shift = {8: 2, 16: 1, 32: 0}[kind.bits]
+    words = ", ".join(
+        f"{name}[{at}.{lane}]" if shift == 0 else f"{name}[{at}.{lane} >> {shift}u]"
+        for lane in "xyzw"
+    )
+    if shift == 0:
+        return _decoded(kind, f"vec4u({words})")
+    bits = f"(vec4u({words}) >> (({at} & vec4u({(1 << shift) - 1}u)) * {kind.bits}u))"
+    return _of_bits(kind, bits)
+
+
+def read_one(kind: ElementType, name: str, at: str) -> str:
+    """The element at one place of a binding of words, four times."""
+    if kind.bits == 64:
+        parts = (f"vec4f(bitcast<f32>({name}[2u * {at}{offset}]))" for offset in ("", " + 1u"))
+        return f"C({', '.join(parts)})"
+    shift = {8: 2, 16: 1, 32: 0}[kind.bits]
+    if shift == 0:
+        return _decoded(kind, f"vec4u({name}[{at}])")
+    bits = f"vec4u({name}[{at} >> {shift}u] >> (({at} & {(1 << shift) - 1}u) * {kind.bits}u))"
+    return _of_bits(kind, bits)
+
+
+def of_parameter(kind: ElementType, words: list[str]) -> str:
+    """A number given by its words: of a complex one, two."""
+    if kind.bits == 64:
+        re, im = (f"vec4f(bitcast<f32>({word}))" for word in words)
+        return f"C({re}, {im})"
+    if kind.computed == "f":
+        return f"vec4f(bitcast<f32>({words[0]}))"
+    if kind.computed == "i":
+        return f"vec4i(bitcast<i32>({words[0]}))"
+    return f"vec4<bool>({words[0]} != 0u)" if kind is BOOL else f"vec4u({words[0]})"
+
+
+def write_four(kind: ElementType, name: str, at: str, value: str) -> str:
+    """Statements that write four neighbouring elements."""
+    if kind.bits == 64:
+        return (
+            f"{name}[2u * {at}] = c_low_words({value}); "
+            f"{name}[2u * {at} + 1u] = c_high_words({value});"
+        )
+    if kind is FLOAT16:
+        return f"{name}[{at}] = halves_of({value});"
+    if kind.computed == "b":
+        return f"{name}[{at}] = vec4u({value});"
+    words = f"bitcast<vec4u>({value})" if kind.computed in "fi" else value
+    packed = {8: f"bytes_of({words})", 16: f"shorts_of({words})", 32: words}[kind.bits]
+    return f"{name}[{at}] = {packed};"
+
+
+def converted(value: str, source: ElementType, target: ElementType) -> str:
+    """A value as another type. Floats are cut off towards 0 and clamped to what a whole number can
+    be, NaN becomes 0; whole numbers keep their lowest bits; anything but 0 is true; of a complex
+    number the real part is taken."""
+    if source is target:
+        return value
+    if source.computed == "c":
+        if target.computed == "b":
+            return f"(are_true({value}.re) | are_true({value}.im))"
+        value = f"{value}.re"
+    start = "f" if source.computed == "c" else source.computed
+    if start == "f" and target.computed in "iu" and target.bits < 32:
+        low, high = _BOUNDS[target.computed, target.bits]
+        return f"{WGSL[target.computed]}(clamped({value}, {low}.0, {high}.0))"
+    changed = value
+    if target.computed == "c":
+        changed = f"C({converted_kind(value, start, 'f')}, vec4f())"
+    elif start != target.computed:
+        changed = converted_kind(value, start, target.computed)
+    # What a bool or a smaller type of the same sign comes to fits.
+    fits = start == "b" or (
+        start == target.computed and source.bits <= target.bits and start != "c"
+    )
+    return changed if fits else narrowed(changed, target)
+
+
+def narrowed(value: str, kind: ElementType) -> str:
+    """What is left of a computed value in a type of fewer bits."""
+    if kind is FLOAT16:
+        return f"rounded_to_half({value})"
+    if kind.bits < 32 and kind.computed == "i":
+        by = 32 - kind.bits
+        return f"(({value} << vec4u({by}u)) >> vec4u({by}u))"
+    if kind.bits < 32 and kind.computed == "u":
+        return f"({value} & vec4u({(1 << kind.bits) - 1}u))"
+    return value
+
+
+def converted_kind(value: str, source: str, target: str) -> str:
+    """A value computed in one of "fiub" as another of them."""
+    match source, target:
+        case _, "b":
+            return f"are_true({value})" if source == "f" else f"({value} != {WGSL[source]}())"
+        case "f", "i":
+            return f"whole_signed({value})"
+        case "f", "u":
+            return f"whole_unsigned({value})"
+        case "u", "f":
+            return f"nearest_float({value})"
+        case ("i", "u") | ("u", "i"):
+            return f"bitcast<{WGSL[target]}>({value})"
+        case _:
+            return value if source == target else f"{WGSL[target]}({value})"
+
+
+_BOUNDS = {
+    ("i", 8): (-128, 127),
+    ("i", 16): (-32768, 32767),
+    ("u", 8): (0, 255),
+    ("u", 16): (0, 65535),
+}
+
+
+def _decoded(kind: ElementType, words: str) -> str:
+    """Values of the words of four neighbouring elements."""
+    if kind is FLOAT16:
+        return f"widened({words})"
+    if kind.bits == 8:
+        return _of_bits(kind, f"bytes_in({words})")
+    if kind.bits == 16:
+        return _of_bits(kind, f"shorts_in({words})")
+    if kind.computed == "b":
+        return f"({words} != vec4u())"
+    return words if kind.computed == "u" else f"bitcast<{WGSL[kind.computed]}>({words})"
+
+
+def _of_bits(kind: ElementType, bits: str) -> str:
+    """Values of fewer than 32 bits, from the lowest bits of four words."""
+    if kind is FLOAT16:
+        return f"halves_in({bits})"
+    if kind.computed == "u":
+        return f"({bits} & vec4u({(1 << kind.bits) - 1}u))"
+    by = 32 - kind.bits
+    return f"(bitcast<vec4i>({bits} << vec4u({by}u)) >> vec4u({by}u))"

@@ -1,0 +1,41 @@
+// Whole numbers as NumPy has them: division towards minus infinity, by 0 gives 0; shifts by as many
+// bits as there are, or more, push all of them out.
+
+fn floor_divide_signed(a: vec4i, b: vec4i) -> vec4i {
+  let divisor = select(b, vec4i(1), b == vec4i());
+  let quotient = a / divisor; // the smallest number by -1 is itself, in WGSL as in NumPy
+  let rest = a - quotient * divisor;
+  let inexact = (rest != vec4i()) & ((rest < vec4i()) != (divisor < vec4i()));
+  return select(quotient - select(vec4i(), vec4i(1), inexact), vec4i(), b == vec4i());
+}
+
+fn remainder_signed(a: vec4i, b: vec4i) -> vec4i {
+  let divisor = select(b, vec4i(1), b == vec4i());
+  let rest = a - (a / divisor) * divisor;
+  let other_sign = (rest != vec4i()) & ((rest < vec4i()) != (divisor < vec4i()));
+  return rest + select(vec4i(), divisor, other_sign);
+}
+
+fn floor_divide_unsigned(a: vec4u, b: vec4u) -> vec4u {
+  return select(a / max(b, vec4u(1u)), vec4u(), b == vec4u());
+}
+
+fn remainder_unsigned(a: vec4u, b: vec4u) -> vec4u {
+  return select(a % max(b, vec4u(1u)), vec4u(), b == vec4u());
+}
+
+fn shift_left_unsigned(a: vec4u, by: vec4u) -> vec4u {
+  return select(a << (by & vec4u(31u)), vec4u(), by > vec4u(31u));
+}
+
+fn shift_left_signed(a: vec4i, by: vec4i) -> vec4i {
+  return bitcast<vec4i>(shift_left_unsigned(bitcast<vec4u>(a), bitcast<vec4u>(by)));
+}
+
+fn shift_right_unsigned(a: vec4u, by: vec4u) -> vec4u {
+  return select(a >> (by & vec4u(31u)), vec4u(), by > vec4u(31u));
+}
+
+fn shift_right_signed(a: vec4i, by: vec4i) -> vec4i {
+  return a >> min(bitcast<vec4u>(by), vec4u(31u));
+}
