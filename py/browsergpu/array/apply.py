@@ -46,8 +46,8 @@ def unary(op: str, x: V) -> V:
 
 
 def binary(op: str, a: Any, b: Any) -> Any:
-    """An operation on two arrays, or on an array and a number or a NumPy array; NotImplemented for
-    anything else, which only operators may be given."""
+    """An operation on two arrays, or on an array and a number, a list or a NumPy array;
+    NotImplemented for anything else, which only operators may be given."""
     if isinstance(a, Value) and isinstance(b, Value):
         x, y = a.node, b.node
         made = resolve(op, (x.kind, y.kind))
@@ -84,8 +84,8 @@ def _with_another(op: str, a: Any, b: Any) -> Any:
     else:
         typed = typed_number(other)
         if typed is None:
-            if isinstance(other, np.ndarray):
-                copy = array.like(uploaded(array.tape, other))
+            if isinstance(other, np.ndarray | list):
+                copy = array.like(uploaded(array.tape, np.asarray(other)))
                 return binary(op, array, copy) if array is a else binary(op, copy, array)
             return NotImplemented
         own, number = typed

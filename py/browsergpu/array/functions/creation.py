@@ -124,7 +124,8 @@ def arange(
         found: Array = at if (first, by) == (0, 1) else at * by + first
         return apply.cast_to("arange", found, kind, copy=False)
     wide = apply.cast_to("arange", at, FLOAT32)
-    return apply.cast_to("arange", wide * float(step) + float(start), kind, copy=False)
+    numbers: Array = wide * float(step) + float(start)
+    return apply.cast_to("arange", numbers, kind, copy=False)
 
 
 def linspace(
@@ -151,7 +152,8 @@ def eye(
     shape = _shape("eye", (n_rows, n_rows if n_cols is None else n_cols))
     tape = current(device)
     row, column = (Array(coordinates(tape, shape, axis), tape) for axis in range(2))
-    return apply.cast_to("eye", column - row == k, _kind("eye", dtype, FLOAT32))
+    diagonal: Array = column - row == k
+    return apply.cast_to("eye", diagonal, _kind("eye", dtype, FLOAT32))
 
 
 def _triangle(op: str, x: Array, k: int, *, lower: bool) -> Array:

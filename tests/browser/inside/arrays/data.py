@@ -1,0 +1,56 @@
+"""Arrays for the tests of arrays, and the one comparison with NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+REALS = ("int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "float32")
+WHOLE = tuple(name for name in REALS if "int" in name)
+FLOATS = ("float16", "float32")
+NUMBERS = (*REALS, "complex64")
+DTYPES = ("bool", *NUMBERS)
+
+
+def sample(dtype: str, shape: Any, seed: int = 0) -> np.ndarray:
+    """Random elements: small numbers of both signs where there are any."""
+    rng = np.random.default_rng(seed)
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return rng.integers(0, 2, shape).astype(bool)
+    if kind == "i":
+        return rng.integers(-100, 100, shape).astype(dtype)
+    if kind == "u":
+        return rng.integers(0, 200, shape).astype(dtype)
+    values = rng.standard_normal(shape)
+    if kind == "c":
+        values = values + 1j * rng.standard_normal(shape)
+    return np.asarray(values, dtype)
+
+
+def demoted(array: Any) -> np.ndarray:
+    """What NumPy says, in the dtype that arrays have for its dtype."""
+    array = np.asarray(array)
+    names = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
+    with np.errstate(over="ignore"):
+        return array.astype(names.get(array.dtype.name, array.dtype))
+
+
+#: Units in the last place, of operations that SwiftShader and GPUs round as they like.
+ULPS = {"divide": 3.0, "reciprocal": 3.0, "sqrt": 3.0}
+
+
+def assert_same(actual: Any, expected: Any, what: str = "", *, rtol: float = 0.0) -> None:
+    """Checks an array against what NumPy says: dtype, shape, and values, of which floats may differ
+    by ``rtol`` of the largest one."""
+    expected = demoted(expected)
+    got = actual.numpy()
+    assert got.dtype == expected.dtype, f"{what}: dtype {got.dtype}, not {expected.dtype}"
+    assert got.shape == expected.shape, f"{what}: shape {got.shape}, not {expected.shape}"
+    if rtol == 0.0:
+        np.testing.assert_array_equal(got, expected, what)
+        return
+    finite = np.abs(expected[np.isfinite(expected)])
+    largest = float(finite.max()) if finite.size else 0.0
+    np.testing.assert_allclose(got, expected, rtol=rtol, atol=rtol * largest, err_msg=what)

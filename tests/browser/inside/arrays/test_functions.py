@@ -1,0 +1,241 @@
+"""Making arrays, changing their shapes, reductions and products, against NumPy."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inside.arrays.data import DTYPES, NUMBERS, REALS, assert_same, sample
+
+
+def test_asarray(bg: Any) -> None:
+    for dtype in DTYPES:
+        for shape in ((), (0,), (3,), (2, 3), (1, 0, 4)):
+            x = sample(dtype, shape)
+            assert_same(bg.asarray(x), x, f"{dtype} {shape}")
+    assert bg.asarray([1, 2]).dtype == np.int32
+    assert bg.asarray(1.5).dtype == np.float32
+    assert bg.asarray([1j]).dtype == np.complex64
+    assert bg.asarray([[True]]).dtype == np.bool_
+    assert bg.asarray([1, 2], dtype=bg.asarray([1.0]).dtype).dtype == np.float32
+    x = sample("float32", (4, 6))
+    assert_same(bg.asarray(x.T), x.T)
+    assert_same(bg.asarray(x.astype(">f4")), x)
+    assert_same(bg.asarray([bg.asarray(1.0), 2.0]), [1.0, 2.0])
+    array = bg.asarray(x)
+    assert bg.asarray(array) is array
+    assert bg.asarray(array, copy=True) is not array
+
+
+def test_what_asarray_refuses(bg: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    with pytest.raises(ValueError, match="3000000000"):
+        bg.asarray([3_000_000_000])
+    with pytest.raises(ValueError, match="-1"):
+        bg.asarray([-1], dtype="uint8")
+    with pytest.raises(ValueError, match="copy"):
+        bg.asarray([1.0], copy=False)
+    for data in (["a"], [object()], np.array(["2020"], "M8[Y]")):
+        with pytest.raises(TypeError):
+            bg.asarray(data)
+    with pytest.raises(TypeError):
+        bg.zeros(3, dtype="no such dtype")
+    for shape in (-1, (2, -3), "ab", 1.5):
+        with pytest.raises(InvalidArgument):
+            bg.zeros(shape)
+
+
+def test_64_bits_are_demoted_with_one_warning(bg: Any) -> None:
+    from browsergpu.array import uploading
+
+    uploading._told.clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            assert bg.zeros(2, dtype="float64").dtype == np.float32
+            assert bg.asarray([1, 2], dtype=np.int64).dtype == np.int32
+    assert [str(w.message).split(";")[0] for w in caught] == [
+        "the GPU has no float64", "the GPU has no int64",
+    ]  # fmt: skip
+
+
+def test_making_arrays(bg: Any) -> None:
+    assert_same(bg.zeros((2, 3)), np.zeros((2, 3)))
+    assert_same(bg.ones(4, dtype="int8"), np.ones(4, np.int8))
+    assert_same(bg.full((2, 2), 7), np.full((2, 2), 7))
+    assert_same(bg.full((), True), np.full((), True))
+    assert_same(bg.full(3, 1 + 2j), np.full(3, 1 + 2j))
+    assert_same(bg.empty((0, 2)), np.empty((0, 2)))
+    x = bg.asarray(sample("int16", (2, 3)))
+    assert_same(bg.zeros_like(x), np.zeros((2, 3), np.int16))
+    assert_same(bg.ones_like(x, dtype="float32"), np.ones((2, 3)))
+    assert_same(bg.full_like(x, 5), np.full((2, 3), 5, np.int16))
+    for arguments in ((10,), (3, 9), (9, 3), (9, 3, -2), (0, 1, 0.125), (2.5,), (5, 5)):
+        assert_same(bg.arange(*arguments), np.arange(*arguments), str(arguments), rtol=1e-6)
+    assert_same(bg.arange(300, dtype="uint8"), np.arange(300).astype(np.uint8).clip(0, 255))
+    for arguments in ((0, 1, 11), (5, -5, 7), (2, 3, 1), (1, 2, 0)):
+        assert_same(bg.linspace(*arguments), np.linspace(*arguments), str(arguments), rtol=1e-6)
+    assert float(bg.linspace(0.1, 0.7, 13)[-1]) == np.float32(0.7)
+    for arguments, k in (((3,), 0), ((3, 5), 1), ((4, 2), -1)):
+        assert_same(bg.eye(*arguments, k=k), np.eye(*arguments, k=k))
+    y = sample("float32", (2, 4, 5))
+    for k in (-1, 0, 2):
+        assert_same(bg.tril(bg.asarray(y), k=k), np.tril(y, k))
+        assert_same(bg.triu(bg.asarray(y), k=k), np.triu(y, k))
+    for indexing in ("xy", "ij"):
+        vectors = (sample("float32", 3), sample("float32", 4), sample("float32", 2))
+        got = bg.meshgrid(*map(bg.asarray, vectors), indexing=indexing)
+        for one, expected in zip(got, np.meshgrid(*vectors, indexing=indexing), strict=True):
+            assert_same(one, expected, indexing)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_shapes_and_orders(bg: Any, dtype: str) -> None:
+    x = sample(dtype, (3, 4, 2))
+    a = bg.asarray(x)
+    y = sample(dtype, (2, 4, 2), 1)
+    b = bg.asarray(y)
+    for got, expected in (
+        (bg.reshape(a, (4, -1)), x.reshape(4, -1)),
+        (bg.reshape(a.T, (6, 4)), x.T.reshape(6, 4)),
+        (bg.reshape(a[:, ::2], (3, 2, 2, 1)), x[:, ::2].reshape(3, 2, 2, 1)),
+        (bg.permute_dims(a, (2, 0, 1)), x.transpose(2, 0, 1)),
+        (bg.moveaxis(a, (0, 1), (2, 0)), np.moveaxis(x, (0, 1), (2, 0))),
+        (bg.matrix_transpose(a), x.swapaxes(1, 2)),
+        (bg.expand_dims(a, axis=-2), np.expand_dims(x, -2)),
+        (bg.squeeze(a[:, 1:2], 1), x[:, 1]),
+        (bg.flip(a, axis=(0, 2)), np.flip(x, (0, 2))),
+        (bg.roll(a, 5), np.roll(x, 5)),
+        (bg.roll(a, (1, -3), axis=(0, 1)), np.roll(x, (1, -3), axis=(0, 1))),
+        (bg.concat([a, b]), np.concatenate([x, y])),
+        (bg.concat([a, b], axis=None), np.concatenate([x, y], axis=None)),
+        (bg.concat([a[..., :1], a], axis=2), np.concatenate([x[..., :1], x], 2)),
+        (bg.stack([a, a], axis=1), np.stack([x, x], axis=1)),
+        (bg.repeat(a, 2), np.repeat(x, 2)),
+        (bg.repeat(a, [0, 2, 1, 3], axis=1), np.repeat(x, [0, 2, 1, 3], axis=1)),
+        (bg.tile(a, (2, 1, 3)), np.tile(x, (2, 1, 3))),
+        (bg.tile(a, (2,)), np.tile(x, (2,))),
+        (bg.broadcast_to(a, (2, 3, 4, 2)), np.broadcast_to(x, (2, 3, 4, 2))),
+        (bg.unstack(a, axis=1)[2], x[:, 2]),
+        (bg.broadcast_arrays(a[0], a[:, :1])[0], np.broadcast_arrays(x[0], x[:, :1])[0]),
+    ):  # fmt: skip
+        assert_same(got, expected, dtype)
+
+
+def test_many_arrays_in_one(bg: Any) -> None:
+    parts = [sample("float32", (n, 3), n) for n in range(30)]
+    assert_same(bg.concat([bg.asarray(x) for x in parts]), np.concatenate(parts))
+    mixed = [sample(dtype, 3) for dtype in ("int8", "float16", "bool")]
+    assert bg.concat([bg.asarray(x) for x in mixed]).dtype == np.float16
+
+
+def test_shapes_that_are_refused(bg: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    a = bg.asarray(sample("float32", (3, 4)))
+    for call in (
+        lambda: bg.reshape(a, (5, 3)), lambda: bg.reshape(a, (-1, -1)), lambda: bg.squeeze(a, 0),
+        lambda: bg.permute_dims(a, (0, 0)), lambda: bg.concat([a, a[:, :2]]), lambda: bg.concat([]),
+        lambda: bg.broadcast_to(a, (2, 4)), lambda: bg.expand_dims(a, axis=4),
+        lambda: bg.reshape(a.T, (12,), copy=False), lambda: bg.roll(a, (1, 2), axis=0),
+        lambda: bg.sum(a, axis=2), lambda: bg.max(a[:0]), lambda: bg.matmul(a, a),
+        lambda: bg.moveaxis(a, (0, 1), (1, 1)), lambda: bg.arange(1, 2, 0),
+    ):  # fmt: skip
+        with pytest.raises(InvalidArgument):
+            call()
+
+
+AXES: list[Any] = [None, 0, 1, -1, (0, 2), (1, 2), (0, 1, 2)]
+
+
+@pytest.mark.parametrize("function", ["sum", "prod", "max", "min", "mean", "any", "all"])
+def test_reductions(bg: Any, function: str) -> None:
+    for dtype in DTYPES:
+        if function in ("max", "min") and dtype in ("bool", "complex64"):
+            continue
+        x = sample(dtype, (3, 5, 4))
+        if function == "prod":
+            x = (x % 3).astype(dtype) if dtype != "complex64" else x
+        for axis in AXES:
+            for keepdims in (False, True):
+                with np.errstate(all="ignore"):
+                    wide = x
+                    if function in ("sum", "prod", "mean") and dtype in ("float16", "float32"):
+                        wide = x.astype(np.float64)
+                    expected = getattr(np, function)(wide, axis=axis, keepdims=keepdims)
+                if function in ("sum", "prod"):
+                    kind = np.dtype(dtype).kind
+                    name = {"b": "int32", "i": "int32", "u": "uint32"}.get(kind, dtype)
+                    expected = np.asarray(expected).astype(name)
+                elif dtype == "float16" and function == "mean":
+                    expected = np.asarray(expected).astype(dtype)
+                got = getattr(bg, function)(bg.asarray(x), axis=axis, keepdims=keepdims)
+                rtol = 0.0 if np.dtype(dtype).kind in "biu" and function != "mean" else 1e-6
+                rtol = 2e-3 if dtype == "float16" else rtol
+                assert_same(got, expected, f"{function} of {dtype}, {axis}", rtol=rtol)
+
+
+def test_variances(bg: Any) -> None:
+    x = sample("float32", (6, 5, 3))
+    for axis in (None, 0, (0, 2)):
+        for correction in (0, 1):
+            for function in ("var", "std"):
+                expected = getattr(np, function)(x.astype(np.float64), axis=axis, ddof=correction)
+                got = getattr(bg, function)(bg.asarray(x), axis=axis, correction=correction)
+                assert_same(got, expected, function, rtol=1e-5)
+    assert_same(bg.var(bg.asarray([1, 2, 4])), np.var([1, 2, 4]), rtol=1e-6)
+
+
+def test_reductions_of_strided_and_pending_arrays(bg: Any) -> None:
+    x = sample("float32", (40, 30))
+    a = bg.asarray(x)
+    assert_same(bg.sum(a.T[::3] * 2, axis=0), (x.T[::3] * 2).sum(0, np.float64), rtol=1e-6)
+    assert_same(bg.max(a[::-1, 1:], axis=1), x[::-1, 1:].max(1))
+    nan = bg.asarray([1.0, np.nan, 2.0])
+    assert_same(bg.max(nan), np.nan)
+    assert_same(bg.any(nan), True)
+    for function, expected in (("sum", 0.0), ("prod", 1.0), ("any", False), ("all", True)):
+        assert_same(getattr(bg, function)(bg.zeros((0, 3)), axis=0), np.full(3, expected))
+    assert_same(bg.count_nonzero(bg.asarray([0, 3, 0, 4])), 2)
+
+
+def test_products(bg: Any) -> None:
+    shapes = [((3, 4), (4, 5)), ((4,), (4,)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)),
+              ((2, 1, 3, 4), (5, 4, 2)), ((3, 0), (0, 2)), ((0, 3), (3, 2))]  # fmt: skip
+    for dtype in NUMBERS:
+        for one, other in shapes:
+            x, y = sample(dtype, one), sample(dtype, other, 1)
+            with np.errstate(all="ignore"):
+                expected = np.matmul(x.astype(np.float64) if dtype == "float16" else x, y)
+            rtol = {"float16": 4e-3, "float32": 1e-5, "complex64": 1e-5}.get(dtype, 0.0)
+            got = bg.asarray(x) @ bg.asarray(y)
+            assert_same(
+                got, np.asarray(expected).astype(dtype), f"{dtype} {one} {other}", rtol=rtol
+            )
+    x, y = sample("float32", (3, 4, 5)), sample("float32", (4, 3, 2), 1)
+    a, b = bg.asarray(x), bg.asarray(y)
+    axes = ([1, 0], [0, 1])
+    assert_same(bg.tensordot(a, b, axes=axes), np.tensordot(x, y, axes=axes), rtol=1e-5)
+    assert_same(bg.tensordot(a, b, axes=0), np.tensordot(x, y, axes=0), rtol=1e-5)
+    assert_same(bg.vecdot(a, a[0]), np.vecdot(x, x[0]), rtol=1e-5)
+    c = sample("complex64", 6)
+    assert_same(bg.vecdot(bg.asarray(c), bg.asarray(c)), np.vecdot(c, c), rtol=1e-5)
+
+
+def test_facts_about_dtypes(bg: Any) -> None:
+    assert bg.result_type(np.int32, np.float16) == np.float32
+    assert bg.result_type(np.uint32, np.int8) == np.int32
+    assert bg.result_type(bg.asarray(np.float16([1])), 2.5) == np.float16
+    assert bg.can_cast(np.int8, np.int16)
+    assert not bg.can_cast(np.float32, np.int32)
+    for dtype in DTYPES:
+        assert bg.isdtype(np.dtype(dtype), "numeric") == (dtype != "bool")
+        assert bg.isdtype(np.dtype(dtype), (np.dtype(dtype), "bool"))
+    assert bg.finfo(bg.asarray([1.0])).bits == 32
+    assert bg.finfo(np.complex64).dtype == np.float32
+    assert bg.iinfo("uint8").max == 255
+    assert len(REALS) == 8
