@@ -18,7 +18,9 @@ from browsergpu.kernels import (
     pool,
     products,
     reduce,
+    scan,
     shaders,
+    sort,
 )
 from browsergpu.kernels.family import Codes
 from browsergpu.kernels.table import KERNELS
@@ -40,6 +42,11 @@ CODES: Mapping[tuple[str, str], Codes] = {
     ("mixed.wgsl", "params.kinds >> 8u"): broadcast.MIXED_CODES,
     ("integer.wgsl", "OP"): integers.CODES,
     ("reduce.wgsl", "OP"): reduce.CODES,
+    ("scan.wgsl", "OP"): scan.CODES,
+    **{
+        (f"{name}.wgsl", "KIND"): sort.CODES
+        for name in ("sort", "sort_small", "arg_reduce", "search")
+    },
     ("pool.wgsl", "OP"): pool.CODES,
     ("pixel.wgsl", "OP"): images.POINT_CODES,
     ("stencil.wgsl", "OP"): images.STENCIL_CODES,

@@ -191,6 +191,11 @@ CONFIGURATIONS = {
     "conv2d_stream": {"", "vector"},
     "conv2d_window": {"8", "16"},
     "attention": {"", "float", "bool"},
+    "scan": {
+        *("sum", "prod", "max", "min", "whole_sum", "whole_prod"),
+        *("i32_max", "i32_min", "u32_max", "u32_min"),
+    },
+    **{family: {"f32", "i32", "u32"} for family in ("sort", "arg", "search")},
     "moments": {"", "variance"},
     "moments_columns": {"", "variance", "aligned", "variance_aligned"},
     "softmax_rows": HELD,

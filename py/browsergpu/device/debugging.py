@@ -19,6 +19,7 @@ from browsergpu.kernels.elementwise import SCALAR_OPS
 from browsergpu.kernels.embedding import MISSING
 from browsergpu.kernels.family import WRITE, Kernel
 from browsergpu.kernels.reflect import reflect
+from browsergpu.kernels.scan import FLOAT_SCANS
 from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
 
@@ -37,6 +38,8 @@ NO_FLOATS_IN_WORDS = frozenset(
     {
         *("strided", "strided_vectors", "transpose", "repitch", "fill", "merge_word"),
         *("pool_indices", "integer", "sum_integer"),
+        *("sort", "sort_pairs", "sort_small", "sort_count", "compact", "compact_counts", "search"),
+        *("arg_rows", "arg_columns", "arg_merge"),
     }
 )
 
@@ -141,6 +144,8 @@ def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> 
             return F16 if parameter("halves") & _HALVES_OUT else F32
         case "mixed":
             return F16 if parameter("kinds") & Y_HALVES else F32
+        case "scan_rows" | "scan_row_totals" | "scan_columns" | "scan_column_totals":
+            return F32 if configuration in FLOAT_SCANS else NO_FLOATS
         case "attention_tiled":
             return F16 if configuration.endswith("f16") else F32
         case "embedding" | "embedding_vectors":  # a row that is not there is 0 for whole numbers

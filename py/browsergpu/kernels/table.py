@@ -11,10 +11,12 @@ from collections.abc import Mapping
 
 from browsergpu.kernels import (
     adam,
+    arg_reduce,
     attention_facts,
     batch_norm,
     broadcast,
     cast,
+    compact,
     conv2d_facts,
     depthwise,
     elementwise,
@@ -27,6 +29,9 @@ from browsergpu.kernels import (
     pool,
     reduce,
     rows,
+    scan,
+    search,
+    sort,
     strided,
 )
 from browsergpu.kernels.family import Kernel, KernelFamily
@@ -42,6 +47,11 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         strided,
         reduce,
         moments,
+        scan,
+        sort,
+        compact,
+        arg_reduce,
+        search,
         gemm_facts,
         gemm_f16,
         conv2d_facts,

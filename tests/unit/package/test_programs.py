@@ -13,6 +13,7 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
+from browsergpu.array import ordering, scans
 from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
@@ -21,6 +22,29 @@ E = KernelExecutor
 
 def _new(e: E, *shape: int, dtype: str = "f32") -> DeviceArray:
     return e.empty(shape, dtype)
+
+
+def _sort(e: E, function: Callable[..., None], axis: int, *shape: int, dtype: str = "f32") -> None:
+    result = "i32" if function is ordering.argsort else dtype
+    x, y = _new(e, *shape, dtype=dtype), _new(e, *shape, dtype=result)
+    function(e.device, "sort", x, y, axis)
+
+
+def _arg_max(e: E, axis: int | None, *shape: int) -> None:
+    kept = () if axis is None else (shape[1 - axis],)
+    ordering.arg_reduce(
+        e.device, "argmax", "max", _new(e, *shape), _new(e, *kept, dtype="i32"), axis
+    )
+
+
+def _scan(e: E, function: str, axis: int, *shape: int, dtype: str = "f32") -> None:
+    x, y = (_new(e, *shape, dtype=dtype) for _ in range(2))
+    scans.scan(e.device, "scan", function, x, y, axis)
+
+
+def _true_places(e: E, n: int, dtype: str) -> None:
+    places, count = _new(e, n, dtype="i32"), _new(e, 1, dtype="i32")
+    scans.true_places(e.device, "nonzero", _new(e, n, dtype=dtype), places, count)
 
 
 #: What is called, and the steps that it records on a device without any feature.
@@ -365,6 +389,92 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
         lambda e: e.avg_pool2d(_new(e, 1, 3, 8, 8), 2, count_include_pad=False),
         ["pool.mean 1×1×1"],
     ),
+    "sort rows": (lambda e: _sort(e, ordering.sort, 1, 5, 300), ["sort_small.f32 3×1×1"]),
+    "sort columns": (
+        lambda e: _sort(e, ordering.sort, 0, 300, 5),
+        ["transpose 5×1×1", "sort_small.f32 3×1×1", "transpose 10×1×1"],
+    ),
+    "sort ints": (
+        lambda e: _sort(e, ordering.sort, 0, 5000, dtype="i32"),
+        ["sort_count.i32 3×1×1", "scan_rows.whole_sum 1×1×1", "sort.i32 3×1×1"] * 4,
+    ),
+    "sort f16": (
+        lambda e: _sort(e, ordering.sort, 0, 5000, dtype="f16"),
+        [
+            "cast.f16_f32 5×1×1",
+            *["sort_count.f32 3×1×1", "scan_rows.whole_sum 1×1×1", "sort.f32 3×1×1"] * 3,
+            "cast.f32_f16 5×1×1",
+        ],
+    ),
+    "argsort": (
+        lambda e: _sort(e, ordering.argsort, 0, 5000),
+        ["sort_count.f32 3×1×1", "scan_rows.whole_sum 1×1×1", "sort_pairs.f32 3×1×1"] * 4,
+    ),
+    "argsort bytes": (
+        lambda e: _sort(e, ordering.argsort, 0, 5000, dtype="u8"),
+        [
+            "cast.u8_u32 5×1×1",
+            "sort_count.u32 3×1×1",
+            "scan_rows.whole_sum 1×1×1",
+            "sort_pairs.u32 3×1×1",
+        ],
+    ),
+    "argmax rows": (lambda e: _arg_max(e, 1, 100, 300), ["arg_rows.f32 13×1×1"]),
+    "argmax all": (
+        lambda e: _arg_max(e, None, 1000, 1000),
+        ["arg_rows.f32 245×1×1", "arg_merge.f32 1×1×1"],
+    ),
+    "argmax columns": (lambda e: _arg_max(e, 0, 100, 300), ["arg_columns.f32 19×1×1"]),
+    "searchsorted": (
+        lambda e: ordering.searchsorted(
+            e.device, "searchsorted", _new(e, 50), _new(e, 600), _new(e, 600, dtype="i32")
+        ),
+        ["search.f32 3×1×1"],
+    ),
+    "searchsorted in nothing": (
+        lambda e: ordering.searchsorted(
+            e.device, "searchsorted", _new(e, 0), _new(e, 600), _new(e, 600, dtype="i32")
+        ),
+        ["search.f32 3×1×1"],
+    ),
+    "cumsum": (lambda e: _scan(e, "sum", 0, 2000), ["scan_rows.sum 1×1×1"]),
+    "cumsum short rows": (lambda e: _scan(e, "sum", 1, 1000, 30), ["scan_rows.sum 16×1×1"]),
+    "cumsum long": (
+        lambda e: _scan(e, "sum", 0, 5_000_000),
+        [
+            "scan_row_totals.sum 2442×1×1",
+            "scan_row_totals.sum 2×1×1",
+            "scan_rows.sum 1×1×1",
+            "scan_rows.sum 2×1×1",
+            "scan_rows.sum 2442×1×1",
+        ],
+    ),
+    "cumsum columns": (
+        lambda e: _scan(e, "sum", 0, 500, 300),
+        ["scan_column_totals.sum 19×1×1", "scan_columns.sum 2×1×1", "scan_columns.sum 19×1×1"],
+    ),
+    "cumprod ints": (
+        lambda e: _scan(e, "prod", 0, 500, dtype="i32"),
+        ["scan_rows.whole_prod 1×1×1"],
+    ),
+    "running minimum of bytes": (
+        lambda e: _scan(e, "min", 0, 500, dtype="u8"),
+        ["cast.u8_u32 1×1×1", "scan_rows.u32_min 1×1×1", "cast.u32_u8 1×1×1"],
+    ),
+    "nonzero": (
+        lambda e: _true_places(e, 5000, "bool"),
+        ["compact_counts 3×1×1", "scan_rows.whole_sum 1×1×1", "compact 3×1×1"],
+    ),
+    "nonzero floats": (
+        lambda e: _true_places(e, 50, "f32"),
+        [
+            "cast.f32_bool 1×1×1",
+            "compact_counts 1×1×1",
+            "scan_rows.whole_sum 1×1×1",
+            "compact 1×1×1",
+        ],
+    ),
+    "nonzero nothing": (lambda e: _true_places(e, 0, "bool"), ["fill 1×1×1"]),
     "attention": (
         lambda e: e.attention(_new(e, 12, 100, 64), _new(e, 12, 100, 64), _new(e, 12, 100, 64)),
         ["attention_tiled.64x96 2×1×12"],

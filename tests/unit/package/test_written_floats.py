@@ -50,5 +50,7 @@ def test_floats_of_a_configuration() -> None:
         ("scalar", "", {"y": F32}),
         ("mixed", "2", {"y": F32}),
         ("cast", "f32_unorm8", {}),
+        ("scan_rows", "max", {"y": F32}),
+        ("scan_rows", "whole_sum", {}),
     ):
         assert found(KERNELS[name], configuration) == expected
