@@ -24,6 +24,7 @@ from browsergpu.kernels import (
     images,
     integers,
     moments,
+    philox,
     pool,
     reduce,
     rows,
@@ -53,6 +54,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         pool,
         adam,
         images,
+        philox,
     )
 )
 

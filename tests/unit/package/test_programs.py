@@ -13,6 +13,7 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
+from browsergpu.array import random
 from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
@@ -433,6 +434,26 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
             heads=4,
         ),
         ["gemm.32 24×1×1", "attention_tiled.32x96 1×1×4", "gemm.32 8×1×1"],
+    ),
+    "random words": (
+        lambda e: random.words(e.device, "words", _new(e, 5000, dtype="u32"), 1, 0),
+        ["philox.words 5×1×1"],
+    ),
+    "random integers in bytes": (
+        lambda e: random.integers(e.device, "integers", _new(e, 100, dtype="u8"), 1, 0, 3, 9),
+        ["philox.integers 1×1×1", "cast.u32_u8 1×1×1"],
+    ),
+    "random uniform": (
+        lambda e: random.uniform(e.device, "uniform", _new(e, 100), 1, 0),
+        ["philox.uniform 1×1×1"],
+    ),
+    "random normal f16": (
+        lambda e: random.normal(e.device, "normal", _new(e, 100, dtype="f16"), 1, 0),
+        ["normal.normal 1×1×1", "cast.f32_f16 1×1×1"],
+    ),
+    "random exponential": (
+        lambda e: random.exponential(e.device, "exponential", _new(e, 100), 1, 0),
+        ["normal.exponential 1×1×1"],
     ),
 }
 
