@@ -19,6 +19,7 @@ from browsergpu.kernels import (
     depthwise,
     elementwise,
     embedding,
+    fft,
     gemm_f16,
     gemm_facts,
     images,
@@ -54,6 +55,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         pool,
         adam,
         images,
+        fft,
         philox,
     )
 )

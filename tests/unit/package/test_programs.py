@@ -13,7 +13,7 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
-from browsergpu.array import random
+from browsergpu.array import fourier, random
 from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
@@ -22,6 +22,10 @@ E = KernelExecutor
 
 def _new(e: E, *shape: int, dtype: str = "f32") -> DeviceArray:
     return e.empty(shape, dtype)
+
+
+def _fft(e: E, rows: int, n: int) -> None:
+    fourier.transform(e.device, "fft", _new(e, rows, n, 2), _new(e, rows, n, 2), False, 1.0)
 
 
 #: What is called, and the steps that it records on a device without any feature.
@@ -454,6 +458,42 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
     "random exponential": (
         lambda e: random.exponential(e.device, "exponential", _new(e, 100), 1, 0),
         ["normal.exponential 1×1×1"],
+    ),
+    "fft": (lambda e: _fft(e, 100, 60), ["fft 6×1×1"]),
+    "fft in place": (
+        lambda e: (lambda x: fourier.transform(e.device, "fft", x, x, True, 1.0))(_new(e, 3, 8, 2)),
+        ["fft 1×1×1", "copy"],
+    ),
+    "fft of two passes": (lambda e: _fft(e, 3, 2048), ["fft 6×1×1", "fft 6×1×1"]),
+    "fft of three passes": (lambda e: _fft(e, 1, 2**18), 3 * ["fft 256×1×1"]),
+    "fft of columns": (
+        lambda e: fourier.transform(
+            e.device, "fft", _new(e, 3, 512, 8, 2), _new(e, 3, 512, 8, 2), False, 1.0, -2
+        ),
+        ["fft 12×1×1", "fft 12×1×1"],
+    ),
+    "fft of a prime": (
+        lambda e: _fft(e, 5, 97),
+        [
+            *("fft_chirp 1×1×1", "fft 1×1×1"),
+            *("fft_pad 5×1×1", "fft 2×1×1", "fft_multiply 5×1×1", "fft 2×1×1", "fft_unpad 2×1×1"),
+        ],
+    ),
+    "rfft": (
+        lambda e: fourier.of_real(e.device, "rfft", _new(e, 9, 100), _new(e, 9, 51, 2), 1.0),
+        ["fft 1×1×1", "fft_split 2×1×1"],
+    ),
+    "rfft odd": (
+        lambda e: fourier.of_real(e.device, "rfft", _new(e, 9, 15), _new(e, 9, 8, 2), 1.0),
+        ["fft_widen 1×1×1", "fft 1×1×1", "strided.3 1×1×1"],
+    ),
+    "irfft": (
+        lambda e: fourier.to_real(e.device, "irfft", _new(e, 9, 51, 2), _new(e, 9, 100), 1.0),
+        ["fft_merge 2×1×1", "fft 1×1×1"],
+    ),
+    "irfft odd": (
+        lambda e: fourier.to_real(e.device, "irfft", _new(e, 9, 8, 2), _new(e, 9, 15), 1.0),
+        ["fft_mirror 1×1×1", "fft 1×1×1", "strided.3 1×1×1"],
     ),
 }
 
