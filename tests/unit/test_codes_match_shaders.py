@@ -15,6 +15,7 @@ from browsergpu.kernels import (
     elementwise,
     images,
     integers,
+    philox,
     pool,
     products,
     reduce,
@@ -41,6 +42,8 @@ CODES: Mapping[tuple[str, str], Codes] = {
     ("broadcast.wgsl", "OP"): broadcast.CODES,
     ("mixed.wgsl", "params.kinds >> 8u"): broadcast.MIXED_CODES,
     ("integer.wgsl", "OP"): integers.CODES,
+    ("philox.wgsl", "OP"): philox.UNIFORM_CODES,
+    ("normal.wgsl", "OP"): philox.NORMAL_CODES,
     ("reduce.wgsl", "OP"): reduce.CODES,
     ("scan.wgsl", "OP"): scan.CODES,
     **{

@@ -212,6 +212,8 @@ CONFIGURATIONS = {
     "blur": {"rows", "columns"},
     "cast": CASTS,
     "integer": {"add", "sub", "mul"},
+    "philox": {"words", "uniform", "integers"},
+    "normal": {"normal", "exponential"},
     "strided": {"3", "5", "8"},  # the most axes
     "broadcast": {
         f"{op}_{axes}"

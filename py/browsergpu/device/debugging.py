@@ -32,6 +32,7 @@ _IN_WORDS = {
     "gemm_f16_matrix128": F16,
     "gemm_f16_rows": F16,
     "attention_matrix": F16,
+    "normal": F32,
 }
 #: Kernels that move words, whatever these are, or write whole numbers.
 NO_FLOATS_IN_WORDS = frozenset(
@@ -148,6 +149,8 @@ def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> 
             return F32 if configuration in FLOAT_SCANS else NO_FLOATS
         case "attention_tiled":
             return F16 if configuration.endswith("f16") else F32
+        case "philox":
+            return F32 if configuration == "uniform" else NO_FLOATS
         case "embedding" | "embedding_vectors":  # a row that is not there is 0 for whole numbers
             missing = parameter("missing")
             return (F16 if missing == MISSING[DType.F16] else F32) if missing else NO_FLOATS

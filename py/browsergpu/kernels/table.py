@@ -21,11 +21,13 @@ from browsergpu.kernels import (
     depthwise,
     elementwise,
     embedding,
+    fft,
     gemm_f16,
     gemm_facts,
     images,
     integers,
     moments,
+    philox,
     pool,
     reduce,
     rows,
@@ -63,6 +65,8 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         pool,
         adam,
         images,
+        fft,
+        philox,
     )
 )
 

@@ -14,6 +14,7 @@ from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
 from browsergpu.array import ordering, scans
+from browsergpu.array import fourier, random
 from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
@@ -45,6 +46,8 @@ def _scan(e: E, function: str, axis: int, *shape: int, dtype: str = "f32") -> No
 def _true_places(e: E, n: int, dtype: str) -> None:
     places, count = _new(e, n, dtype="i32"), _new(e, 1, dtype="i32")
     scans.true_places(e.device, "nonzero", _new(e, n, dtype=dtype), places, count)
+def _fft(e: E, rows: int, n: int) -> None:
+    fourier.transform(e.device, "fft", _new(e, rows, n, 2), _new(e, rows, n, 2), False, 1.0)
 
 
 #: What is called, and the steps that it records on a device without any feature.
@@ -543,6 +546,62 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
             heads=4,
         ),
         ["gemm.32 24×1×1", "attention_tiled.32x96 1×1×4", "gemm.32 8×1×1"],
+    ),
+    "random words": (
+        lambda e: random.words(e.device, "words", _new(e, 5000, dtype="u32"), 1, 0),
+        ["philox.words 5×1×1"],
+    ),
+    "random integers in bytes": (
+        lambda e: random.integers(e.device, "integers", _new(e, 100, dtype="u8"), 1, 0, 3, 9),
+        ["philox.integers 1×1×1", "cast.u32_u8 1×1×1"],
+    ),
+    "random uniform": (
+        lambda e: random.uniform(e.device, "uniform", _new(e, 100), 1, 0),
+        ["philox.uniform 1×1×1"],
+    ),
+    "random normal f16": (
+        lambda e: random.normal(e.device, "normal", _new(e, 100, dtype="f16"), 1, 0),
+        ["normal.normal 1×1×1", "cast.f32_f16 1×1×1"],
+    ),
+    "random exponential": (
+        lambda e: random.exponential(e.device, "exponential", _new(e, 100), 1, 0),
+        ["normal.exponential 1×1×1"],
+    ),
+    "fft": (lambda e: _fft(e, 100, 60), ["fft 6×1×1"]),
+    "fft in place": (
+        lambda e: (lambda x: fourier.transform(e.device, "fft", x, x, True, 1.0))(_new(e, 3, 8, 2)),
+        ["fft 1×1×1", "copy"],
+    ),
+    "fft of two passes": (lambda e: _fft(e, 3, 2048), ["fft 6×1×1", "fft 6×1×1"]),
+    "fft of three passes": (lambda e: _fft(e, 1, 2**18), 3 * ["fft 256×1×1"]),
+    "fft of columns": (
+        lambda e: fourier.transform(
+            e.device, "fft", _new(e, 3, 512, 8, 2), _new(e, 3, 512, 8, 2), False, 1.0, -2
+        ),
+        ["fft 12×1×1", "fft 12×1×1"],
+    ),
+    "fft of a prime": (
+        lambda e: _fft(e, 5, 97),
+        [
+            *("fft_chirp 1×1×1", "fft 1×1×1"),
+            *("fft_pad 5×1×1", "fft 2×1×1", "fft_multiply 5×1×1", "fft 2×1×1", "fft_unpad 2×1×1"),
+        ],
+    ),
+    "rfft": (
+        lambda e: fourier.of_real(e.device, "rfft", _new(e, 9, 100), _new(e, 9, 51, 2), 1.0),
+        ["fft 1×1×1", "fft_split 2×1×1"],
+    ),
+    "rfft odd": (
+        lambda e: fourier.of_real(e.device, "rfft", _new(e, 9, 15), _new(e, 9, 8, 2), 1.0),
+        ["fft_widen 1×1×1", "fft 1×1×1", "strided.3 1×1×1"],
+    ),
+    "irfft": (
+        lambda e: fourier.to_real(e.device, "irfft", _new(e, 9, 51, 2), _new(e, 9, 100), 1.0),
+        ["fft_merge 2×1×1", "fft 1×1×1"],
+    ),
+    "irfft odd": (
+        lambda e: fourier.to_real(e.device, "irfft", _new(e, 9, 8, 2), _new(e, 9, 15), 1.0),
+        ["fft_mirror 1×1×1", "fft 1×1×1", "strided.3 1×1×1"],
     ),
 }
 

@@ -1,0 +1,97 @@
+// The parts of a transform of any length n as a convolution (L. Bluestein,
+// https://doi.org/10.1109/TAU.1970.1162132): as jk = (j² + k² - (k - j)²) / 2, with the chirp
+// c[j] = exp(sign πi j² / n),
+//   Σ x[j] exp(sign 2πi jk / n) = c[k] Σ x[j] c[j] conj c[k - j].
+// The convolution is that of rows padded to a length that has a quick transform, 2n - 1 at least.
+// The lines of n are those along the middle axis of [outer, n, inner] complex numbers. One complex
+// number a thread.
+
+struct Params {
+  n: u32,
+  inner: u32,
+  padded: u32, // complex numbers of a padded row
+  rows: u32, // that are padded
+  first: u32, // of all lines, the one that is the first row
+  sign: f32,
+  scale: f32, // main_unpad multiplies by it
+}
+
+@group(0) @binding(0) var<storage, read> x: array<vec2f>;
+@group(0) @binding(1) var<storage, read_write> y: array<vec2f>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/elements.wgsl
+//#include lib/turns.wgsl
+
+const THREADS = 256u;
+
+// j² % m for j < m < 2^28, four bits of j at a time where a word cannot hold the square.
+fn square_modulo(j: u32, m: u32) -> u32 {
+  if (j < 65536u) {
+    return j * j % m;
+  }
+  var rest = 0u;
+  for (var shift = 28u; shift > 0u;) {
+    shift -= 4u;
+    rest = (rest * 16u % m + j * ((j >> shift) & 15u) % m) % m;
+  }
+  return rest;
+}
+
+fn chirp(j: u32, sign: f32) -> vec2f {
+  return turn(square_modulo(j, 2u * params.n), 2u * params.n, sign);
+}
+
+// Where the j-th number of a row is in the whole.
+fn place(row: u32, j: u32) -> u32 {
+  let line = params.first + row;
+  return (line / params.inner * params.n + j) * params.inner + line % params.inner;
+}
+
+// y[i] = conj c[±i], for the one row that the others are convolved with.
+@compute @workgroup_size(THREADS)
+fn main_chirp(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = index(id, groups);
+  if (i < params.padded) {
+    let j = min(i, params.padded - i);
+    if (j < params.n) {
+      y[i] = chirp(j, -params.sign);
+    } else {
+      y[i] = vec2f();
+    }
+  }
+}
+
+// y = x c, padded with zeros.
+@compute @workgroup_size(THREADS)
+fn main_pad(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = index(id, groups);
+  if (i < params.rows * params.padded) {
+    let j = i % params.padded;
+    var value = vec2f();
+    if (j < params.n) {
+      value = times(x[place(i / params.padded, j)], chirp(j, params.sign));
+    }
+    y[i] = value;
+  }
+}
+
+// y = x y, where x is one row.
+@compute @workgroup_size(THREADS)
+fn main_multiply(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = index(id, groups);
+  if (i < params.rows * params.padded) {
+    y[i] = times(y[i], x[i % params.padded]);
+  }
+}
+
+// y = scale x c, of padded rows.
+@compute @workgroup_size(THREADS)
+fn main_unpad(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = index(id, groups);
+  if (i < params.rows * params.n) {
+    let k = i % params.n;
+    let value = times(x[i / params.n * params.padded + k], chirp(k, params.sign));
+    y[place(i / params.n, k)] = params.scale * value;
+  }
+}

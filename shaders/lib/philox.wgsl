@@ -1,0 +1,67 @@
+// Philox4x32-10 of Salmon et al., https://doi.org/10.1145/2063384.2063405: a key and a counter of
+// 128 bits give a block of four words. y's i-th vec4 is made of the blocks from the first counter +
+// i × those that a vec4 takes on. Words of numbers come with the least significant one first.
+
+struct Params {
+  n: u32, // elements
+  key0: u32,
+  key1: u32,
+  counter0: u32, // of the first block
+  counter1: u32,
+  counter2: u32,
+  counter3: u32,
+  shift: u32, // bits of float32, or whole numbers: what the kernels say
+  scale: u32,
+  last: u32,
+}
+
+@group(0) @binding(0) var<storage, read_write> y: array<vec4u>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/elements.wgsl
+
+override THREADS: u32 = 256u; // in a workgroup
+
+// The upper word of a product.
+fn high(a: u32, b: u32) -> u32 {
+  let a0 = a & 0xffffu;
+  let a1 = a >> 16u;
+  let b0 = b & 0xffffu;
+  let b1 = b >> 16u;
+  let first = a1 * b0 + ((a0 * b0) >> 16u);
+  let second = a0 * b1 + (first & 0xffffu);
+  return a1 * b1 + (first >> 16u) + (second >> 16u);
+}
+
+// The block of the first counter + `more`.
+fn block(more: u32) -> vec4u {
+  var counter = vec4u(params.counter0, params.counter1, params.counter2, params.counter3);
+  counter.x += more;
+  if (counter.x < more) {
+    counter.y += 1u;
+    if (counter.y == 0u) {
+      counter.z += 1u;
+      counter.w += select(0u, 1u, counter.z == 0u);
+    }
+  }
+  var key = vec2u(params.key0, params.key1);
+  for (var i = 0u; i < 10u; i++) {
+    let p = counter.x;
+    let q = counter.z;
+    counter = vec4u(
+      high(0xcd9e8d57u, q) ^ counter.y ^ key.x, 0xcd9e8d57u * q,
+      high(0xd2511f53u, p) ^ counter.w ^ key.y, 0xd2511f53u * p);
+    key += vec2u(0x9e3779b9u, 0xbb67ae85u);
+  }
+  return counter;
+}
+
+// Writes y's i-th vec4, as far as n goes.
+fn store(i: u32, value: vec4u) {
+  let left = params.n - 4u * i;
+  if (left >= 4u) {
+    y[i] = value;
+  } else {
+    y[i] = words_edge(value, y[i], left, 1u);
+  }
+}

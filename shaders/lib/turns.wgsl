@@ -1,0 +1,21 @@
+// Complex numbers as vec2f, and those on the unit circle.
+
+fn times(a: vec2f, b: vec2f) -> vec2f {
+  return vec2f(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+
+// exp(sign 2πi k / m) for k < m < 2^28, within about 1e-7: the built-in sin and cos only promise
+// 2^-11. The nearest quarter of a turn is found in whole numbers; what is left is at most an eighth
+// of a turn either way, t in units of it, where the polynomials in t² are good to 2^-28.
+fn turn(k: u32, m: u32, sign: f32) -> vec2f {
+  let quarter = (8u * k + m) / (2u * m);
+  let t = f32(bitcast<i32>(8u * k - 2u * quarter * m)) / f32(m);
+  let x = t * t;
+  let sine = t * (0.78539816 + x * (-0.08074551 + x * (0.0024903932 + x * (-3.6572393e-5
+    + x * 3.0899666e-7))));
+  let cosine = 1.0 + x * (-0.30842514 + x * (0.015854325 + x * (-3.2593859e-4
+    + x * 3.5297971e-6)));
+  let first = select(vec2f(cosine, sine), vec2f(-sine, cosine), (quarter & 1u) != 0u);
+  let full = select(first, -first, (quarter & 2u) != 0u);
+  return vec2f(full.x, sign * full.y);
+}
