@@ -1,6 +1,6 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
-from browsergpu import errors
+from browsergpu import errors, fft, random
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
@@ -105,6 +105,22 @@ from browsergpu.array.functions.manipulation import (
     tile,
     unstack,
 )
+from browsergpu.array.functions.sorting import (
+    argmax,
+    argmin,
+    argsort,
+    cumulative_prod,
+    cumulative_sum,
+    diff,
+    nonzero,
+    searchsorted,
+    sort,
+    take_along_axis,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from browsergpu.array.functions.statistics import (
     all,
     any,
@@ -190,6 +206,9 @@ __all__ = [
     "all",
     "any",
     "arange",
+    "argmax",
+    "argmin",
+    "argsort",
     "asarray",
     "astype",
     "benchmark_workgroup_sizes",
@@ -209,6 +228,9 @@ __all__ = [
     "conj",
     "copysign",
     "count_nonzero",
+    "cumulative_prod",
+    "cumulative_sum",
+    "diff",
     "divide",
     "empty",
     "empty_like",
@@ -218,6 +240,7 @@ __all__ = [
     "errors",
     "expand_dims",
     "eye",
+    "fft",
     "finfo",
     "flip",
     "floor",
@@ -261,6 +284,7 @@ __all__ = [
     "moveaxis",
     "multiply",
     "negative",
+    "nonzero",
     "not_equal",
     "ones",
     "ones_like",
@@ -268,6 +292,7 @@ __all__ = [
     "positive",
     "prod",
     "profile",
+    "random",
     "real",
     "reciprocal",
     "remainder",
@@ -276,8 +301,10 @@ __all__ = [
     "result_type",
     "roll",
     "round",
+    "searchsorted",
     "sign",
     "signbit",
+    "sort",
     "sqrt",
     "square",
     "squeeze",
@@ -286,6 +313,7 @@ __all__ = [
     "subtract",
     "sum",
     "take",
+    "take_along_axis",
     "tensordot",
     "tile",
     "tril",
@@ -293,6 +321,10 @@ __all__ = [
     "trunc",
     "tune",
     "tune_async",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
     "unstack",
     "use",
     "var",

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from browsergpu.array import gathering, views
+from browsergpu.array import gathering, masking, views
 from browsergpu.array.apply import apply, cast_to
 from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.uploading import uploaded
@@ -25,6 +25,9 @@ def get(x: V, key: Any) -> V:
     """``x[key]``: integers, slices, ``...`` and None give the same memory; arrays of whole numbers,
     lists of them too, a copy. Indices of an array on the GPU are not checked there: those outside
     count as the nearest inside."""
+    mask = _mask(x, key)
+    if mask is not None:
+        return masking.chosen(x, mask)
     items = _items(x, key)
     arrays = [_index_array(x, item) for item in items]
     if not any(array is not None for array in arrays):
@@ -120,10 +123,8 @@ def _basic(x: V, items: Sequence[Any]) -> V:
 
 def assigned(x: V, key: Any, value: Any) -> V:
     """The array with ``x[key] = value`` done: another one, as arrays behave as values. The key is
-    basic, or an array of bools of x's shape (with a value that broadcasts to x)."""
+    basic, or an array of bools of x's leading axes."""
     kind = x.node.kind
-    if isinstance(key, np.ndarray) and key.dtype == np.bool_:
-        key = x.like(uploaded(x.tape, key))
     given = value
     if (
         not isinstance(value, Value)
@@ -133,10 +134,9 @@ def assigned(x: V, key: Any, value: Any) -> V:
         given = x.like(uploaded(x.tape, np.asarray(value)))
     if isinstance(given, Value):
         given = cast_to("assign", given, kind, copy=False)
-    if isinstance(key, Value) and key.node.kind is BOOL:
-        if key.node.shape != x.node.shape:
-            raise InvalidIndex(_OP, "key", f"shape {key.node.shape}", f"shape {x.node.shape}")
-        return _cast_back(apply("where", x, key, given, x), x)
+    mask = _mask(x, key)
+    if mask is not None:
+        return _by_mask(x, mask, given)
     items = _items(x, key)
     if any(_index_array(x, item) is not None for item in items):
         raise InvalidIndex(_OP, "key", key, "integers, slices, ... and None, or bools of its shape")
@@ -156,5 +156,27 @@ def assigned(x: V, key: Any, value: Any) -> V:
     return gathering.replaced(x, region, given)
 
 
-def _cast_back(x: V, like: V) -> V:
-    return cast_to("assign", x, like.node.kind, copy=False)
+def _mask(x: V, key: Any) -> V | None:
+    """A key that is an array of bools, on the GPU; None for others."""
+    if isinstance(key, list) and key:
+        key = np.asarray(key)
+    if isinstance(key, np.ndarray) and key.dtype == np.bool_:
+        return x.like(uploaded(x.tape, key))
+    return x.like(key.node) if isinstance(key, Value) and key.node.kind is BOOL else None
+
+
+def _by_mask(x: V, mask: V, given: Any) -> V:
+    """x with what is given where a mask is true: one part for all places, or one for each."""
+    rank = len(mask.node.shape)
+    if mask.node.shape != x.node.shape[:rank] or rank == 0:
+        expected = f"the leading axes of {x.node.shape}"
+        raise InvalidIndex(_OP, "key", f"bools of shape {mask.node.shape}", expected)
+    rest = x.node.shape[rank:]
+    more = len(given.node.shape) - len(rest) if isinstance(given, Value) else 0
+    if more == 1 and given.node.shape[0] != 1:
+        return masking.placed(x, mask, given)
+    if more > 1:
+        expected = f"a shape that broadcasts to (n, {', '.join(map(str, rest))})"
+        raise InvalidArgument("assign", "value", f"shape {given.node.shape}", expected)
+    spread = views.reshaped("assign", mask, (*mask.node.shape, *(1,) * len(rest)))
+    return cast_to("assign", apply("where", x, spread, given, x), x.node.kind, copy=False)

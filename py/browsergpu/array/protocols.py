@@ -10,7 +10,14 @@ import numpy as np
 
 from browsergpu.array import apply
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise, linear, manipulation, statistics
+from browsergpu.array.functions import (
+    creation,
+    elementwise,
+    linear,
+    manipulation,
+    sorting,
+    statistics,
+)
 from browsergpu.array.uploading import element_type
 
 #: NumPy's names of our elementwise operations, where they differ.
@@ -111,6 +118,14 @@ def _reduction(own: Callable[..., Array]) -> Callable[..., Array]:
     return call
 
 
+def _running(own: Callable[..., Array]) -> Callable[..., Array]:
+    def call(a: Array, axis: int | None = None, dtype: Any = None) -> Array:
+        flat = manipulation.reshape(a, (-1,)) if axis is None else a
+        return own(flat, axis=axis or 0, dtype=dtype)
+
+    return call
+
+
 def _concatenate(arrays: Any, axis: int | None = 0) -> Array:
     return manipulation.concat(_on_one_device(tuple(arrays)), axis=axis)
 
@@ -160,12 +175,18 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.any: _reduction(statistics.any),
     np.amax: _reduction(statistics.max),
     np.amin: _reduction(statistics.min),
+    np.argmax: lambda a, axis=None, **o: sorting.argmax(a, axis=axis, **o),
+    np.argmin: lambda a, axis=None, **o: sorting.argmin(a, axis=axis, **o),
+    np.argsort: lambda a, axis=-1, **_: sorting.argsort(a, axis=axis),
     np.astype: _astype,
     np.broadcast_arrays: manipulation.broadcast_arrays,
     np.broadcast_to: manipulation.broadcast_to,
     np.clip: _clip,
     np.concatenate: _concatenate,
     np.count_nonzero: _reduction(statistics.count_nonzero),
+    np.cumprod: _running(sorting.cumulative_prod),
+    np.cumsum: _running(sorting.cumulative_sum),
+    np.diff: lambda a, n=1, axis=-1: sorting.diff(a, n=n, axis=axis),
     np.expand_dims: lambda a, axis: manipulation.expand_dims(a, axis=axis),
     np.flip: lambda m, axis=None: manipulation.flip(m, axis=axis),
     np.full_like: _full_like,
@@ -173,14 +194,17 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.mean: _reduction(statistics.mean),
     np.min: _reduction(statistics.min),
     np.moveaxis: manipulation.moveaxis,
+    np.nonzero: sorting.nonzero,
     np.ones_like: _like(1),
     np.prod: _reduction(statistics.prod),
     np.repeat: lambda a, repeats, axis=None: manipulation.repeat(a, repeats, axis=axis),
     np.reshape: _reshape,
     np.roll: lambda a, shift, axis=None: manipulation.roll(a, shift, axis=axis),
+    np.searchsorted: lambda a, v, side="left": sorting.searchsorted(a, v, side=side),
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
     np.size: lambda a: a.size,
+    np.sort: lambda a, axis=-1, **_: sorting.sort(a, axis=axis),
     np.squeeze: _squeeze,
     np.stack: _stack,
     np.std: _reduction(statistics.std),

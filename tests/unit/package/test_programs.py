@@ -13,8 +13,7 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
-from browsergpu.array import ordering, scans
-from browsergpu.array import fourier, random
+from browsergpu.array import fourier, ordering, random, scans
 from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
@@ -46,6 +45,8 @@ def _scan(e: E, function: str, axis: int, *shape: int, dtype: str = "f32") -> No
 def _true_places(e: E, n: int, dtype: str) -> None:
     places, count = _new(e, n, dtype="i32"), _new(e, 1, dtype="i32")
     scans.true_places(e.device, "nonzero", _new(e, n, dtype=dtype), places, count)
+
+
 def _fft(e: E, rows: int, n: int) -> None:
     fourier.transform(e.device, "fft", _new(e, rows, n, 2), _new(e, rows, n, 2), False, 1.0)
 

@@ -1,0 +1,266 @@
+"""Sorting, searching, and running sums and products."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from browsergpu.array import apply, ordering, reducing, scans, views
+from browsergpu.array.array import Array
+from browsergpu.array.functions import manipulation
+from browsergpu.array.gathering import coordinates
+from browsergpu.array.masking import places_of_true
+from browsergpu.core import shapes
+from browsergpu.core.checks import integer, product
+from browsergpu.core.element_types import BOOL, COMPLEX64, INT32, UINT32, ElementType, promoted
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+
+def _known(op: str, x: Array) -> Array:
+    """Real numbers of a type that the kernels know, which orders them alike; in memory."""
+    kind = x.node.kind
+    if kind is COMPLEX64:
+        raise InvalidType(op, "x", x.dtype, "real numbers")
+    if kind.dtype is None:
+        x = apply.cast_to(op, x, INT32 if kind.kind == "i" else UINT32)
+    x.node.in_memory()
+    return x
+
+
+def _result(x: Array, op: str, kind: ElementType, shape: tuple[int, ...]) -> Array:
+    return x.like(reducing.room(x.device, op, kind, shape))
+
+
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The array in order along an axis; equal elements keep theirs, ``stable`` or not. NaN come
+    last, or first where ``descending``. Real numbers and bool."""
+    op = "sort"
+    own = _known(op, x)
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    found = _result(own, op, own.node.kind, x.shape)
+    ordering.sort(x.device, op, _view(own), _view(found), at, descending=bool(descending))
+    return apply.cast_to(op, found, x.node.kind, copy=False)
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Where along an axis each element of :func:`sort` is: int32."""
+    op = "argsort"
+    own = _known(op, x)
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    found = _result(own, op, INT32, x.shape)
+    ordering.argsort(x.device, op, _view(own), _view(found), at, descending=bool(descending))
+    return found
+
+
+def _view(x: Array) -> Any:
+    return reducing.memory_view(x.node)
+
+
+def _extreme(op: str, function: str, x: Array, axis: int | None, keepdims: bool) -> Array:
+    own = _known(op, x)
+    at = None if axis is None else shapes.axis(op, "axis", axis, x.ndim)
+    chosen = tuple(range(x.ndim)) if at is None else (at,)
+    if 0 in (x.shape[n] for n in chosen):
+        raise InvalidArgument(op, "x", x.shape, "elements to look through")
+    shape = shapes.without(x.shape, chosen, keepdims=keepdims)
+    found = _result(own, op, INT32, shape)
+    ordering.arg_reduce(x.device, op, function, _view(own), _view(found), at)
+    return found
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Where along an axis, or of all elements in their order, the greatest one is, the first of
+    equals; NaN counts as the greatest. int32. Raises InvalidArgument where there is none."""
+    return _extreme("argmax", "max", x, axis, keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """:func:`argmax` of the least element; NaN counts as the least."""
+    return _extreme("argmin", "min", x, axis, keepdims)
+
+
+def searchsorted(
+    x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None
+) -> Array:
+    """Before which element of a sorted vector x1 each element of x2 belongs: before equal ones, or
+    behind them where ``side`` is "right". ``sorter`` says in which order x1 is sorted. int32."""
+    op = "searchsorted"
+    if side not in ("left", "right"):
+        raise InvalidArgument(op, "side", side, "'left' or 'right'")
+    if x1.ndim != 1:
+        raise InvalidArgument(op, "x1", x1.shape, "one axis")
+    ordered = x1 if sorter is None else x1[sorter]
+    kind = promoted(ordered.node.kind, x2.node.kind)
+    one, other = (_known(op, apply.cast_to(op, x, kind, copy=False)) for x in (ordered, x2))
+    found = _result(x1, op, INT32, x2.shape)
+    ordering.searchsorted(
+        x1.device, op, _view(one), _view(other), _view(found), right=side == "right"
+    )
+    return found
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """The indices, along each axis, of the elements that are not 0, in their order: int32. Waits
+    for how many there are."""
+    if x.ndim == 0:
+        raise InvalidArgument("nonzero", "x", x.shape, "an axis")
+    flat = places_of_true("nonzero", apply.cast_to("nonzero", x, BOOL))
+    found = []
+    inner = 1
+    for extent in reversed(x.shape):
+        place = flat if inner == 1 else flat // inner
+        found.append(place if inner * extent == x.size else place % max(extent, 1))
+        inner *= extent
+    return tuple(reversed(found))
+
+
+def _running(
+    op: str, function: str, x: Array, axis: int | None, dtype: Any, include_initial: bool
+) -> Array:
+    if axis is None:
+        if x.ndim != 1:
+            raise InvalidArgument(op, "axis", axis, "an axis, as there is not just one")
+        axis = 0
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    own = reducing.widened(x) if dtype is None else x.astype(dtype, copy=False)
+    kind = own.node.kind
+    if kind is COMPLEX64:
+        if function == "prod":
+            raise InvalidType(op, "x", x.dtype, "real numbers")
+        parts = [
+            _running(op, function, part, at, None, include_initial) for part in (own.real, own.imag)
+        ]
+        found: Array = parts[0] + parts[1] * 1j
+        return found
+    wide = _known(op, own)
+    shape = list(x.shape)
+    shape[at] += bool(include_initial)
+    result = _result(x, op, wide.node.kind, tuple(shape))
+    scans.scan(x.device, op, function, _view(wide), _view(result), at)
+    return apply.cast_to(op, result, kind, copy=False)
+
+
+def cumulative_sum(
+    x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """The sums of the elements along an axis up to each one, in the dtypes of ``sum``;
+    ``include_initial`` begins with 0."""
+    return _running("cumulative_sum", "sum", x, axis, dtype, include_initial)
+
+
+def cumulative_prod(
+    x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """The products of the elements along an axis up to each one; see :func:`cumulative_sum`, but
+    for complex numbers."""
+    return _running("cumulative_prod", "prod", x, axis, dtype, include_initial)
+
+
+def diff(
+    x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:  # fmt: skip
+    """The differences of neighbours along an axis, ``n`` times; ``prepend`` and ``append`` are put
+    before and behind x first."""
+    times = integer("diff", "n", n)
+    at = shapes.axis("diff", "axis", axis, x.ndim)
+    parts = [part for part in (prepend, x, append) if part is not None]
+    found = manipulation.concat(parts, axis=at) if len(parts) > 1 else x
+    for _ in range(times):
+        after = found[(*(slice(None),) * at, slice(1, None))]
+        before = found[(*(slice(None),) * at, slice(None, -1))]
+        op = "not_equal" if found.node.kind is BOOL else "subtract"
+        found = apply.binary(op, after, before)
+    return found
+
+
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Along an axis the elements at the indices, which broadcast with x beside the axis."""
+    op = "take_along_axis"
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    if indices.ndim != x.ndim:
+        raise InvalidArgument(op, "indices", indices.shape, f"{x.ndim} axes, as x has")
+    beside = [
+        shapes.broadcast(op, x.shape[n : n + 1], indices.shape[n : n + 1])[0]
+        for n in range(x.ndim)
+        if n != at
+    ]
+    own, other = list(beside), list(beside)
+    own.insert(at, x.shape[at])
+    other.insert(at, indices.shape[at])
+    source = views.spread(x, tuple(own))
+    where = views.spread(indices, tuple(other))
+    key = [where if n == at else _along(x, n, extent, x.ndim) for n, extent in enumerate(other)]
+    return source[tuple(key)]
+
+
+def _along(x: Array, axis: int, extent: int, rank: int) -> Array:
+    counted = x.like(coordinates(x.tape, (extent,), 0))
+    return views.reshaped("take", counted, [extent if n == axis else 1 for n in range(rank)])
+
+
+class UniqueAll(NamedTuple):
+    """What :func:`unique_all` gives."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """What :func:`unique_counts` gives."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """What :func:`unique_inverse` gives."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def unique_all(x: Array, /) -> UniqueAll:
+    """The different elements in rising order, each NaN by itself; where the first of each is in x's
+    order, which of them each element of x is, and how many of each there are. Waits for how many
+    there are."""
+    op = "unique"
+    flat = views.reshaped(op, x, (-1,))
+    n = product(x.shape)
+    order = argsort(flat)
+    ordered = flat[order]
+    new = manipulation.concat(
+        [_ones(x, min(n, 1)), apply.binary("not_equal", ordered[1:], ordered[:-1])]
+    )
+    begins = places_of_true(op, new)
+    ends = manipulation.concat([begins[1:], _numbers(x, n)[: begins.size and 1]])
+    which = cumulative_sum(apply.cast_to(op, new, INT32)) - 1
+    back = argsort(order)
+    inverse = views.reshaped(op, which[back], x.shape)
+    return UniqueAll(ordered[begins], order[begins], inverse, ends - begins)
+
+
+def _ones(x: Array, count: int) -> Array:
+    return x.like(apply.full_node(x.tape, (count,), BOOL, True))
+
+
+def _numbers(x: Array, number: int) -> Array:
+    return x.like(apply.full_node(x.tape, (1,), INT32, number))
+
+
+def unique_counts(x: Array, /) -> UniqueCounts:
+    """The different elements in rising order, and how many of each there are."""
+    found = unique_all(x)
+    return UniqueCounts(found.values, found.counts)
+
+
+def unique_inverse(x: Array, /) -> UniqueInverse:
+    """The different elements in rising order, and which of them each element of x is."""
+    found = unique_all(x)
+    return UniqueInverse(found.values, found.inverse_indices)
+
+
+def unique_values(x: Array, /) -> Array:
+    """The different elements in rising order."""
+    return unique_all(x).values

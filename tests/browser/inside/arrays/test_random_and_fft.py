@@ -1,0 +1,89 @@
+"""Random arrays and Fourier transforms through their public names, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inside.arrays.data import assert_same, sample
+
+
+def test_random_numbers(bg: Any) -> None:
+    one, other = bg.random.default_rng(7), bg.random.default_rng(7)
+    for draw in (
+        lambda rng: rng.random((3, 5)), lambda rng: rng.uniform(-2, 3, 40),
+        lambda rng: rng.normal(1, 2, (4, 4)), lambda rng: rng.integers(-5, 6, 50, dtype="int8"),
+        lambda rng: rng.permutation(20), lambda rng: rng.standard_normal(9, dtype="float16"),
+        lambda rng: rng.exponential(2.0, 30), lambda rng: rng.choice(10, 6, replace=False),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(draw(one).numpy(), draw(other).numpy())
+    assert (one.random(9).numpy() != one.random(9).numpy()).any()
+    assert (
+        bg.random.default_rng().random(9).numpy() != bg.random.default_rng().random(9).numpy()
+    ).any()
+    many = one.normal(size=20_000).numpy()
+    assert abs(many.mean()) < 0.04
+    assert abs(many.std() - 1) < 0.04
+    whole = one.integers(3, 9, 6000).numpy()
+    assert set(whole.tolist()) == set(range(3, 9))
+    assert one.random().shape == ()
+    np.testing.assert_array_equal(np.sort(one.permutation(1000).numpy()), np.arange(1000))
+    x = sample("float32", (6, 3))
+    a = bg.asarray(x)
+    b = a[:]
+    one.shuffle(a)
+    np.testing.assert_array_equal(np.sort(a.numpy(), 0), np.sort(x, 0))
+    assert_same(b, x)
+    assert one.choice(a, (2, 2)).shape == (2, 2, 3)
+
+
+def test_random_numbers_that_are_refused(bg: Any) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    rng = bg.random.default_rng(1)
+    for call in (
+        lambda: rng.uniform(2, 1), lambda: rng.integers(5, 5), lambda: rng.normal(0, -1, 3),
+        lambda: rng.integers(0, 300, dtype="uint8"), lambda: rng.random((-1,)),
+        lambda: rng.choice(3, 5, replace=False), lambda: bg.random.default_rng(-1),
+    ):  # fmt: skip
+        with pytest.raises(InvalidArgument):
+            call()
+
+
+@pytest.mark.parametrize("norm", ["backward", "ortho", "forward"])
+def test_transforms(bg: Any, norm: str) -> None:
+    z, x = sample("complex64", (3, 12, 5)), sample("float32", (3, 12, 5), 1)
+    c, a = bg.asarray(z), bg.asarray(x)
+    for axis in (0, 1, -1):
+        for n in (None, 7, 16):
+            for name, array, data in (
+                ("fft", c, z), ("ifft", c, z), ("fft", a, x), ("rfft", a, x), ("irfft", c, z),
+                ("hfft", c, z), ("ihfft", a, x),
+            ):  # fmt: skip
+                expected = getattr(np.fft, name)(
+                    data.astype(complex) if data is z else data.astype(float), n, axis, norm
+                )
+                got = getattr(bg.fft, name)(array, n=n, axis=axis, norm=norm)
+                assert_same(got, expected, f"{name} {axis} {n}", rtol=1e-5)
+    for name, array, data in (("fftn", c, z), ("ifftn", c, z), ("rfftn", a, x), ("irfftn", c, z)):
+        for axes in (None, (0, 2), (1,)):
+            expected = getattr(np.fft, name)(data, None, axes, norm)
+            assert_same(
+                getattr(bg.fft, name)(array, axes=axes, norm=norm), expected, name, rtol=1e-5
+            )
+    assert_same(
+        bg.fft.fftn(c, s=(4, 6), axes=(0, 1), norm=norm),
+        np.fft.fftn(z, (4, 6), (0, 1), norm),
+        rtol=1e-5,
+    )
+
+
+def test_frequencies(bg: Any) -> None:
+    for n in (1, 8, 9):
+        assert_same(bg.fft.fftfreq(n, d=0.5), np.fft.fftfreq(n, 0.5), rtol=1e-6)
+        assert_same(bg.fft.rfftfreq(n), np.fft.rfftfreq(n), rtol=1e-6)
+    x = sample("float32", (4, 5))
+    assert_same(bg.fft.fftshift(bg.asarray(x)), np.fft.fftshift(x))
+    assert_same(bg.fft.ifftshift(bg.asarray(x), axes=1), np.fft.ifftshift(x, 1))
