@@ -8,8 +8,8 @@
 //
 // A workgroup does `together` neighbouring transforms in its memory, by steps of radix 2, 3, 4, 5,
 // 7 or 8, which are of the same form again. There, transforms lie one behind the other where they
-// are whole rows, else interleaved, so that neighbouring threads read and write neighbours. A pass
-// reads x and writes y once.
+// are whole rows; else they are interleaved, and a thread keeps to one of them, so that neighbouring
+// threads read and write neighbours. A pass reads x and writes y once.
 
 struct Params {
   outer: u32,
@@ -18,7 +18,7 @@ struct Params {
   points: u32, // of a transform, at most ROOM
   before: u32,
   radices: u32, // of the steps, four bits each, the first one lowest
-  together: u32, // × points is at most ROOM
+  together: u32, // a power of two, at most THREADS; × points at most ROOM
   sign: f32, // -1 forward, 1 backward
   scale: f32, // the results are multiplied by it
 }
@@ -174,8 +174,9 @@ fn step_of(radix: u32, place: Place, w: vec2f) {
   }
 }
 
-// Where transforms take their values from and put them.
+// Where the numbers of a transform are.
 struct Line {
+  is_there: bool,
   j: u32,
   begin: u32, // of the line of n, which steps by `inner`
 }
@@ -184,7 +185,8 @@ fn line_of(transform: u32) -> Line {
   let transforms = params.n / params.points; // of a line
   let rest = transform / params.inner;
   return Line(
-    rest % transforms, rest / transforms * params.n * params.inner + transform % params.inner);
+    transform < params.outer * transforms * params.inner, rest % transforms,
+    rest / transforms * params.n * params.inner + transform % params.inner);
 }
 
 @compute @workgroup_size(THREADS)
@@ -196,22 +198,32 @@ fn main(
   let points = params.points;
   let together = params.together;
   let before = params.before;
-  let transforms = params.n / points; // of a line
+  let inner = params.inner;
+  let held = together * points;
   let first = (group.y * groups.x + group.x) * together;
-  let all = params.outer * transforms * params.inner;
-  let are_rows = transforms == 1u && params.inner == 1u;
-  let along = select(together, 1u, are_rows); // in `work`, from one point to the next
-  let across = select(1u, points, are_rows); // from one transform to the next
-  for (var i = thread; i < together * points; i += THREADS) {
-    let point = select(i / together, i % points, are_rows);
-    let which = first + select(i % together, i / points, are_rows);
-    if (which < all) {
-      let line = line_of(which);
-      var value = x[line.begin + (line.j + point * transforms) * params.inner];
-      if (before > 1u) {
-        value = times(value, turn(line.j % before * point, before * points, params.sign));
+  let size = params.outer * params.n * inner;
+  let are_rows = points == params.n && inner == 1u;
+  // Of interleaved transforms, a thread's own, and its first point.
+  let shift = firstTrailingBit(together);
+  let own = thread & (together - 1u);
+  let start = thread >> shift;
+  let ahead = THREADS >> shift; // from a thread's point to its next
+  let line = line_of(first + own);
+  if (are_rows) {
+    for (var i = thread; i < held; i += THREADS) {
+      if (first * points + i < size) {
+        work[i] = x[first * points + i];
       }
-      work[i] = value;
+    }
+  } else if (line.is_there) {
+    let transforms = params.n / points;
+    let k = line.j % before;
+    for (var point = start; point < points; point += ahead) {
+      var value = x[line.begin + (line.j + point * transforms) * inner];
+      if (before > 1u) {
+        value = times(value, turn(k * point, before * points, params.sign));
+      }
+      work[point * together + own] = value;
     }
   }
   var half = 0u;
@@ -220,9 +232,10 @@ fn main(
     workgroupBarrier();
     let radix = rest & 15u;
     let count = points / radix;
+    let along = select(together, 1u, are_rows);
     for (var i = thread; i < together * count; i += THREADS) {
-      let j = select(i / together, i % count, are_rows);
-      let begin = select(i % together, i / count, are_rows) * across;
+      let j = select(i >> shift, i % count, are_rows);
+      let begin = select(own, i / count * points, are_rows);
       let k = j % done;
       let place = Place(
         half + begin + j * along, count * along,
@@ -233,16 +246,18 @@ fn main(
     done *= radix;
   }
   workgroupBarrier();
-  let in_runs = before == 1u && params.inner == 1u; // a transform's results are neighbours
-  for (var i = thread; i < together * points; i += THREADS) {
-    let point = select(i / together, i % points, in_runs);
-    let in_group = select(i % together, i / points, in_runs);
-    let which = first + in_group;
-    if (which < all) {
-      let line = line_of(which);
-      let at = line.j / before * before * points + line.j % before + point * before;
-      let value = work[half + point * along + in_group * across];
-      y[line.begin + at * params.inner] = params.scale * value;
+  if (before == 1u && inner == 1u) { // results of transforms one behind the other are neighbours
+    for (var i = thread; i < held; i += THREADS) {
+      if (first * points + i < size) {
+        let at = select(i % points * together + i / points, i, are_rows);
+        y[first * points + i] = params.scale * work[half + at];
+      }
+    }
+  } else if (line.is_there) {
+    let begin = line.j / before * before * points + line.j % before;
+    for (var point = start; point < points; point += ahead) {
+      let value = work[half + point * together + own];
+      y[line.begin + (begin + point * before) * inner] = params.scale * value;
     }
   }
 }

@@ -4,12 +4,14 @@ fn times(a: vec2f, b: vec2f) -> vec2f {
   return vec2f(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-// exp(sign 2πi k / m) for k < m < 2^28, within about 1e-7: the built-in sin and cos only promise
-// 2^-11. The nearest quarter of a turn is found in whole numbers; what is left is at most an eighth
-// of a turn either way, t in units of it, where the polynomials in t² are good to 2^-28.
+// exp(sign 2πi k / m) for k < m <= 2^28, within about 1e-7: the built-in sin and cos only promise
+// 2^-11. The angle is taken as the nearest quarter of a turn, or by a rounding error the next, and
+// what is left of it, which is exact: at most an eighth of a turn either way. t is in units of
+// that, where the polynomials in t² are good to 2^-28.
 fn turn(k: u32, m: u32, sign: f32) -> vec2f {
-  let quarter = (8u * k + m) / (2u * m);
-  let t = f32(bitcast<i32>(8u * k - 2u * quarter * m)) / f32(m);
+  let share = 1.0 / f32(m);
+  let quarter = u32(4.0 * (f32(k) * share) + 0.5);
+  let t = f32(bitcast<i32>(8u * k - 2u * quarter * m)) * share;
   let x = t * t;
   let sine = t * (0.78539816 + x * (-0.08074551 + x * (0.0024903932 + x * (-3.6572393e-5
     + x * 3.0899666e-7))));

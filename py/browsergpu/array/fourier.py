@@ -2,7 +2,8 @@
 imaginary part are one more axis, of extent 2, behind all others.
 
 Sums have exp(-2πi jk / n), inverse ones exp(2πi jk / n), and are multiplied by ``scale``. They are
-computed in float32; n is any length from 1 to 2^27, quickest with no prime factor above 7.
+computed in float32; n is any length from 1 to 2^27, quickest with no prime factor above 7. What an
+infinity or NaN is summed into may be NaN.
 """
 
 from __future__ import annotations

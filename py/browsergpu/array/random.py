@@ -23,6 +23,14 @@ from browsergpu.device.device import Device
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.philox import draw
 
+#: What the integers of a dtype are from, and below.
+_BOUNDS = {
+    DType.I32: (-(2**31), 2**31),
+    DType.U32: (0, 2**32),
+    DType.U8: (0, 2**8),
+    DType.BOOL: (0, 2),
+}
+
 
 def words(device: Device, op: str, y: View, key: int, counter: int) -> int:
     """y, of u32 or i32, = random words."""
@@ -57,8 +65,7 @@ def integers(device: Device, op: str, y: View, key: int, counter: int, low: int,
 
     Raises InvalidArgument where there are none, or not all fit y, of i32, u32, u8 or bool.
     """
-    bounds = {DType.I32: (-(2**31), 2**31), DType.U32: (0, 2**32), DType.U8: (0, 256)}
-    least, most = bounds.get(y.dtype, (0, 2))
+    least, most = _BOUNDS[y.dtype]
     if not least <= low < high <= most:
         raise InvalidArgument(
             op, "high", high, f"more than low, {low}, within {least} to {most} for {y.dtype}"

@@ -100,7 +100,7 @@ def _in_passes(
     for i, points in enumerate(passes):
         left = len(passes) - 1 - i
         target = other if left % 2 else y
-        together = fft_lengths.ROOM // points
+        together = fft_lengths.together(points)
         build.dispatch(
             "fft", "", fold(blocks(size // points, together)), (source, target),
             *extents, points, before, fft_lengths.in_a_word(fft_lengths.radices(points)), together,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from browsergpu.core.remembered import remembered
 
 ROOM = 1024  # complex numbers that a workgroup of fft.wgsl transforms in its memory
+_THREADS = 256
 #: Points of a transform whose numbers are not neighbours: four that lie side by side fit, so that
 #: reads of a number of each take whole sectors of memory.
 _SIDE_BY_SIDE = ROOM // 4
@@ -38,6 +39,11 @@ def radices(points: int) -> tuple[int, ...]:
     if twos % 3 == 1 and twos > 1:  # 8 × 2 = 4 × 4
         return (*steps, *(8,) * (twos // 3 - 1), 4, 4)
     return (*steps, *(8,) * (twos // 3), *(2 ** (twos % 3),) * (twos % 3 > 0))
+
+
+def together(points: int) -> int:
+    """The transforms that a workgroup does at once: a power of two, no more than it has threads."""
+    return min(_THREADS, 1 << (ROOM // points).bit_length() - 1)
 
 
 @remembered

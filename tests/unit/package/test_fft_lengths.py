@@ -6,7 +6,7 @@ from math import prod
 
 import pytest
 
-from browsergpu.kernels.fft_lengths import ROOM, in_a_word, padded, passes, radices
+from browsergpu.kernels.fft_lengths import ROOM, in_a_word, padded, passes, radices, together
 
 SMOOTH = [n for n in range(1, 3000) if passes(n) is not None]
 
@@ -51,3 +51,9 @@ def test_padded_lengths_are_quick_and_not_much_longer(least: int) -> None:
     found = padded(least)
     assert least <= found <= max(1.34 * least, least + 1)
     assert passes(found) is not None
+
+
+def test_transforms_of_a_workgroup() -> None:
+    assert [together(points) for points in (1, 2, 5, 60, 100, 256, 257, 512, 1000)] == [
+        *(256, 256, 128, 16, 8, 4, 2, 2, 1)
+    ]

@@ -568,7 +568,7 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
         lambda e: random.exponential(e.device, "exponential", _new(e, 100), 1, 0),
         ["normal.exponential 1×1×1"],
     ),
-    "fft": (lambda e: _fft(e, 100, 60), ["fft 6×1×1"]),
+    "fft": (lambda e: _fft(e, 100, 60), ["fft 7×1×1"]),
     "fft in place": (
         lambda e: (lambda x: fourier.transform(e.device, "fft", x, x, True, 1.0))(_new(e, 3, 8, 2)),
         ["fft 1×1×1", "copy"],
