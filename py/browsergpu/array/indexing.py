@@ -174,9 +174,10 @@ def _by_mask(x: V, mask: V, given: Any) -> V:
     rest = x.node.shape[rank:]
     more = len(given.node.shape) - len(rest) if isinstance(given, Value) else 0
     if more == 1 and given.node.shape[0] != 1:
-        return masking.placed(x, mask, given)
+        return x.like(masking.placed(x, mask, given).node)
     if more > 1:
         expected = f"a shape that broadcasts to (n, {', '.join(map(str, rest))})"
         raise InvalidArgument("assign", "value", f"shape {given.node.shape}", expected)
     spread = views.reshaped("assign", mask, (*mask.node.shape, *(1,) * len(rest)))
-    return cast_to("assign", apply("where", x, spread, given, x), x.node.kind, copy=False)
+    found: V = apply("where", x, spread, given, x)
+    return cast_to("assign", found, x.node.kind, copy=False)

@@ -19,6 +19,7 @@ from browsergpu.array.functions import (
     statistics,
 )
 from browsergpu.array.uploading import element_type
+from browsergpu.core.errors import InvalidType
 
 #: NumPy's names of our elementwise operations, where they differ.
 _RENAMED = {
@@ -40,6 +41,11 @@ _REDUCTIONS: dict[str, Callable[..., Array]] = {
     "logical_or": statistics.any,
 }
 
+_RUNNING: dict[str, Callable[..., Array]] = {
+    "add": sorting.cumulative_sum,
+    "multiply": sorting.cumulative_prod,
+}
+
 
 def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """``np.add(a, b)`` and its kin, with ``out`` and ``dtype``; ``np.add.reduce(a)``. For what
@@ -59,8 +65,11 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
         found = own(*_on_one_device(inputs))
         if dtype is not None:
             found = found.astype(dtype, copy=False)
-    else:
-        return NotImplemented
+    elif method == "accumulate" and name in _RUNNING:
+        options.setdefault("axis", 0)
+        found = _RUNNING[name](*inputs, **options)
+    else:  # NumPy would leak its arguments if it were told NotImplemented here
+        raise InvalidType(f"np.{function.__name__}.{method}", "array", inputs[0], "NumPy's own")
     return found if out is None else _into(out[0], found)
 
 

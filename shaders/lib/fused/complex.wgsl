@@ -43,3 +43,10 @@ fn c_abs(a: C) -> vec4f {
 fn c_select(no: C, yes: C, which: vec4<bool>) -> C {
   return C(select(no.re, yes.re, which), select(no.im, yes.im, which));
 }
+
+// x / |x|, and 0 of 0.
+fn c_sign(a: C) -> C {
+  let size = c_abs(a);
+  let divisor = select(size, vec4f(1.0), size == vec4f());
+  return C(a.re / divisor, a.im / divisor);
+}

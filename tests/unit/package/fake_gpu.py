@@ -44,6 +44,8 @@ class FakeGpu(Gpu):
         self.observers: list[Observer] = []
         self.loss: Sequence[int] = [0]
         self.told: list[tuple[BoundStep, tuple[int, ...], tuple[float, ...]]] = []
+        #: What :meth:`dispatch` was told.
+        self.dispatched: list[tuple[Pipeline, tuple[float, ...]]] = []
         self.buffers: dict[int, int] = {}
         self.is_closed = False
         self._pipelines = count(16)
@@ -64,6 +66,10 @@ class FakeGpu(Gpu):
                 words += len(late) if step.open else 0
                 assert 4 * (words + 1) == step.pipeline.nbytes, f"parameters of {step.pipeline}"
             self.told.append((step, picked, late if step.open else ()))
+
+    def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
+        assert 4 * (len(fields) + 1) == pipeline.nbytes, f"parameters of {pipeline}"
+        self.dispatched.append((pipeline, fields))
 
     def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Any:
         return step, ids

@@ -109,7 +109,7 @@ remainder = _binary(
     "remainder", "a - b floor(a / b), of b's sign; of whole numbers by 0, 0. Real numbers."
 )
 round = _unary("round", "The nearest whole number, of two equally near ones the even one. Numbers.")
-sign = _unary("sign", "-1, 0 or 1. Real numbers.")
+sign = _unary("sign", "-1, 0 or 1; of complex numbers x / |x|. Numbers.")
 signbit = _unary("signbit", "Whether the sign is minus, also of 0 and NaN. Floats.")
 sqrt = _unary("sqrt", "The square root, NaN of negative numbers. Floats.")
 square = _unary("square", "x * x. Numbers.")

@@ -93,7 +93,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
 
 
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of :func:`rfft`: ``n`` real numbers, by default twice as many as x has less two."""
+    """The inverse of :func:`rfft`: ``n`` real numbers, by default 2 (m - 1) where x has m."""
     op = "irfft"
     at = shapes.axis(op, "axis", axis, x.ndim)
     length = _length(op, n, 2 * (x.shape[at] - 1))

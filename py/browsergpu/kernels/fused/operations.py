@@ -7,7 +7,7 @@ An expression is of vec4s, four neighbouring elements at once, by what they are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 
 from browsergpu.core.element_types import (
@@ -34,7 +34,6 @@ class Operation:
     rule: Rule
     expressions: Mapping[str, str]
     includes: tuple[str, ...] = ()
-    numbers: str = field(default="")  # what kinds of numbers it takes, for errors
 
 
 def _common(types: Types) -> ElementType:
@@ -183,7 +182,8 @@ _ROWS = (
     }, _COMPLEX),
     Operation("sign", signed, {
         "f": "sign_of({0})", "i": "sign({0})", "u": "min({0}, vec4u(1u))",
-    }, _FLOAT_FUNCTIONS),
+        "c": "c_sign({0})",
+    }, (*_FLOAT_FUNCTIONS, *_COMPLEX)),
     Operation("copysign", real_floats, {"f": "copysign({0}, {1})"}, _FLOAT_FUNCTIONS),
     Operation("signbit", lambda types: (types, BOOL) if types[0].kind == "f" else None, {
         "f": "(bitcast<vec4u>({0}) >= vec4u(0x80000000u))",

@@ -26,7 +26,7 @@ UNARY = {
     "abs": DTYPES, "bitwise_invert": ("bool", *WHOLE), "ceil": ("bool", *REALS), "conj": NO_BOOL,
     "floor": ("bool", *REALS), "imag": ("complex64",), "isfinite": DTYPES, "isinf": DTYPES,
     "isnan": DTYPES, "logical_not": DTYPES, "negative": NO_BOOL, "positive": NO_BOOL,
-    "real": DTYPES, "reciprocal": FLOATS, "round": NO_BOOL, "sign": REALS, "signbit": FLOATS,
+    "real": DTYPES, "reciprocal": FLOATS, "round": NO_BOOL, "sign": NO_BOOL, "signbit": FLOATS,
     "sqrt": FLOATS, "square": NO_BOOL, "trunc": ("bool", *REALS),
 }  # fmt: skip
 BINARY = {
@@ -40,7 +40,7 @@ BINARY = {
 }  # fmt: skip
 NUMPYS = {"round": "rint"}
 #: Operations of complex numbers whose parts NumPy may compute with a fused multiply-add, or not.
-COMPLEX = {"multiply": 1e-6, "square": 1e-6, "divide": 1e-6, "abs": 1e-6}
+COMPLEX = {"sign": 1e-6, "multiply": 1e-6, "square": 1e-6, "divide": 1e-6, "abs": 1e-6}
 
 
 def reference(op: str) -> Any:

@@ -19,6 +19,7 @@ def test_numpys_elementwise_functions(bg: Any) -> None:
     for got, expected in (
         (np.add(a, 1), X + 1), (np.multiply(X, a), X * X), (np.absolute(a), np.abs(X)),
         (np.true_divide(a, 2), X / 2), (np.greater(a, X[0]), X[0] < X), (np.rint(a), np.rint(X)),
+        (np.add.accumulate(a), np.add.accumulate(X)),
         (np.matmul(a, X.T), X @ X.T), (np.add.reduce(a), X.sum(0)), (X @ a.T, X @ X.T),
         (np.maximum.reduce(a, axis=1), X.max(1)), (np.add(a, a, dtype="f2"), (X + X).astype("f2")),
         (X - a, X * 0), (np.float32(2) * a, 2 * X), ([1, 2, 3, 4] * a, [1, 2, 3, 4] * X),
@@ -29,7 +30,7 @@ def test_numpys_elementwise_functions(bg: Any) -> None:
     out = bg.zeros((3, 4))
     assert np.subtract(a, 1, out=out) is out
     assert_same(out, X - 1, rtol=1e-6)
-    for call in (lambda: np.add.accumulate(a), lambda: np.fmod(a, 2), lambda: np.frexp(a)):
+    for call in (lambda: np.add.outer(a, a), lambda: np.fmod(a, 2), lambda: np.frexp(a)):
         with pytest.raises(TypeError):
             call()
 

@@ -1,0 +1,153 @@
+"""Generated kernels, on the host: what their keys hold, and what they read how."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from fake_gpu import FakeGpu, fake_device
+
+import browsergpu as bg
+from browsergpu.array.apply import full_node
+from browsergpu.array.array import Array
+from browsergpu.array.lazy.layout import layout
+from browsergpu.array.lazy.node import Node
+from browsergpu.array.lazy.tape import MOST_ENTRIES, MOST_WINDOWS, Tape
+from browsergpu.core.element_types import DEMOTED, FLOAT32, TYPES, beside_number, promoted
+from browsergpu.core.errors import InvalidType
+from browsergpu.kernels.fused.operations import OPERATIONS, overload
+from browsergpu.kernels.fused.source import needed, source
+
+
+@pytest.fixture
+def tape() -> Tape:
+    return Tape(fake_device())
+
+
+def array(tape: Tape, *shape: int, dtype: str = "float32") -> Array:
+    """An array in memory."""
+    made = Array(full_node(tape, shape, FLOAT32, 1.0), tape)
+    if dtype != "float32":
+        made = made.astype(dtype)
+    made.node.in_memory()
+    return made
+
+
+def told(tape: Tape) -> FakeGpu:
+    gpu = tape.device.recorder
+    assert isinstance(gpu, FakeGpu)
+    return gpu
+
+
+def test_promotion_is_numpys_demoted() -> None:
+    for a, b in product(TYPES, repeat=2):
+        wide = np.result_type(a.numpy, b.numpy)
+        assert promoted(a, b).numpy == (DEMOTED[wide].numpy if wide in DEMOTED else wide)
+    for kind in TYPES:
+        for number in (True, 1, 1.5, 1j):
+            expected = np.result_type(kind.numpy, number)
+            assert beside_number(kind, type(number)).numpy.kind == expected.kind
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_expressions_are_there_for_what_the_rules_allow(name: str) -> None:
+    operation = OPERATIONS[name]
+    texts = "".join(operation.expressions.values())
+    arity = 1 + max(n for n in range(3) if f"{{{n}}}" in texts)
+    for kinds in product(TYPES, repeat=arity):
+        found = overload(name, kinds)
+        if found is not None:
+            assert found.expression
+            assert len(found.cast_to) == arity
+
+
+def test_kernels_are_known_by_what_is_computed(tape: Tape) -> None:
+    for n in (5, 800):
+        a, b = array(tape, n, 4), array(tape, 4)
+        for number in (0.5, -3.0):
+            c = a * number + b
+            c.node.in_memory()
+    dispatched = told(tape).dispatched
+    pipelines = {pipeline.id for pipeline, _ in dispatched if pipeline.nbytes > 40}
+    assert len(pipelines) == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "places", "ways"),
+    [
+        ((6, 8), [((6, 8), None, 0)], "W"),
+        ((6, 8), [((6, 8), None, 12)], "M"),
+        ((6, 8), [((6, 8), None, 13)], "E"),
+        ((6, 8), [((), None, 3)], "S"),
+        ((6, 8), [((8,), None, 0), ((6, 1), (1, 0), 0)], "RF"),
+        ((6, 7), [((7,), None, 0), ((6, 1), (1, 0), 0)], "EE"),
+        ((6, 8), [((6, 8), (1, 6), 0)], "E"),
+        ((6, 8), [((6, 8), (16, 1), 4)], "R"),
+        ((6, 8), [((6, 8), (-8, -1), 47)], "E"),
+        ((1, 1), [((1, 1), (5, 5), 2)], "S"),
+    ],
+)
+def test_ways_of_reading(shape: tuple[int, ...], places: list[tuple], ways: str) -> None:
+    assert layout(shape, tuple(places))[2] == ways
+
+
+def test_axes_that_lie_in_a_row_are_one() -> None:
+    rank, _, ways, words = layout((2, 3, 4, 8), (((2, 3, 4, 8), (192, 64, 16, 1), 0),))
+    assert (rank, ways) == (2, "R")
+    assert words == (8, 0, 16, 1)
+
+
+def test_dead_entries_are_left_out(tape: Tape) -> None:
+    a = array(tape, 10)
+    dead = a * 2
+    kept = a + 1
+    window = kept.node.window
+    del dead
+    assert len(needed(window.code, [kept.node.place])) == 3
+    kept.node.in_memory()
+    assert len(told(tape).dispatched[-1][1]) == 3 + 2 + 1 + 1  # grid, buffers, n and 1.0
+
+
+def test_tapes_are_bounded(tape: Tape) -> None:
+    a = array(tape, 10)
+    for _ in range(1000):
+        a = a + 1
+        assert len(a.node.window.code) <= MOST_ENTRIES
+    kept = [array(tape, n) + 1 for n in range(1, 50)]
+    assert len(tape.windows) <= MOST_WINDOWS
+    assert sum(x.node.window is None for x in kept) >= len(kept) - MOST_WINDOWS
+
+
+def test_no_kernel_binds_more_than_there_may_be(tape: Tape) -> None:
+    total = array(tape, 4)
+    kept = []
+    for _ in range(40):
+        total = total + array(tape, 4)
+        kept.append(total)
+    total.node.in_memory()
+    for pipeline, fields in told(tape).dispatched:
+        words = pipeline.nbytes // 4
+        assert words - 1 == len(fields)
+    limit = tape.device.limits["maxStorageBuffersPerShaderStage"]
+    assert tape.kernels.most_leaves == limit - 1
+
+
+def test_what_an_operation_does_not_take(tape: Tape) -> None:
+    a = array(tape, 3)
+    with pytest.raises(InvalidType, match="bitwise_and"):
+        a & a
+    with pytest.raises(TypeError):
+        a + object()
+    assert bg.add(a, 1).shape == (3,)
+
+
+def test_the_same_source_for_the_same_key(tape: Tape) -> None:
+    a = array(tape, 3)
+    b = a + 1
+    code = tuple(b.node.window.code)
+    made = source(code, (b.node.place,), "W", 1, False)
+    assert source(code, (b.node.place,), "W", 1, False) is made
+    assert made.signature == "0r1w"
+    assert made.parameters == 2
+    assert isinstance(b.node, Node)
