@@ -1,5 +1,4 @@
-// Angles as a number of quarter turns and a rest, for all sizes that a float32 has. Who includes this
-// has params.n, below 2^31: see lib/kept.wgsl.
+// Angles as a number of quarter turns and a rest, for all sizes that a float32 has.
 
 //#include lib/kept.wgsl
 //#include lib/math/bits.wgsl
@@ -31,8 +30,8 @@ fn window(first: vec4u, second: vec4u, begin: vec4u) -> vec4u {
 
 // Payne and Hanek's reduction (https://doi.org/10.1145/1057600.1057602) in fixed point, for sizes
 // from 1 on: v = digits 2^n, and of 2/π only those bits count that make a product with 24 digits
-// between 2^-62 and 4 quarter turns. The float32 that is nearest to a whole number of quarter turns,
-// 16367173 2^72, is 2^-29.9 from it.
+// between 2^-62 and 4 quarter turns. The float32 nearest to a whole number of those, 16367173 2^72,
+// is 2^-29.9 from it.
 fn far_angle(size: vec4u) -> Angle {
   let place = max(size >> vec4u(23u), vec4u(127u)) - vec4u(120u); // of those bits, 0 to 134
   // Five words of 0.2/π from there on: by fours, by twos, by ones.
@@ -63,7 +62,7 @@ fn far_angle(size: vec4u) -> Angle {
   // Less the nearest whole number, and its size.
   let quarters = (high + vec4u(0x20000000u)) >> vec4u(30u);
   let left = high - (quarters << vec4u(30u));
-  let negative = select(vec4u(), vec4u(0xffffffffu), left >= vec4u(0x80000000u));
+  let negative = select(vec4u(), vec4u(0xffffffffu), bitcast<vec4i>(left) < vec4i());
   let left_high = left ^ negative;
   let left_low = low ^ negative;
   // Its first bits, times π/2 as 12 bits and the others.
@@ -72,9 +71,10 @@ fn far_angle(size: vec4u) -> Angle {
   let top = vec4f(first >> vec4u(20u));
   let exact = top * 1.57080078125;
   let small = vec4f(first & vec4u(0xfffffu)) * 1.4980281e-6 - top * 4.4544549e-6;
-  let rest = exact + small;
-  let unit = bitcast<vec4f>(((vec4u(117u) - zeros) << vec4u(23u)) | (negative & vec4u(0x80000000u)));
+  let rest = kept(exact + small);
   let lost = small - kept(rest - exact);
+  let sign = left & vec4u(0x80000000u);
+  let unit = flipped(bitcast<vec4f>((vec4u(117u) - zeros) << vec4u(23u)), sign);
   return Angle(quarters, rest * unit, lost * unit);
 }
 
@@ -90,8 +90,8 @@ fn angle_of(v: vec4f) -> Angle {
   let r = kept(q + turns * 8.706138032721356e-10);
   let lost_first = kept(kept(p - q) + turns * 4.453584551811218e-6);
   let lost_second = kept(kept(q - r) + turns * 8.706138032721356e-10);
-  let small = lost_first + (lost_second - turns * 6.2228e-14);
-  let rest = r + small;
+  let small = lost_first + (lost_second - turns * 6.223372e-14);
+  let rest = kept(r + small);
   var angle = Angle(vec4u(turns), rest, small - kept(rest - r));
   if (any(is_far)) {
     let far = far_angle(size);

@@ -1,4 +1,4 @@
-// Arcsine, arccosine, arctangent. Who includes this has params.n, below 2^31: see lib/kept.wgsl.
+// Arcsine, arccosine, arctangent.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl

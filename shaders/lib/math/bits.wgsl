@@ -3,7 +3,7 @@
 const ONE = 0x3f800000u; // the bits of 1, of infinity and of a NaN
 const INFINITY = 0x7f800000u;
 const NAN = 0x7fc00000u;
-const SMALLEST = 0x00800000u; // the bits of 2^-126: what is smaller is subnormal, and may count as 0
+const SMALLEST = 0x00800000u; // the bits of 2^-126: what is below is subnormal, and may count as 0
 const FRACTION = 0x007fffffu;
 
 fn size_bits(v: vec4f) -> vec4u {

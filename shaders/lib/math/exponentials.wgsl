@@ -1,5 +1,4 @@
-// e^v and its kin. Results below 2^-126 are 0. Who includes this has params.n, below 2^31: see
-// lib/kept.wgsl.
+// e^v and its kin. Results below 2^-126 are 0.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl
@@ -22,7 +21,7 @@ fn exponent_of(v: vec4f) -> Exponent {
   let bounded = clamp(v, vec4f(-104.0), vec4f(104.0));
   let whole = round(bounded * 1.442695);
   let large = kept(bounded - whole * 0.693359375);
-  let rest = large + whole * 0.00021219444;
+  let rest = kept(large + whole * 0.00021219444);
   return Exponent(whole, rest, whole * 0.00021219444 - kept(rest - large));
 }
 
@@ -30,7 +29,8 @@ fn exponent_of(v: vec4f) -> Exponent {
 fn exp_times(v: vec4f, doubled: i32) -> vec4f {
   let exponent = exponent_of(v);
   let rest = exponent.rest;
-  return times_power(1.0 + (rest + rest * rest * exp_series(rest)), vec4i(exponent.whole) + doubled);
+  let power = 1.0 + (rest + rest * rest * exp_series(rest));
+  return times_power(power, vec4i(exponent.whole) + doubled);
 }
 
 fn exp_accurate(v: vec4f) -> vec4f {

@@ -1,4 +1,4 @@
-// Hyperbolic functions. Who includes this has params.n, below 2^31: see lib/kept.wgsl.
+// Hyperbolic functions.
 
 //#include lib/floats.wgsl
 //#include lib/math/bits.wgsl

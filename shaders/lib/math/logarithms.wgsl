@@ -1,5 +1,4 @@
-// Logarithms. Subnormal numbers are zeros. Who includes this has params.n, below 2^31: see
-// lib/kept.wgsl.
+// Logarithms. Subnormal numbers are zeros.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl
@@ -50,20 +49,20 @@ fn np_log(v: vec4f) -> vec4f {
   return log_or_special(v, log_times(v, vec4f()));
 }
 
-// ln (1 + v) for v >= 0 or -1 < v < 0, without special values: near 0 the fraction is v itself, else
-// what 1 + v has lost counts by its derivative.
-fn log1p_from(v: vec4f) -> vec4f {
-  let sum = 1.0 + v;
+// ln (1 + v + rest) for finite v > -1 and a rest that v has no digits for. Near 0 the fraction is v
+// itself; what 1 + v has lost elsewhere, and the rest, count by the derivative.
+fn log1p_from(v: vec4f, rest: vec4f) -> vec4f {
+  let sum = kept(1.0 + v);
   let logarithm = logarithm_of(sum);
-  let lost = select(1.0 - kept(sum - v), v - kept(sum - 1.0), v < vec4f(1.0)) / sum;
+  let lost = select(1.0 - kept(sum - v), v - kept(sum - 1.0), v < vec4f(1.0));
   let is_near = logarithm.whole == vec4f();
   let fraction = select(logarithm.fraction, v, is_near);
-  return log_from(logarithm.whole, fraction, select(lost, vec4f(), is_near));
+  return log_from(logarithm.whole, fraction, (select(lost, vec4f(), is_near) + rest) / sum);
 }
 
 fn np_log1p(v: vec4f) -> vec4f {
   let is_number = (v > vec4f(-1.0)) & (size_bits(v) < vec4u(INFINITY));
-  let value = log1p_from(select(vec4f(1.0), v, is_number));
+  let value = log1p_from(select(vec4f(1.0), v, is_number), vec4f());
   // Of 0 the sign is lost in there.
   var bits = size_bits(value) | sign_bits(v);
   bits = select(select(vec4u(NAN), vec4u(0xff800000u), v == vec4f(-1.0)), bits, is_number);
@@ -83,11 +82,11 @@ fn np_log10(v: vec4f) -> vec4f {
   return log_or_special(v, log2.high * 0.301025390625 + small);
 }
 
-// ln (e^p + e^q) = m + ln (1 + e^-|p - q|) for the larger one, m. Where the two terms all but cancel
-// the error is 1 ULP of m, as NumPy's.
+// ln (e^p + e^q) = m + ln (1 + e^-|p - q|) for the larger one, m. Where the two terms all but
+// cancel, the error is an ULP of m.
 fn np_logaddexp(p: vec4f, q: vec4f) -> vec4f {
   let larger = max(p, q);
-  let value = larger + log1p_from(exp_accurate(-abs(p - q)));
+  let value = larger + log1p_from(exp_accurate(-abs(p - q)), vec4f());
   // Where m is infinite the difference may be NaN.
   let with_infinity = select(value, larger, size_bits(larger) == vec4u(INFINITY));
   return select(with_infinity, vec4f(quiet_nan()), are_nan(p) | are_nan(q));

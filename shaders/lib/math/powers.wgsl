@@ -1,5 +1,5 @@
-// Powers by logarithms and exponentials to more digits than float32 has. Results below 2^-126 are 0,
-// and subnormal operands are zeros. Who includes this has params.n, below 2^31: see lib/kept.wgsl.
+// Powers by logarithms and exponentials to more digits than float32 has. Results below 2^-126 are
+// 0, and subnormal operands are zeros.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl
@@ -35,8 +35,8 @@ fn np_exp2(v: vec4f) -> vec4f {
   return select(exp2_of(high, bounded - high), v, are_nan(v));
 }
 
-// Within 0.9 ULP. The special cases are those of C's pow (C17 F.10.4.4), which NumPy follows, told by
-// bits; subnormal numbers are zeros.
+// Within 0.9 ULP. The special cases are those of C's pow (C17 F.10.4.4), which NumPy follows, told
+// by bits.
 fn np_pow(base: vec4f, exponent: vec4f) -> vec4f {
   let magnitude = bitcast<vec4u>(base) & vec4u(0x7fffffffu);
   let size = bitcast<vec4u>(exponent) & vec4u(0x7fffffffu);

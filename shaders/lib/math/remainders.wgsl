@@ -50,8 +50,8 @@ fn divided(p: vec4f, q: vec4f) -> Division {
 }
 
 // Floor of the quotient. Where an operand is infinite or q is 0 it is the quotient itself, as the
-// Array API standard has it (Python and NumPy make inf // 2 NaN, and 1 // -inf -1); beyond 2^24, too,
-// where all floats are whole.
+// Array API standard has it (Python and NumPy make inf // 2 NaN, and 1 // -inf -1); beyond 2^24,
+// too, where all floats are whole.
 fn np_floor_divide(p: vec4f, q: vec4f) -> vec4f {
   let division = divided(p, q);
   let sign = sign_bits(p) ^ sign_bits(q);

@@ -6,7 +6,8 @@
 // `rounded` with the sign of v; v itself from 2^23 on, where all floats are whole.
 fn whole_of(v: vec4f, rounded: vec4f) -> vec4f {
   let is_whole = size_bits(v) >= vec4u(0x4b000000u);
-  return bitcast<vec4f>(select(bitcast<vec4u>(rounded) | sign_bits(v), bitcast<vec4u>(v), is_whole));
+  let with_sign = bitcast<vec4u>(rounded) | sign_bits(v);
+  return bitcast<vec4f>(select(with_sign, bitcast<vec4u>(v), is_whole));
 }
 
 fn np_floor(v: vec4f) -> vec4f {

@@ -1,5 +1,4 @@
-// Elementwise functions that read and write signs and bits. All are exact, for subnormal numbers and
-// NaN too.
+// What reads and writes signs and bits: exact, for subnormal numbers and NaN too.
 
 //#include lib/floats.wgsl
 //#include lib/math/bits.wgsl
@@ -41,9 +40,10 @@ fn np_nextafter(v: vec4f, goal: vec4f) -> vec4f {
   let here = rank_of(v);
   let there = rank_of(goal);
   let next = here + select(vec4i(-1), vec4i(1), there > here);
-  let bits = select(bitcast<vec4u>(next), bitcast<vec4u>(-next) | vec4u(0x80000000u), next < vec4i());
+  let size = bitcast<vec4u>(abs(next));
   // 0 is reached with the sign of where one comes from.
-  let moved = select(bits, sign_bits(v), next == vec4i());
+  let is_negative = (next < vec4i()) | ((next == vec4i()) & np_signbit(v));
+  let moved = size | select(vec4u(), vec4u(0x80000000u), is_negative);
   let value = select(moved, bitcast<vec4u>(goal), here == there);
   return bitcast<vec4f>(select(value, vec4u(NAN), are_nan(v) | are_nan(goal)));
 }

@@ -1,7 +1,7 @@
-// Sine, cosine and tangent, of radians, for all sizes. Who includes this has params.n, below 2^31: see
-// lib/kept.wgsl.
+// Sine, cosine and tangent, of radians, for all sizes.
 
 //#include lib/floats.wgsl
+//#include lib/kept.wgsl
 //#include lib/math/angles.wgsl
 //#include lib/math/bits.wgsl
 //#include lib/math/wide.wgsl
@@ -46,8 +46,12 @@ fn np_tan(v: vec4f) -> vec4f {
   let t = r * r;
   let series = t * (3.33331568548e-1 + t * (1.33387994085e-1 + t * (5.34112807005e-2
     + t * (2.44301354525e-2 + t * (3.11992232697e-3 + t * 9.38540185543e-3)))));
-  let near = r + (angle.lost + r * series);
+  let small = angle.lost + r * series;
+  let near = kept(r + small);
+  let quotient = near_quotient(vec4f(-1.0), near);
+  // What `near` has lost, times the derivative of the quotient.
+  let turned = quotient + quotient * quotient * (small - kept(near - r));
   let is_odd = (angle.quarters & vec4u(1u)) != vec4u();
-  let value = select(near, near_quotient(vec4f(-1.0), near), is_odd);
+  let value = select(near, turned, is_odd);
   return nan_unless_finite(v, flipped(value, sign_bits(v)));
 }

@@ -1,6 +1,6 @@
-// Arithmetic beyond float32's 24 bits, by numbers of 12 bits whose products are exact. Whether a
-// compiler makes a product and a sum one operation is then the same. Who includes this has params.n,
-// below 2^31: see lib/kept.wgsl, which keeps compilers from reordering sums.
+// Arithmetic beyond float32's 24 bits, by numbers of 12 bits whose products are exact: whether a
+// compiler makes a product and a sum one operation is then the same. lib/kept.wgsl keeps it from
+// reordering sums.
 
 //#include lib/kept.wgsl
 
@@ -26,7 +26,7 @@ fn near_quotient(p: vec4f, q: vec4f) -> vec4f {
   return guess + rest_of(p, guess, q) * reciprocal;
 }
 
-// The square root of v within 0.51 ULP, where WGSL promises 4.5, for v from 2^-30 to 2^30, and of 0.
+// The root of v within 0.51 ULP, where WGSL promises 4.5, for v from 2^-30 to 2^30, and of 0.
 fn near_root(v: vec4f) -> vec4f {
   let guess = kept(sqrt(v));
   return guess + rest_of(v, guess, guess) * (0.5 / max(guess, vec4f(1e-30)));

@@ -1,5 +1,4 @@
-// Logarithms to more digits than float32 has. Who includes this has params.n, below 2^31: see
-// lib/kept.wgsl.
+// Logarithms to more digits than float32 has.
 
 //#include lib/kept.wgsl
 //#include lib/math/wide.wgsl
@@ -11,7 +10,7 @@ struct Wide {
 }
 
 // log2 v for normal v > 0, after fdlibm's e_powf.c: v = 2^k m with m nearest to c = 1 or 3/2, and
-// log2 (m / c) = 2 atanh(s) / ln 2 = s (3 + s² + 3/5 s⁴ + …) 2 / (3 ln 2) for s = (m - c) / (m + c).
+// log2 (m / c) = 2 atanh(s) / ln 2 = s (3 + s² + 3/5 s⁴ + …) 2 / (3 ln 2), s = (m - c) / (m + c).
 fn wide_log2(v: vec4f) -> Wide {
   let fraction = bitcast<vec4u>(v) & vec4u(0x007fffffu);
   let is_low = fraction <= vec4u(0x001cc471u); // below sqrt(3/2)
@@ -31,7 +30,8 @@ fn wide_log2(v: vec4f) -> Wide {
   // 3 + s² + …
   let square = s * s;
   let rest = s_low * (s_high + s) + square * square
-    * (0.6 + square * (0.42857143 + square * (0.33333334 + square * (0.27272728 + square * 0.23076923))));
+    * (0.6 + square * (0.42857143 + square * (0.33333334 + square * (0.27272728
+      + square * 0.23076923))));
   let exact_square = s_high * s_high;
   let series = short(3.0 + exact_square + rest);
   let series_rest = rest - kept(kept(series - 3.0) - exact_square);
