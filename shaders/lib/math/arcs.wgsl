@@ -1,4 +1,4 @@
-// Arcsine, arccosine, arctangent.
+// Arcsine and arccosine within 1 ULP, the arctangent within 2, that of a point within 2.5.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl

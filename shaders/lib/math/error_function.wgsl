@@ -1,4 +1,4 @@
-// The error function.
+// The error function, within 2.5 ULP.
 
 //#include lib/erfc.wgsl
 //#include lib/floats.wgsl

@@ -1,4 +1,4 @@
-// Hyperbolic functions.
+// Hyperbolic functions, within 2 ULP.
 
 //#include lib/floats.wgsl
 //#include lib/math/bits.wgsl

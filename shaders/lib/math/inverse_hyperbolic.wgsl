@@ -1,4 +1,5 @@
-// Inverse hyperbolic functions, by ln (1 + t) for a t that keeps its digits.
+// Inverse hyperbolic functions, by ln (1 + t) for a t that keeps its digits: within 2 ULP, acosh
+// within 2.5.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl
@@ -40,7 +41,7 @@ fn np_atanh(v: vec4f) -> vec4f {
   let below = kept(1.0 - bounded);
   let lost = kept(1.0 - below) - bounded;
   let t = near_quotient(2.0 * bounded, below);
-  // Where 1 - v is larger by `lost`, t is smaller by t lost / (1 - v), and 1 / (1 - v) is 1 + t / 2.
+  // Where 1 - v is larger by `lost`, t is smaller by t lost / (1 - v); and 1 / (1 - v) = 1 + t / 2.
   let value = 0.5 * log1p_from(t, -t * lost * (1.0 + 0.5 * t));
   let with_one = select(value, vec4f(from_bits(INFINITY)), size == vec4f(1.0));
   let is_outside = size_bits(v) > vec4u(ONE);

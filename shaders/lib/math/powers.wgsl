@@ -28,7 +28,7 @@ fn exp2_of(high: vec4f, low: vec4f) -> vec4f {
   return times_power(power, vec4i(whole));
 }
 
-// Within 0.6 ULP, and exact for whole numbers.
+// Within 0.8 ULP, and exact for whole numbers.
 fn np_exp2(v: vec4f) -> vec4f {
   let bounded = clamp(v, vec4f(-300.0), vec4f(300.0));
   let high = short(bounded);

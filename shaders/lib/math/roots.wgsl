@@ -21,7 +21,7 @@ fn np_sqrt(v: vec4f) -> vec4f {
   return bitcast<vec4f>(select(bits, sign_bits(v), size < vec4u(SMALLEST)));
 }
 
-// Within 1.1 ULP, and infinite only where the result is: both are divided by the power of two that
+// Within 1.5 ULP, and infinite only where the result is: both are divided by the power of two that
 // the larger one begins with.
 fn np_hypot(p: vec4f, q: vec4f) -> vec4f {
   let p_size = size_bits(p);

@@ -1,4 +1,4 @@
-// Sine, cosine and tangent, of radians, for all sizes.
+// Sine, cosine and tangent, of radians, within 2 ULP for all sizes.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl
