@@ -33,8 +33,9 @@ fn window(first: vec4u, second: vec4u, begin: vec4u) -> vec4u {
 // between 2^-62 and 4 quarter turns. The float32 nearest to a whole number of those, 16367173 2^72,
 // is 2^-29.9 from it.
 fn far_angle(size: vec4u) -> Angle {
-  let place = max(size >> vec4u(23u), vec4u(127u)) - vec4u(120u); // of those bits, 0 to 134
-  // Five words of 0.2/π from there on: by fours, by twos, by ones.
+  // Where the first of those bits is in 2/π after 32 zeros, from 7 to 134; then the four words from
+  // there on, found by fours, by twos and by ones.
+  let place = max(size >> vec4u(23u), vec4u(127u)) - vec4u(120u);
   let four = (place & vec4u(128u)) != vec4u();
   let two = (place & vec4u(64u)) != vec4u();
   let one = (place & vec4u(32u)) != vec4u();

@@ -20,7 +20,7 @@ fn flipped(v: vec4f, sign: vec4u) -> vec4f {
 }
 
 // The number in [1, 2) with the same digits.
-fn digits(bits: vec4u) -> vec4f {
+fn mantissa(bits: vec4u) -> vec4f {
   return bitcast<vec4f>((bits & vec4u(FRACTION)) | vec4u(ONE));
 }
 

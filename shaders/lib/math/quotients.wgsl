@@ -8,7 +8,7 @@ fn np_divide(p: vec4f, q: vec4f) -> vec4f {
   let p_size = size_bits(p);
   let q_size = size_bits(q);
   let exponent = vec4i(p_size >> vec4u(23u)) - vec4i(q_size >> vec4u(23u));
-  let size = times_power(near_quotient(digits(p_size), digits(q_size)), exponent);
+  let size = times_power(near_quotient(mantissa(p_size), mantissa(q_size)), exponent);
 
   let is_p_zero = p_size < vec4u(SMALLEST);
   let is_q_zero = q_size < vec4u(SMALLEST);

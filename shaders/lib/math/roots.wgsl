@@ -13,7 +13,7 @@ fn np_sqrt(v: vec4f) -> vec4f {
   let exponent = vec4i(size >> vec4u(23u)) - vec4i(127);
   let odd = exponent & vec4i(1);
   let half = (exponent - odd) / vec4i(2);
-  let m = digits(size) * (vec4f(1.0) + vec4f(odd));
+  let m = mantissa(size) * (vec4f(1.0) + vec4f(odd));
   let root = bitcast<vec4i>(near_root(m)) + (half << vec4u(23u));
 
   var bits = select(bitcast<vec4u>(root), size, size >= vec4u(INFINITY));
@@ -29,7 +29,7 @@ fn np_hypot(p: vec4f, q: vec4f) -> vec4f {
   let larger = max(p_size, q_size);
   let smaller = min(p_size, q_size);
   let exponent = vec4i(larger >> vec4u(23u)) - vec4i(127);
-  let first = digits(larger);
+  let first = mantissa(larger);
   let moved = bitcast<vec4i>(smaller) - (exponent << vec4u(23u));
   let is_nothing = (smaller < vec4u(SMALLEST)) | (moved < vec4i(0x00800000));
   let second = select(bitcast<vec4f>(moved), vec4f(), is_nothing);
