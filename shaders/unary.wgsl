@@ -25,24 +25,11 @@ struct Params {
 //#include lib/floats.wgsl
 //#include lib/halves.wgsl
 //#include lib/kept.wgsl
+//#include lib/math/exponentials.wgsl
 
 override THREADS: u32 = 256u; // in a workgroup
 // 0 relu, 1 sigmoid, 2 tanh, 3 exp, 4 log, 5 sqrt, 6 abs, 7 neg, 8 gelu, 9 silu, 10 gelu_erf
 override OP: u32 = 0u;
-
-// Within 2 ULP, where the built-in exp may be off by 2 |v| of them: v = whole ln 2 + rest, whole
-// times the first 9 bits of ln 2 is exact. Infinite from 2^128 on, 0 below 2^-126.
-fn exp_accurate(v: vec4f) -> vec4f {
-  let bounded = clamp(v, vec4f(-104.0), vec4f(104.0));
-  let whole = round(bounded * 1.442695);
-  let rest = kept(bounded - whole * 0.693359375) + whole * 0.00021219444;
-  let power = 1.0 + (rest + rest * rest * (0.5 + rest * (0.16666667 + rest * (0.041666668
-    + rest * (0.008333334 + rest * (0.0013888889 + rest * 0.0001984127))))));
-  let bits = bitcast<vec4i>(power) + (vec4i(whole) << vec4u(23u));
-  let exponent = (bitcast<vec4i>(power) >> vec4u(23u)) + vec4i(whole);
-  let below = select(bits, vec4i(0), exponent < vec4i(1));
-  return bitcast<vec4f>(select(below, vec4i(0x7f800000), exponent > vec4i(254)));
-}
 
 // Built-in tanh may be a quotient of exponentials: it then overflows for large |v| and cancels
 // near 0, where the Taylor series to v^9 is exact to 1e-8.

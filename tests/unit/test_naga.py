@@ -149,6 +149,32 @@ def test_shaders_that_draw(device: Any, file: str) -> None:
     )  # fmt: skip
 
 
+def test_elementwise_functions(device: Any) -> None:
+    """Those of lib/math, called one after the other."""
+    folder = shaders.directory()
+    text = shaders.load(*(f"lib/math/{path.name}" for path in folder.glob("lib/math/*.wgsl")))
+    declared = re.findall(r"^fn (np_\w+)\(([^)]*)\) -> (.*) \{$", text, re.MULTILINE)
+    assert len(declared) == text.count("\nfn np_")
+    lines = [
+        f"  v = select(vec4f(), vec4f(1.0), {name}(v));"
+        if result == "vec4<bool>"
+        else f"  v = {name}({', '.join(['v'] * operands.count('vec4f'))});"
+        for name, operands, result in declared
+    ]
+    code = f"""struct Params {{ n: u32 }}
+@group(0) @binding(0) var<storage, read_write> y: array<vec4f>;
+@group(0) @binding(1) var<uniform> params: Params;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {{
+  var v = y[id.x];
+{chr(10).join(lines)}
+  y[id.x] = v;
+}}
+{text}"""
+    module = device.create_shader_module(code=code, label="lib/math")
+    device.create_compute_pipeline(layout="auto", compute={"module": module})
+
+
 def test_subgroup_matrices_are_all_that_naga_does_not_know(adapter: Any) -> None:
     """The day it does, TINT_ONLY goes."""
     device = open_device(adapter, OPTIONAL)

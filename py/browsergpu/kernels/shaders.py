@@ -3,7 +3,9 @@
 What several files share stands in ``shaders/lib/``. A line ``//#include lib/halves.wgsl`` brings a
 file of it in, once, however often it is asked for; files of the library may include others. The
 included text follows after the file's own, as the order of declarations means nothing in WGSL, so
-that all lines keep their numbers: :func:`sections` tells where each file begins.
+that all lines keep their numbers: :func:`sections` tells where each file begins. ``lib/math/`` has
+NumPy's elementwise functions, ``fn np_sin(v: vec4f) -> vec4f`` and so on, for kernels whose text is
+put together by a program.
 
 A file's parameters are declared by the line ``PARAMETERS``; where the browser has immediates, that
 line becomes an immediate of the same name and type, which costs no buffer. Everything else that
@@ -44,9 +46,9 @@ def directory() -> Path:
 
 
 @cache
-def load(name: str) -> str:
-    """The text of ``shaders/<name>``, with what it includes."""
-    return "".join(map(_read, _files(name)))
+def load(*names: str) -> str:
+    """The text of ``shaders/<name>``, of all of them, with what they include: each file once."""
+    return "".join(map(_read, _files(*names)))
 
 
 @cache
@@ -60,9 +62,9 @@ def sections(name: str) -> tuple[tuple[str, int], ...]:
 
 
 @cache
-def _files(name: str) -> tuple[str, ...]:
-    """The file, and those that it and they include."""
-    files = [name]
+def _files(*names: str) -> tuple[str, ...]:
+    """The files, and those that they include."""
+    files = [*names]
     for file in files:
         for included in _INCLUDE.findall(_read(file)):
             if included not in files:

@@ -101,8 +101,10 @@ def test_declarations_are_written_as_the_loader_reads_them(file: str) -> None:
 
 LIBRARY = sorted(
     path.relative_to(shaders.directory()).as_posix()
-    for path in shaders.directory().glob("lib/*.wgsl")
+    for path in shaders.directory().glob("lib/**/*.wgsl")
 )
+# Elementwise functions are there for kernels whose text is put together by a program.
+SHARED = [file for file in LIBRARY if not file.startswith("lib/math/")]
 
 
 def own_text(file: str) -> str:
@@ -137,13 +139,24 @@ def test_include_lines_are_written_as_the_loader_reads_them(file: str) -> None:
     assert found == sorted(set(found))
 
 
-@pytest.mark.parametrize("file", LIBRARY)
-def test_library_files_are_shared_and_can_follow_others(file: str) -> None:
+@pytest.mark.parametrize("file", SHARED)
+def test_library_files_are_shared(file: str) -> None:
     users = [other for other in [*FILES, *LIBRARY] if f"//#include {file}\n" in own_text(other)]
     assert len(users) > 1, f"it belongs into {users}"
+
+
+@pytest.mark.parametrize("file", LIBRARY)
+def test_library_files_can_follow_others(file: str) -> None:
     code = code_of(own_text(file))
     assert not re.search(r"^\s*(enable|requires|diagnostic)\b", code, re.MULTILINE)
     assert "@compute" not in code
+
+
+def test_files_are_joined_with_what_they_include_once() -> None:
+    text = shaders.load("lib/math/roots.wgsl", "lib/math/quotients.wgsl")
+    assert text.startswith(own_text("lib/math/roots.wgsl") + own_text("lib/math/quotients.wgsl"))
+    for function in ("np_sqrt", "np_divide", "times_power", "near_quotient", "kept"):
+        assert text.count(f"fn {function}(") == 1
 
 
 def test_no_function_stands_twice() -> None:

@@ -1,0 +1,57 @@
+// e^v and its kin. Results below 2^-126 are 0.
+
+//#include lib/floats.wgsl
+//#include lib/kept.wgsl
+//#include lib/math/bits.wgsl
+
+// (e^z - 1 - z) / z² for |z| < 0.35: the Taylor series, which is exact to 2^-27 of z.
+fn exp_series(z: vec4f) -> vec4f {
+  return 0.5 + z * (0.16666667 + z * (0.041666668 + z * (0.008333334
+    + z * (0.0013888889 + z * 0.0001984127))));
+}
+
+// v = whole ln 2 + rest + lost. whole times the first 9 bits of ln 2 is exact.
+struct Exponent {
+  whole: vec4f,
+  rest: vec4f,
+  lost: vec4f, // what `rest` has no digits for
+}
+
+fn exponent_of(v: vec4f) -> Exponent {
+  let bounded = clamp(v, vec4f(-104.0), vec4f(104.0));
+  let whole = round(bounded * 1.442695);
+  let large = kept(bounded - whole * 0.693359375);
+  let rest = large + whole * 0.00021219444;
+  return Exponent(whole, rest, whole * 0.00021219444 - kept(kept(rest) - large));
+}
+
+// e^v 2^doubled within 1.2 ULP, where the built-in exp may be off by 2 |v| of them; not of NaN.
+fn exp_times(v: vec4f, doubled: i32) -> vec4f {
+  let exponent = exponent_of(v);
+  let rest = exponent.rest;
+  let power = 1.0 + (rest + rest * rest * exp_series(rest));
+  return times_power(power, vec4i(exponent.whole) + doubled);
+}
+
+fn exp_accurate(v: vec4f) -> vec4f {
+  return exp_times(v, 0);
+}
+
+fn np_exp(v: vec4f) -> vec4f {
+  return select(exp_accurate(v), v, are_nan(v));
+}
+
+// Within 2 ULP. e^v - 1 = 2^whole (e^rest - 1) + (2^whole - 1), which keeps its digits where v is
+// small; from 2^26 on the 1 has no part in it, and below 2^-26 it is all.
+fn np_expm1(v: vec4f) -> vec4f {
+  let exponent = exponent_of(v);
+  let rest = exponent.rest;
+  let less = rest + (exponent.lost + rest * rest * exp_series(rest));
+  let power = times_power(vec4f(1.0), vec4i(clamp(exponent.whole, vec4f(-26.0), vec4f(26.0))));
+  let near = power * less + kept(power - 1.0);
+  let value = select(near, exp_accurate(v), exponent.whole > vec4f(26.0));
+  let bounded = select(value, vec4f(-1.0), v < vec4f(-18.0));
+  // Of 0 the sign is lost above.
+  let signed_value = bitcast<vec4f>(size_bits(bounded) | sign_bits(v));
+  return select(signed_value, v, are_nan(v));
+}

@@ -1,0 +1,42 @@
+// Squares, square roots and hypotenuses. Subnormal numbers are zeros.
+
+//#include lib/math/bits.wgsl
+//#include lib/math/wide.wgsl
+
+fn np_square(v: vec4f) -> vec4f {
+  return v * v;
+}
+
+// Within 0.51 ULP: v = 4^half m for m in [1, 4), whose root lies in [1, 2].
+fn np_sqrt(v: vec4f) -> vec4f {
+  let size = size_bits(v);
+  let exponent = vec4i(size >> vec4u(23u)) - vec4i(127);
+  let odd = exponent & vec4i(1);
+  let half = (exponent - odd) / vec4i(2);
+  let m = mantissa(size) * (vec4f(1.0) + vec4f(odd));
+  let root = bitcast<vec4i>(near_root(m)) + (half << vec4u(23u));
+
+  var bits = select(bitcast<vec4u>(root), size, size >= vec4u(INFINITY));
+  bits = select(bits, vec4u(NAN), sign_bits(v) != vec4u());
+  return bitcast<vec4f>(select(bits, sign_bits(v), size < vec4u(SMALLEST)));
+}
+
+// Within 1.5 ULP, and infinite only where the result is: both are divided by the power of two that
+// the larger one begins with.
+fn np_hypot(p: vec4f, q: vec4f) -> vec4f {
+  let p_size = size_bits(p);
+  let q_size = size_bits(q);
+  let larger = max(p_size, q_size);
+  let smaller = min(p_size, q_size);
+  let exponent = vec4i(larger >> vec4u(23u)) - vec4i(127);
+  let first = mantissa(larger);
+  let moved = bitcast<vec4i>(smaller) - (exponent << vec4u(23u));
+  let is_nothing = (smaller < vec4u(SMALLEST)) | (moved < vec4i(0x00800000));
+  let second = select(bitcast<vec4f>(moved), vec4f(), is_nothing);
+  let size = times_power(near_root(first * first + second * second), exponent);
+
+  var bits = select(bitcast<vec4u>(size), vec4u(), larger < vec4u(SMALLEST));
+  bits = select(bits, vec4u(NAN), larger > vec4u(INFINITY));
+  let is_infinite = (p_size == vec4u(INFINITY)) | (q_size == vec4u(INFINITY));
+  return bitcast<vec4f>(select(bits, vec4u(INFINITY), is_infinite));
+}
