@@ -20,8 +20,11 @@ import pytest
 import wgpu
 import wgpu.backends.wgpu_native
 
+from browsergpu.core.element_types import TYPES
 from browsergpu.kernels import shaders
 from browsergpu.kernels.family import Kernel
+from browsergpu.kernels.fused.operations import OPERATIONS, overload
+from browsergpu.kernels.fused.source import leaf, operation, source
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 
 #: Files of subgroup matrices, an experiment of Chrome's that only Tint knows.
@@ -173,6 +176,21 @@ fn main(@builtin(global_invocation_id) id: vec3u) {{
 {text}"""
     module = device.create_shader_module(code=code, label="lib/math")
     device.create_compute_pipeline(layout="auto", compute={"module": module})
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_generated_kernels(device: Any, name: str) -> None:
+    """An operation in all dtypes that it takes, each read and written in another way."""
+    texts = "".join(OPERATIONS[name].expressions.values())
+    arity = 3 if "{2}" in texts else 2 if "{1}" in texts else 1
+    for number, kind in enumerate(TYPES):
+        found = overload(name, (kind,) * arity)
+        if found is not None:
+            tape = (*(leaf(kind),) * arity, operation(found.number, *range(arity)))
+            ways = ("WMRFES" * 2)[number % 6 :][:arity]
+            made = source(tape, (arity,), ways, 2, True)
+            module = device.create_shader_module(code=made.code, label=f"{name} of {kind}")
+            device.create_compute_pipeline(layout="auto", compute={"module": module})
 
 
 def test_subgroup_matrices_are_all_that_naga_does_not_know(adapter: Any) -> None:

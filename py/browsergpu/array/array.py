@@ -248,6 +248,12 @@ class Array(Value):
     def __rmod__(self, other: Any) -> Any:
         return binary("remainder", other, self)
 
+    def __pow__(self, other: Any) -> Any:
+        return binary("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return binary("pow", other, self)
+
     def __matmul__(self, other: Any) -> Any:
         return self.protocols.product(self, other)
 
@@ -348,3 +354,6 @@ class Array(Value):
 
     def __irshift__(self, other: Any) -> Any:
         return in_place("bitwise_right_shift", self, other)
+
+    def __ipow__(self, other: Any) -> Any:
+        return in_place("pow", self, other)

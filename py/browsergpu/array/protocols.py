@@ -23,6 +23,14 @@ from browsergpu.core.errors import InvalidType
 
 #: NumPy's names of our elementwise operations, where they differ.
 _RENAMED = {
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "power": "pow",
     "absolute": "abs",
     "conjugate": "conj",
     "invert": "bitwise_invert",

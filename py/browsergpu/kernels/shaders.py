@@ -72,14 +72,6 @@ def _files(*names: str) -> tuple[str, ...]:
     return tuple(files)
 
 
-def expanded(source: str) -> str:
-    """A generated source with what its lines ``//#include`` bring in."""
-    included: dict[str, None] = {}
-    for name in _INCLUDE.findall(source):
-        included |= dict.fromkeys(_files(name))
-    return "".join([source, *map(_read, included)])
-
-
 def _read(name: str) -> str:
     return (directory() / name).read_text(encoding="utf-8")
 

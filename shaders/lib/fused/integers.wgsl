@@ -39,3 +39,25 @@ fn shift_right_unsigned(a: vec4u, by: vec4u) -> vec4u {
 fn shift_right_signed(a: vec4i, by: vec4i) -> vec4i {
   return a >> min(bitcast<vec4u>(by), vec4u(31u));
 }
+
+// By squaring, modulo 2^32.
+fn power_unsigned(base: vec4u, exponent: vec4u) -> vec4u {
+  var power = vec4u(1u);
+  var square = base;
+  var left = exponent;
+  while (any(left != vec4u())) {
+    power *= select(vec4u(1u), square, (left & vec4u(1u)) != vec4u());
+    square *= square;
+    left >>= vec4u(1u);
+  }
+  return power;
+}
+
+// Negative exponents give what 1 / x^n is cut off to; of 0, 0.
+fn power_signed(base: vec4i, exponent: vec4i) -> vec4i {
+  let power = power_unsigned(bitcast<vec4u>(base), vec4u(max(exponent, vec4i())));
+  let is_odd = (exponent & vec4i(1)) != vec4i();
+  let of_minus_one = select(vec4i(1), vec4i(-1), is_odd);
+  let small = select(vec4i(), select(of_minus_one, vec4i(1), base == vec4i(1)), abs(base) == vec4i(1));
+  return select(bitcast<vec4i>(power), small, exponent < vec4i());
+}

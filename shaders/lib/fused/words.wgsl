@@ -1,7 +1,7 @@
 // Four neighbouring elements of less or more than a word.
 
-//#include lib/halves.wgsl
 //#include lib/fused/complex.wgsl
+//#include lib/halves.wgsl
 
 fn bytes_in(word: u32) -> vec4u {
   return vec4u(word) >> vec4u(0u, 8u, 16u, 24u);

@@ -103,8 +103,8 @@ LIBRARY = sorted(
     path.relative_to(shaders.directory()).as_posix()
     for path in shaders.directory().glob("lib/**/*.wgsl")
 )
-# Elementwise functions are there for kernels whose text is put together by a program.
-SHARED = [file for file in LIBRARY if not file.startswith("lib/math/")]
+# Some are there for kernels whose text is put together by a program.
+SHARED = [file for file in LIBRARY if not file.startswith(("lib/math/", "lib/fused/"))]
 
 
 def own_text(file: str) -> str:

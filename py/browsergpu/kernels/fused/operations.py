@@ -127,10 +127,13 @@ def _all(expression: str, kinds: str = "fiu") -> dict[str, str]:
     return dict.fromkeys(kinds, expression)
 
 
-_FLOATS = ("lib/floats.wgsl",)
 _INTEGERS = ("lib/fused/integers.wgsl",)
 _COMPLEX = ("lib/fused/complex.wgsl",)
-_FLOAT_FUNCTIONS = ("lib/fused/float_functions.wgsl",)
+_EXTREMES = ("lib/fused/extremes.wgsl",)
+
+
+def _math(*names: str) -> tuple[str, ...]:
+    return tuple(f"lib/math/{name}.wgsl" for name in names)
 
 
 def _compared(name: str, sign: str) -> Operation:
@@ -147,23 +150,24 @@ _ROWS = (
     Operation("multiply", anything, _all("({0} * {1})") | {
         "b": "({0} & {1})", "c": "c_multiply({0}, {1})",
     }, _COMPLEX),
-    Operation("divide", floats, {"f": "({0} / {1})", "c": "c_divide({0}, {1})"}, _COMPLEX),
+    Operation("divide", floats, {"f": "np_divide({0}, {1})", "c": "c_divide({0}, {1})"},
+        (*_math("quotients"), *_COMPLEX)),
     Operation("floor_divide", real_numbers, {
-        "f": "floor_divide({0}, {1})",
+        "f": "np_floor_divide({0}, {1})",
         "i": "floor_divide_signed({0}, {1})",
         "u": "floor_divide_unsigned({0}, {1})",
-    }, (*_FLOAT_FUNCTIONS, *_INTEGERS)),
+    }, (*_math("remainders"), *_INTEGERS)),
     Operation("remainder", real_numbers, {
-        "f": "remainder({0}, {1})",
+        "f": "np_remainder({0}, {1})",
         "i": "remainder_signed({0}, {1})",
         "u": "remainder_unsigned({0}, {1})",
-    }, (*_FLOAT_FUNCTIONS, *_INTEGERS)),
+    }, (*_math("remainders"), *_INTEGERS)),
     Operation("maximum", real, {
         "f": "maximum({0}, {1})", "b": "({0} | {1})", **_all("max({0}, {1})", "iu"),
-    }, _FLOAT_FUNCTIONS),
+    }, _EXTREMES),
     Operation("minimum", real, {
         "f": "minimum({0}, {1})", "b": "({0} & {1})", **_all("min({0}, {1})", "iu"),
-    }, _FLOAT_FUNCTIONS),
+    }, _EXTREMES),
     Operation("negative", signed, {
         "f": "(-{0})", "i": "(-{0})", "u": "(~{0} + vec4u(1u))", "c": "c_negative({0})",
     }, _COMPLEX),
@@ -172,34 +176,34 @@ _ROWS = (
         "f": "abs({0})", "i": "abs({0})", "u": "{0}", "b": "{0}", "c": "c_abs({0})",
     }, _COMPLEX),
     Operation("square", numbers, _all("({0} * {0})") | {"c": "c_multiply({0}, {0})"}, _COMPLEX),
-    Operation("sqrt", real_floats, {"f": "square_root({0})"}, _FLOAT_FUNCTIONS),
-    Operation("reciprocal", real_floats, {"f": "(vec4f(1.0) / {0})"}),
-    Operation("floor", real, {"f": "floor({0})", **_all("{0}", "iub")}),
-    Operation("ceil", real, {"f": "ceil({0})", **_all("{0}", "iub")}),
-    Operation("trunc", real, {"f": "trunc({0})", **_all("{0}", "iub")}),
+    Operation("sqrt", real_floats, {"f": "np_sqrt({0})"}, _math("roots")),
+    Operation("reciprocal", real_floats, {"f": "np_reciprocal({0})"}, _math("quotients")),
+    Operation("floor", real, {"f": "np_floor({0})", **_all("{0}", "iub")}, _math("rounding")),
+    Operation("ceil", real, {"f": "np_ceil({0})", **_all("{0}", "iub")}, _math("rounding")),
+    Operation("trunc", real, {"f": "np_trunc({0})", **_all("{0}", "iub")}, _math("rounding")),
     Operation("round", signed, {
-        "f": "round({0})", "c": "C(round({0}.re), round({0}.im))", **_all("{0}", "iu"),
-    }, _COMPLEX),
+        "f": "np_round({0})", "c": "C(np_round({0}.re), np_round({0}.im))", **_all("{0}", "iu"),
+    }, (*_math("rounding"), *_COMPLEX)),
     Operation("sign", signed, {
-        "f": "sign_of({0})", "i": "sign({0})", "u": "min({0}, vec4u(1u))",
+        "f": "np_sign({0})", "i": "sign({0})", "u": "min({0}, vec4u(1u))",
         "c": "c_sign({0})",
-    }, (*_FLOAT_FUNCTIONS, *_COMPLEX)),
-    Operation("copysign", real_floats, {"f": "copysign({0}, {1})"}, _FLOAT_FUNCTIONS),
+    }, (*_math("signs"), *_COMPLEX)),
+    Operation("copysign", real_floats, {"f": "np_copysign({0}, {1})"}, _math("signs")),
     Operation("signbit", lambda types: (types, BOOL) if types[0].kind == "f" else None, {
-        "f": "(bitcast<vec4u>({0}) >= vec4u(0x80000000u))",
-    }),
+        "f": "np_signbit({0})",
+    }, _math("signs")),
     Operation("isnan", lambda types: (types, BOOL), {
-        "f": "are_nan({0})", "c": "(are_nan({0}.re) | are_nan({0}.im))",
+        "f": "np_isnan({0})", "c": "(np_isnan({0}.re) | np_isnan({0}.im))",
         **_all("vec4<bool>()", "iub"),
-    }, _FLOATS),
+    }, _math("signs")),
     Operation("isinf", lambda types: (types, BOOL), {
-        "f": "are_infinite({0})", "c": "(are_infinite({0}.re) | are_infinite({0}.im))",
+        "f": "np_isinf({0})", "c": "(np_isinf({0}.re) | np_isinf({0}.im))",
         **_all("vec4<bool>()", "iub"),
-    }, _FLOAT_FUNCTIONS),
+    }, _math("signs")),
     Operation("isfinite", lambda types: (types, BOOL), {
-        "f": "are_finite({0})", "c": "(are_finite({0}.re) & are_finite({0}.im))",
+        "f": "np_isfinite({0})", "c": "(np_isfinite({0}.re) & np_isfinite({0}.im))",
         **_all("vec4<bool>(true)", "iub"),
-    }, _FLOAT_FUNCTIONS),
+    }, _math("signs")),
     Operation("equal", comparison, _all("({0} == {1})", "fiub") | {
         "b": "({0} == {1})", "c": "(({0}.re == {1}.re) & ({0}.im == {1}.im))",
     }),
@@ -232,6 +236,27 @@ _ROWS = (
     Operation("where", choice, {
         **_all("select({2}, {1}, {0})", "fiub"), "c": "c_select({2}, {1}, {0})",
     }, _COMPLEX),
+    Operation("pow", real_numbers, {
+        "f": "np_pow({0}, {1})", "i": "power_signed({0}, {1})", "u": "power_unsigned({0}, {1})",
+    }, (*_math("powers"), *_INTEGERS)),
+    *(
+        Operation(name, real_floats, {"f": f"np_{name}({{0}})"}, _math(file))
+        for file, names in {
+            "trigonometry": ("sin", "cos", "tan"),
+            "arcs": ("asin", "acos", "atan"),
+            "hyperbolic": ("sinh", "cosh", "tanh"),
+            "inverse_hyperbolic": ("asinh", "acosh", "atanh"),
+            "exponentials": ("exp", "expm1"),
+            "logarithms": ("log", "log1p", "log2", "log10"),
+        }.items()
+        for name in names
+    ),
+    *(
+        Operation(name, real_floats, {"f": f"np_{name}({{0}}, {{1}})"}, _math(file))
+        for name, file in {
+            "atan2": "arcs", "hypot": "roots", "logaddexp": "logarithms", "nextafter": "signs",
+        }.items()
+    ),
 )  # fmt: skip
 
 OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}

@@ -158,12 +158,11 @@ class _Writer:
         self._ways = dict(zip(laid_out, ways, strict=True))
         self._rank = rank
         self._by_fours = by_fours
-        self._parameters = 0
+        self._parameters = 1  # params.n, which the library's files know
         self._includes = dict.fromkeys(storage.INCLUDES)
         self._lines: list[str] = []
 
     def source(self) -> Source:
-        count = self._parameter()
         self._coordinates()
         reads = {place: self._read(place) for place in self._ways}
         for place in self._places:
@@ -174,22 +173,26 @@ class _Writer:
             self._lines.append(storage.write_four(kind, f"y{place}", "i", f"v{place}"))
         declared, signature = self._bindings()
         body = "\n  ".join(self._lines)
-        fields = ", ".join(f"p{n}: u32" for n in range(self._parameters))
+        fields = ", ".join(f"p{n}: u32" for n in range(1, self._parameters))
         code = f"""\
-struct Params {{ {fields} }}
+struct Params {{ n: u32, {fields} }}
 {declared}
 {shaders.PARAMETERS}
 @compute @workgroup_size({THREADS})
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {{
   let i = id.y * groups.x * {THREADS}u + id.x;
-  if (4u * i >= {count}) {{
+  if (4u * i >= params.n) {{
     return;
   }}
   {body}
 }}
-{"".join(f"//#include {name}{chr(10)}" for name in self._includes)}"""
+"""
         return Source(
-            shaders.expanded(code), signature, self._leaves, self._numbers, self._parameters
+            code + shaders.load(*self._includes),
+            signature,
+            self._leaves,
+            self._numbers,
+            self._parameters,
         )
 
     def _line(self, text: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from inside.arrays.data import (
     DTYPES,
+    EXACT,
     FLOATS,
     NUMBERS,
     REALS,
@@ -28,6 +29,9 @@ UNARY = {
     "isnan": DTYPES, "logical_not": DTYPES, "negative": NO_BOOL, "positive": NO_BOOL,
     "real": DTYPES, "reciprocal": FLOATS, "round": NO_BOOL, "sign": NO_BOOL, "signbit": FLOATS,
     "sqrt": FLOATS, "square": NO_BOOL, "trunc": ("bool", *REALS),
+    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), FLOATS),
+    **dict.fromkeys(("asinh", "acosh", "atanh", "exp", "expm1"), FLOATS),
+    **dict.fromkeys(("log", "log1p", "log2", "log10"), FLOATS),
 }  # fmt: skip
 BINARY = {
     "add": DTYPES, "bitwise_and": ("bool", *WHOLE), "bitwise_or": ("bool", *WHOLE),
@@ -36,9 +40,15 @@ BINARY = {
     "greater": ("bool", *REALS), "greater_equal": ("bool", *REALS), "less": ("bool", *REALS),
     "less_equal": ("bool", *REALS), "logical_and": DTYPES, "logical_or": DTYPES,
     "logical_xor": DTYPES, "maximum": ("bool", *REALS), "minimum": ("bool", *REALS),
-    "multiply": DTYPES, "not_equal": DTYPES, "remainder": REALS, "subtract": NO_BOOL,
+    "atan2": FLOATS, "hypot": FLOATS, "logaddexp": FLOATS, "nextafter": ("float32",),
+    "pow": REALS, "multiply": DTYPES, "not_equal": DTYPES, "remainder": REALS, "subtract": NO_BOOL,
 }  # fmt: skip
-NUMPYS = {"round": "rint"}
+NUMPYS = {
+    "round": "rint", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
+    "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "pow": "power",
+}  # fmt: skip
+#: Each function's bound in float32 is tested in test_math_functions.py.
+ROUGHLY = 1e-6
 #: Operations of complex numbers whose parts NumPy may compute with a fused multiply-add, or not.
 COMPLEX = {"sign": 1e-6, "multiply": 1e-6, "square": 1e-6, "divide": 1e-6, "abs": 1e-6}
 
@@ -52,7 +62,9 @@ def tolerance(op: str, dtype: str) -> float:
         return COMPLEX.get(op, 0.0)
     if op == "floor_divide" or dtype not in FLOATS:
         return 0.0
-    return ULPS.get(op, 0.0) * float(np.finfo(dtype).eps)
+    if op in EXACT:
+        return 0.0
+    return ROUGHLY if dtype == "float32" else ULPS.get(op, 1.0) * float(np.finfo(dtype).eps)
 
 
 def values(dtype: str, seed: int) -> np.ndarray:
@@ -79,6 +91,8 @@ def test_of_one_array(bg: Any, op: str) -> None:
 def test_of_two_arrays(bg: Any, op: str) -> None:
     for dtype in BINARY[op]:
         a, b = values(dtype, 0), values(dtype, 1)
+        if op == "pow" and dtype in WHOLE:
+            b = (np.abs(b.astype(np.int32)) % 7).astype(dtype)
         if "shift" in op:
             b = (np.abs(b.astype(np.int32)) % 40).astype(dtype)
         with np.errstate(all="ignore"):
