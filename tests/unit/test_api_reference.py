@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -57,13 +58,22 @@ def own_methods(cls: type) -> Iterator[str]:
             yield from (name for name in vars(base) if not name.startswith("_"))
 
 
-@pytest.mark.parametrize("name", [name for name in browsergpu.__all__ if name != "errors"])
+MODULES = {name for name in browsergpu.__all__ if isinstance(getattr(browsergpu, name), ModuleType)}
+
+
+@pytest.mark.parametrize("name", [name for name in browsergpu.__all__ if name not in MODULES])
 def test_a_public_name_is_there_with_its_methods(name: str, on_page: set[str]) -> None:
     found = getattr(browsergpu, name)
     wanted = {name}
     if isinstance(found, type):
         wanted |= {f"{name}.{method}" for method in own_methods(found)}
     assert wanted <= on_page, wanted - on_page
+
+
+@pytest.mark.parametrize("name", sorted(MODULES - {"errors"}))
+def test_a_public_module_has_a_page(name: str, reference: Path) -> None:
+    html = (reference / "browsergpu" / f"{name}.html").read_text(encoding="utf-8")
+    assert set(getattr(browsergpu, name).__all__) <= anchors(html)
 
 
 def test_the_errors_have_a_page(reference: Path) -> None:

@@ -33,7 +33,7 @@ class Array(Value):
     __slots__ = ()
 
     #: NumPy's protocols, whose functions need this module and so set it.
-    protocols: ClassVar[Any]
+    _protocols: ClassVar[Any]
 
     # Beside NumPy's arrays, these decide.
     __array_priority__ = 1000
@@ -190,10 +190,10 @@ class Array(Value):
         return import_module("browsergpu")  # by its name: nothing imports what stands above it
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return self.protocols.ufunc(ufunc, method, inputs, options)
+        return self._protocols.ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self.protocols.function(func, args, kwargs)
+        return self._protocols.function(func, args, kwargs)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
         """The array itself: it can be on its own device only."""
@@ -208,7 +208,7 @@ class Array(Value):
         return self.like(self.node)  # values do not change
 
     def __reduce__(self) -> Any:
-        return self.protocols.loaded, (self.numpy(),)
+        return self._protocols.loaded, (self.numpy(),)
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -255,10 +255,10 @@ class Array(Value):
         return binary("pow", other, self)
 
     def __matmul__(self, other: Any) -> Any:
-        return self.protocols.product(self, other)
+        return self._protocols.product(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return self.protocols.product(other, self)
+        return self._protocols.product(other, self)
 
     def __and__(self, other: Any) -> Any:
         return binary("bitwise_and", self, other)

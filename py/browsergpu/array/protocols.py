@@ -235,4 +235,4 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: _where,
     np.zeros_like: _like(0),
 }
-Array.protocols = sys.modules[__name__]
+Array._protocols = sys.modules[__name__]
