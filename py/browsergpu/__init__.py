@@ -6,6 +6,9 @@ from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
 from browsergpu.api.wasm_backend.backend import WasmBackend
 from browsergpu.api.wasm_backend.contract import ComputeBackend
+
+# NumPy's functions know arrays by this module.
+from browsergpu.array import protocols as _protocols  # noqa: F401
 from browsergpu.array.array import Array
 from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.array.context import init, init_async, use
@@ -156,7 +159,6 @@ from browsergpu.array.functions.statistics import (
     sum,
     var,
 )
-from browsergpu.array.protocols import ufunc as _ufunc  # noqa: F401 - arrays take part in NumPy's protocols
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp
