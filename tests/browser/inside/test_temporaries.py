@@ -199,7 +199,9 @@ def fails_everywhere(backend: Any, name: str, call: Callable[[], Any]) -> int:
 
     device = backend.device
     failures = 0
-    for target, method in ((device.memory, "get_buffer"), (device.recorder, "dispatch")):
+    recorder = device.recorder
+    places = ((device.memory, "get_buffer"), (recorder, "dispatch"), (recorder, "repeat"))
+    for target, method in places:
         number = 0
         while True:
             number += 1
