@@ -20,6 +20,8 @@ for pointer in (a, b, c, d):
 executor = browsergpu.KernelExecutor(backend.device)
 x, y, z = (executor.full((8, 8), 1.0) for _ in range(3))
 tensors = browsergpu.TensorBackend(backend)
+browsergpu.use(backend)
+v, w = (browsergpu.ones((8, 8)).reshape(64) for _ in range(2))
 s, t = (tensors.alloc_tensor((8, 8), "f32") for _ in range(2))
 
 CASES = {
@@ -37,6 +39,10 @@ CASES = {
     "x @ y": lambda: executor.matmul(x, y),
     "relu(x)": lambda: executor.relu(x),
     "layer_norm(x)": lambda: executor.layer_norm(x),
+    "array v * w": lambda: v * w,
+    "array v + 1.0": lambda: v + 1.0,
+    "array sin(v)": lambda: browsergpu.sin(v),
+    "array v[1:, None]": lambda: v[1:, None],
     "tensors.relu": lambda: tensors.relu(s, t),
     "tensors.softmax": lambda: tensors.softmax(s, t, -1),
 }

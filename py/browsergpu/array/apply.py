@@ -54,9 +54,10 @@ def binary(op: str, a: Any, b: Any) -> Any:
         tape = a.tape
         if b.tape is not tape:
             raise _other_device(op)
-        shape = x.shape if x.shape == y.shape else shapes.broadcast(op, x.shape, y.shape)
-        window = tape.window(shape, 2)
-        return a.like(window.add(made, window.place_of(x), window.place_of(y)))
+        shape = x.shape
+        if y.shape is not shape and y.shape != shape:
+            shape = shapes.broadcast(op, shape, y.shape)
+        return a.like(tape.window(shape, 2).add_two(made, x, y))
     return _with_another(op, a, b)
 
 

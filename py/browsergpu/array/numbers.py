@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import copysign
 from struct import pack, unpack
 from typing import Any
 
@@ -53,6 +55,13 @@ def words_of(value: Any, kind: ElementType) -> tuple[int, ...]:
 
 
 def _float_word(value: float, kind: ElementType) -> int:
+    if value == 0:  # zeros of both signs are equal, and would be taken for each other
+        return 0x80000000 if copysign(1.0, value) < 0 else 0
+    return _known_float_word(value, kind)
+
+
+@lru_cache(maxsize=1024)
+def _known_float_word(value: float, kind: ElementType) -> int:
     if kind is FLOAT16:
         with np.errstate(over="ignore"):
             value = float(np.float16(value))

@@ -29,7 +29,6 @@ async def numpy_async(x: Value) -> np.ndarray:
     node = packed(x).node.in_memory()
     array = np.empty(node.shape, node.kind.device_numpy)
     if array.nbytes:
-        assert node.storage is not None
         await transfers.read(device, node.storage.buffer, 0, array.reshape(-1).data.cast("B"))
     return array.astype(node.kind.numpy, copy=False)
 

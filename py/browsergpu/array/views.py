@@ -23,7 +23,6 @@ def strides_of(x: Value) -> Shape:
 def view(x: V, shape: Shape, strides: Shape, offset: int) -> V:
     """Elements of an array's memory: ``offset`` is counted from the array's first one."""
     node = x.node.in_memory()
-    assert node.storage is not None
     is_packed = strides == contiguous_strides(shape)
     return x.like(
         stored(node.kind, shape, node.storage, None if is_packed else strides, node.offset + offset)

@@ -109,6 +109,7 @@ def promoted(a: ElementType, b: ElementType) -> ElementType:
     return found
 
 
+@cache
 def beside_number(a: ElementType, number: type) -> ElementType:
     """The type of an array of ``a`` with a Python bool, int, float or complex: the array's own,
     unless the number is of a higher kind (NEP 50)."""

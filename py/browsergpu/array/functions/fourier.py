@@ -49,7 +49,6 @@ def _resized(x: Array, axis: int, n: int) -> Array:
 def _pairs(x: Array) -> View:
     """Complex numbers, packed in memory, as pairs of float32."""
     storage = apply.packed(x).node.in_memory().storage
-    assert storage is not None
     return View(storage.buffer, (*x.shape, 2), DType.F32)
 
 

@@ -88,7 +88,7 @@ def run(
             storage.release()
         raise
     for node, storage in zip(wanted, made, strict=True):
-        node.storage = storage
+        node.put(storage)
 
 
 def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[list[int]]:
@@ -128,15 +128,11 @@ def _launch(
         ),
     )
     kernel = source(*_compacted(code, places, kept), ways, rank, by_fours)
-    ids = []
-    for leaf in read:
-        assert leaf.storage is not None
-        ids.append(leaf.storage.buffer.id)
     n = product(shape)
     kernels.device.recorder.dispatch(
         kernels.pipeline(kernel),
         *cover(n, 4 * THREADS),
-        *ids,
+        *[leaf.storage.buffer.id for leaf in read],
         *[storage.buffer.id for storage in results],
         n,
         *layout_words,

@@ -15,15 +15,23 @@ class Node:
 
     __slots__ = ("holders", "kind", "offset", "place", "shape", "storage", "strides", "window")
 
-    def __init__(self, kind: ElementType, shape: Shape) -> None:
+    # Where it is in memory is said once it is: one of these is made for each operation.
+    storage: Storage
+    strides: Shape | None
+    offset: int
+
+    def __init__(self, kind: ElementType, shape: Shape, window: Any = None, place: int = 0) -> None:
         self.kind = kind
         self.shape = shape
-        self.window: Any = None
-        self.place = 0
+        self.window = window
+        self.place = place
         self.holders = 0
-        self.storage: Storage | None = None
-        self.strides: Shape | None = None
-        self.offset = 0
+
+    def put(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
+        """Says where it is in memory."""
+        self.storage = storage
+        self.strides = strides
+        self.offset = offset
 
     def in_memory(self) -> Node:
         """The value itself, computed. One at a Window's place that nobody held would not be."""
@@ -41,5 +49,5 @@ def stored(
 ) -> Node:
     """A value that is in memory."""
     node = Node(kind, shape)
-    node.storage, node.strides, node.offset = storage, strides, offset
+    node.put(storage, strides, offset)
     return node

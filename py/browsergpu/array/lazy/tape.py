@@ -16,7 +16,7 @@ from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.kernels.fused.operations import Overload
-from browsergpu.kernels.fused.source import PLACE, leaf, load, loaded, number, operation
+from browsergpu.kernels.fused.source import PLACE, leaf, load, loaded, number, of_two, operation
 
 #: Entries of a Window: operations, arrays and numbers. About thirty operations.
 MOST_ENTRIES = 64
@@ -40,7 +40,7 @@ class Window:
         self._loaded: dict[Node, int] = {}  # and where elements of them are loaded
         self.nodes: list[Node] = []
         self.words: dict[int, tuple[int, ...]] = {}  # of numbers
-        self.held = 0
+        self.held = 0  # bytes of the arrays
 
     def place_of(self, node: Node) -> int:
         """Where a value is on the tape; one from elsewhere is evaluated, and read by the kernel."""
@@ -60,7 +60,6 @@ class Window:
 
     def _leaf(self, node: Node, entry: int) -> int:
         storage = node.in_memory().storage
-        assert storage is not None
         place = len(self.code)
         self.code.append(entry)
         self.leaves[place] = node
@@ -74,6 +73,12 @@ class Window:
         self.words[place] = words
         return place
 
+    def add_two(self, overload: Overload, x: Node, y: Node) -> Node:
+        """The value of an operation on two values."""
+        first = x.place if x.window is self else self.place_of(x)
+        second = y.place if y.window is self else self.place_of(y)
+        return self._added(overload.result, of_two(overload.number, first, second))
+
     def add(self, overload: Overload, *places: int) -> Node:
         """The value of an operation on values at places of the tape."""
         return self._added(overload.result, operation(overload.number, *places))
@@ -84,8 +89,7 @@ class Window:
 
     def add_value(self, kind: ElementType, place: int) -> Node:
         """The value at a place, as a result."""
-        node = Node(kind, self.shape)
-        node.window, node.place = self, place
+        node = Node(kind, self.shape, self, place)
         self.nodes.append(node)
         return node
 
@@ -94,9 +98,7 @@ class Window:
         return self._added(kind, PLACE)
 
     def _added(self, kind: ElementType, entry: int) -> Node:
-        node = Node(kind, self.shape)
-        node.window = self
-        node.place = len(self.code)
+        node = Node(kind, self.shape, self, len(self.code))
         self.code.append(entry)
         self.nodes.append(node)
         return node
@@ -106,7 +108,13 @@ class Window:
         return (
             len(self.code) + entries <= MOST_ENTRIES
             and len(self.leaves) + operands <= self.tape.kernels.most_leaves
-            and self.held <= MOST_HELD
+            and (self.held <= MOST_HELD or self._held_alone() <= MOST_HELD)
+        )
+
+    def _held_alone(self) -> int:
+        """Bytes of the arrays that nobody else needs."""
+        return sum(
+            node.storage.buffer.capacity for node in self.leaves.values() if not node.holders
         )
 
     def evaluate(self) -> None:

@@ -67,6 +67,15 @@ def operation(overload_number: int, *operands: int) -> int:
     return with_operands(_FIRST_OVERLOAD + overload_number, operands)
 
 
+def of_two(overload_number: int, first: int, second: int) -> int:
+    """:func:`operation` of two operands."""
+    return (
+        _FIRST_OVERLOAD + overload_number
+        | first << _KIND_BITS
+        | second << _KIND_BITS + OPERAND_BITS
+    )
+
+
 def with_operands(entry: int, operands: Sequence[int]) -> int:
     """An entry with other operands."""
     entry &= _KIND
