@@ -109,10 +109,14 @@ def promoted(a: ElementType, b: ElementType) -> ElementType:
     return found
 
 
-@cache
 def beside_number(a: ElementType, number: type) -> ElementType:
     """The type of an array of ``a`` with a Python bool, int, float or complex: the array's own,
     unless the number is of a higher kind (NEP 50)."""
-    if _RANK_OF_NUMBER[number] <= _RANK_OF_KIND[a.kind]:
-        return a
-    return DEFAULTS[number]
+    return _BESIDE[a, number]
+
+
+_BESIDE = {
+    (kind, number): kind if rank <= _RANK_OF_KIND[kind.kind] else DEFAULTS[number]
+    for kind in TYPES
+    for number, rank in _RANK_OF_NUMBER.items()
+}
