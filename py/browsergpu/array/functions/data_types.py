@@ -11,7 +11,7 @@ import numpy as np
 from browsergpu.array.array import Array
 from browsergpu.array.numbers import python_number
 from browsergpu.array.uploading import element_type
-from browsergpu.core.element_types import TYPES, ElementType, beside_number, promoted
+from browsergpu.core.element_types import ElementType, beside_number, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
 _KINDS = {
@@ -87,6 +87,3 @@ def iinfo(type: Any, /) -> Any:
     return SimpleNamespace(
         bits=found.bits, max=int(found.max), min=int(found.min), dtype=kind.numpy
     )
-
-
-DTYPES: dict[str, np.dtype[Any]] = {kind.name: kind.numpy for kind in TYPES}

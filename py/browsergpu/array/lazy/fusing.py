@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy.layout import layout
@@ -24,6 +25,17 @@ from browsergpu.kernels.fused.source import (
     source,
     with_operands,
 )
+
+
+class Plan(NamedTuple):
+    """One kernel: the arrays that it reads, the places of what it writes, the entries of the tape
+    that it computes, and the parameters of how it reads."""
+
+    kernel: Source
+    read: list[Node]
+    places: Sequence[int]
+    kept: list[int]
+    words: tuple[int, ...]
 
 
 class Kernels:
@@ -80,15 +92,34 @@ def run(
             made.append(Storage(device, buffer))
         if n:
             by_place = dict(zip((node.place for node in wanted), made, strict=True))
-            for places in _shares(code, sorted(by_place), kernels.most_leaves + 1):
-                results = [by_place[place] for place in places]
-                _launch(kernels, shape, code, leaves, words, places, results)
+            for plan in plans(kernels, shape, code, leaves, sorted(by_place)):
+                device.recorder.dispatch(
+                    kernels.pipeline(plan.kernel),
+                    *cover(n, 4 * THREADS),
+                    *[node.storage.buffer.id for node in plan.read],
+                    *[by_place[place].buffer.id for place in plan.places],
+                    n,
+                    *plan.words,
+                    *[word for place in plan.kept for word in words.get(place, ())],
+                )
     except BaseException:
         for storage in made:
             storage.release()
         raise
     for node, storage in zip(wanted, made, strict=True):
         node.put(storage)
+
+
+def plans(
+    kernels: Kernels,
+    shape: Shape,
+    code: Sequence[int],
+    leaves: Mapping[int, Node],
+    places: Sequence[int],
+) -> list[Plan]:
+    """The kernels that compute the values at some places of a tape."""
+    shares = _shares(code, places, kernels.most_leaves + 1)
+    return [_plan(shape, code, leaves, share) for share in shares]
 
 
 def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[list[int]]:
@@ -106,18 +137,11 @@ def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[list[
     return [group for group, _ in groups]
 
 
-def _launch(
-    kernels: Kernels,
-    shape: Shape,
-    code: Sequence[int],
-    leaves: Mapping[int, Node],
-    words: Mapping[int, tuple[int, ...]],
-    places: Sequence[int],
-    results: Sequence[Storage],
-) -> None:
+def _plan(
+    shape: Shape, code: Sequence[int], leaves: Mapping[int, Node], places: Sequence[int]
+) -> Plan:
     kept = needed(code, places)
-    read = [leaves[place] for place in kept if is_leaf(code[place])]
-    rank, by_fours, ways, layout_words = layout(
+    rank, by_fours, ways, words = layout(
         shape,
         tuple(
             [
@@ -128,16 +152,8 @@ def _launch(
         ),
     )
     kernel = source(*_compacted(code, places, kept), ways, rank, by_fours)
-    n = product(shape)
-    kernels.device.recorder.dispatch(
-        kernels.pipeline(kernel),
-        *cover(n, 4 * THREADS),
-        *[leaf.storage.buffer.id for leaf in read],
-        *[storage.buffer.id for storage in results],
-        n,
-        *layout_words,
-        *[word for place in kept for word in words.get(place, ())],
-    )
+    read = [leaves[place] for place in kept if is_leaf(code[place])]
+    return Plan(kernel, read, places, kept, words)
 
 
 def _compacted(

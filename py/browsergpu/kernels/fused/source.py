@@ -110,6 +110,14 @@ def result_of(entry: int) -> ElementType:
     return TYPES[(what - (what > PLACE)) % len(TYPES)]
 
 
+def name_of(entry: int) -> str:
+    """The name of an entry's operation; "" for what is none."""
+    what = entry & _KIND
+    if what >= _FIRST_OVERLOAD:
+        return numbered(what - _FIRST_OVERLOAD).operation.name
+    return "load" if what >= _LOAD else ""
+
+
 def is_leaf(entry: int) -> bool:
     """Whether an entry is an array to read, or to load from."""
     what = entry & _KIND

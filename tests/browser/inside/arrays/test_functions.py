@@ -226,6 +226,19 @@ def test_products(bg: Any) -> None:
     assert_same(bg.vecdot(bg.asarray(c), bg.asarray(c)), np.vecdot(c, c), rtol=1e-5)
 
 
+def test_facts_about_the_namespace(bg: Any, backend: Any) -> None:
+    info = bg.__array_namespace_info__()
+    assert info.default_device() is backend.device
+    assert backend.device in info.devices()
+    assert set(info.dtypes()) == set(DTYPES)
+    assert list(info.dtypes(kind="complex floating")) == ["complex64"]
+    assert info.default_dtypes()["integral"] == bg.int32
+    assert info.capabilities()["boolean indexing"]
+    assert bg.zeros(2, dtype=bg.uint16).dtype == bg.uint16
+    assert bg.asarray([1.0])[bg.newaxis].shape == (1, 1)
+    assert (bg.pi, bg.inf) == (np.pi, np.inf)
+
+
 def test_facts_about_dtypes(bg: Any) -> None:
     assert bg.result_type(np.int32, np.float16) == np.float32
     assert bg.result_type(np.uint32, np.int8) == np.int32

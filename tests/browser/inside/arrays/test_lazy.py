@@ -25,6 +25,22 @@ def test_a_chain_is_one_kernel(bg: Any, backend: Any) -> None:
     np.testing.assert_allclose(got, np.where(expected > 0.5, expected, -expected), rtol=1e-5)
 
 
+def test_explanations(bg: Any, backend: Any) -> None:
+    a = bg.asarray(sample("float32", 100))
+    assert bg.explain(a).startswith("in memory")
+    b = bg.sin(a) * 2 + a
+    with dispatched(backend.device) as kernels:
+        text = bg.explain(b)
+        assert kernels == []
+        bg.eval(b)
+    assert len(kernels) == 1
+    assert text.startswith(
+        "kernel 1 of 1: sin, multiply, add\nreads 1 arrays, 400 bytes; writes 1, 400 bytes\n"
+    )
+    assert "fn main(" in text
+    assert bg.explain(b).startswith("in memory")
+
+
 def test_what_is_held_is_computed_by_the_same_kernel(bg: Any, backend: Any) -> None:
     x = sample("float32", 100)
     a = bg.asarray(x)

@@ -1,0 +1,37 @@
+"""When arrays are computed, and by what."""
+
+from __future__ import annotations
+
+from browsergpu.array.array import Array
+from browsergpu.array.lazy import fusing
+from browsergpu.core.checks import product
+from browsergpu.kernels.fused.source import name_of, result_of
+
+
+def eval(*arrays: Array) -> None:
+    """Has arrays computed now, without waiting. Raises OutOfMemory where there is no room."""
+    for x in arrays:
+        x.node.in_memory()
+
+
+def explain(x: Array, /) -> str:
+    """What computes an array, as text: for each kernel its operations, the bytes that it reads and
+    writes, and its WGSL. Computes nothing; of an array that is in memory, says so."""
+    node = x.node
+    window = node.window
+    if window is None:
+        return "in memory: nothing is to be computed"
+    wanted = sorted({other.place for other in window.nodes if other.holders})
+    plans = fusing.plans(x.tape.kernels, window.shape, window.code, window.leaves, wanted)
+    n = product(window.shape)
+    parts = []
+    for number, plan in enumerate(plans, 1):
+        read = sum(one.kind.device_bytes(product(one.shape)) for one in plan.read)
+        written = sum(result_of(window.code[at]).device_bytes(n) for at in plan.places)
+        names = [name for at in plan.kept if (name := name_of(window.code[at]))]
+        parts.append(
+            f"kernel {number} of {len(plans)}: {', '.join(names) or 'no operations'}\n"
+            f"reads {len(plan.read)} arrays, {read} bytes; "
+            f"writes {len(plan.places)}, {written} bytes\n\n{plan.kernel.code}"
+        )
+    return "\n".join(parts)
