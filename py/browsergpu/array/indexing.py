@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from browsergpu.array import gathering, masking, views
+from browsergpu.array import gathering, masking, scattering, views
 from browsergpu.array.apply import apply, cast_to
 from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.uploading import uploaded
@@ -122,8 +122,7 @@ def _basic(x: V, items: Sequence[Any]) -> V:
 
 
 def assigned(x: V, key: Any, value: Any) -> V:
-    """The array with ``x[key] = value`` done: another one, as arrays behave as values. The key is
-    basic, or an array of bools of x's leading axes."""
+    """The array with ``x[key] = value`` done: another one, as arrays behave as values."""
     kind = x.node.kind
     given = value
     if (
@@ -139,21 +138,28 @@ def assigned(x: V, key: Any, value: Any) -> V:
         return _by_mask(x, mask, given)
     items = _items(x, key)
     if any(_index_array(x, item) is not None for item in items):
-        raise InvalidIndex(_OP, "key", key, "integers, slices, ... and None, or bools of its shape")
+        places = get(scattering.counted(x), key)
+        return scattering.replaced(x, places, _spread(given, places.node.shape))
     region = gathering.region(x.node.shape, items)
-    if isinstance(given, Value):
-        try:
-            whole = shapes.broadcast("assign", given.node.shape, region.shape)
-        except InvalidArgument:
-            whole = ()
-        if whole != region.shape:
-            raise InvalidArgument(
-                "assign",
-                "value",
-                f"shape {given.node.shape}",
-                f"one that broadcasts to {region.shape}",
-            )
-    return gathering.replaced(x, region, given)
+    return gathering.replaced(x, region, _spread(given, region.shape))
+
+
+def _spread(given: Any, shape: shapes.Shape) -> Any:
+    """What is assigned, repeated to the shape of the part. Raises InvalidArgument where it does not
+    broadcast to that; axes of one index in front may be more."""
+    if not isinstance(given, Value):
+        return given
+    own = given.node.shape
+    if len(own) > len(shape) and all(extent == 1 for extent in own[: len(own) - len(shape)]):
+        given = views.reshaped("assign", given, own[len(own) - len(shape) :])
+        own = given.node.shape
+    try:
+        fits = shapes.broadcast("assign", own, shape) == shape
+    except InvalidArgument:
+        fits = False
+    if not fits:
+        raise InvalidArgument("assign", "value", f"shape {own}", f"one that broadcasts to {shape}")
+    return views.spread(given, shape)
 
 
 def _mask(x: V, key: Any) -> V | None:

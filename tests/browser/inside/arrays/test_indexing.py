@@ -90,6 +90,28 @@ def test_assignment(bg: Any, dtype: str) -> None:
     assert_same(array, x, dtype)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "complex64"])
+def test_assignment_by_arrays(bg: Any, dtype: str) -> None:
+    for number, key in enumerate([*ARRAYS, ([3, 0, 3, -1], slice(None)), [2, 2, 2]]):
+        x = sample(dtype, (4, 5, 3))
+        array = bg.asarray(x)
+        part = sample(dtype, x[key].shape, number + 1)
+        x[key] = part
+        array[key] = bg.asarray(part)
+        assert_same(array, x, f"{dtype} {key}")
+        x[key] = 1
+        array[key] = 1
+        assert_same(array, x, f"{dtype} {key}")
+    x = sample(dtype, (40, 3))
+    array = bg.asarray(x)
+    at = np.array([5, 39, 0, 5, 17])
+    array[bg.asarray(at)] = bg.asarray(x[:1])
+    x[at] = x[:1].copy()
+    assert_same(array, x, dtype)
+    with pytest.raises(IndexError):
+        array[[40]] = 1
+
+
 def test_arrays_behave_as_values(bg: Any) -> None:
     x = sample("float32", (4, 5))
     array = bg.asarray(x)
