@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from browsergpu.array import ordering, reducing, views
-from browsergpu.array.apply import apply, binary
+from browsergpu.array.apply import apply, binary, cast_to
 from browsergpu.array.gathering import by_arrays, coordinates
 from browsergpu.array.numbers import python_number
 from browsergpu.array.value import Value
@@ -43,7 +43,7 @@ def replaced(x: V, places: V, value: Any) -> V:
         values = views.reshaped(_OP, value, (count,))
         new = by_arrays(values, [0], [by_arrays(order, [0], [last], False)], False)
     result = apply("where", x, found, new, views.reshaped(_OP, x, (n,)))
-    return views.reshaped(_OP, result, x.node.shape)
+    return views.reshaped(_OP, cast_to(_OP, result, x.node.kind, copy=False), x.node.shape)
 
 
 def _argsorted(x: V) -> V:
