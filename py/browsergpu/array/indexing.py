@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.array import gathering, masking, scattering, views
-from browsergpu.array.apply import apply, cast_to
+from browsergpu.array.apply import cast_to
 from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
@@ -135,7 +135,7 @@ def assigned(x: V, key: Any, value: Any) -> V:
         given = cast_to("assign", given, kind, copy=False)
     mask = _mask(x, key)
     if mask is not None:
-        return _by_mask(x, mask, given)
+        return masking.replaced(x, mask, given)
     items = _items(x, key)
     if any(_index_array(x, item) is not None for item in items):
         places = get(scattering.counted(x), key)
@@ -169,21 +169,3 @@ def _mask(x: V, key: Any) -> V | None:
     if isinstance(key, np.ndarray) and key.dtype == np.bool_:
         return x.like(uploaded(x.tape, key))
     return x.like(key.node) if isinstance(key, Value) and key.node.kind is BOOL else None
-
-
-def _by_mask(x: V, mask: V, given: Any) -> V:
-    """x with what is given where a mask is true: one part for all places, or one for each."""
-    rank = len(mask.node.shape)
-    if mask.node.shape != x.node.shape[:rank] or rank == 0:
-        expected = f"the leading axes of {x.node.shape}"
-        raise InvalidIndex(_OP, "key", f"bools of shape {mask.node.shape}", expected)
-    rest = x.node.shape[rank:]
-    more = len(given.node.shape) - len(rest) if isinstance(given, Value) else 0
-    if more == 1 and given.node.shape[0] != 1:
-        return x.like(masking.placed(x, mask, given).node)
-    if more > 1:
-        expected = f"a shape that broadcasts to (n, {', '.join(map(str, rest))})"
-        raise InvalidArgument("assign", "value", f"shape {given.node.shape}", expected)
-    spread = views.reshaped("assign", mask, (*mask.node.shape, *(1,) * len(rest)))
-    found: V = apply("where", x, spread, given, x)
-    return cast_to("assign", found, x.node.kind, copy=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from browsergpu.array import reducing, scans, views
 from browsergpu.array.apply import apply, cast_to
@@ -10,7 +10,7 @@ from browsergpu.array.gathering import by_arrays
 from browsergpu.array.value import Value
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import INT32
-from browsergpu.core.errors import InvalidIndex
+from browsergpu.core.errors import InvalidArgument, InvalidIndex
 
 V = TypeVar("V", bound=Value)
 
@@ -40,26 +40,31 @@ def chosen(x: V, mask: V) -> V:
     return by_arrays(views.reshaped("index", x, (n, *rest)), [0], [places], False)
 
 
-def placed(x: V, mask: V, values: V) -> V:
-    """The array with its parts where a mask is true replaced, one after the other, by the parts of
-    ``values``, of x's dtype; how many there are is not compared."""
+def replaced(x: V, mask: V, given: Any) -> V:
+    """The array with what is given, a number or an array of x's dtype, where a mask is true: one
+    part for all places, or one for each of them, whose number is not compared."""
     _check(x, mask)
-    rank = len(mask.node.shape)
-    n = product(mask.node.shape)
-    count = reducing.room(x.tape.device, "assign", INT32, (n,))
+    rest = x.node.shape[len(mask.node.shape) :]
+    more = len(given.node.shape) - len(rest) if isinstance(given, Value) else 0
+    if more > 1:
+        expected = f"a shape that broadcasts to (n, {', '.join(map(str, rest))})"
+        raise InvalidArgument("assign", "value", f"shape {given.node.shape}", expected)
+    if more == 1 and given.node.shape[0] != 1:
+        given = by_arrays(given, [0], [_numbered(x, mask)], False)
+    spread = views.reshaped("assign", mask, (*mask.node.shape, *(1,) * len(rest)))
+    found: V = apply("where", x, spread, given, x)
+    return cast_to("assign", found, x.node.kind, copy=False)
+
+
+def _numbered(x: V, mask: V) -> V:
+    """How many are true before each element of a mask: int32."""
+    device, n = x.tape.device, product(mask.node.shape)
+    count = reducing.room(device, "assign", INT32, (n,))
     flat = views.reshaped("assign", cast_to("assign", mask, INT32), (n,))
     flat.node.in_memory()
     view = reducing.memory_view
-    scans.scan(x.tape.device, "assign", "sum", view(flat.node), view(count), 0, exclusive=True)
-    at = views.reshaped("assign", x.like(count), mask.node.shape)
-    found = by_arrays(values, [0], [at], False)
-    spread = (*mask.node.shape, *(1,) * (len(x.node.shape) - rank))
-    return where(views.reshaped("assign", mask, spread), found, x)
-
-
-def where(mask: V, yes: V, no: V) -> V:
-    """``yes`` where a mask is true, else ``no``; of one dtype."""
-    return apply("where", mask, mask, yes, no)
+    scans.scan(device, "assign", "sum", view(flat.node), view(count), 0, exclusive=True)
+    return views.reshaped("assign", x.like(count), mask.node.shape)
 
 
 def _check(x: Value, mask: Value) -> None:

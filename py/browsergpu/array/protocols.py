@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.array import apply
 from browsergpu.array.array import Array
 from browsergpu.array.functions import (
     creation,
+    data_types,
     elementwise,
     linear,
     manipulation,
     sorting,
     statistics,
 )
-from browsergpu.array.uploading import element_type
 from browsergpu.core.errors import InvalidType
 
 #: NumPy's names of our elementwise operations, where they differ.
@@ -183,10 +182,6 @@ def _full_like(a: Array, fill_value: Any, dtype: Any = None) -> Array:
     return creation.full_like(a, fill_value, dtype=dtype)
 
 
-def _astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
-    return apply.cast_to("astype", x, element_type("astype", dtype), copy=copy)
-
-
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.all: _reduction(statistics.all),
     np.any: _reduction(statistics.any),
@@ -195,7 +190,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.argmax: lambda a, axis=None, **o: sorting.argmax(a, axis=axis, **o),
     np.argmin: lambda a, axis=None, **o: sorting.argmin(a, axis=axis, **o),
     np.argsort: lambda a, axis=-1, **_: sorting.argsort(a, axis=axis),
-    np.astype: _astype,
+    np.astype: data_types.astype,
     np.broadcast_arrays: manipulation.broadcast_arrays,
     np.broadcast_to: manipulation.broadcast_to,
     np.clip: _clip,

@@ -28,8 +28,7 @@ class Generator:
         self._tape = current(device)
 
     def _new(self, op: str, size: Any, kind: ElementType) -> Array:
-        given = () if size is None else size if hasattr(size, "__len__") else (size,)
-        shape = checks.dimensions(op, "size", given)
+        shape = _shape(op, size)
         return Array(reducing.room(self._tape.device, op, kind, shape), self._tape)
 
     def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
@@ -109,13 +108,17 @@ class Generator:
         op = "choice"
         at = 0 if not isinstance(a, Array) else shapes.axis(op, "axis", axis, a.ndim)
         n = a.shape[at] if isinstance(a, Array) else checks.integer(op, "a", a, 1)
-        given = () if size is None else size if hasattr(size, "__len__") else (size,)
-        shape = checks.dimensions(op, "size", given)
+        shape = _shape(op, size)
         count = checks.product(shape)
         if n == 0 or (not replace and count > n):
             raise InvalidArgument(op, "size", size, f"at most {n}")
         drawn = self.integers(0, n, shape) if replace else self._order(op, n)[:count].reshape(shape)
         return manipulation.take(a, drawn, axis=at) if isinstance(a, Array) else drawn
+
+
+def _shape(op: str, size: Any) -> tuple[int, ...]:
+    given = () if size is None else size if hasattr(size, "__len__") else (size,)
+    return checks.dimensions(op, "size", given)
 
 
 def default_rng(seed: int | None = None, *, device: Any = None) -> Generator:

@@ -9,6 +9,7 @@ from browsergpu.array.array import Array
 from browsergpu.array.functions import manipulation
 from browsergpu.array.gathering import coordinates
 from browsergpu.array.masking import places_of_true
+from browsergpu.array.ranking import argsorted, searched
 from browsergpu.core import shapes
 from browsergpu.core.checks import integer, product
 from browsergpu.core.element_types import BOOL, COMPLEX64, INT32, UINT32, ElementType, promoted
@@ -46,9 +47,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     op = "argsort"
     own = _known(op, x)
     at = shapes.axis(op, "axis", axis, x.ndim)
-    found = _result(own, op, INT32, x.shape)
-    ordering.argsort(x.device, op, _view(own), _view(found), at, descending=bool(descending))
-    return found
+    return argsorted(op, own, at, descending=bool(descending))
 
 
 def _view(x: Array) -> Any:
@@ -91,11 +90,7 @@ def searchsorted(
     ordered = x1 if sorter is None else x1[sorter]
     kind = promoted(ordered.node.kind, x2.node.kind)
     one, other = (_known(op, apply.cast_to(op, x, kind, copy=False)) for x in (ordered, x2))
-    found = _result(x1, op, INT32, x2.shape)
-    ordering.searchsorted(
-        x1.device, op, _view(one), _view(other), _view(found), right=side == "right"
-    )
-    return found
+    return searched(op, one, other, right=side == "right")
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:

@@ -124,6 +124,8 @@ def plans(
 
 def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[list[int]]:
     """The places of the wanted values, in groups that take no more than ``most`` buffers each."""
+    if sum(map(is_leaf, code)) + len(places) <= most:
+        return [list(places)]
     groups: list[tuple[list[int], set[int]]] = []
     for place in places:
         leaves = {at for at in needed(code, [place]) if is_leaf(code[at])}

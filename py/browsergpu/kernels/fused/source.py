@@ -88,15 +88,12 @@ def with_operands(entry: int, operands: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A kernel. ``leaves`` and ``numbers`` are the places of entries that it takes, in the order
-    of its bindings, before those that it writes, and of its parameters: how many elements there
-    are, the extents of all axes but the first, of each leaf the offset and the strides as far as
-    its way of reading has them, and the numbers' words."""
+    """A kernel. It binds the leaves that it needs and then what it writes. How many parameters it
+    has: the number of elements, the extents of all axes but the first, of each leaf the offset and
+    the strides as far as its way of reading has them, and the numbers' words."""
 
     code: str
     signature: str
-    leaves: tuple[int, ...]
-    numbers: tuple[int, ...]
     parameters: int
 
 
@@ -168,9 +165,6 @@ class _Writer:
         self._results = results
         self._places = needed(tape, results)
         self._leaves = tuple(place for place in self._places if is_leaf(tape[place]))
-        self._numbers = tuple(
-            place for place in self._places if _NUMBER <= tape[place] & _KIND < PLACE
-        )
         laid_out = (place for place in self._leaves if not is_loaded(tape[place]))
         self._ways = dict(zip(laid_out, ways, strict=True))
         self._rank = rank
@@ -207,8 +201,6 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
         return Source(
             code + shaders.load(*self._includes),
             signature,
-            self._leaves,
-            self._numbers,
             self._parameters,
         )
 
