@@ -9,7 +9,7 @@ from browsergpu.api.wasm_backend.contract import ComputeBackend
 
 # NumPy's functions know arrays by this module.
 from browsergpu.array import protocols as _protocols  # noqa: F401
-from browsergpu.array.array import Array
+from browsergpu.array.array import VERSIONS, Array
 from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.array.context import init, init_async, use
 from browsergpu.array.device_array import DeviceArray
@@ -138,6 +138,7 @@ from browsergpu.array.functions.linear import (
 )
 from browsergpu.array.functions.manipulation import (
     broadcast_arrays,
+    broadcast_shapes,
     broadcast_to,
     concat,
     expand_dims,
@@ -154,6 +155,13 @@ from browsergpu.array.functions.manipulation import (
     tile,
     unstack,
 )
+from browsergpu.array.functions.sets import (
+    isin,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from browsergpu.array.functions.sorting import (
     argmax,
     argmin,
@@ -165,10 +173,6 @@ from browsergpu.array.functions.sorting import (
     searchsorted,
     sort,
     take_along_axis,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
 )
 from browsergpu.array.functions.statistics import (
     all,
@@ -215,6 +219,7 @@ from browsergpu.tools.tuning import (
 )
 
 __version__ = "0.1.0"
+__array_api_version__ = VERSIONS[-1]
 
 __all__ = [
     "Activation",
@@ -277,6 +282,7 @@ __all__ = [
     "bitwise_xor",
     "bool",
     "broadcast_arrays",
+    "broadcast_shapes",
     "broadcast_to",
     "can_cast",
     "ceil",
@@ -339,6 +345,7 @@ __all__ = [
     "is_available",
     "isdtype",
     "isfinite",
+    "isin",
     "isinf",
     "isnan",
     "less",

@@ -152,6 +152,23 @@ def packed(x: V) -> V:
     return x.like(window.add(cast(node.kind, node.kind), window.place_of(node)).in_memory())
 
 
+def array_of(op: str, name: str, given: Any, beside: V) -> V:
+    """An array that was given, or a number as an array without axes, of the type that it takes
+    beside another array. Raises InvalidType, a TypeError, for anything else."""
+    if isinstance(given, Value):
+        if given.tape is not beside.tape:
+            raise _other_device(op)
+        return beside.like(given.node)
+    number = python_number(given)
+    if number is not None:
+        kind = beside_number(beside.node.kind, type(number))
+    elif (typed := typed_number(given)) is not None:
+        kind, number = typed
+    else:
+        raise InvalidType(op, name, given, "an array or a number")
+    return beside.like(full_node(beside.tape, (), kind, number))
+
+
 def full_node(tape: Tape, shape: Shape, kind: ElementType, number: Any) -> Node:
     """The value whose elements are all a number."""
     words = words_of(number, kind)

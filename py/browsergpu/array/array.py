@@ -18,7 +18,8 @@ from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 
 #: Of the Array API standard, those that this namespace is one of.
-_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+#: Of the Array API standard, those that the namespace keeps to.
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
 class Array(Value):
@@ -184,8 +185,8 @@ class Array(Value):
     # -- NumPy's protocols and others' -------------------------------------------------------------
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        if api_version is not None and api_version not in _VERSIONS:
-            expected = f"one of {', '.join(_VERSIONS)}"
+        if api_version is not None and api_version not in VERSIONS:
+            expected = f"one of {', '.join(VERSIONS)}"
             raise InvalidArgument("__array_namespace__", "api_version", api_version, expected)
         return import_module("browsergpu")  # by its name: nothing imports what stands above it
 

@@ -29,9 +29,12 @@ def places_of_true(op: str, mask: V) -> V:
 
 
 def chosen(x: V, mask: V) -> V:
-    """The parts of an array at the leading indices where a mask of these axes is true."""
-    _check(x, mask)
+    """The parts of an array at the leading indices where a mask of these axes is true. A mask
+    without axes chooses the whole array, or nothing of it, along a new first axis."""
     rank = len(mask.node.shape)
+    if rank == 0:
+        return chosen(*_with_axis(x, mask))
+    _check(x, mask)
     places = places_of_true("index", mask)
     n = product(mask.node.shape)
     rest = x.node.shape[rank:]
@@ -43,6 +46,8 @@ def chosen(x: V, mask: V) -> V:
 def replaced(x: V, mask: V, given: Any) -> V:
     """The array with what is given, a number or an array of x's dtype, where a mask is true: one
     part for all places, or one for each of them, whose number is not compared."""
+    if not mask.node.shape:
+        return views.reshaped("assign", replaced(*_with_axis(x, mask), given), x.node.shape)
     _check(x, mask)
     rest = x.node.shape[len(mask.node.shape) :]
     more = len(given.node.shape) - len(rest) if isinstance(given, Value) else 0
@@ -67,8 +72,13 @@ def _numbered(x: V, mask: V) -> V:
     return views.reshaped("assign", x.like(count), mask.node.shape)
 
 
+def _with_axis(x: V, mask: V) -> tuple[V, V]:
+    """An array and a mask without axes, both with a first axis of one index."""
+    return views.reshaped("index", x, (1, *x.node.shape)), views.reshaped("index", mask, (1,))
+
+
 def _check(x: Value, mask: Value) -> None:
     rank = len(mask.node.shape)
-    if mask.node.shape != x.node.shape[:rank] or rank == 0:
+    if mask.node.shape != x.node.shape[:rank]:
         expected = f"the leading axes of {x.node.shape}"
         raise InvalidIndex("index", "key", f"bools of shape {mask.node.shape}", expected)

@@ -15,6 +15,7 @@ from browsergpu.array.functions import (
     elementwise,
     linear,
     manipulation,
+    sets,
     sorting,
     statistics,
 )
@@ -202,6 +203,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.expand_dims: lambda a, axis: manipulation.expand_dims(a, axis=axis),
     np.flip: lambda m, axis=None: manipulation.flip(m, axis=axis),
     np.full_like: _full_like,
+    np.isin: lambda a, b, invert=False, **_: sets.isin(a, b, invert=invert),
     np.max: _reduction(statistics.max),
     np.mean: _reduction(statistics.mean),
     np.min: _reduction(statistics.min),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
@@ -18,10 +19,14 @@ from .site import start_site
 
 
 class Lab:
-    """Starts things at first use and stops all of them in `close`."""
+    """Starts things at first use and stops all of them in `close`.
 
-    def __init__(self) -> None:
+    `folders`: what the site shall serve besides its own, by the beginning of their addresses.
+    """
+
+    def __init__(self, folders: Mapping[str, Path] | None = None) -> None:
         self._stack = contextlib.ExitStack()
+        self._folders = folders or {}
 
     @cached_property
     def browser(self) -> Browser:
@@ -46,7 +51,7 @@ class Lab:
     @cached_property
     def site_url(self) -> str:
         """The address of the site, without a slash at its end."""
-        return self._stack.enter_context(start_site())
+        return self._stack.enter_context(start_site(self._folders))
 
     @cached_property
     def wheel_url(self) -> str:

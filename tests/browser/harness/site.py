@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from devsite.server import make_server, server_url
@@ -16,13 +16,15 @@ TEST_WHEELS = REPOSITORY / ".cache" / "test-wheels"
 
 
 @contextlib.contextmanager
-def start_site() -> Iterator[str]:
-    """Serve the site on a free port; gives its address, without a slash at its end."""
+def start_site(more: Mapping[str, Path]) -> Iterator[str]:
+    """Serve the site, and more folders under their own prefixes, on a free port; gives its
+    address, without a slash at its end."""
     site = prepare()
     roots = {
         **site.roots,
         "/tests/": BROWSER_TESTS / "pages",
         "/test-wheels/": TEST_WHEELS,
+        **more,
     }
     server = make_server(roots)
     thread = threading.Thread(target=server.serve_forever, name="site", daemon=True)
@@ -37,9 +39,13 @@ def start_site() -> Iterator[str]:
 
 def urls_of_test_wheels(site_url: str) -> list[str]:
     """The addresses of the wheels that in-page tests need (pytest, hypothesis …)."""
-    wheels = sorted(TEST_WHEELS.glob("*.whl"))
-    if not any(wheel.name.startswith("pytest-") for wheel in wheels):
+    if not any(TEST_WHEELS.glob("pytest-*.whl")):
         raise FileNotFoundError(
             f"no pytest wheel in {TEST_WHEELS}: run `python3 tests/run.py`, which fetches them"
         )
-    return [f"{site_url}/test-wheels/{wheel.name}" for wheel in wheels]
+    return urls_of_wheels(TEST_WHEELS, f"{site_url}/test-wheels")
+
+
+def urls_of_wheels(folder: Path, url: str) -> list[str]:
+    """The addresses of a folder's wheels, where `url` serves it."""
+    return [f"{url}/{wheel.name}" for wheel in sorted(folder.glob("*.whl"))]

@@ -8,7 +8,7 @@ import numpy as np
 
 from browsergpu.array.context import current
 from browsergpu.array.functions.data_types import isdtype
-from browsergpu.core.element_types import TYPES
+from browsergpu.core.element_types import FLOAT16, TYPES
 from browsergpu.device.device import Device, open_devices
 
 
@@ -23,9 +23,9 @@ class NamespaceInfo:
         """The device that new arrays are made on."""
         return current().device
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """The devices that are open."""
-        return open_devices()
+        return tuple(open_devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of new arrays, where none is asked for."""
@@ -37,8 +37,13 @@ class NamespaceInfo:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
-        """All dtypes, or those of a kind as ``isdtype`` knows it."""
-        return {one.name: one.numpy for one in TYPES if kind is None or isdtype(one.numpy, kind)}
+        """The dtypes that the standard names (not float16), or those of a kind as ``isdtype`` knows
+        it."""
+        return {
+            one.name: one.numpy
+            for one in TYPES
+            if one is not FLOAT16 and (kind is None or isdtype(one.numpy, kind))
+        }
 
 
 def __array_namespace_info__() -> NamespaceInfo:

@@ -25,12 +25,21 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
     return views.spread(x, target)
 
 
-def broadcast_arrays(*arrays: Array) -> list[Array]:
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """The arrays repeated to the one shape that they broadcast to."""
-    shape: Shape = reduce(
-        lambda a, b: shapes.broadcast("broadcast_arrays", a, b), [x.shape for x in arrays], ()
-    )
-    return [views.spread(x, shape) for x in arrays]
+    shape = _common("broadcast_arrays", [x.shape for x in arrays])
+    return tuple(views.spread(x, shape) for x in arrays)
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
+    """The one shape that shapes, tuples of integers, broadcast to. Raises InvalidArgument, a
+    ValueError, where there is none."""
+    op = "broadcast_shapes"
+    return _common(op, [checks.dimensions(op, "shapes", shape) for shape in shapes])
+
+
+def _common(op: str, given: Sequence[Shape]) -> Shape:
+    return reduce(lambda a, b: shapes.broadcast(op, a, b), given, ())
 
 
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
@@ -67,13 +76,14 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     return views.permuted(x, tuple(order))
 
 
-def expand_dims(x: Array, /, *, axis: int = 0) -> Array:
-    """The array with an axis of one index more, in the same memory."""
-    at = checks.integer("expand_dims", "axis", axis, -x.ndim - 1)
-    if at > x.ndim:
-        raise _no_axis("expand_dims", axis, x.ndim + 1)
-    shape = list(x.shape)
-    shape.insert(at % (x.ndim + 1), 1)
+def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
+    """The array with an axis of one index more, or several, at these places of the result; in the
+    same memory."""
+    places = (axis,) if isinstance(axis, int) else tuple(axis)
+    rank = x.ndim + len(places)
+    chosen = shapes.axes("expand_dims", "axis", places, rank) if places else ()
+    extents = iter(x.shape)
+    shape = [1 if n in chosen else next(extents) for n in range(rank)]
     return views.reshaped("expand_dims", x, shape)
 
 

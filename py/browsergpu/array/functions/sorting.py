@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from browsergpu.array import apply, ordering, reducing, scans, views
 from browsergpu.array.array import Array
@@ -11,7 +11,7 @@ from browsergpu.array.gathering import coordinates
 from browsergpu.array.masking import places_of_true
 from browsergpu.array.ranking import argsorted, searched
 from browsergpu.core import shapes
-from browsergpu.core.checks import integer, product
+from browsergpu.core.checks import integer
 from browsergpu.core.element_types import BOOL, COMPLEX64, INT32, UINT32, ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
@@ -78,18 +78,20 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
 
 def searchsorted(
-    x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None
+    x1: Array, x2: Array | float, /, *, side: str = "left", sorter: Array | None = None
 ) -> Array:
-    """Before which element of a sorted vector x1 each element of x2 belongs: before equal ones, or
-    behind them where ``side`` is "right". ``sorter`` says in which order x1 is sorted. int32."""
+    """Before which element of a sorted vector x1 each element of x2, or a number, belongs: before
+    equal ones, or behind them where ``side`` is "right". ``sorter`` says in which order x1 is
+    sorted. int32."""
     op = "searchsorted"
     if side not in ("left", "right"):
         raise InvalidArgument(op, "side", side, "'left' or 'right'")
     if x1.ndim != 1:
         raise InvalidArgument(op, "x1", x1.shape, "one axis")
     ordered = x1 if sorter is None else x1[sorter]
-    kind = promoted(ordered.node.kind, x2.node.kind)
-    one, other = (_known(op, apply.cast_to(op, x, kind, copy=False)) for x in (ordered, x2))
+    values = apply.array_of(op, "x2", x2, x1)
+    kind = promoted(ordered.node.kind, values.node.kind)
+    one, other = (_known(op, apply.cast_to(op, x, kind, copy=False)) for x in (ordered, values))
     return searched(op, one, other, right=side == "right")
 
 
@@ -191,71 +193,3 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 def _along(x: Array, axis: int, extent: int, rank: int) -> Array:
     counted = x.like(coordinates(x.tape, (extent,), 0))
     return views.reshaped("take", counted, [extent if n == axis else 1 for n in range(rank)])
-
-
-class UniqueAll(NamedTuple):
-    """What :func:`unique_all` gives."""
-
-    values: Array
-    indices: Array
-    inverse_indices: Array
-    counts: Array
-
-
-class UniqueCounts(NamedTuple):
-    """What :func:`unique_counts` gives."""
-
-    values: Array
-    counts: Array
-
-
-class UniqueInverse(NamedTuple):
-    """What :func:`unique_inverse` gives."""
-
-    values: Array
-    inverse_indices: Array
-
-
-def unique_all(x: Array, /) -> UniqueAll:
-    """The different elements in rising order, each NaN by itself; where the first of each is in x's
-    order, which of them each element of x is, and how many of each there are. Waits for how many
-    there are."""
-    op = "unique"
-    flat = views.reshaped(op, x, (-1,))
-    n = product(x.shape)
-    order = argsort(flat)
-    ordered = flat[order]
-    new = manipulation.concat(
-        [_ones(x, min(n, 1)), apply.binary("not_equal", ordered[1:], ordered[:-1])]
-    )
-    begins = places_of_true(op, new)
-    ends = manipulation.concat([begins[1:], _numbers(x, n)[: begins.size and 1]])
-    which = cumulative_sum(apply.cast_to(op, new, INT32)) - 1
-    back = argsort(order)
-    inverse = views.reshaped(op, which[back], x.shape)
-    return UniqueAll(ordered[begins], order[begins], inverse, ends - begins)
-
-
-def _ones(x: Array, count: int) -> Array:
-    return x.like(apply.full_node(x.tape, (count,), BOOL, True))
-
-
-def _numbers(x: Array, number: int) -> Array:
-    return x.like(apply.full_node(x.tape, (1,), INT32, number))
-
-
-def unique_counts(x: Array, /) -> UniqueCounts:
-    """The different elements in rising order, and how many of each there are."""
-    found = unique_all(x)
-    return UniqueCounts(found.values, found.counts)
-
-
-def unique_inverse(x: Array, /) -> UniqueInverse:
-    """The different elements in rising order, and which of them each element of x is."""
-    found = unique_all(x)
-    return UniqueInverse(found.values, found.inverse_indices)
-
-
-def unique_values(x: Array, /) -> Array:
-    """The different elements in rising order."""
-    return unique_all(x).values

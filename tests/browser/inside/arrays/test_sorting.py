@@ -79,6 +79,17 @@ def test_masks(bg: Any, dtype: str) -> None:
         a[bg.zeros((6,), dtype="bool")]
 
 
+def test_masks_without_axes(bg: Any) -> None:
+    for shape in ((), (2, 3)):
+        for chosen in (True, False):
+            x = sample("float32", shape)
+            a, mask = bg.asarray(x), bg.asarray(chosen)
+            assert_same(a[mask], x[np.asarray(chosen)])
+            x[np.asarray(chosen)] = 7
+            a[mask] = 7
+            assert_same(a, x)
+
+
 def test_sets(bg: Any) -> None:
     for dtype in REALS:
         x = (sample(dtype, (7, 9)) % 5).astype(dtype)
@@ -89,6 +100,33 @@ def test_sets(bg: Any) -> None:
     nan = bg.asarray([np.nan, 1.0, np.nan])
     assert bg.unique_values(nan).shape == (3,)
     assert bg.unique_counts(bg.zeros((0,))).counts.shape == (0,)
+
+
+def test_membership(bg: Any) -> None:
+    x = sample("int16", (4, 9)) % 9
+    a = bg.asarray(x)
+    for others in (
+        np.array([[3, -1], [3, 8]]),
+        np.array([]),
+        np.float32(2.5),
+        np.array([2, np.nan]),
+    ):
+        for invert in (False, True):
+            got = bg.isin(a, bg.asarray(others), invert=invert)
+            assert_same(got, np.isin(x, others, invert=invert), str(others))
+    assert_same(bg.isin(a, 4), np.isin(x, 4))
+    assert_same(bg.isin(int(x[1, 2]), a), np.asarray(True))
+    assert not bg.isin(bg.asarray(np.nan), bg.asarray([np.nan]))
+    assert_same(np.isin(a, bg.asarray([1, 2])), np.isin(x, [1, 2]))
+    with pytest.raises(TypeError, match="x1"):
+        bg.isin(1, 2)
+    ordered = bg.asarray([1, 3, 3, 7])
+    for number in (3, 2.5, np.uint8(9)):
+        assert int(bg.searchsorted(ordered, number, side="right")) == np.searchsorted(
+            [1, 3, 3, 7], number, side="right"
+        )
+    with pytest.raises(TypeError, match="x2"):
+        bg.searchsorted(ordered, "3")
 
 
 def test_what_is_refused(bg: Any) -> None:
