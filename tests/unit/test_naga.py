@@ -24,6 +24,7 @@ from browsergpu.core.element_types import TYPES
 from browsergpu.kernels import shaders
 from browsergpu.kernels.family import Kernel
 from browsergpu.kernels.fused.operations import OPERATIONS, overload
+from browsergpu.kernels.fused.reduction import COLUMNS, FOUR_COLUMNS, ROWS, WIDE, reduction
 from browsergpu.kernels.fused.source import leaf, operation, source
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 
@@ -191,6 +192,20 @@ def test_generated_kernels(device: Any, name: str) -> None:
             made = source(tape, (arity,), ways, 2, True)
             module = device.create_shader_module(code=made.code, label=f"{name} of {kind}")
             device.create_compute_pipeline(layout="auto", compute={"module": module})
+
+
+@pytest.mark.parametrize("dealt", [ROWS, FOUR_COLUMNS, COLUMNS])
+def test_generated_reductions(device: Any, dealt: str) -> None:
+    for number, kind in enumerate(WIDE.values()):
+        for name in ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or"):
+            found = overload(name, (kind, kind))
+            if found is not None and found.result is kind:
+                scaled = name == "add" and kind is WIDE["f"]
+                tape = (leaf(kind), leaf(kind), operation(found.number, 0, 1))
+                ways = "WMRFES"[number:][:2]
+                made = reduction(tape, ways, 2, True, found.number, dealt, scaled)
+                module = device.create_shader_module(code=made.code, label=f"{name} of {kind}")
+                device.create_compute_pipeline(layout="auto", compute={"module": module})
 
 
 def test_subgroup_matrices_are_all_that_naga_does_not_know(adapter: Any) -> None:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, TypeVar
 
+import numpy as np
+
 from browsergpu.array import reductions, views
-from browsergpu.array.apply import binary, cast_to, full_node
+from browsergpu.array.apply import cast_to, full_node, resolve
 from browsergpu.array.device_array import Storage
+from browsergpu.array.lazy.folding import Folding, Values, folded, of_node
 from browsergpu.array.lazy.node import Node, stored
+from browsergpu.array.numbers import words_of
 from browsergpu.array.value import Value
 from browsergpu.array.view import View
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT16, FLOAT32, INT32, UINT32, ElementType
+from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
+from browsergpu.kernels.fused.reduction import WIDE
 
 V = TypeVar("V", bound=Value)
 
 #: Of each elementwise operation that reduces: what there is of nothing.
 _OF_NOTHING: dict[str, Any] = {"multiply": 1, "add": 0, "logical_and": True, "logical_or": False}
-_KERNELS = {"add": "sum", "maximum": "max", "minimum": "min"}
 
 
 def memory_view(node: Node) -> View:
@@ -36,33 +41,55 @@ def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:
     return stored(kind, shape, Storage(device, buffer))
 
 
-def reduced(op: str, function: str, x: V, axes: tuple[int, ...], *, keepdims: bool) -> V:
+def reduced(
+    op: str,
+    function: str,
+    x: V,
+    axes: tuple[int, ...],
+    *,
+    keepdims: bool,
+    scale: float | None = None,
+) -> V:
     """The elements along some axes brought together by an elementwise operation: add, multiply,
-    maximum, minimum, logical_and or logical_or. Raises InvalidArgument, a ValueError, where there
-    is nothing to take the extreme of."""
+    maximum, minimum, logical_and or logical_or; floats multiplied by ``scale`` in the end. What is
+    still to be computed is computed by the kernel that reduces it. Raises InvalidArgument, a
+    ValueError, where there is nothing to take the extreme of."""
     node = x.node
-    kind = node.kind
     shape = shapes.without(node.shape, axes, keepdims=keepdims)
     if 0 in (node.shape[n] for n in axes):
         if function not in _OF_NOTHING:
             raise InvalidArgument(op, "x", node.shape, "elements to reduce")
-        return x.like(full_node(x.tape, shape, kind, _OF_NOTHING[function]))
-    is_float = kind in (FLOAT16, FLOAT32)
-    if function in _KERNELS and (is_float or (function == "add" and kind in (INT32, UINT32))):
-        return by_kernel(op, _KERNELS[function], x, axes, keepdims=keepdims)
-    return _folded(function, x, axes, shape)
-
-
-def by_kernel(op: str, function: str, x: V, axes: tuple[int, ...], *, keepdims: bool) -> V:
-    """The sum, mean, max or min of floats, or the sum of int32 or uint32; of elements."""
-    node = x.node.in_memory()
-    shape = shapes.without(node.shape, axes, keepdims=keepdims)
-    steps = tuple(shapes.reduction_steps(node.shape, axes))
+        return x.like(full_node(x.tape, shape, node.kind, _OF_NOTHING[function]))
+    steps = shapes.reduction_steps(node.shape, axes)
     if not steps or product(shape) == 0:
         return views.reshaped(op, x, shape)
-    result = room(x.tape.device, op, node.kind, shape)
-    reductions.reduce(x.tape.device, op, function, memory_view(node), memory_view(result), steps)
-    return x.like(result)
+    wide = WIDE[node.kind.computed]
+    made = resolve(function, (wide, wide))
+    nothing = words_of(_nothing(function, made.result), made.result)
+    how = Folding(op, made, nothing, () if scale is None else words_of(scale, FLOAT32))
+    storage = folded(x.tape.kernels, how, _values(node), steps)
+    return cast_to(op, x.like(stored(made.result, shape, storage)), node.kind, copy=False)
+
+
+def _nothing(function: str, kind: ElementType) -> Any:
+    """What there is of no element."""
+    if function in _OF_NOTHING:
+        return _OF_NOTHING[function]
+    sign = -1 if function == "maximum" else 1
+    if kind.computed == "f":
+        return sign * inf
+    if kind.computed == "b":
+        return sign > 0
+    bounds = np.iinfo(kind.numpy)
+    return int(bounds.min if sign < 0 else bounds.max)
+
+
+def _values(node: Node) -> Values:
+    """What is to be reduced. A value that is reduced a second time is computed in memory first."""
+    window = node.window
+    if window is not None and not window.reduces(node.place):
+        node.in_memory()
+    return of_node(node)
 
 
 def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdims: bool) -> V:
@@ -76,30 +103,6 @@ def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdim
             x.tape.device, op, memory_view(node), memory_view(result), steps, correction
         )
     return x.like(result)
-
-
-def _folded(function: str, x: V, axes: tuple[int, ...], shape: Shape) -> V:
-    """By halves, which are brought together until one index is left."""
-    for axis in axes:
-        extent = x.node.shape[axis]
-        left = None
-        while extent > 1:
-            if extent % 2:
-                last = _part(x, axis, extent - 1, extent)
-                left = last if left is None else binary(function, left, last)
-            half = extent // 2
-            x = binary(function, _part(x, axis, 0, half), _part(x, axis, half, 2 * half))
-            extent = half
-        x = x if left is None else binary(function, x, left)
-    return views.reshaped("reduce", x, shape)
-
-
-def _part(x: V, axis: int, begin: int, end: int) -> V:
-    x.node.in_memory()
-    strides = views.strides_of(x)
-    shape = list(x.node.shape)
-    shape[axis] = end - begin
-    return views.view(x, tuple(shape), strides, begin * strides[axis])
 
 
 def widened(x: V) -> V:

@@ -63,7 +63,7 @@ def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     count = product([x.shape[n] for n in axes])
     own = x if x.node.kind.kind in "fc" else x.astype(FLOAT32.numpy)
     if own.node.kind.kind == "f" and count:
-        return reducing.by_kernel("mean", "mean", own, axes, keepdims=keepdims)
+        return reducing.reduced("mean", "add", own, axes, keepdims=keepdims, scale=1.0 / count)
     total = reducing.reduced("mean", "add", own, axes, keepdims=keepdims)
     return apply.apply("divide", total, total, float(count))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from browsergpu.array.device_array import Storage
-from browsergpu.array.lazy.layout import layout
+from browsergpu.array.lazy.layout import Layout, layout
 from browsergpu.array.lazy.node import Node
 from browsergpu.core.checks import product
 from browsergpu.core.grids import cover
@@ -142,8 +142,18 @@ def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[list[
 def _plan(
     shape: Shape, code: Sequence[int], leaves: Mapping[int, Node], places: Sequence[int]
 ) -> Plan:
+    kept, read, (rank, by_fours, ways, words) = what_is_read(shape, code, leaves, places)
+    kernel = source(*compacted(code, places, kept), ways, rank, by_fours)
+    return Plan(kernel, read, places, kept, words)
+
+
+def what_is_read(
+    shape: Shape, code: Sequence[int], leaves: Mapping[int, Node], places: Sequence[int]
+) -> tuple[list[int], list[Node], Layout]:
+    """What a kernel that computes the values at some places needs: the entries, the arrays that it
+    reads, and how these lie."""
     kept = needed(code, places)
-    rank, by_fours, ways, words = layout(
+    found = layout(
         shape,
         tuple(
             [
@@ -153,12 +163,10 @@ def _plan(
             ]
         ),
     )
-    kernel = source(*_compacted(code, places, kept), ways, rank, by_fours)
-    read = [leaves[place] for place in kept if is_leaf(code[place])]
-    return Plan(kernel, read, places, kept, words)
+    return kept, [leaves[place] for place in kept if is_leaf(code[place])], found
 
 
-def _compacted(
+def compacted(
     code: Sequence[int], places: Sequence[int], kept: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The entries of a tape that are kept, and the places of the results among them: the same

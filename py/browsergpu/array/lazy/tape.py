@@ -29,7 +29,18 @@ MOST_HELD = 256 * 2**20
 class Window:
     """The operations whose results have one shape."""
 
-    __slots__ = ("_loaded", "_read", "code", "held", "leaves", "nodes", "shape", "tape", "words")
+    __slots__ = (
+        "_loaded",
+        "_read",
+        "_reduced",
+        "code",
+        "held",
+        "leaves",
+        "nodes",
+        "shape",
+        "tape",
+        "words",
+    )
 
     def __init__(self, tape: Tape, shape: Shape) -> None:
         self.tape = tape
@@ -38,6 +49,7 @@ class Window:
         self.leaves: dict[int, Node] = {}  # arrays in memory
         self._read: dict[Node, int] = {}  # their places, where they are read
         self._loaded: dict[Node, int] = {}  # and where elements of them are loaded
+        self._reduced: set[int] = set()  # the places whose values were reduced without memory
         self.nodes: list[Node] = []
         self.words: dict[int, tuple[int, ...]] = {}  # of numbers
         self.held = 0  # bytes of the arrays
@@ -102,6 +114,14 @@ class Window:
         self.code.append(entry)
         self.nodes.append(node)
         return node
+
+    def reduces(self, place: int) -> bool:
+        """Whether a value may be computed within its reduction: once, as the same work done again
+        costs more than memory does."""
+        if place in self._reduced:
+            return False
+        self._reduced.add(place)
+        return True
 
     def has_room(self, operands: int, entries: int) -> bool:
         """Whether so many more arrays and entries still fit."""

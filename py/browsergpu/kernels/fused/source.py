@@ -154,10 +154,28 @@ def source(
     """The kernel that writes the values of some entries of a tape. ``ways`` says how each leaf that
     they need is read; the result has ``rank`` axes, of which the last one's extent is a multiple
     of 4 where ``by_fours``."""
-    return _Writer(tape, results, ways, rank, by_fours).source()
+    body = Body(tape, results, ways, rank, by_fours)
+    body.coordinates()
+    body.values()
+    for place in results:
+        body.line(storage.write_four(result_of(tape[place]), f"y{place}", "i", f"v{place}"))
+    return body.kernel(
+        f"""\
+@compute @workgroup_size({THREADS})
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {{
+  let i = id.y * groups.x * {THREADS}u + id.x;
+  if (4u * i >= params.n) {{
+    return;
+  }}
+  {body.text()}
+}}
+"""
+    )
 
 
-class _Writer:
+class Body:
+    """The part of a kernel that computes four neighbouring elements, the ``i``-th four."""
+
     def __init__(
         self, tape: tuple[int, ...], results: tuple[int, ...], ways: str, rank: int, by_fours: bool
     ) -> None:
@@ -169,96 +187,100 @@ class _Writer:
         self._ways = dict(zip(laid_out, ways, strict=True))
         self._rank = rank
         self._by_fours = by_fours
-        self._parameters = 1  # params.n, which the library's files know
+        self._parameters = ["n"]  # which the library's files know
         self._includes = dict.fromkeys(storage.INCLUDES)
         self._lines: list[str] = []
 
-    def source(self) -> Source:
-        self._coordinates()
+    def values(self) -> None:
+        """v0, v1, …: the values of the entries that are needed."""
         reads = {place: self._read(place) for place in self._ways}
         for place in self._places:
             if not is_loaded(self._tape[place]):
-                self._line(f"let v{place} = {reads.get(place) or self._value(place)};")
-        for place in self._results:
-            kind = result_of(self._tape[place])
-            self._lines.append(storage.write_four(kind, f"y{place}", "i", f"v{place}"))
-        declared, signature = self._bindings()
-        body = "\n  ".join(self._lines)
-        fields = ", ".join(f"p{n}: u32" for n in range(1, self._parameters))
+                self.line(f"let v{place} = {reads.get(place) or self._value(place)};")
+
+    def text(self) -> str:
+        """Its statements."""
+        return "\n  ".join(self._lines)
+
+    def include(self, *files: str) -> None:
+        """Has the kernel include shader files."""
+        self._includes |= dict.fromkeys(files)
+
+    def kernel(self, functions: str, *, in_words: bool = False) -> Source:
+        """The kernel whose functions these are. It writes each result in fours, ``y`` and
+        the result's place, or, ``in_words``, words of one thing, ``y``."""
+        declared, signature = self._bindings(in_words)
+        fields = ", ".join(f"{name}: u32" for name in self._parameters)
         code = f"""\
-struct Params {{ n: u32, {fields} }}
+struct Params {{ {fields} }}
 {declared}
 {shaders.PARAMETERS}
-@compute @workgroup_size({THREADS})
-fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {{
-  let i = id.y * groups.x * {THREADS}u + id.x;
-  if (4u * i >= params.n) {{
-    return;
-  }}
-  {body}
-}}
-"""
-        return Source(
-            code + shaders.load(*self._includes),
-            signature,
-            self._parameters,
-        )
+{functions}"""
+        return Source(code + shaders.load(*self._includes), signature, len(self._parameters))
 
-    def _line(self, text: str) -> None:
+    def line(self, text: str) -> None:
         self._lines.append(text)
 
-    def _parameter(self) -> str:
-        self._parameters += 1
-        return f"params.p{self._parameters - 1}"
+    def parameter(self, name: str = "") -> str:
+        """Another parameter of the kernel, a u32, in WGSL."""
+        self._parameters.append(name or f"p{len(self._parameters)}")
+        return f"params.{self._parameters[-1]}"
 
-    def _bindings(self) -> tuple[str, str]:
+    def _bindings(self, in_words: bool) -> tuple[str, str]:
+        read = [
+            (f"x{place}", self._words(place, self._ways.get(place, EACH) in (WHOLE, MOVED, ROWS)))
+            for place in self._leaves
+        ]
+        written = [(f"y{place}", self._words(place, True)) for place in self._results]
         lines: list[str] = []
         signature = ""
-        for place in (*self._leaves, *self._results):
-            number = len(lines)
-            kind = result_of(self._tape[place])
-            written = number >= len(self._leaves)
-            in_fours = written or self._ways.get(place, EACH) in (WHOLE, MOVED, ROWS)
-            words = storage.FOUR[kind.bits] if in_fours else "u32"
-            name, access = (f"y{place}", "read_write") if written else (f"x{place}", "read")
-            lines.append(
-                f"@group(0) @binding({number}) var<storage, {access}> {name}: array<{words}>;"
-            )
-            signature += f"{number}{'w' if written else 'r'}"
+        for bindings, access, letter in (
+            (read, "read", "r"),
+            ([("y", "u32")] if in_words else written, "read_write", "w"),
+        ):
+            for name, words in bindings:
+                at = len(lines)
+                lines.append(
+                    f"@group(0) @binding({at}) var<storage, {access}> {name}: array<{words}>;"
+                )
+                signature += f"{at}{letter}"
         return "\n".join(lines), signature
 
-    def _coordinates(self) -> None:
+    def _words(self, place: int, in_fours: bool) -> str:
+        return storage.FOUR[result_of(self._tape[place]).bits] if in_fours else "u32"
+
+    def coordinates(self) -> None:
         """c0, c1, … along the axes: of the first of four elements where all four lie in a row, else
         of each of them."""
         if not any(way in (ROWS, FLAT, EACH) for way in self._ways.values()):
             return
-        extents = [self._parameter() for _ in range(self._rank - 1)]
+        extents = [self.parameter() for _ in range(self._rank - 1)]
         first = "4u * i" if self._by_fours else "4u * i + vec4u(0u, 1u, 2u, 3u)"
         one = "u32" if self._by_fours else "vec4u"
-        self._line(f"let r{self._rank - 1} = {first};")
+        self.line(f"let r{self._rank - 1} = {first};")
         for axis in range(self._rank - 1, 0, -1):
-            self._line(f"let r{axis - 1} = r{axis} / {one}({extents[axis - 1]});")
-            self._line(f"let c{axis} = r{axis} - r{axis - 1} * {one}({extents[axis - 1]});")
-        self._line("let c0 = r0;")
+            self.line(f"let r{axis - 1} = r{axis} / {one}({extents[axis - 1]});")
+            self.line(f"let c{axis} = r{axis} - r{axis - 1} * {one}({extents[axis - 1]});")
+        self.line("let c0 = r0;")
 
     def _read(self, place: int) -> str:
         kind, way, name = result_of(self._tape[place]), self._ways[place], f"x{place}"
         if way == WHOLE:
             return storage.read_four(kind, name, "i")
-        offset = self._parameter()
+        offset = self.parameter()
         if way == MOVED:
             return storage.read_four(kind, name, f"i + {offset}")
         if way == SAME:
             return storage.read_one(kind, name, offset)
-        strides = [self._parameter() for _ in range(self._rank)]
+        strides = [self.parameter() for _ in range(self._rank)]
         at = " + ".join([offset, *(f"c{n} * {stride}" for n, stride in enumerate(strides))])
         if way == ROWS:
             return storage.read_four(kind, name, f"({at}) >> 2u")
         if way == FLAT:
-            self._line(f"let a{place} = {at};")
+            self.line(f"let a{place} = {at};")
             return storage.read_one(kind, name, f"a{place}")
         four = f"vec4u({at}) + vec4u(0u, 1u, 2u, 3u) * {strides[-1]}" if self._by_fours else at
-        self._line(f"let a{place} = {four if self._by_fours else f'vec4u({at})'};")
+        self.line(f"let a{place} = {four if self._by_fours else f'vec4u({at})'};")
         return storage.read_each(kind, name, f"a{place}")
 
     def _value(self, place: int) -> str:
@@ -268,11 +290,11 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
             return "4u * i + vec4u(0u, 1u, 2u, 3u)"
         if _LOAD <= what < _FIRST_OVERLOAD:
             array, at = operands_of(entry)
-            self._line(f"let a{place} = vec4u(v{at});")
+            self.line(f"let a{place} = vec4u(v{at});")
             return storage.read_each(result_of(entry), f"x{array}", f"a{place}")
         if what < PLACE:
             kind = TYPES[what - _NUMBER]
-            words = [self._parameter() for _ in range(max(1, kind.bits // 32))]
+            words = [self.parameter() for _ in range(max(1, kind.bits // 32))]
             return storage.of_parameter(kind, words)
         made = numbered(what - _FIRST_OVERLOAD)
         values = [
@@ -283,7 +305,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
         ]
         if not made.operation.expressions:  # a change of type
             return values[0]
-        self._includes |= dict.fromkeys(made.operation.includes)
+        self.include(*made.operation.includes)
         value = made.expression.format(*values)
         # What the operation computed may not be of the result's bits.
         return storage.narrowed(value, made.result) if made.result.bits < 32 else value

@@ -67,6 +67,22 @@ def test_what_nobody_holds_is_not_computed(bg: Any, backend: Any) -> None:
     assert kernels == []
 
 
+def test_what_is_only_reduced_gets_no_memory(bg: Any, backend: Any) -> None:
+    x = bg.asarray(sample("float32", (300, 40)))
+    before = backend.device.memory.in_use
+    with dispatched(backend.device) as kernels:
+        total = bg.sum(bg.exp(x) * 0.5 + x, axis=1)
+    assert len(kernels) == 1
+    assert backend.device.memory.in_use - before <= 4 * 512
+    y = x * 2.0
+    least, greatest = bg.min(y), bg.max(y)  # the second has it computed in memory
+    assert backend.device.memory.in_use - before >= 4 * 300 * 40
+    values = x.numpy()
+    assert float(least) == 2 * values.min()
+    assert float(greatest) == 2 * values.max()
+    assert_same(total, (np.exp(values) * 0.5 + values).sum(1), rtol=1e-5)
+
+
 def test_kernels_do_not_depend_on_sizes_and_numbers(bg: Any, backend: Any) -> None:
     def compute(n: int, number: float) -> None:
         x = sample("float32", (n, 8))

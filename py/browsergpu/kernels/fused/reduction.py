@@ -1,0 +1,140 @@
+"""From a tape of elementwise operations, and one that brings its elements together, to the WGSL of
+one kernel.
+
+The elements are [outer, length, inner], of which the kernel reduces the middle axis, chunk by
+chunk: see cuts.py. What it writes are whole words, in the type that it computes in.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from browsergpu.core.element_types import (
+    BOOL,
+    COMPLEX64,
+    FLOAT32,
+    INT32,
+    UINT32,
+    ElementType,
+)
+from browsergpu.kernels.fused import storage
+from browsergpu.kernels.fused.operations import numbered
+from browsergpu.kernels.fused.source import MOST_KERNELS, THREADS, Body, Source, result_of
+
+#: The type of a reduction's result, by what it is computed in.
+WIDE: dict[str, ElementType] = {
+    "f": FLOAT32,
+    "i": INT32,
+    "u": UINT32,
+    "b": BOOL,
+    "c": COMPLEX64,
+}
+#: How elements are dealt out: whole rows (inner is 1), four neighbouring columns to a thread (inner
+#: is a multiple of 4), or one.
+ROWS, FOUR_COLUMNS, COLUMNS = "rows", "four columns", "columns"
+
+_FIELDS = ("outer", "length", "inner", "chunk", "chunks", "lanes")
+_FILES = {
+    ROWS: "lib/fused/reduce_rows.wgsl",
+    FOUR_COLUMNS: "lib/fused/reduce_columns.wgsl",
+    COLUMNS: "lib/fused/reduce_columns.wgsl",
+}
+#: The words of the first of four values, by what they are computed in.
+_WORDS = {
+    "f": ("bitcast<u32>(v.x)",),
+    "i": ("bitcast<u32>(v.x)",),
+    "u": ("v.x",),
+    "b": ("u32(v.x)",),
+    "c": ("bitcast<u32>(v.re.x)", "bitcast<u32>(v.im.x)"),
+}
+
+
+@lru_cache(maxsize=MOST_KERNELS)
+def reduction(
+    tape: tuple[int, ...],
+    ways: str,
+    rank: int,
+    by_fours: bool,
+    overload_number: int,
+    dealt: str,
+    scaled: bool,
+) -> Source:
+    """The kernel that brings the elements of a tape's last entry together by an operation on two of
+    them. Its parameters: the number of elements, the fields of a Cut, the words of what there is of
+    nothing, where ``scaled`` a float that the result is multiplied by, and then those of
+    :class:`Source`."""
+    place = len(tape) - 1
+    body = Body(tape, (place,), ways, rank, by_fours)
+    made = numbered(overload_number)
+    kind = made.result
+    for name in _FIELDS:
+        body.parameter(name)
+    nothing = storage.of_parameter(kind, [body.parameter() for _ in range(max(1, kind.bits // 32))])
+    scaled_value = f"v * bitcast<f32>({body.parameter()})" if scaled else "v"
+    body.include(*made.operation.includes, _FILES[dealt])
+    body.coordinates()
+    body.values()
+    value = storage.converted(f"v{place}", result_of(tape[place]), kind)
+    return body.kernel(
+        f"""\
+alias Four = {storage.WGSL[kind.computed]};
+const THREADS = {THREADS}u;
+const WIDTH = {4 if dealt == FOUR_COLUMNS else 1}u;
+var<workgroup> partial: array<Four, THREADS>;
+
+fn elements(i: u32) -> Four {{
+  {body.text()}
+  return {value};
+}}
+
+fn nothing() -> Four {{
+  return {nothing};
+}}
+
+fn combine(a: Four, b: Four) -> Four {{
+  return {made.expression.format("a", "b")};
+}}
+
+fn scaled(v: Four) -> Four {{
+  return {scaled_value};
+}}
+
+{_functions(kind)}""",
+        in_words=True,
+    )
+
+
+def _functions(kind: ElementType) -> str:
+    """What the shader files need to know of a type."""
+    computed = kind.computed
+    words = "\n".join(
+        f"  y[{len(_WORDS[computed])}u * to + {n}u] = {word};"
+        for n, word in enumerate(_WORDS[computed])
+    )
+    if computed == "c":
+        parts = ("C(v.re.{0}, v.im.{0})", "C(vec4f(v.re[k]), vec4f(v.im[k]))")
+    else:
+        parts = ("v.{0}", "Four(v[k])")
+    turned, lane = parts
+    chosen = "c_select" if computed == "c" else "select"
+    return f"""\
+fn chosen(no: Four, yes: Four, which: vec4<bool>) -> Four {{
+  return {chosen}(no, yes, which);
+}}
+
+fn turned_by_two(v: Four) -> Four {{
+  return {turned.format("zwxy")};
+}}
+
+fn turned_by_one(v: Four) -> Four {{
+  return {turned.format("yxwz")};
+}}
+
+fn lane_of(v: Four, k: u32) -> Four {{
+  return {lane};
+}}
+
+fn write(to: u32, v: Four) {{
+{words}
+}}
+"""

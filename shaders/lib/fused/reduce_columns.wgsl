@@ -1,0 +1,68 @@
+// The columns of a generated reduction (kernels/fused/reduction.py): a thread takes WIDTH neighbours, a
+// workgroup has `lanes` times as many columns of one chunk, so that its threads stand in lines of
+// `lanes`, each line on another row.
+
+fn part(at: u32) -> Four {
+  let four = elements(at >> 2u);
+  if (WIDTH == 4u) {
+    return four;
+  }
+  return lane_of(four, at & 3u);
+}
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let lanes = params.lanes;
+  let blocks = (params.inner + WIDTH * lanes - 1u) / (WIDTH * lanes);
+  let which = group.y * groups.x + group.x; // (outer × chunks + chunk) × blocks + block
+  if (which >= params.outer * params.chunks * blocks) {
+    return;
+  }
+  let column = WIDTH * (which % blocks * lanes + (thread & (lanes - 1u)));
+  let output = which / blocks;
+  let start = output % params.chunks * params.chunk;
+  let end = min(start + params.chunk, params.length);
+  let lines = THREADS / lanes;
+  let step = lines * params.inner;
+  var value = nothing();
+  if (column < params.inner) {
+    var v1 = nothing();
+    var v2 = nothing();
+    var v3 = nothing();
+    var j = start + thread / lanes;
+    var at = (output / params.chunks * params.length + j) * params.inner + column;
+    for (; j + 3u * lines < end; j += 4u * lines) {
+      let w0 = part(at);
+      let w1 = part(at + step);
+      let w2 = part(at + 2u * step);
+      let w3 = part(at + 3u * step);
+      value = combine(value, w0);
+      v1 = combine(v1, w1);
+      v2 = combine(v2, w2);
+      v3 = combine(v3, w3);
+      at += 4u * step;
+    }
+    for (; j < end; j += lines) {
+      value = combine(value, part(at));
+      at += step;
+    }
+    value = combine(combine(value, v1), combine(v2, v3));
+  }
+  partial[thread] = value;
+  for (var half = THREADS / 2u; half >= lanes; half >>= 1u) {
+    workgroupBarrier();
+    if (thread < half) {
+      partial[thread] = combine(partial[thread], partial[thread + half]);
+    }
+  }
+  if (thread < lanes && column < params.inner) {
+    value = scaled(partial[thread]);
+    for (var k = 0u; k < WIDTH; k++) {
+      write(output * params.inner + column + k, lane_of(value, k));
+    }
+  }
+}
