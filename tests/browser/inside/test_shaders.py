@@ -60,9 +60,10 @@ def covering(kernel: str, found: list[tuple[str, str]]) -> list[tuple[str, str]]
 
 
 @pytest.fixture(scope="module")
-def plain() -> Iterator[Any]:
-    """A backend whose parameters come by the uniform ring, without any optional feature of those
-    that the browser offers."""
+def plain() -> Iterator[tuple[Any, Any]]:
+    """A device without any optional feature of those that the browser offers, and JavaScript's."""
+    import js
+
     from browsergpu import Device, WasmBackend
 
     with (
@@ -71,7 +72,7 @@ def plain() -> Iterator[Any]:
     ):
         patch.setattr(sys.modules[Device.__module__], "WANTED_FEATURES", frozenset())
         backend.init()
-        yield backend
+        yield backend.device, js.gpuWatch.devices[-1]
 
 
 @pytest.mark.parametrize("file", sorted({kernel.shader for kernel in KERNELS.values()}))
@@ -80,12 +81,13 @@ def test_every_text_by_the_uniform_ring_and_without_features(plain: Any, file: s
     text makes many configurations, are the test above's."""
     from browsergpu.kernels import shaders
 
-    texts: dict[tuple[str, str], tuple[str, str]] = {}
-    for kernel, configuration in within_reach(plain.device, file):
-        constants = KERNELS[kernel].configurations[configuration]
-        text, _ = shaders.to_compile(file, constants, immediates=False)
-        texts.setdefault((kernel, text), (kernel, configuration))
-    compile_all(plain, list(texts.values()))
+    device, theirs = plain
+    texts = {
+        shaders.to_compile(file, KERNELS[kernel].configurations[configuration], immediates=False)[0]
+        for kernel, configuration in within_reach(device, file)
+    }
+    for text in texts:
+        assert messages(theirs, text) == []
 
 
 def within_reach(device: Any, file: str) -> list[tuple[str, str]]:
@@ -105,12 +107,11 @@ def compile_all(backend: Any, configurations: list[tuple[str, str]]) -> None:
     assert len({id(pipeline) for pipeline in pipelines}) == len(configurations)
 
 
-def messages(source: str) -> list[str]:
+def messages(device: Any, source: str) -> list[str]:
     """What the browser's compiler says of a shader: errors, warnings and hints."""
     import js
     from pyodide.ffi import run_sync, to_js
 
-    device = js.gpuWatch.devices[-1]
     module = device.createShaderModule(
         to_js({"code": source}, dict_converter=js.Object.fromEntries)
     )
@@ -120,6 +121,8 @@ def messages(source: str) -> list[str]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_files_compile_without_a_warning(backend: Any, file: str) -> None:
+    import js
+
     from browsergpu.kernels import shaders
 
     kernels = {k.name: k for k in KERNELS.values() if k.shader == file}
@@ -127,10 +130,11 @@ def test_files_compile_without_a_warning(backend: Any, file: str) -> None:
     needy = kernels.keys() if every and every <= lacking(backend.device) else set()
     if needy:
         pytest.skip(f"this device lacks what {sorted(needy)} need")
+    theirs = js.gpuWatch.devices[-1]
     source = shaders.load(file)
-    assert messages(source) == []
+    assert messages(theirs, source) == []
     if shaders.PARAMETERS in source and backend.device.immediate_bytes:
-        assert messages(shaders.with_immediates(source)) == []
+        assert messages(theirs, shaders.with_immediates(source)) == []
 
 
 def test_a_pipeline_is_made_once(backend: Any) -> None:
