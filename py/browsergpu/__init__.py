@@ -34,6 +34,7 @@ from browsergpu.array.functions.constants import (
     uint32,
     uint64,
 )
+from browsergpu.array.functions.contraction import einsum
 from browsergpu.array.functions.creation import (
     arange,
     asarray,
@@ -152,6 +153,7 @@ from browsergpu.array.functions.manipulation import (
     stack,
     take,
     tile,
+    transpose,
     unstack,
 )
 from browsergpu.array.functions.sorting import (
@@ -294,6 +296,7 @@ __all__ = [
     "diff",
     "divide",
     "e",
+    "einsum",
     "empty",
     "empty_like",
     "enumerate_adapters",
@@ -405,6 +408,7 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "transpose",
     "tril",
     "triu",
     "trunc",
