@@ -1,6 +1,6 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
-from browsergpu import errors, fft, random
+from browsergpu import errors, fft, image, nn, random
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
@@ -332,6 +332,7 @@ __all__ = [
     "hypot",
     "iinfo",
     "imag",
+    "image",
     "inf",
     "init",
     "init_async",
@@ -370,6 +371,7 @@ __all__ = [
     "negative",
     "newaxis",
     "nextafter",
+    "nn",
     "nonzero",
     "not_equal",
     "ones",
