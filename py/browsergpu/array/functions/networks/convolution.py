@@ -21,7 +21,8 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.conv2d import output_extent, plan_conv2d
 
-_LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
+#: What is behind N and C, by the number of axes.
+LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
 
 
 def conv1d(
@@ -138,7 +139,7 @@ def batched(op: str, name: str, x: Any, rank: int, layout: str) -> tuple[Array, 
 def _operands(
     op: str, rank: int, input: Any, weight: Any, groups: Any
 ) -> tuple[Array, Array, int, bool]:
-    x, alone = batched(op, "input", input, rank, _LAYOUTS[rank])
+    x, alone = batched(op, "input", input, rank, LAYOUTS[rank])
     w = inputs.floats(op, "weight", weight)
     if w.ndim != rank + 2 or 0 in w.shape[2:]:
         expected = f"{rank + 2} axes, the last {rank} not empty"

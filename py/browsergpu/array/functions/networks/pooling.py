@@ -13,7 +13,7 @@ import numpy as np
 from browsergpu.array import apply, networks
 from browsergpu.array.array import Array
 from browsergpu.array.functions.networks import inputs
-from browsergpu.array.functions.networks.convolution import batched, each_axis
+from browsergpu.array.functions.networks.convolution import LAYOUTS, batched, each_axis
 from browsergpu.array.functions.weighting import weighted_sums
 from browsergpu.core import checks
 from browsergpu.core.checks import product
@@ -22,7 +22,8 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.pool import plan_pool
 
-_LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
+#: Kernel, stride, padding and dilation along an axis that is not pooled.
+_NEUTRAL = (1, 1, 0, 1)
 
 
 def max_pool1d(
@@ -120,7 +121,7 @@ def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
     number, or one for each axis, where None leaves the axis as it is. Along an axis of n indices
     the i-th of m windows reaches from ⌊i n / m⌋ up to, but not, ⌈(i + 1) n / m⌉."""
     op = "adaptive_avg_pool2d"
-    x, alone = batched(op, "input", input, 2, _LAYOUTS[2])
+    x, alone = batched(op, "input", input, 2, LAYOUTS[2])
     given = output_size if hasattr(output_size, "__len__") else (output_size,) * 2
     if len(given) != 2:
         raise InvalidArgument(op, "output_size", output_size, "one number, or two")
@@ -158,15 +159,23 @@ def _with_indices(
 ) -> Any:
     if not checks.flag(op, "return_indices", return_indices):
         return _pooled(op, rank, "max", input, windows)
-    x, alone = batched(op, "input", input, rank, _LAYOUTS[rank])
-    *along, ceil_mode = _windows(op, rank, *windows)
+    x, along, upwards, alone = _as_pictures(op, rank, input, windows)
+    found, places = _of_pictures(op, "max", x, (*along, upwards), indices=True)
+    shape = (*found.shape[alone:2], *found.shape[4 - rank :])
+    return found.reshape(shape), places.reshape(shape)
+
+
+def _as_pictures(
+    op: str, rank: int, input: Any, windows: tuple[Any, ...]
+) -> tuple[Array, list[Shape], bool, bool]:
+    """The input, of one axis as pictures of one row; the settings, each for all axes; whether
+    extents are rounded upwards; whether it was one image."""
+    x, alone = batched(op, "input", input, rank, LAYOUTS[rank])
+    *along, upwards = _windows(op, rank, *windows)
     if rank == 1:
         x = x.reshape((*x.shape[:2], 1, x.shape[2]))
-        along = [_of_rows(n, setting) for n, setting in enumerate(along)]
-    found, places = _of_pictures(op, "max", x, (*along, ceil_mode), indices=True)
-    shape = found.shape[:2] + found.shape[4 - rank :]
-    shape = shape[1:] if alone else shape
-    return found.reshape(shape), places.reshape(shape)
+        along = [(neutral, *own) for neutral, own in zip(_NEUTRAL, along, strict=True)]
+    return x, along, upwards, alone
 
 
 def _windows(
@@ -184,27 +193,19 @@ def _windows(
     return kernel, steps, around, apart, checks.flag(op, "ceil_mode", ceil_mode)
 
 
-def _of_rows(n: int, setting: Shape) -> Shape:
-    """A setting of pictures of one row: kernel, stride, padding or dilation, in that order."""
-    return (0 if n == 2 else 1, *setting)
-
-
 def _pooled(op: str, rank: int, function: str, input: Any, windows: tuple[Any, ...]) -> Array:
-    x, alone = batched(op, "input", input, rank, _LAYOUTS[rank])
-    *along, upwards = _windows(op, rank, *windows)
+    x, along, upwards, alone = _as_pictures(op, rank, input, windows)
     lead = x.shape[:2]
-    last = [_of_rows(n, setting[-1:]) if rank == 1 else setting[-2:]
-            for n, setting in enumerate(along)]  # fmt: skip
-    pictures = x.reshape((lead[0], product(x.shape[1:-2]) if rank > 1 else lead[1],
-                          *(x.shape[-2:] if rank > 1 else (1, x.shape[-1]))))  # fmt: skip
+    pictures = x.reshape((lead[0], product(x.shape[1:-2]), *x.shape[-2:]))
+    last = [setting[-2:] for setting in along]
     found, _ = _of_pictures(op, function, pictures, (*last, upwards))
-    picture = found.shape[2:] if rank > 1 else found.shape[3:]
+    shape = found.shape[2 if rank > 1 else 3 :]
     if rank == 3:
-        columns = found.reshape((*lead, x.shape[2], product(picture)))
-        deep = [(setting[0], 0 if n == 2 else 1) for n, setting in enumerate(along)]
+        columns = found.reshape((*lead, x.shape[2], product(shape)))
+        deep = [(own[0], neutral) for neutral, own in zip(_NEUTRAL, along, strict=True)]
         found, _ = _of_pictures(op, function, columns, (*deep, upwards))
-        picture = (found.shape[2], *picture)
-    return found.reshape((*(lead[1:] if alone else lead), *picture))
+        shape = (found.shape[2], *shape)
+    return found.reshape((*lead[alone:], *shape))
 
 
 def _of_pictures(
