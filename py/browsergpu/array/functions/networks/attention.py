@@ -46,7 +46,9 @@ def scaled_dot_product_attention(
     if v.shape[-2] != k.shape[-2]:
         raise _wrong(op, "value", v, f"{k.shape[-2]} rows, as key has")
     lead = shapes.broadcast(op, shapes.broadcast(op, q.shape[:-2], k.shape[:-2]), v.shape[:-2])
-    factor = 1 / sqrt(max(q.shape[-1], 1)) if scale is None else scale
+    factor = 1 / sqrt(max(q.shape[-1], 1)) if scale is None else checks.real(op, "scale", scale)
+    if factor <= 0:
+        raise InvalidArgument(op, "scale", scale, "a number above 0")
     width = max(q.shape[-1], v.shape[-1])
     q, k, own = (_spread(x, lead, width) for x in (q, k, v))
     mask = _mask(op, attn_mask, (*lead, q.shape[-2], k.shape[-2]))

@@ -21,9 +21,6 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.conv2d import output_extent, plan_conv2d
 
-#: What is behind N and C, by the number of axes.
-LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
-
 
 def conv1d(
     input: Array,
@@ -119,27 +116,10 @@ def conv_transpose3d(
     return _transposed("conv_transpose3d", 3, input, weight, bias, *settings)
 
 
-def each_axis(op: str, name: str, value: Any, rank: int, minimum: int) -> Shape:
-    """One whole number for each axis, given as one for all of them or so many."""
-    if hasattr(value, "__len__"):
-        return checks.dimensions(op, name, value, rank, minimum)
-    return (checks.integer(op, name, value, minimum),) * rank
-
-
-def batched(op: str, name: str, x: Any, rank: int, layout: str) -> tuple[Array, bool]:
-    """An array of floats, [N, C, ...], and whether it was one image of it, [C, ...]."""
-    found = inputs.floats(op, name, x)
-    if found.ndim not in (rank + 1, rank + 2):
-        expected = f"[N, C, {layout}] or [C, {layout}]"
-        raise InvalidArgument(op, name, f"an array of shape {found.shape}", expected)
-    alone = found.ndim == rank + 1
-    return found.reshape((1, *found.shape)) if alone else found, alone
-
-
 def _operands(
     op: str, rank: int, input: Any, weight: Any, groups: Any
 ) -> tuple[Array, Array, int, bool]:
-    x, alone = batched(op, "input", input, rank, LAYOUTS[rank])
+    x, alone = inputs.images(op, "input", input, rank)
     w = inputs.floats(op, "weight", weight)
     if w.ndim != rank + 2 or 0 in w.shape[2:]:
         expected = f"{rank + 2} axes, the last {rank} not empty"
@@ -160,12 +140,12 @@ def _convolved(
         expected = f"{x.shape[1] // count} channels, as input has in each group"
         raise InvalidArgument(op, "weight", f"an array of shape {w.shape}", expected)
     added = inputs.vector(op, "bias", bias, w.shape[0])
-    steps = each_axis(op, "stride", stride, rank, 1)
-    apart = each_axis(op, "dilation", dilation, rank, 1)
+    steps = inputs.each_axis(op, "stride", stride, rank, 1)
+    apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
     if isinstance(padding, str):
         x, around = _named(op, x, w, steps, padding, apart), (0,) * rank
     else:
-        around = each_axis(op, "padding", padding, rank, 0)
+        around = inputs.each_axis(op, "padding", padding, rank, 0)
     extents = zip(x.shape[2:], w.shape[2:], steps, around, apart, strict=True)
     if min(output_extent(*extent) for extent in extents) < 1:
         expected = f"a kernel that fits the padded input of shape {x.shape}"
@@ -253,10 +233,10 @@ def _transposed(
         expected = f"{x.shape[1]} channels first, as input has"
         raise InvalidArgument(op, "weight", f"an array of shape {w.shape}", expected)
     added = inputs.vector(op, "bias", bias, each * count)
-    steps = each_axis(op, "stride", stride, rank, 1)
-    around = each_axis(op, "padding", padding, rank, 0)
-    apart = each_axis(op, "dilation", dilation, rank, 1)
-    behind = each_axis(op, "output_padding", output_padding, rank, 0)
+    steps = inputs.each_axis(op, "stride", stride, rank, 1)
+    around = inputs.each_axis(op, "padding", padding, rank, 0)
+    apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
+    behind = inputs.each_axis(op, "output_padding", output_padding, rank, 0)
     for more, step, gap in zip(behind, steps, apart, strict=True):
         if more >= max(step, gap):
             expected = f"less than stride, {steps}, or dilation, {apart}"

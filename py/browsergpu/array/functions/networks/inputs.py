@@ -9,10 +9,14 @@ from browsergpu.array import apply, reducing
 from browsergpu.array.array import Array
 from browsergpu.array.functions.operands import array
 from browsergpu.array.view import View
+from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import INT32, ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
+
+#: What is behind N and C, by the number of axes.
+_LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
 
 
 def floats(op: str, name: str, x: Any) -> Array:
@@ -75,3 +79,21 @@ def channels_in(op: str, name: str, x: Array) -> tuple[int, int, int]:
 def of_channels(x: Array, rank: int) -> Array:
     """A vector of a number for each channel, as it is broadcast to [N, C, ...] of ``rank`` axes."""
     return x.reshape((x.size, *(1,) * (rank - 2)))
+
+
+def each_axis(op: str, name: str, value: Any, rank: int, minimum: int) -> Shape:
+    """One whole number for each axis, given as one for all of them or so many."""
+    if hasattr(value, "__len__"):
+        return checks.dimensions(op, name, value, rank, minimum)
+    return (checks.integer(op, name, value, minimum),) * rank
+
+
+def images(op: str, name: str, x: Any, rank: int) -> tuple[Array, bool]:
+    """An array of floats as [N, C, ...] of so many axes behind these, and whether it was one image
+    of that, [C, ...]. Raises InvalidArgument for other numbers of axes."""
+    found, layout = floats(op, name, x), _LAYOUTS[rank]
+    if found.ndim not in (rank + 1, rank + 2):
+        expected = f"[N, C, {layout}] or [C, {layout}]"
+        raise InvalidArgument(op, name, f"an array of shape {found.shape}", expected)
+    alone = found.ndim == rank + 1
+    return found.reshape((1, *found.shape)) if alone else found, alone

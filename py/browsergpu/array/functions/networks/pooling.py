@@ -13,7 +13,6 @@ import numpy as np
 from browsergpu.array import apply, networks
 from browsergpu.array.array import Array
 from browsergpu.array.functions.networks import inputs
-from browsergpu.array.functions.networks.convolution import LAYOUTS, batched, each_axis
 from browsergpu.array.functions.weighting import weighted_sums
 from browsergpu.core import checks
 from browsergpu.core.checks import product
@@ -121,7 +120,7 @@ def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
     number, or one for each axis, where None leaves the axis as it is. Along an axis of n indices
     the i-th of m windows reaches from ⌊i n / m⌋ up to, but not, ⌈(i + 1) n / m⌉."""
     op = "adaptive_avg_pool2d"
-    x, alone = batched(op, "input", input, 2, LAYOUTS[2])
+    x, alone = inputs.images(op, "input", input, 2)
     given = output_size if hasattr(output_size, "__len__") else (output_size,) * 2
     if len(given) != 2:
         raise InvalidArgument(op, "output_size", output_size, "one number, or two")
@@ -170,7 +169,7 @@ def _as_pictures(
 ) -> tuple[Array, list[Shape], bool, bool]:
     """The input, of one axis as pictures of one row; the settings, each for all axes; whether
     extents are rounded upwards; whether it was one image."""
-    x, alone = batched(op, "input", input, rank, LAYOUTS[rank])
+    x, alone = inputs.images(op, "input", input, rank)
     *along, upwards = _windows(op, rank, *windows)
     if rank == 1:
         x = x.reshape((*x.shape[:2], 1, x.shape[2]))
@@ -182,10 +181,10 @@ def _windows(
     op: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
 ) -> tuple[Any, ...]:
     """The checked settings: those of each axis, and whether extents are rounded upwards."""
-    kernel = each_axis(op, "kernel_size", kernel_size, rank, 1)
-    steps = kernel if stride is None else each_axis(op, "stride", stride, rank, 1)
-    around = each_axis(op, "padding", padding, rank, 0)
-    apart = each_axis(op, "dilation", dilation, rank, 1)
+    kernel = inputs.each_axis(op, "kernel_size", kernel_size, rank, 1)
+    steps = kernel if stride is None else inputs.each_axis(op, "stride", stride, rank, 1)
+    around = inputs.each_axis(op, "padding", padding, rank, 0)
+    apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
     for extent, cut in zip(kernel, around, strict=True):
         if 2 * cut > extent:
             expected = f"at most half of kernel_size, {kernel}"
@@ -212,7 +211,10 @@ def _of_pictures(
     op: str, function: str, x: Array, windows: tuple[Any, ...], *, indices: bool = False
 ) -> tuple[Array, Array]:
     """[N, C, H, W] pooled, and where the maxima are if that is asked for."""
-    plan = plan_pool(op, x.shape, *windows)
+    try:
+        plan = plan_pool(op, x.shape, *windows)
+    except InvalidArgument as error:  # windows that do not fit: all else is checked
+        raise InvalidArgument(op, "kernel_size", windows[0], error.expected) from None
     made = inputs.room(op, x, x.node.kind, plan.output_shape)
     places = inputs.room(op, x, INT32, plan.output_shape if indices else (0,))
     if made.size:
