@@ -231,6 +231,24 @@ def test_pad(bg: Any) -> None:
     assert_same(bg.nn.pad(a, (1, -2, -1, 2), value=7), expected)
 
 
+def test_float16(bg: Any) -> None:
+    nn = bg.nn
+    x, w = sample("float16", (1, 4, 6, 6)), sample("float16", (4, 4, 3, 3), 1) / np.float16(6)
+    table = sample("float16", (8, 9), 2) / np.float16(3)
+    y = nn.conv2d(bg.asarray(x), bg.asarray(w), padding=1)
+    y = nn.avg_pool2d(nn.group_norm(y, 2), 2).reshape((1, 4, 9))
+    y = nn.linear(y, bg.asarray(table))
+    y = nn.layer_norm(nn.scaled_dot_product_attention(y, y, y), 8)
+    z = reference.convolved(x, w, (1, 1), (1, 1), (1, 1), 1)
+    z = reference.normalised(z.reshape(1, 2, -1), -1, 1e-5).reshape(z.shape)
+    z = reference.pooled("mean", z, (2, 2), (2, 2), (0, 0)).reshape(1, 4, 9) @ table.T
+    z = reference.normalised(reference.attention(z, z, z), -1, 1e-5)
+    assert_same(y, z.astype("float16"), rtol=3e-2)
+    logs = nn.log_softmax(y)
+    assert_same(logs, reference.log_softmax(z, -1).astype("float16"), rtol=3e-2)
+    assert nn.cross_entropy(y[0], bg.asarray([0, 1, 2, 3])).dtype == np.float16
+
+
 def test_dropout(bg: Any) -> None:
     a = bg.ones(4000)
     rng = bg.random.default_rng(3)
