@@ -1,6 +1,6 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
-from browsergpu import errors, fft, random
+from browsergpu import errors, fft, image, nn, random
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
@@ -34,6 +34,7 @@ from browsergpu.array.functions.constants import (
     uint32,
     uint64,
 )
+from browsergpu.array.functions.contraction import einsum
 from browsergpu.array.functions.creation import (
     arange,
     asarray,
@@ -153,6 +154,7 @@ from browsergpu.array.functions.manipulation import (
     stack,
     take,
     tile,
+    transpose,
     unstack,
 )
 from browsergpu.array.functions.sets import (
@@ -300,6 +302,7 @@ __all__ = [
     "diff",
     "divide",
     "e",
+    "einsum",
     "empty",
     "empty_like",
     "enumerate_adapters",
@@ -335,6 +338,7 @@ __all__ = [
     "hypot",
     "iinfo",
     "imag",
+    "image",
     "inf",
     "init",
     "init_async",
@@ -374,6 +378,7 @@ __all__ = [
     "negative",
     "newaxis",
     "nextafter",
+    "nn",
     "nonzero",
     "not_equal",
     "ones",
@@ -412,6 +417,7 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "transpose",
     "tril",
     "triu",
     "trunc",

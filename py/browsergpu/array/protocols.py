@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import (
+    contraction,
     creation,
     data_types,
     elementwise,
@@ -151,8 +152,18 @@ def _stack(arrays: Any, axis: int = 0) -> Array:
     return manipulation.stack(_on_one_device(tuple(arrays)), axis=axis)
 
 
-def _transpose(a: Array, axes: Any = None) -> Array:
-    return a.T if axes is None else manipulation.permute_dims(a, axes)
+def _einsum(
+    *operands: Any, out: Any = None, dtype: Any = None, optimize: Any = True, order: str = "K",
+    casting: str = "safe",
+) -> Any:  # fmt: skip
+    """``order`` and ``casting`` say nothing here: results are packed, and types are promoted."""
+    ours = next(x for x in operands if isinstance(x, Array))
+    given = [
+        creation.asarray(x, device=ours.device) if isinstance(x, np.ndarray) else x
+        for x in operands
+    ]
+    found = contraction.einsum(*given, optimize=optimize, dtype=dtype)
+    return found if out is None else _into(out, found)
 
 
 def _reshape(a: Array, /, shape: Any) -> Array:
@@ -200,6 +211,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cumprod: _running(sorting.cumulative_prod),
     np.cumsum: _running(sorting.cumulative_sum),
     np.diff: lambda a, n=1, axis=-1: sorting.diff(a, n=n, axis=axis),
+    np.einsum: _einsum,
     np.expand_dims: lambda a, axis: manipulation.expand_dims(a, axis=axis),
     np.flip: lambda m, axis=None: manipulation.flip(m, axis=axis),
     np.full_like: _full_like,
@@ -225,7 +237,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _reduction(statistics.sum),
     np.tensordot: lambda a, b, axes=2: linear.tensordot(a, b, axes=axes),
     np.tile: lambda A, reps: manipulation.tile(A, reps if hasattr(reps, "__len__") else (reps,)),
-    np.transpose: _transpose,
+    np.transpose: manipulation.transpose,
     np.tril: lambda m, k=0: creation.tril(m, k=k),
     np.triu: lambda m, k=0: creation.triu(m, k=k),
     np.var: _reduction(statistics.var),

@@ -8,19 +8,14 @@ from typing import Any
 
 from browsergpu.array import apply
 from browsergpu.array.array import Array
+from browsergpu.array.functions import operands
 from browsergpu.array.value import Value
 from browsergpu.core.errors import InvalidType
 
 
-def _array(op: str, name: str, x: Any) -> Array:
-    if not isinstance(x, Array):
-        raise InvalidType(op, name, x, "an array (asarray makes one)")
-    return x
-
-
 def _unary(name: str, text: str) -> Callable[[Array], Array]:
     def function(x: Array, /) -> Array:
-        return apply.unary(name, _array(name, "x", x))
+        return apply.unary(name, operands.array(name, "x", x))
 
     _name(function, name, text)
     return function
@@ -29,7 +24,7 @@ def _unary(name: str, text: str) -> Callable[[Array], Array]:
 def _binary(name: str, text: str) -> Callable[[Any, Any], Array]:
     def function(x1: Any, x2: Any, /) -> Array:
         if not isinstance(x1, Value):
-            _array(name, "x2", x2)
+            operands.array(name, "x2", x2)
         found = apply.binary(name, x1, x2)
         if found is NotImplemented:
             raise InvalidType(name, "x1, x2", (x1, x2), "arrays, or an array and a number")
@@ -46,13 +41,13 @@ def _name(function: Any, name: str, text: str) -> None:
 
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """x1 where a condition is true, else x2; one of these may be a Python number."""
-    _array("where", "condition", condition)
+    operands.array("where", "condition", condition)
     return apply.apply("where", condition, condition, x1, x2)
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """The elements moved into a range; either end may be None. The dtype is x's."""
-    _array("clip", "x", x)
+    operands.array("clip", "x", x)
     found = x
     for name, bound in (("maximum", min), ("minimum", max)):
         if bound is not None:

@@ -8,11 +8,12 @@ from typing import Any
 from browsergpu.array import apply, reducing, views
 from browsergpu.array import matmul as products
 from browsergpu.array.array import Array
+from browsergpu.array.functions import operands
 from browsergpu.array.functions.statistics import sum as total
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.errors import InvalidArgument
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
@@ -21,9 +22,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     not as many as the rows of x2."""
     op = "matmul"
     for name, x in (("x1", x1), ("x2", x2)):
-        if not isinstance(x, Array):
-            raise InvalidType(op, name, x, "an array (asarray makes one)")
-        if x.ndim == 0:
+        if operands.array(op, name, x).ndim == 0:
             raise InvalidArgument(op, name, x.shape, "an axis")
     kind = promoted(x1.node.kind, x2.node.kind)
     if kind in (FLOAT16, FLOAT32):

@@ -56,6 +56,12 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     return views.permuted(x, order)
 
 
+def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
+    """The array with its axes reversed, or in another order, in the same memory: NumPy's name of
+    :func:`permute_dims`."""
+    return x.T if axes is None else permute_dims(x, axes)
+
+
 def matrix_transpose(x: Array, /) -> Array:
     """The array with its last two axes exchanged, in the same memory."""
     return x.mT

@@ -248,6 +248,7 @@ _ROWS = (
             "inverse_hyperbolic": ("asinh", "acosh", "atanh"),
             "exponentials": ("exp", "expm1"),
             "logarithms": ("log", "log1p", "log2", "log10"),
+            "error_function": ("erf",),
         }.items()
         for name in names
     ),

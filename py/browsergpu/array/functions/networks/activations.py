@@ -1,0 +1,139 @@
+"""Activations: functions of each element, recorded as other operations are, and softmax."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+from browsergpu.array import apply, networks
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation, elementwise, statistics
+from browsergpu.array.functions.drawing import Generator
+from browsergpu.array.functions.networks import inputs
+from browsergpu.array.functions.operands import array
+from browsergpu.array.uploading import element_type
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+
+def relu(input: Array) -> Array:
+    """max(x, 0) of real numbers; NaN stays."""
+    return elementwise.maximum(array("relu", "input", input), 0)
+
+
+def leaky_relu(input: Array, negative_slope: float = 0.01) -> Array:
+    """x where x > 0, else negative_slope x. Floats."""
+    op = "leaky_relu"
+    x = inputs.floats(op, "input", input)
+    slope = checks.real(op, "negative_slope", negative_slope)
+    return elementwise.where(x > 0, x, x * slope)
+
+
+def elu(input: Array, alpha: float = 1.0) -> Array:
+    """x where x > 0, else alpha (exp(x) - 1). Floats."""
+    x = inputs.floats("elu", "input", input)
+    return elementwise.where(x > 0, x, elementwise.expm1(x) * checks.real("elu", "alpha", alpha))
+
+
+def sigmoid(input: Array) -> Array:
+    """1 / (1 + exp(-x)). Floats."""
+    x = inputs.floats("sigmoid", "input", input)
+    return elementwise.reciprocal(elementwise.exp(-x) + 1)
+
+
+def silu(input: Array) -> Array:
+    """x sigmoid(x), which is also called swish. Floats."""
+    x = inputs.floats("silu", "input", input)
+    found: Array = x / (elementwise.exp(-x) + 1)
+    return found
+
+
+def tanh(input: Array) -> Array:
+    """The hyperbolic tangent. Floats."""
+    return elementwise.tanh(inputs.floats("tanh", "input", input))
+
+
+def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
+    """log(1 + exp(beta x)) / beta, and x itself where beta x > threshold. Floats."""
+    op = "softplus"
+    x = inputs.floats(op, "input", input)
+    factor = checks.real(op, "beta", beta)
+    if factor <= 0:
+        raise InvalidArgument(op, "beta", beta, "a number above 0")
+    scaled: Array = x * factor
+    curved: Array = elementwise.logaddexp(scaled, 0.0) / factor
+    return elementwise.where(scaled > checks.real(op, "threshold", threshold), x, curved)
+
+
+def gelu(input: Array, approximate: str = "none") -> Array:
+    """x Φ(x), where Φ is the distribution function of the standard normal distribution: x (1 +
+    erf(x / √2)) / 2. With ``approximate="tanh"`` x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2, of
+    Hendrycks and Gimpel, arXiv 1606.08415. Floats."""
+    x = inputs.floats("gelu", "input", input)
+    if approximate == "none":
+        part = apply.unary("erf", x * (1 / sqrt(2)))
+    elif approximate == "tanh":
+        part = elementwise.tanh((x * x * 0.044715 + 1) * x * sqrt(2 / pi))
+    else:
+        raise InvalidArgument("gelu", "approximate", approximate, "'none' or 'tanh'")
+    found: Array = x * (part + 1) * 0.5
+    return found
+
+
+def hardswish(input: Array) -> Array:
+    """x min(max(x + 3, 0), 6) / 6. Floats."""
+    x = inputs.floats("hardswish", "input", input)
+    found: Array = x * elementwise.clip(x + 3, 0, 6) / 6
+    return found
+
+
+def softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
+    """exp(x) over its sum along an axis; large values do not overflow. Floats, to ``dtype`` first
+    where it is given."""
+    op = "softmax"
+    x, axis = _along(op, input, dim, dtype)
+    made = inputs.room(op, x, x.node.kind, x.shape)
+    if x.size:
+        own = apply.packed(x)
+        networks.softmax(x.device, op, inputs.memory(own), inputs.memory(made), axis)
+    return made
+
+
+def log_softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
+    """log(softmax(x)), also where softmax is nearly 0. Floats, to ``dtype`` first where it is
+    given."""
+    x, axis = _along("log_softmax", input, dim, dtype)
+    if not x.size:
+        return x
+    wide = apply.cast_to("log_softmax", x, FLOAT32, copy=False)
+    moved = wide - statistics.max(wide, axis=axis, keepdims=True)
+    total = statistics.sum(elementwise.exp(moved), axis=axis, keepdims=True)
+    found: Array = moved - elementwise.log(total)
+    return apply.cast_to("log_softmax", found, x.node.kind, copy=False)
+
+
+def _along(op: str, input: Any, dim: Any, dtype: Any) -> tuple[Array, int]:
+    x = array(op, "input", input)
+    if dtype is not None:
+        x = apply.cast_to(op, x, element_type(op, dtype), copy=False)
+    return inputs.floats(op, "input", x), shapes.axis(op, "dim", dim, x.ndim)
+
+
+def dropout(input: Array, p: float = 0.5, training: bool = True, *, generator: Any = None) -> Array:
+    """In training each element is 0 with probability p, else x / (1 - p); otherwise x as it is.
+    ``generator`` of ``browsergpu.random.default_rng`` says which. Floats. Raises InvalidType where
+    it is needed and not given."""
+    op = "dropout"
+    x = inputs.floats(op, "input", input)
+    share = checks.real(op, "p", p)
+    if not 0 <= share <= 1:
+        raise InvalidArgument(op, "p", p, "a number from 0 to 1")
+    if not checks.flag(op, "training", training) or share == 0:
+        return x.like(x.node)
+    if not isinstance(generator, Generator):
+        raise InvalidType(op, "generator", generator, "one of browsergpu.random.default_rng")
+    if share == 1:
+        return creation.zeros_like(x)
+    kept = generator.random(x.shape) >= share
+    return elementwise.where(kept, x * (1 / (1 - share)), 0.0)

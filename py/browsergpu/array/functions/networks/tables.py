@@ -1,0 +1,75 @@
+"""Rows of tables, and products with them."""
+
+from __future__ import annotations
+
+from browsergpu.array import apply, networks
+from browsergpu.array import matmul as products
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation, statistics
+from browsergpu.array.functions.networks import inputs
+from browsergpu.array.functions.operands import array
+from browsergpu.core import checks
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import INT32
+from browsergpu.core.errors import InvalidArgument
+
+
+def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
+    """input weightᵀ + bias of [.., I], [O, I] and [O], in one kernel: [.., O]. Floats, summed in
+    float32."""
+    op = "linear"
+    x, w = inputs.floats(op, "input", input), inputs.floats(op, "weight", weight)
+    if w.ndim != 2:
+        raise InvalidArgument(op, "weight", f"an array of shape {w.shape}", "[O, I]")
+    if x.ndim == 0 or x.shape[-1] != w.shape[1]:
+        expected = f"{w.shape[1]} elements on the last axis, as weight has"
+        raise InvalidArgument(op, "input", f"an array of shape {x.shape}", expected)
+    b = inputs.vector(op, "bias", bias, w.shape[0])
+    made = inputs.room(op, x, inputs.common(x, w, b), (*x.shape[:-1], w.shape[0]))
+    if not made.size:
+        return made
+    if not x.shape[-1]:
+        zeros = creation.zeros_like(made)
+        return zeros if b is None else zeros + b
+    rows = x.reshape((product(x.shape[:-1]), x.shape[-1]))
+    added = None if b is None else apply.packed(b)
+    plan, left, right = products.planned(op, inputs.memory(rows), inputs.memory(w), flip_b=True)
+    target = inputs.memory(made.reshape((rows.shape[0], w.shape[0])))
+    products.multiply(x.device, op, plan, left, right, target, inputs.memory_of(added))
+    return made
+
+
+def embedding(input: Array, weight: Array) -> Array:
+    """The rows of ``weight``, [V, D] of float32, float16, int32 or uint32, that whole numbers name:
+    [.., D]. For numbers outside NaN, or 0 in whole numbers."""
+    op = "embedding"
+    indices = apply.packed(inputs.whole(op, "input", input))
+    table = array(op, "weight", weight)
+    if table.ndim != 2:
+        raise InvalidArgument(op, "weight", f"an array of shape {table.shape}", "[V, D]")
+    kind = table.node.kind
+    if kind.dtype is None or not (kind.dtype.is_float or kind.dtype.is_whole):
+        expected = "float32, float16, int32 or uint32"
+        raise InvalidArgument(op, "weight", f"an array of {table.dtype}", expected)
+    made = inputs.room(op, table, kind, (*indices.shape, table.shape[1]))
+    if made.size:
+        own = apply.packed(table)
+        views = (inputs.memory(x) for x in (indices, own, made))
+        networks.embedding(table.device, op, *views)
+    return made
+
+
+def one_hot(input: Array, num_classes: int = -1) -> Array:
+    """int32 of one axis more, of ``num_classes`` indices: 1 where the index is the whole number in
+    ``input``, else 0. With -1 there are as many as the greatest number needs, which is waited
+    for."""
+    op = "one_hot"
+    x = inputs.whole(op, "input", input)
+    count = checks.integer(op, "num_classes", num_classes, -1)
+    if count == -1:
+        if not x.size:
+            raise InvalidArgument(op, "num_classes", num_classes, "a number, as input is empty")
+        count = int(statistics.max(x)) + 1
+    classes = creation.arange(count, dtype=INT32.numpy, device=x.device)
+    found: Array = x[..., None] == classes
+    return apply.cast_to(op, found, INT32)

@@ -1,0 +1,1 @@
+"""Pictures: arrays of [H, W] or [H, W, C]."""

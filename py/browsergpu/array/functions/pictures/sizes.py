@@ -1,0 +1,51 @@
+"""Pictures in other sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.array import apply
+from browsergpu.array.array import Array
+from browsergpu.array.functions import elementwise, manipulation
+from browsergpu.array.functions.operands import array
+from browsergpu.array.functions.weighting import weighted_sums
+from browsergpu.core import checks
+from browsergpu.core.element_types import FLOAT32, UINT8
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.sampling import METHODS, nearest, taps
+
+
+def resize(image: Array, size: Any, method: str = "bilinear", *, antialias: bool = False) -> Array:
+    """The picture, [H, W] or [H, W, C], with ``size``, (height, width), in place of H and W.
+    Centres of pixels are at halves, as in Pillow and in PyTorch without ``align_corners``.
+
+    Methods: "nearest" takes the pixel that a new one's centre is in, of any dtype; "bilinear" and
+    "bicubic" interpolate floats or uint8, which are rounded and kept from 0 to 255. Without
+    ``antialias`` these read 2 or 4 pixels along an axis, as PyTorch does (cubic: a = -0.75,
+    repeated borders); with it as many as a smaller picture needs, as Pillow does (a = -0.5). On the
+    host only the places and weights along each axis are computed.
+    """
+    op = "resize"
+    x = array(op, "image", image)
+    if x.ndim not in (2, 3) or 0 in x.shape:
+        expected = "[H, W] or [H, W, C], with elements"
+        raise InvalidArgument(op, "image", f"an array of shape {x.shape}", expected)
+    sizes = checks.dimensions(op, "size", size, 2, 1)
+    if method not in METHODS:
+        raise InvalidArgument(op, "method", method, f"one of {', '.join(METHODS)}")
+    wide = checks.flag(op, "antialias", antialias)
+    if method == "nearest":
+        for axis, extent in enumerate(sizes):
+            if extent != x.shape[axis]:
+                x = manipulation.take(x, nearest(x.shape[axis], extent), axis=axis)
+        return x.like(x.node)
+    kind = x.node.kind
+    if kind is not UINT8 and kind.kind != "f":
+        raise InvalidType(op, "image", f"an array of {x.dtype}", "float32, float16 or uint8")
+    found = apply.cast_to(op, x, FLOAT32, copy=False)
+    for axis, extent in enumerate(sizes):
+        if extent != x.shape[axis]:
+            found = weighted_sums(found, axis, *taps(x.shape[axis], extent, method, wide))
+    if kind is UINT8:
+        found = elementwise.round(elementwise.clip(found, 0, 255))
+    return apply.cast_to(op, found, kind)

@@ -1,0 +1,25 @@
+"""Pictures: filters and sizes of arrays of [H, W] or [H, W, C], floats from 0 to 1 or uint8."""
+
+from browsergpu.array.functions.pictures.filters import (
+    brightness,
+    contrast,
+    gaussian_blur,
+    grayscale,
+    invert,
+    sharpen,
+    sobel,
+    threshold,
+)
+from browsergpu.array.functions.pictures.sizes import resize
+
+__all__ = [
+    "brightness",
+    "contrast",
+    "gaussian_blur",
+    "grayscale",
+    "invert",
+    "resize",
+    "sharpen",
+    "sobel",
+    "threshold",
+]
