@@ -182,6 +182,7 @@ from browsergpu.array.functions.statistics import (
     sum,
     var,
 )
+from browsergpu.array.x64 import set_x64
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp
@@ -387,6 +388,7 @@ __all__ = [
     "roll",
     "round",
     "searchsorted",
+    "set_x64",
     "sign",
     "signbit",
     "sin",

@@ -12,6 +12,7 @@ from browsergpu.array.lazy.tape import Tape
 from browsergpu.array.numbers import python_number, typed_number, words_of
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
+from browsergpu.array.x64 import look_at
 from browsergpu.core import shapes
 from browsergpu.core.element_types import (
     DEFAULTS,
@@ -85,6 +86,8 @@ def _with_another(op: str, a: Any, b: Any) -> Any:
     else:
         typed = typed_number(other)
         if typed is None:
+            if isinstance(other, np.ndarray):
+                look_at(op, "operand", other.dtype)
             if isinstance(other, np.ndarray | list):
                 copy = array.like(uploaded(array.tape, np.asarray(other)))
                 return binary(op, array, copy) if array is a else binary(op, copy, array)
