@@ -28,12 +28,13 @@ Rule = Callable[[Types], tuple[Types, ElementType] | None]
 @dataclass(frozen=True)
 class Operation:
     """One operation. ``expressions`` by what the last operand is computed in; ``includes`` are the
-    shader files that they need."""
+    shader files that they need, but for the one of complex numbers, which needs ``of_complex``."""
 
     name: str
     rule: Rule
     expressions: Mapping[str, str]
     includes: tuple[str, ...] = ()
+    of_complex: tuple[str, ...] = ()
 
 
 def _common(types: Types) -> ElementType:
@@ -128,12 +129,15 @@ def _all(expression: str, kinds: str = "fiu") -> dict[str, str]:
 
 
 _INTEGERS = ("lib/fused/integers.wgsl",)
-_COMPLEX = ("lib/fused/complex.wgsl",)
 _EXTREMES = ("lib/fused/extremes.wgsl",)
 
 
 def _math(*names: str) -> tuple[str, ...]:
     return tuple(f"lib/math/{name}.wgsl" for name in names)
+
+
+def _complex(*names: str) -> tuple[str, ...]:
+    return tuple(f"lib/complex/{name}.wgsl" for name in names)
 
 
 def _compared(name: str, sign: str) -> Operation:
@@ -142,16 +146,22 @@ def _compared(name: str, sign: str) -> Operation:
     })  # fmt: skip
 
 
+def _function(name: str, file: str, of_complex: str) -> Operation:
+    """A function of one float or complex number, and its files in lib/math/ and lib/complex/."""
+    expressions = {"f": f"np_{name}({{0}})", "c": f"c_{name}({{0}})"}
+    return Operation(name, floats, expressions, _math(file), _complex(of_complex))
+
+
 _ROWS = (
     Operation("add", anything, _all("({0} + {1})") | {
         "b": "({0} | {1})", "c": "c_add({0}, {1})",
-    }, _COMPLEX),
-    Operation("subtract", signed, _all("({0} - {1})") | {"c": "c_subtract({0}, {1})"}, _COMPLEX),
+    }),
+    Operation("subtract", signed, _all("({0} - {1})") | {"c": "c_subtract({0}, {1})"}),
     Operation("multiply", anything, _all("({0} * {1})") | {
         "b": "({0} & {1})", "c": "c_multiply({0}, {1})",
-    }, _COMPLEX),
+    }),
     Operation("divide", floats, {"f": "np_divide({0}, {1})", "c": "c_divide({0}, {1})"},
-        (*_math("quotients"), *_COMPLEX)),
+        _math("quotients"), _complex("quotients")),
     Operation("floor_divide", real_numbers, {
         "f": "np_floor_divide({0}, {1})",
         "i": "floor_divide_signed({0}, {1})",
@@ -170,40 +180,40 @@ _ROWS = (
     }, _EXTREMES),
     Operation("negative", signed, {
         "f": "(-{0})", "i": "(-{0})", "u": "(~{0} + vec4u(1u))", "c": "c_negative({0})",
-    }, _COMPLEX),
+    }),
     Operation("positive", signed, _all("{0}", "fiuc")),
     Operation("abs", magnitude, {
-        "f": "abs({0})", "i": "abs({0})", "u": "{0}", "b": "{0}", "c": "c_abs({0})",
-    }, _COMPLEX),
-    Operation("square", numbers, _all("({0} * {0})") | {"c": "c_multiply({0}, {0})"}, _COMPLEX),
-    Operation("sqrt", real_floats, {"f": "np_sqrt({0})"}, _math("roots")),
-    Operation("reciprocal", real_floats, {"f": "np_reciprocal({0})"}, _math("quotients")),
+        "f": "abs({0})", "i": "abs({0})", "u": "{0}", "b": "{0}", "c": "np_hypot({0}.re, {0}.im)",
+    }, of_complex=_math("roots")),
+    Operation("square", numbers, _all("({0} * {0})") | {"c": "c_multiply({0}, {0})"}),
+    _function("sqrt", "roots", "roots"),
+    _function("reciprocal", "quotients", "quotients"),
     Operation("floor", real, {"f": "np_floor({0})", **_all("{0}", "iub")}, _math("rounding")),
     Operation("ceil", real, {"f": "np_ceil({0})", **_all("{0}", "iub")}, _math("rounding")),
     Operation("trunc", real, {"f": "np_trunc({0})", **_all("{0}", "iub")}, _math("rounding")),
     Operation("round", signed, {
         "f": "np_round({0})", "c": "C(np_round({0}.re), np_round({0}.im))", **_all("{0}", "iu"),
-    }, (*_math("rounding"), *_COMPLEX)),
+    }, _math("rounding"), _math("rounding")),
     Operation("sign", signed, {
         "f": "np_sign({0})", "i": "sign({0})", "u": "min({0}, vec4u(1u))",
         "c": "c_sign({0})",
-    }, (*_math("signs"), *_COMPLEX)),
+    }, _math("signs"), _complex("quotients")),
     Operation("copysign", real_floats, {"f": "np_copysign({0}, {1})"}, _math("signs")),
     Operation("signbit", lambda types: (types, BOOL) if types[0].kind == "f" else None, {
         "f": "np_signbit({0})",
     }, _math("signs")),
     Operation("isnan", lambda types: (types, BOOL), {
-        "f": "np_isnan({0})", "c": "(np_isnan({0}.re) | np_isnan({0}.im))",
+        "f": "np_isnan({0})", "c": "c_isnan({0})",
         **_all("vec4<bool>()", "iub"),
-    }, _math("signs")),
+    }, _math("signs"), _complex("parts")),
     Operation("isinf", lambda types: (types, BOOL), {
-        "f": "np_isinf({0})", "c": "(np_isinf({0}.re) | np_isinf({0}.im))",
+        "f": "np_isinf({0})", "c": "c_isinf({0})",
         **_all("vec4<bool>()", "iub"),
-    }, _math("signs")),
+    }, _math("signs"), _complex("parts")),
     Operation("isfinite", lambda types: (types, BOOL), {
-        "f": "np_isfinite({0})", "c": "(np_isfinite({0}.re) & np_isfinite({0}.im))",
+        "f": "np_isfinite({0})", "c": "c_isfinite({0})",
         **_all("vec4<bool>(true)", "iub"),
-    }, _math("signs")),
+    }, _math("signs"), _complex("parts")),
     Operation("equal", comparison, _all("({0} == {1})", "fiub") | {
         "b": "({0} == {1})", "c": "(({0}.re == {1}.re) & ({0}.im == {1}.im))",
     }),
@@ -232,23 +242,24 @@ _ROWS = (
     Operation("imag", magnitude, {
         "c": "{0}.im", "f": "vec4f()", "i": "vec4i()", "u": "vec4u()", "b": "vec4<bool>()",
     }),
-    Operation("conj", signed, {"c": "C({0}.re, -{0}.im)", **_all("{0}")}, _COMPLEX),
+    Operation("conj", signed, {"c": "C({0}.re, -{0}.im)", **_all("{0}")}),
     Operation("where", choice, {
         **_all("select({2}, {1}, {0})", "fiub"), "c": "c_select({2}, {1}, {0})",
-    }, _COMPLEX),
-    Operation("pow", real_numbers, {
+    }),
+    Operation("pow", numbers, {
         "f": "np_pow({0}, {1})", "i": "power_signed({0}, {1})", "u": "power_unsigned({0}, {1})",
-    }, (*_math("powers"), *_INTEGERS)),
+        "c": "c_pow({0}, {1})",
+    }, (*_math("powers"), *_INTEGERS), _complex("powers")),
     *(
-        Operation(name, real_floats, {"f": f"np_{name}({{0}})"}, _math(file))
-        for file, names in {
-            "trigonometry": ("sin", "cos", "tan"),
-            "arcs": ("asin", "acos", "atan"),
-            "hyperbolic": ("sinh", "cosh", "tanh"),
-            "inverse_hyperbolic": ("asinh", "acosh", "atanh"),
-            "exponentials": ("exp", "expm1"),
-            "logarithms": ("log", "log1p", "log2", "log10"),
-        }.items()
+        _function(name, file, of_complex)
+        for file, of_complex, names in (
+            ("trigonometry", "hyperbolic", ("sin", "cos", "tan")),
+            ("arcs", "arcs", ("asin", "acos", "atan")),
+            ("hyperbolic", "hyperbolic", ("sinh", "cosh", "tanh")),
+            ("inverse_hyperbolic", "arcs", ("asinh", "acosh", "atanh")),
+            ("exponentials", "exponentials", ("exp", "expm1")),
+            ("logarithms", "logarithms", ("log", "log1p", "log2", "log10")),
+        )
         for name in names
     ),
     *(
@@ -276,6 +287,13 @@ class Overload:
     def expression(self) -> str:
         """Its WGSL."""
         return self.operation.expressions[self.cast_to[-1].computed]
+
+    @property
+    def includes(self) -> tuple[str, ...]:
+        """The shader files that this needs."""
+        if self.cast_to[-1].computed == "c":
+            return self.operation.of_complex
+        return self.operation.includes
 
 
 #: Overloads by their numbers, and by operation and types; made when they are first used.

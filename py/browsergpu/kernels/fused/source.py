@@ -283,7 +283,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
         ]
         if not made.operation.expressions:  # a change of type
             return values[0]
-        self._includes |= dict.fromkeys(made.operation.includes)
+        self._includes |= dict.fromkeys(made.includes)
         value = made.expression.format(*values)
         # What the operation computed may not be of the result's bits.
         return storage.narrowed(value, made.result) if made.result.bits < 32 else value
