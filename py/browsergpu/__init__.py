@@ -130,6 +130,17 @@ from browsergpu.array.functions.elementwise import (
     where,
 )
 from browsergpu.array.functions.evaluation import eval, explain
+from browsergpu.array.functions.exchange import from_dlpack
+from browsergpu.array.functions.files import (
+    SavedArrays,
+    load,
+    save,
+    save_async,
+    savez,
+    savez_async,
+    savez_compressed,
+    savez_compressed_async,
+)
 from browsergpu.array.functions.information import __array_namespace_info__
 from browsergpu.array.functions.linear import (
     matmul,
@@ -241,6 +252,7 @@ __all__ = [
     "Policy",
     "Profile",
     "ReduceOp",
+    "SavedArrays",
     "TensorBackend",
     "TensorHandle",
     "TensorMeta",
@@ -319,6 +331,7 @@ __all__ = [
     "forget_tuning_async",
     "forget_workgroup_sizes",
     "forget_workgroup_sizes_async",
+    "from_dlpack",
     "full",
     "full_like",
     "get_adapter_info",
@@ -345,6 +358,7 @@ __all__ = [
     "less",
     "less_equal",
     "linspace",
+    "load",
     "log",
     "log1p",
     "log2",
@@ -387,6 +401,12 @@ __all__ = [
     "result_type",
     "roll",
     "round",
+    "save",
+    "save_async",
+    "savez",
+    "savez_async",
+    "savez_compressed",
+    "savez_compressed_async",
     "searchsorted",
     "set_x64",
     "sign",
