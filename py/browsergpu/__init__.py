@@ -165,6 +165,12 @@ from browsergpu.array.functions.manipulation import (
     tile,
     unstack,
 )
+from browsergpu.array.functions.own_kernels import (
+    ElementwiseKernel,
+    ReductionKernel,
+    kernel,
+)
+from browsergpu.array.functions.raw_kernel import RawKernel
 from browsergpu.array.functions.sorting import (
     argmax,
     argmin,
@@ -244,6 +250,7 @@ __all__ = [
     "DType",
     "Device",
     "DeviceArray",
+    "ElementwiseKernel",
     "KernelEvent",
     "KernelExecutor",
     "KernelSummary",
@@ -251,7 +258,9 @@ __all__ = [
     "PipelineStats",
     "Policy",
     "Profile",
+    "RawKernel",
     "ReduceOp",
+    "ReductionKernel",
     "SavedArrays",
     "TensorBackend",
     "TensorHandle",
@@ -355,6 +364,7 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "kernel",
     "less",
     "less_equal",
     "linspace",

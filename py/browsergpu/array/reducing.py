@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from browsergpu.array import reductions, views
@@ -50,7 +52,7 @@ def reduced(op: str, function: str, x: V, axes: tuple[int, ...], *, keepdims: bo
     is_float = kind in (FLOAT16, FLOAT32)
     if function in _KERNELS and (is_float or (function == "add" and kind in (INT32, UINT32))):
         return by_kernel(op, _KERNELS[function], x, axes, keepdims=keepdims)
-    return _folded(function, x, axes, shape)
+    return folded(partial(binary, function), x, axes, shape)
 
 
 def by_kernel(op: str, function: str, x: V, axes: tuple[int, ...], *, keepdims: bool) -> V:
@@ -78,19 +80,20 @@ def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdim
     return x.like(result)
 
 
-def _folded(function: str, x: V, axes: tuple[int, ...], shape: Shape) -> V:
-    """By halves, which are brought together until one index is left."""
+def folded(combine: Callable[[V, V], V], x: V, axes: tuple[int, ...], shape: Shape) -> V:
+    """The elements along axes that have some, by halves, which a function brings together until one
+    index is left; in another shape."""
     for axis in axes:
         extent = x.node.shape[axis]
         left = None
         while extent > 1:
             if extent % 2:
                 last = _part(x, axis, extent - 1, extent)
-                left = last if left is None else binary(function, left, last)
+                left = last if left is None else combine(left, last)
             half = extent // 2
-            x = binary(function, _part(x, axis, 0, half), _part(x, axis, half, 2 * half))
+            x = combine(_part(x, axis, 0, half), _part(x, axis, half, 2 * half))
             extent = half
-        x = x if left is None else binary(function, x, left)
+        x = x if left is None else combine(x, left)
     return views.reshaped("reduce", x, shape)
 
 

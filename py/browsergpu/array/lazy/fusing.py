@@ -15,6 +15,7 @@ from browsergpu.device.device import Device
 from browsergpu.gpu.port import Pipeline
 from browsergpu.kernels import shaders
 from browsergpu.kernels.fused.source import (
+    FILE,
     MOST_KERNELS,
     THREADS,
     Source,
@@ -61,8 +62,9 @@ class Kernels:
         immediate = 4 * kernel.parameters <= self._immediate_bytes
         code = shaders.with_immediates(kernel.code) if immediate else kernel.code
         return self.device.recorder.create_pipeline(
-            label="fused",
-            file="fused.wgsl",
+            label=kernel.label,
+            file=FILE,
+            sections=kernel.sections,
             code=code,
             entry_point="main",
             signature=kernel.signature,

@@ -15,9 +15,11 @@ from browsergpu.core.element_types import (
     COMPLEX64,
     FLOAT32,
     INT8,
+    TYPES,
     ElementType,
     promoted,
 )
+from browsergpu.core.errors import InvalidArgument
 
 Types = tuple[ElementType, ...]
 #: The operands' types as they come -> those that they are cast to first, and the result's; None
@@ -25,7 +27,19 @@ Types = tuple[ElementType, ...]
 Rule = Callable[[Types], tuple[Types, ElementType] | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """WGSL that somebody wrote for one overload: ``body``, between the lines before it and those
+    after it, which begin with a line break; errors in it are told by ``file`` and its lines."""
+
+    file: str
+    before: str
+    body: str
+    after: str
+    expression: str
+
+
+@dataclass(frozen=True, eq=False)
 class Operation:
     """One operation. ``expressions`` by what the last operand is computed in; ``includes`` are the
     shader files that they need, but for the one of complex numbers, which needs ``of_complex``."""
@@ -35,6 +49,8 @@ class Operation:
     expressions: Mapping[str, str]
     includes: tuple[str, ...] = ()
     of_complex: tuple[str, ...] = ()
+    #: Instead of expressions, what makes the text of an overload of its number and types.
+    write: Callable[[int, Types], Written] | None = None
 
 
 def _common(types: Types) -> ElementType:
@@ -282,11 +298,14 @@ class Overload:
     given: Types
     cast_to: Types
     result: ElementType
+    written: Written | None = None
 
     @property
     def expression(self) -> str:
-        """Its WGSL."""
-        return self.operation.expressions[self.cast_to[-1].computed]
+        """Its WGSL; "" of a change of type."""
+        if self.written is not None:
+            return self.written.expression
+        return self.operation.expressions.get(self.cast_to[-1].computed, "")
 
     @property
     def includes(self) -> tuple[str, ...]:
@@ -296,17 +315,25 @@ class Overload:
         return self.operation.includes
 
 
+#: Overloads that there can be, of which a program of everyday has hundreds: as many as a tape can
+#: tell apart, less its other entries.
+MOST_OVERLOADS = 65_000
+
 #: Overloads by their numbers, and by operation and types; made when they are first used.
 _made: list[Overload] = []
-_known: dict[tuple[str, Types], Overload | None] = {}
-_cast = Operation("astype", anything, {})
+_known: dict[tuple[Operation, Types], Overload | None] = {}
+_casts = {kind: Operation("astype", anything, {}) for kind in TYPES}
 
 
 def overload(name: str, types: Types) -> Overload | None:
     """An operation for operands of these types; None where it does not take them."""
-    key = name, types
+    return overload_of(OPERATIONS[name], types)
+
+
+def overload_of(operation: Operation, types: Types) -> Overload | None:
+    """:func:`overload` of an operation that may have no name here."""
+    key = operation, types
     if key not in _known:
-        operation = OPERATIONS[name]
         found = operation.rule(types)
         _known[key] = None if found is None else _make(operation, types, *found)
     return _known[key]
@@ -314,9 +341,9 @@ def overload(name: str, types: Types) -> Overload | None:
 
 def cast(source: ElementType, target: ElementType) -> Overload:
     """The change of a type."""
-    key = "astype " + target.name, (source,)
+    key = _casts[target], (source,)
     if key not in _known:
-        _known[key] = _make(_cast, (source,), (target,), target)
+        _known[key] = _make(_casts[target], (source,), (target,), target)
     made = _known[key]
     assert made is not None
     return made
@@ -328,6 +355,10 @@ def numbered(number: int) -> Overload:
 
 
 def _make(operation: Operation, given: Types, cast_to: Types, result: ElementType) -> Overload:
-    made = Overload(len(_made), operation, given, cast_to, result)
+    number = len(_made)
+    if number >= MOST_OVERLOADS:
+        raise InvalidArgument(operation.name, "kernels", number, f"at most {MOST_OVERLOADS}")
+    written = None if operation.write is None else operation.write(number, cast_to)
+    made = Overload(number, operation, given, cast_to, result, written)
     _made.append(made)
     return made

@@ -13,9 +13,11 @@ from functools import lru_cache
 from browsergpu.core.element_types import TYPES, UINT32, ElementType
 from browsergpu.kernels import shaders
 from browsergpu.kernels.fused import storage
-from browsergpu.kernels.fused.operations import numbered
+from browsergpu.kernels.fused.operations import Written, numbered
 
 THREADS = 256  # in a workgroup
+FILE = "fused.wgsl"  # what errors in generated text are told by
+_MOST_NAMES = 6  # of operations, in a label
 #: Kernels that are remembered. A program of everyday has tens of them.
 MOST_KERNELS = 512
 
@@ -95,6 +97,10 @@ class Source:
     code: str
     signature: str
     parameters: int
+    #: What the code is joined from, by the first lines: what somebody wrote has a name of its own.
+    sections: tuple[tuple[str, int], ...]
+    #: What the kernel does, in a few words.
+    label: str
 
 
 def result_of(entry: int) -> ElementType:
@@ -172,6 +178,7 @@ class _Writer:
         self._parameters = 1  # params.n, which the library's files know
         self._includes = dict.fromkeys(storage.INCLUDES)
         self._lines: list[str] = []
+        self._written: dict[int, Written] = {}
 
     def source(self) -> Source:
         self._coordinates()
@@ -198,11 +205,20 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   {body}
 }}
 """
-        return Source(
-            code + shaders.load(*self._includes),
-            signature,
-            self._parameters,
-        )
+        code += shaders.load(*self._includes)
+        sections = [(FILE, 1)]
+        for one in self._written.values():
+            code += one.before
+            begin = code.count("\n") + 1
+            code += one.body
+            sections += [(one.file, begin), (FILE, code.count("\n") + 2)]  # from the next line on
+            code += one.after
+        return Source(code, signature, self._parameters, tuple(sections), self._label())
+
+    def _label(self) -> str:
+        names = [name for place in self._places if (name := name_of(self._tape[place]))]
+        shown = names[:_MOST_NAMES] + ["…"] * (len(names) > _MOST_NAMES)
+        return f"fused: {' '.join(shown)}" if names else "fused"
 
     def _line(self, text: str) -> None:
         self._lines.append(text)
@@ -281,8 +297,10 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
                 operands_of(entry), made.given, made.cast_to, strict=True
             )
         ]
-        if not made.operation.expressions:  # a change of type
+        if not made.expression:  # a change of type
             return values[0]
+        if made.written is not None:
+            self._written[made.number] = made.written
         self._includes |= dict.fromkeys(made.includes)
         value = made.expression.format(*values)
         # What the operation computed may not be of the result's bits.

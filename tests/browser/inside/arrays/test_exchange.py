@@ -56,10 +56,12 @@ def test_copies(bg: Any) -> None:
         bg.from_dlpack([1.0])
 
 
-async def test_another_device(bg: Any) -> None:
+def test_another_device(bg: Any) -> None:
+    from pyodide.ffi import run_sync
+
     x = bg.asarray([1.0, 2.0])
     assert x.to_device(x.device) is x
-    other = await bg.Device.request(warm_up=False)
+    other = run_sync(bg.Device.request(warm_up=False))
     try:
         moved = x.to_device(other)
         assert moved.device is other

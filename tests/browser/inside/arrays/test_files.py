@@ -23,10 +23,12 @@ def test_one_array(bg: Any, tmp_path: Path, dtype: str) -> None:
     assert_same(bg.load(str(tmp_path / "f.npy")), x)
 
 
-async def test_open_files(bg: Any, tmp_path: Path) -> None:
+def test_open_files(bg: Any, tmp_path: Path) -> None:
+    from pyodide.ffi import run_sync
+
     x = sample("float32", (4, 3))
     file = io.BytesIO()
-    await bg.save_async(file, bg.asarray(x).T)
+    run_sync(bg.save_async(file, bg.asarray(x).T))
     bg.save(file, bg.asarray([1, 2, 3]))
     file.seek(0)
     assert_same(bg.load(file), x.T)
@@ -35,13 +37,15 @@ async def test_open_files(bg: Any, tmp_path: Path) -> None:
     assert_same(bg.load(tmp_path / "named.npy"), x)
 
 
-async def test_many_arrays(bg: Any, tmp_path: Path) -> None:
+def test_many_arrays(bg: Any, tmp_path: Path) -> None:
+    from pyodide.ffi import run_sync
+
     x, y = sample("float32", (4, 3)), sample("uint8", 7)
     a, b = bg.asarray(x), bg.asarray(y)
     bg.savez(tmp_path / "plain.npz", a, second=b)
     bg.savez_compressed(tmp_path / "small.npz", a * 0, second=b)
-    await bg.savez_async(tmp_path / "plain.npz", a, second=b)
-    await bg.savez_compressed_async(tmp_path / "small.npz", a * 0, second=b)
+    run_sync(bg.savez_async(tmp_path / "plain.npz", a, second=b))
+    run_sync(bg.savez_compressed_async(tmp_path / "small.npz", a * 0, second=b))
     assert (tmp_path / "small.npz").stat().st_size < (tmp_path / "plain.npz").stat().st_size + 100
     with np.load(tmp_path / "plain.npz") as found:
         np.testing.assert_array_equal(found["arr_0"], x, strict=True)
