@@ -10,14 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from browsergpu.core.element_types import TYPES, UINT32, ElementType
+from browsergpu.core.element_types import FLOAT16, TYPES, UINT32, ElementType
 from browsergpu.kernels import shaders
 from browsergpu.kernels.fused import storage
 from browsergpu.kernels.fused.operations import Written, numbered
+from browsergpu.kernels.wgsl_types import F16, F32, Floats
 
 THREADS = 256  # in a workgroup
 FILE = "fused.wgsl"  # what errors in generated text are told by
 _MOST_NAMES = 6  # of operations, in a label
+#: Names of entries whose value is one that was there before.
+_MOVES = frozenset(("", "astype", "load", "where"))
 #: Kernels that are remembered. A program of everyday has tens of them.
 MOST_KERNELS = 512
 
@@ -101,6 +104,9 @@ class Source:
     sections: tuple[tuple[str, int], ...]
     #: What the kernel does, in a few words.
     label: str
+    #: Of what it writes and has computed as floats: the place among the bindings, the name, where
+    #: the floats stand. Nothing that is only moved.
+    floats: tuple[tuple[int, str, Floats], ...]
 
 
 def result_of(entry: int) -> ElementType:
@@ -163,6 +169,11 @@ def source(
     return _Writer(tape, results, ways, rank, by_fours).source()
 
 
+def _label(names: Sequence[str]) -> str:
+    shown = [*names[:_MOST_NAMES], *["…"] * (len(names) > _MOST_NAMES)]
+    return f"fused: {' '.join(shown)}" if names else "fused"
+
+
 class _Writer:
     def __init__(
         self, tape: tuple[int, ...], results: tuple[int, ...], ways: str, rank: int, by_fours: bool
@@ -213,12 +224,21 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
             code += one.body
             sections += [(one.file, begin), (FILE, code.count("\n") + 2)]  # from the next line on
             code += one.after
-        return Source(code, signature, self._parameters, tuple(sections), self._label())
-
-    def _label(self) -> str:
         names = [name for place in self._places if (name := name_of(self._tape[place]))]
-        shown = names[:_MOST_NAMES] + ["…"] * (len(names) > _MOST_NAMES)
-        return f"fused: {' '.join(shown)}" if names else "fused"
+        return Source(
+            code,
+            signature,
+            self._parameters,
+            tuple(sections),
+            _label(names),
+            tuple(self._floats()),
+        )
+
+    def _floats(self) -> Iterator[tuple[int, str, Floats]]:
+        for number, place in enumerate(self._results, len(self._leaves)):
+            kind = result_of(self._tape[place])
+            if kind.kind in "fc" and name_of(self._tape[place]) not in _MOVES:
+                yield number, f"y{place}", F16 if kind is FLOAT16 else F32
 
     def _line(self, text: str) -> None:
         self._lines.append(text)
