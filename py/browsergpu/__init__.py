@@ -165,11 +165,8 @@ from browsergpu.array.functions.manipulation import (
     tile,
     unstack,
 )
-from browsergpu.array.functions.own_kernels import (
-    ElementwiseKernel,
-    ReductionKernel,
-    kernel,
-)
+from browsergpu.array.functions.own_kernels import ElementwiseKernel, kernel
+from browsergpu.array.functions.own_reductions import ReductionKernel
 from browsergpu.array.functions.raw_kernel import RawKernel
 from browsergpu.array.functions.sorting import (
     argmax,
