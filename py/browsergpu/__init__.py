@@ -131,6 +131,17 @@ from browsergpu.array.functions.elementwise import (
     where,
 )
 from browsergpu.array.functions.evaluation import eval, explain
+from browsergpu.array.functions.exchange import from_dlpack
+from browsergpu.array.functions.files import (
+    SavedArrays,
+    load,
+    save,
+    save_async,
+    savez,
+    savez_async,
+    savez_compressed,
+    savez_compressed_async,
+)
 from browsergpu.array.functions.information import __array_namespace_info__
 from browsergpu.array.functions.linear import (
     matmul,
@@ -157,6 +168,9 @@ from browsergpu.array.functions.manipulation import (
     transpose,
     unstack,
 )
+from browsergpu.array.functions.own_kernels import ElementwiseKernel, kernel
+from browsergpu.array.functions.own_reductions import ReductionKernel
+from browsergpu.array.functions.raw_kernel import RawKernel
 from browsergpu.array.functions.sets import (
     isin,
     unique_all,
@@ -188,6 +202,7 @@ from browsergpu.array.functions.statistics import (
     sum,
     var,
 )
+from browsergpu.array.x64 import set_x64
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp
@@ -239,6 +254,7 @@ __all__ = [
     "DType",
     "Device",
     "DeviceArray",
+    "ElementwiseKernel",
     "KernelEvent",
     "KernelExecutor",
     "KernelSummary",
@@ -246,7 +262,10 @@ __all__ = [
     "PipelineStats",
     "Policy",
     "Profile",
+    "RawKernel",
     "ReduceOp",
+    "ReductionKernel",
+    "SavedArrays",
     "TensorBackend",
     "TensorHandle",
     "TensorMeta",
@@ -327,6 +346,7 @@ __all__ = [
     "forget_tuning_async",
     "forget_workgroup_sizes",
     "forget_workgroup_sizes_async",
+    "from_dlpack",
     "full",
     "full_like",
     "get_adapter_info",
@@ -352,9 +372,11 @@ __all__ = [
     "isin",
     "isinf",
     "isnan",
+    "kernel",
     "less",
     "less_equal",
     "linspace",
+    "load",
     "log",
     "log1p",
     "log2",
@@ -398,7 +420,14 @@ __all__ = [
     "result_type",
     "roll",
     "round",
+    "save",
+    "save_async",
+    "savez",
+    "savez_async",
+    "savez_compressed",
+    "savez_compressed_async",
     "searchsorted",
+    "set_x64",
     "sign",
     "signbit",
     "sin",

@@ -20,10 +20,11 @@ import pytest
 import wgpu
 import wgpu.backends.wgpu_native
 
-from browsergpu.core.element_types import TYPES
+from browsergpu.array.functions.own_kernels import ElementwiseKernel
+from browsergpu.core.element_types import COMPLEX64, TYPES
 from browsergpu.kernels import shaders
 from browsergpu.kernels.family import Kernel
-from browsergpu.kernels.fused.operations import OPERATIONS, overload
+from browsergpu.kernels.fused.operations import OPERATIONS, overload, overload_of
 from browsergpu.kernels.fused.reduction import COLUMNS, FOUR_COLUMNS, ROWS, WIDE, reduction
 from browsergpu.kernels.fused.source import leaf, operation, source
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
@@ -192,6 +193,18 @@ def test_generated_kernels(device: Any, name: str) -> None:
             made = source(tape, (arity,), ways, 2, True)
             module = device.create_shader_module(code=made.code, label=f"{name} of {kind}")
             device.create_compute_pipeline(layout="auto", compute={"module": module})
+
+
+def test_kernels_of_ones_own(device: Any) -> None:
+    """An operation that a user wrote, of all dtypes."""
+    (own,) = ElementwiseKernel("T x, complex64 c", "T y", "y = x", "own")._operations
+    for kind in TYPES:
+        found = overload_of(own, (kind, COMPLEX64))
+        assert found is not None
+        tape = (leaf(kind), leaf(COMPLEX64), operation(found.number, 0, 1))
+        made = source(tape, (2,), "WS", 1, True)
+        module = device.create_shader_module(code=made.code, label=f"own of {kind}")
+        device.create_compute_pipeline(layout="auto", compute={"module": module})
 
 
 @pytest.mark.parametrize("dealt", [ROWS, FOUR_COLUMNS, COLUMNS])

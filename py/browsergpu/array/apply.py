@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, reduce
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from browsergpu.array.lazy.tape import Tape
 from browsergpu.array.numbers import python_number, typed_number, words_of
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
+from browsergpu.array.x64 import look_at
 from browsergpu.core import shapes
 from browsergpu.core.element_types import (
     DEFAULTS,
@@ -85,6 +87,8 @@ def _with_another(op: str, a: Any, b: Any) -> Any:
     else:
         typed = typed_number(other)
         if typed is None:
+            if isinstance(other, np.ndarray):
+                look_at(op, "operand", other.dtype)
             if isinstance(other, np.ndarray | list):
                 copy = array.like(uploaded(array.tape, np.asarray(other)))
                 return binary(op, array, copy) if array is a else binary(op, copy, array)
@@ -113,15 +117,24 @@ def apply(op: str, like: V, *operands: Any) -> V:
         x.node.kind if isinstance(x, Value) else _kind_of_number(number, common)
         for x, number in zip(operands, numbers, strict=True)
     ]
-    made = resolve(op, tuple(kinds))
+    values = [x if number is None else number for x, number in zip(operands, numbers, strict=True)]
+    return recorded(op, like, resolve(op, tuple(kinds)), values, kinds)
+
+
+def recorded(
+    op: str, like: V, made: Overload, operands: Sequence[Any], kinds: Sequence[ElementType]
+) -> V:
+    """An overload's value for arrays of one device and numbers, which are of these types. Raises
+    OverflowError where a number is not within its type's range."""
     shape = reduce(
-        lambda a, b: a if a == b else shapes.broadcast(op, a, b), [x.node.shape for x in arrays]
+        lambda a, b: a if a == b else shapes.broadcast(op, a, b),
+        [x.node.shape for x in operands if isinstance(x, Value)],
     )
     words = [
-        None if isinstance(x, Value) else words_of(number, kind)
-        for x, number, kind in zip(operands, numbers, kinds, strict=True)
+        None if isinstance(x, Value) else words_of(x, kind)
+        for x, kind in zip(operands, kinds, strict=True)
     ]
-    window = tape.window(shape, len(operands))
+    window = like.tape.window(shape, len(operands))
     places = [
         window.place_of(x.node) if given is None else window.number(kind, given)
         for x, given, kind in zip(operands, words, kinds, strict=True)
@@ -146,8 +159,12 @@ def cast_to(op: str, x: V, kind: ElementType, *, copy: bool = True) -> V:
 def packed(x: V) -> V:
     """The array with its elements packed in memory of their own from its beginning on."""
     node = x.node.in_memory()
-    if node.strides is None and node.offset == 0:
-        return x
+    return x if node.strides is None and node.offset == 0 else copied(x)
+
+
+def copied(x: V) -> V:
+    """The array's elements, packed in memory that nothing else has."""
+    node = x.node
     window = x.tape.window(node.shape, 1)
     return x.like(window.add(cast(node.kind, node.kind), window.place_of(node)).in_memory())
 

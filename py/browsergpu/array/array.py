@@ -196,11 +196,31 @@ class Array(Value):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return self._protocols.function(func, args, kwargs)
 
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A capsule with a copy in the host's memory, as WebGPU gives no pointers to the GPU's.
+        Waits. Raises BufferError where another device or no copy is asked for."""
+        return reading.dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Where ``__dlpack__`` puts what it gives: the host."""
+        return reading.HOST
+
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
-        """The array itself: it can be on its own device only."""
-        if device is not self.device or stream is not None:
-            raise InvalidArgument("to_device", "device", device, "the array's own")
-        return self
+        """The array on a device: itself on its own one, else a copy, which waits."""
+        if stream is not None:
+            raise InvalidArgument("to_device", "stream", stream, "None, as WebGPU has no streams")
+        if device is self.device:
+            return self
+        if not isinstance(device, Device):
+            raise InvalidArgument("to_device", "device", device, "a Device")
+        return self._protocols.loaded(self.numpy(), device)  # type: ignore[no-any-return]
 
     def __copy__(self) -> Array:
         return self.like(self.node)

@@ -106,9 +106,9 @@ def product(a: Any, b: Any) -> Any:
     return linear.matmul(*_on_one_device((a, b)))
 
 
-def loaded(data: np.ndarray) -> Array:
-    """An array of what was pickled."""
-    return creation.asarray(data)
+def loaded(data: np.ndarray, device: Any = None) -> Array:
+    """An array of what was pickled, or moved to another device."""
+    return creation.asarray(data, device=device)
 
 
 def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

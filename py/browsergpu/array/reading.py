@@ -13,6 +13,9 @@ from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.gpu import platform
 
+#: DLPack's name of the host's memory: kDLCPU, and the number of that device.
+HOST = (1, 0)
+
 _SHOWN = 1000  # elements; of more, NumPy shows those at the edges
 _EDGE = 3
 
@@ -31,6 +34,23 @@ async def numpy_async(x: Value) -> np.ndarray:
     if array.nbytes:
         await transfers.read(device, node.storage.buffer, 0, array.reshape(-1).data.cast("B"))
     return array.astype(node.kind.numpy, copy=False)
+
+
+def dlpack(
+    x: Value,
+    stream: Any,
+    max_version: tuple[int, int] | None,
+    dl_device: tuple[int, int] | None,
+    copy: bool | None,
+) -> Any:
+    """A DLPack capsule with a copy on the host, of which NumPy is the producer. Waits."""
+    if stream is not None:
+        raise InvalidArgument("__dlpack__", "stream", stream, "None, as it is for the host")
+    if dl_device is not None and tuple(map(int, dl_device)) != HOST:
+        raise BufferError(f"__dlpack__: dl_device is {dl_device}; arrays go to {HOST}, the host")
+    if copy is False:
+        raise BufferError("__dlpack__: copy is False, but the GPU's memory must be copied")
+    return numpy(x).__dlpack__(max_version=max_version, copy=copy)
 
 
 def item(op: str, x: Value) -> Any:

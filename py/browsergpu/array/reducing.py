@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any, TypeVar
 
@@ -60,15 +61,22 @@ def reduced(
         if function not in _OF_NOTHING:
             raise InvalidArgument(op, "x", node.shape, "elements to reduce")
         return x.like(full_node(x.tape, shape, node.kind, _OF_NOTHING[function]))
-    steps = shapes.reduction_steps(node.shape, axes)
-    if not steps or product(shape) == 0:
-        return views.reshaped(op, x, shape)
     wide = WIDE[node.kind.computed]
     made = resolve(function, (wide, wide))
     nothing = words_of(_nothing(function, made.result), made.result)
-    how = Folding(op, made, nothing, () if scale is None else words_of(scale, FLOAT32))
-    storage = folded(x.tape.kernels, how, _values(node), steps)
-    return cast_to(op, x.like(stored(made.result, shape, storage)), node.kind, copy=False)
+    scaled = () if scale is None else words_of(scale, FLOAT32)
+    found = brought_together(x, Folding(op, made, nothing, scaled), axes, shape)
+    return cast_to(op, found, node.kind, copy=False)
+
+
+def brought_together(x: V, how: Folding, axes: tuple[int, ...], shape: Shape) -> V:
+    """The elements along axes that have some, as a Folding says, in the shape of the result: of its
+    operation's type."""
+    steps = shapes.reduction_steps(x.node.shape, axes)
+    if not steps or product(shape) == 0:
+        return cast_to(how.op, views.reshaped(how.op, x, shape), how.made.result, copy=False)
+    storage = folded(x.tape.kernels, how, _values(x.node), steps)
+    return x.like(stored(how.made.result, shape, storage))
 
 
 def _nothing(function: str, kind: ElementType) -> Any:
@@ -103,6 +111,31 @@ def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdim
             x.tape.device, op, memory_view(node), memory_view(result), steps, correction
         )
     return x.like(result)
+
+
+def by_halves(combine: Callable[[V, V], V], x: V, axes: tuple[int, ...], shape: Shape) -> V:
+    """The elements along axes that have some, by halves, which a function brings together until one
+    index is left; in another shape. It needs no value of nothing."""
+    for axis in axes:
+        extent = x.node.shape[axis]
+        left = None
+        while extent > 1:
+            if extent % 2:
+                last = _part(x, axis, extent - 1, extent)
+                left = last if left is None else combine(left, last)
+            half = extent // 2
+            x = combine(_part(x, axis, 0, half), _part(x, axis, half, 2 * half))
+            extent = half
+        x = x if left is None else combine(x, left)
+    return views.reshaped("reduce", x, shape)
+
+
+def _part(x: V, axis: int, begin: int, end: int) -> V:
+    x.node.in_memory()
+    strides = views.strides_of(x)
+    shape = list(x.node.shape)
+    shape[axis] = end - begin
+    return views.view(x, tuple(shape), strides, begin * strides[axis])
 
 
 def widened(x: V) -> V:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,14 @@ from browsergpu.array import transfers
 from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy.node import Node, stored
 from browsergpu.array.lazy.tape import Tape
+from browsergpu.array.x64 import look_at
 from browsergpu.core.element_types import DEMOTED, ElementType, of_numpy
 from browsergpu.core.errors import InvalidArgument, InvalidType
-
-_told: set[str] = set()
 
 
 def element_type(op: str, dtype: Any) -> ElementType:
     """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int32, float
-    float32, complex complex64). 64-bit ones are demoted, with one warning."""
+    float32, complex complex64). 64-bit ones are demoted or refused: see ``set_x64``."""
     if dtype is int or dtype is float or dtype is complex:
         return DEMOTED[np.dtype(dtype)]
     try:
@@ -29,11 +27,7 @@ def element_type(op: str, dtype: Any) -> ElementType:
     found = of_numpy(given)
     if found is None:
         raise InvalidType(op, "dtype", given, "bool, whole numbers, floats or complex numbers")
-    if given in DEMOTED and given.name not in _told:
-        _told.add(given.name)
-        warnings.warn(
-            f"the GPU has no {given.name}; browsergpu takes {found.name} for it", stacklevel=4
-        )
+    look_at(op, "dtype", given)
     return found
 
 

@@ -22,7 +22,7 @@ class BackendConfig:
         operation that caused it (and at once, where Python can block); slow.
     check_nan: in debug mode, also raise ValidationError for an operation, kernels of your own
         included, whose written buffers hold a float32 or float16 NaN; reads every result back. Not
-        for what only moves or fills words: transpose, copy, fill.
+        for what only moves or fills words: transpose, copy, fill, an array's elements by index.
     max_buffer_size: bytes that one buffer may have, at least 256, None for the device's own limit.
     memory_limit: bytes that all buffers together may take, None for what the GPU gives.
     enable_pipeline_cache: False compiles a kernel at each call, which is only good for measuring.

@@ -69,7 +69,9 @@ class Debugger:
             self._check_nan(pipeline, fields)
 
     def _check_nan(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
-        for name, identity, floats in written_floats(pipeline, fields):
+        generated = self._device.generated_floats.get(pipeline.id, ())
+        written = [(name, int(fields[3 + place]), floats) for place, name, floats in generated]
+        for name, identity, floats in written or written_floats(pipeline, fields):
             nbytes = self._device.memory.nbytes_of(identity)
             contents = np.empty(-(-nbytes // 4) * 4, np.uint8)
             if contents.size == 0:

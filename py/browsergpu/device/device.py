@@ -22,6 +22,7 @@ from browsergpu.kernels.build import Prepare, prepare
 from browsergpu.kernels.choices import Choices, Picks
 from browsergpu.kernels.facts import Facts
 from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.wgsl_types import Floats
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
 #: Optional features that kernels or tools make use of; a device is given those its adapter has.
@@ -133,6 +134,9 @@ class Device:
         self.pipeline_misses = 0
         #: The words of the smallest buffers that a user's pipeline was dispatched on, by its id.
         self.smallest_bound: dict[int, list[int]] = {}
+        #: For check_nan, what pipelines of generated kernels write as floats, by their ids: place
+        #: among the bindings, name, where the floats stand.
+        self.generated_floats: dict[int, tuple[tuple[int, str, Floats], ...]] = {}
         self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
         self._warming: Future[None] | None = None  # kept, as the event loop does not
         # The pipelines that the current workgroup sizes choose.

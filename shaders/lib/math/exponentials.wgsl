@@ -18,7 +18,7 @@ struct Exponent {
 }
 
 fn exponent_of(v: vec4f) -> Exponent {
-  let bounded = clamp(v, vec4f(-104.0), vec4f(104.0));
+  let bounded = clamp(v, vec4f(-300.0), vec4f(300.0)); // beyond 104 it is 0, or infinite
   let whole = round(bounded * 1.442695);
   let large = kept(bounded - whole * 0.693359375);
   let rest = large + whole * 0.00021219444;

@@ -304,6 +304,26 @@ def test_check_nan_counts_the_elements_alone() -> None:
             backend.free(y)
 
 
+def test_check_nan_finds_them_in_generated_kernels() -> None:
+    import browsergpu as bg
+    from browsergpu.errors import ValidationError
+
+    with opened(debug_mode=True, check_nan=True) as backend:
+        bg.use(backend)
+        x = bg.asarray(np.array([1, 0, 4], np.float32))
+        for number in (x, x.astype("float16"), x * 1j):
+            with pytest.raises(
+                ValidationError, match=r"of \d elements of 'y\d+' are NaN"
+            ) as caught:
+                (number * 2 / number).numpy()
+            assert caught.value.op.startswith("fused: ")
+            assert caught.value.op.endswith("multiply divide")
+        assert (x / (x + 1)).numpy()[1] == 0.0
+        data = bg.asarray(np.array([np.nan, 1], np.float32))  # NaN may come in, and be moved
+        assert np.isnan(data[bg.asarray([1, 0])].numpy()[1])
+        del x, number, data
+
+
 NAN_MAKERS = {
     "f32": "array<f32>", "vectors": "array<vec2<f32>>", "aliased": "array<Real>",
     "structs": "array<Pair>", "fixed": "array<f32, 2>", "behind words": "Tail",

@@ -104,7 +104,9 @@ LIBRARY = sorted(
     for path in shaders.directory().glob("lib/**/*.wgsl")
 )
 # Some are there for kernels whose text is put together by a program.
-SHARED = [file for file in LIBRARY if not file.startswith(("lib/math/", "lib/fused/"))]
+SHARED = [
+    file for file in LIBRARY if not file.startswith(("lib/math/", "lib/fused/", "lib/complex/"))
+]
 
 
 def own_text(file: str) -> str:

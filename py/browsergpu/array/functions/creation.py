@@ -11,7 +11,9 @@ from browsergpu.array import apply, views
 from browsergpu.array.array import Array
 from browsergpu.array.context import current
 from browsergpu.array.gathering import coordinates
+from browsergpu.array.numbers import python_number
 from browsergpu.array.uploading import element_type, uploaded
+from browsergpu.array.x64 import look_at
 from browsergpu.core import checks
 from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32, INT32, ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -34,11 +36,13 @@ def asarray(
     if copy is False:
         raise InvalidArgument("asarray", "copy", copy, "True or None, for what is on the host")
     tape = current(device)
-    if isinstance(obj, list | tuple):
-        obj = _on_host(obj)
-    data = np.asarray(obj)
+    # Lists and numbers have no dtype of their own: NumPy's 64 bits are only its default for them.
+    is_plain = isinstance(obj, list | tuple) or python_number(obj) is not None
+    data = np.asarray(_on_host(obj))
     if data.dtype == object:
         raise InvalidType("asarray", "obj", obj, "numbers, all rows of one length")
+    if kind is None and not is_plain:
+        look_at("asarray", "obj", data.dtype)
     return Array(uploaded(tape, data, kind), tape)
 
 

@@ -1,5 +1,6 @@
 """Functions of each element. All take arrays, of which one may be a Python number, that broadcast
-to one shape, and give an array of it; a chain of them is one kernel."""
+to one shape, and give an array of it; a chain of them is one kernel. Complex numbers have the
+branch cuts and special cases of C17's Annex G."""
 
 from __future__ import annotations
 
@@ -56,14 +57,14 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
 
 abs = _unary("abs", "The absolute value; of complex numbers float32.")
-acos = _unary("acos", "The angle from 0 to π whose cosine it is. Floats.")
-acosh = _unary("acosh", "The hyperbolic arc cosine. Floats.")
+acos = _unary("acos", "The angle from 0 to π whose cosine it is. Floats, complex.")
+acosh = _unary("acosh", "The hyperbolic arc cosine. Floats, complex.")
 add = _binary("add", "a + b; of bools whether one is true.")
-asin = _unary("asin", "The angle from -π/2 to π/2 whose sine it is. Floats.")
-asinh = _unary("asinh", "The hyperbolic arc sine. Floats.")
-atan = _unary("atan", "The angle from -π/2 to π/2 whose tangent it is. Floats.")
+asin = _unary("asin", "The angle from -π/2 to π/2 whose sine it is. Floats, complex.")
+asinh = _unary("asinh", "The hyperbolic arc sine. Floats, complex.")
+atan = _unary("atan", "The angle from -π/2 to π/2 whose tangent it is. Floats, complex.")
 atan2 = _binary("atan2", "The angle from -π to π of the point (x2, x1). Floats.")
-atanh = _unary("atanh", "The hyperbolic arc tangent. Floats.")
+atanh = _unary("atanh", "The hyperbolic arc tangent. Floats, complex.")
 bitwise_and = _binary(
     "bitwise_and", "Each bit, or bool, that is set in both. Whole numbers and bool."
 )
@@ -81,12 +82,12 @@ bitwise_xor = _binary(
 ceil = _unary("ceil", "The least whole number that is not less. Real numbers.")
 conj = _unary("conj", "The complex conjugate. Numbers.")
 copysign = _binary("copysign", "The size of a with the sign of b. Floats.")
-cos = _unary("cos", "The cosine, of radians. Floats.")
-cosh = _unary("cosh", "The hyperbolic cosine. Floats.")
-divide = _binary("divide", "a / b. Floats; whole numbers become float32.")
+cos = _unary("cos", "The cosine, of radians. Floats, complex.")
+cosh = _unary("cosh", "The hyperbolic cosine. Floats, complex.")
+divide = _binary("divide", "a / b. Floats, complex; whole numbers become float32.")
 equal = _binary("equal", "Whether they are equal.")
-exp = _unary("exp", "e to the power of it. Floats.")
-expm1 = _unary("expm1", "exp(x) - 1, also near 0. Floats.")
+exp = _unary("exp", "e to the power of it. Floats, complex.")
+expm1 = _unary("expm1", "exp(x) - 1, also near 0. Floats, complex.")
 floor = _unary("floor", "The greatest whole number that is not greater. Real numbers.")
 floor_divide = _binary(
     "floor_divide", "a / b, rounded down; whole numbers by 0 give 0. Real numbers."
@@ -101,10 +102,10 @@ isnan = _unary("isnan", "Whether it is NaN.")
 logaddexp = _binary("logaddexp", "The logarithm of e to the x1 plus e to the x2. Floats.")
 less = _binary("less", "Whether a < b. Real numbers.")
 less_equal = _binary("less_equal", "Whether a <= b. Real numbers.")
-log = _unary("log", "The natural logarithm. Floats.")
-log10 = _unary("log10", "The logarithm to base 10. Floats.")
-log1p = _unary("log1p", "log(1 + x), also near 0. Floats.")
-log2 = _unary("log2", "The logarithm to base 2. Floats.")
+log = _unary("log", "The natural logarithm. Floats, complex.")
+log10 = _unary("log10", "The logarithm to base 10. Floats, complex.")
+log1p = _unary("log1p", "log(1 + x), also near 0. Floats, complex.")
+log2 = _unary("log2", "The logarithm to base 2. Floats, complex.")
 logical_and = _binary("logical_and", "Whether both are true; anything but 0 is.")
 logical_not = _unary("logical_not", "Whether it is not true; anything but 0 is.")
 logical_or = _binary("logical_or", "Whether one at least is true.")
@@ -116,20 +117,20 @@ negative = _unary("negative", "The number with the other sign; unsigned ones wra
 nextafter = _binary("nextafter", "The next float32 from x1 towards x2. Floats.")
 not_equal = _binary("not_equal", "Whether they differ.")
 positive = _unary("positive", "The number itself. Numbers.")
-pow = _binary("pow", "x1 to the power of x2. Real numbers.")
+pow = _binary("pow", "x1 to the power of x2. Numbers.")
 real = _unary("real", "The real part; of complex numbers float32.")
-reciprocal = _unary("reciprocal", "1 / x. Floats.")
+reciprocal = _unary("reciprocal", "1 / x. Floats, complex.")
 remainder = _binary(
     "remainder", "a - b floor(a / b), of b's sign; of whole numbers by 0, 0. Real numbers."
 )
 round = _unary("round", "The nearest whole number, of two equally near ones the even one. Numbers.")
 sign = _unary("sign", "-1, 0 or 1; of complex numbers x / |x|. Numbers.")
 signbit = _unary("signbit", "Whether the sign is minus, also of 0 and NaN. Floats.")
-sin = _unary("sin", "The sine, of radians. Floats.")
-sinh = _unary("sinh", "The hyperbolic sine. Floats.")
-sqrt = _unary("sqrt", "The square root, NaN of negative numbers. Floats.")
+sin = _unary("sin", "The sine, of radians. Floats, complex.")
+sinh = _unary("sinh", "The hyperbolic sine. Floats, complex.")
+sqrt = _unary("sqrt", "The square root, NaN of negative numbers. Floats, complex.")
 square = _unary("square", "x * x. Numbers.")
 subtract = _binary("subtract", "a - b. Numbers.")
-tan = _unary("tan", "The tangent, of radians. Floats.")
-tanh = _unary("tanh", "The hyperbolic tangent. Floats.")
+tan = _unary("tan", "The tangent, of radians. Floats, complex.")
+tanh = _unary("tanh", "The hyperbolic tangent. Floats, complex.")
 trunc = _unary("trunc", "The number without what is behind the point. Real numbers.")

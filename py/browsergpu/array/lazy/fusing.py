@@ -9,12 +9,14 @@ from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy.layout import Layout, layout
 from browsergpu.array.lazy.node import Node
 from browsergpu.core.checks import product
+from browsergpu.core.errors import DeviceError
 from browsergpu.core.grids import cover
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.port import Pipeline
 from browsergpu.kernels import shaders
 from browsergpu.kernels.fused.source import (
+    FILE,
     MOST_KERNELS,
     THREADS,
     Source,
@@ -60,9 +62,10 @@ class Kernels:
     def _compile(self, kernel: Source) -> Pipeline:
         immediate = 4 * kernel.parameters <= self._immediate_bytes
         code = shaders.with_immediates(kernel.code) if immediate else kernel.code
-        return self.device.recorder.create_pipeline(
-            label="fused",
-            file="fused.wgsl",
+        made = self.device.recorder.create_pipeline(
+            label=kernel.label,
+            file=FILE,
+            sections=kernel.sections,
             code=code,
             entry_point="main",
             signature=kernel.signature,
@@ -70,6 +73,9 @@ class Kernels:
             parameter_format="I" * kernel.parameters,
             immediate=immediate,
         )
+        if self.device.config.check_nan:
+            self.device.generated_floats[made.id] = kernel.floats
+        return made
 
 
 def run(
@@ -82,10 +88,15 @@ def run(
 ) -> None:
     """Gives the wanted values memory, and records what computes them: what is at their places of
     the tape ``code``, whose results are of ``shape``. ``leaves`` are the arrays that it reads, and
-    ``words`` its numbers, with their places."""
+    ``words`` its numbers, with their places.
+
+    Raises DeviceError where debug mode finds a fault in what has been recorded, once all is: the
+    values are then as they have become. Of other errors they stay without memory.
+    """
     device = kernels.device
     n = product(shape)
     made: list[Storage] = []
+    faults: list[DeviceError] = []
     try:
         for node in wanted:
             buffer = device.memory.get_buffer("array", node.kind.device_bytes(n))
@@ -93,21 +104,29 @@ def run(
         if n:
             by_place = dict(zip((node.place for node in wanted), made, strict=True))
             for plan in plans(kernels, shape, code, leaves, sorted(by_place)):
-                device.recorder.dispatch(
-                    kernels.pipeline(plan.kernel),
-                    *cover(n, 4 * THREADS),
-                    *[node.storage.buffer.id for node in plan.read],
-                    *[by_place[place].buffer.id for place in plan.places],
-                    n,
-                    *plan.words,
-                    *[word for place in plan.kept for word in words.get(place, ())],
-                )
+                pipeline = kernels.pipeline(plan.kernel)
+                try:
+                    device.recorder.dispatch(
+                        pipeline,
+                        *cover(n, 4 * THREADS),
+                        *[node.storage.buffer.id for node in plan.read],
+                        *[by_place[place].buffer.id for place in plan.places],
+                        n,
+                        *plan.words,
+                        *[word for place in plan.kept for word in words.get(place, ())],
+                    )
+                except DeviceError as error:
+                    if not faults:
+                        faults.append(error)
     except BaseException:
         for storage in made:
             storage.release()
         raise
     for node, storage in zip(wanted, made, strict=True):
         node.put(storage)
+        node.window = None
+    if faults:
+        raise faults.pop()  # not to be held by this frame, which its traceback holds
 
 
 def plans(

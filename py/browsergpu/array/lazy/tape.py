@@ -141,8 +141,16 @@ class Window:
         """Computes what somebody holds of it. Raises OutOfMemory where there is no room; the values
         are then still to be computed."""
         wanted = [node for node in self.nodes if node.holders]
-        if wanted:
-            fusing.run(self.tape.kernels, self.shape, self.code, self.leaves, self.words, wanted)
+        try:
+            if wanted:
+                fusing.run(
+                    self.tape.kernels, self.shape, self.code, self.leaves, self.words, wanted
+                )
+        finally:
+            if not any(node.window for node in wanted):  # they are in memory
+                self._close()
+
+    def _close(self) -> None:
         for node in self.nodes:
             node.window = None
         windows = self.tape.windows

@@ -15,9 +15,11 @@ from browsergpu.core.element_types import (
     COMPLEX64,
     FLOAT32,
     INT8,
+    TYPES,
     ElementType,
     promoted,
 )
+from browsergpu.core.errors import InvalidArgument
 
 Types = tuple[ElementType, ...]
 #: The operands' types as they come -> those that they are cast to first, and the result's; None
@@ -25,15 +27,30 @@ Types = tuple[ElementType, ...]
 Rule = Callable[[Types], tuple[Types, ElementType] | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """WGSL that somebody wrote for one overload: ``body``, between the lines before it and those
+    after it, which begin with a line break; errors in it are told by ``file`` and its lines."""
+
+    file: str
+    before: str
+    body: str
+    after: str
+    expression: str
+
+
+@dataclass(frozen=True, eq=False)
 class Operation:
     """One operation. ``expressions`` by what the last operand is computed in; ``includes`` are the
-    shader files that they need."""
+    shader files that they need, but for the one of complex numbers, which needs ``of_complex``."""
 
     name: str
     rule: Rule
     expressions: Mapping[str, str]
     includes: tuple[str, ...] = ()
+    of_complex: tuple[str, ...] = ()
+    #: Instead of expressions, what makes the text of an overload of its number and types.
+    write: Callable[[int, Types], Written] | None = None
 
 
 def _common(types: Types) -> ElementType:
@@ -128,12 +145,15 @@ def _all(expression: str, kinds: str = "fiu") -> dict[str, str]:
 
 
 _INTEGERS = ("lib/fused/integers.wgsl",)
-_COMPLEX = ("lib/fused/complex.wgsl",)
 _EXTREMES = ("lib/fused/extremes.wgsl",)
 
 
 def _math(*names: str) -> tuple[str, ...]:
     return tuple(f"lib/math/{name}.wgsl" for name in names)
+
+
+def _complex(*names: str) -> tuple[str, ...]:
+    return tuple(f"lib/complex/{name}.wgsl" for name in names)
 
 
 def _compared(name: str, sign: str) -> Operation:
@@ -142,16 +162,22 @@ def _compared(name: str, sign: str) -> Operation:
     })  # fmt: skip
 
 
+def _function(name: str, file: str, of_complex: str) -> Operation:
+    """A function of one float or complex number, and its files in lib/math/ and lib/complex/."""
+    expressions = {"f": f"np_{name}({{0}})", "c": f"c_{name}({{0}})"}
+    return Operation(name, floats, expressions, _math(file), _complex(of_complex))
+
+
 _ROWS = (
     Operation("add", anything, _all("({0} + {1})") | {
         "b": "({0} | {1})", "c": "c_add({0}, {1})",
-    }, _COMPLEX),
-    Operation("subtract", signed, _all("({0} - {1})") | {"c": "c_subtract({0}, {1})"}, _COMPLEX),
+    }),
+    Operation("subtract", signed, _all("({0} - {1})") | {"c": "c_subtract({0}, {1})"}),
     Operation("multiply", anything, _all("({0} * {1})") | {
         "b": "({0} & {1})", "c": "c_multiply({0}, {1})",
-    }, _COMPLEX),
+    }),
     Operation("divide", floats, {"f": "np_divide({0}, {1})", "c": "c_divide({0}, {1})"},
-        (*_math("quotients"), *_COMPLEX)),
+        _math("quotients"), _complex("quotients")),
     Operation("floor_divide", real_numbers, {
         "f": "np_floor_divide({0}, {1})",
         "i": "floor_divide_signed({0}, {1})",
@@ -170,40 +196,40 @@ _ROWS = (
     }, _EXTREMES),
     Operation("negative", signed, {
         "f": "(-{0})", "i": "(-{0})", "u": "(~{0} + vec4u(1u))", "c": "c_negative({0})",
-    }, _COMPLEX),
+    }),
     Operation("positive", signed, _all("{0}", "fiuc")),
     Operation("abs", magnitude, {
-        "f": "abs({0})", "i": "abs({0})", "u": "{0}", "b": "{0}", "c": "c_abs({0})",
-    }, _COMPLEX),
-    Operation("square", numbers, _all("({0} * {0})") | {"c": "c_multiply({0}, {0})"}, _COMPLEX),
-    Operation("sqrt", real_floats, {"f": "np_sqrt({0})"}, _math("roots")),
-    Operation("reciprocal", real_floats, {"f": "np_reciprocal({0})"}, _math("quotients")),
+        "f": "abs({0})", "i": "abs({0})", "u": "{0}", "b": "{0}", "c": "np_hypot({0}.re, {0}.im)",
+    }, of_complex=_math("roots")),
+    Operation("square", numbers, _all("({0} * {0})") | {"c": "c_multiply({0}, {0})"}),
+    _function("sqrt", "roots", "roots"),
+    _function("reciprocal", "quotients", "quotients"),
     Operation("floor", real, {"f": "np_floor({0})", **_all("{0}", "iub")}, _math("rounding")),
     Operation("ceil", real, {"f": "np_ceil({0})", **_all("{0}", "iub")}, _math("rounding")),
     Operation("trunc", real, {"f": "np_trunc({0})", **_all("{0}", "iub")}, _math("rounding")),
     Operation("round", signed, {
         "f": "np_round({0})", "c": "C(np_round({0}.re), np_round({0}.im))", **_all("{0}", "iu"),
-    }, (*_math("rounding"), *_COMPLEX)),
+    }, _math("rounding"), _math("rounding")),
     Operation("sign", signed, {
         "f": "np_sign({0})", "i": "sign({0})", "u": "min({0}, vec4u(1u))",
         "c": "c_sign({0})",
-    }, (*_math("signs"), *_COMPLEX)),
+    }, _math("signs"), _complex("quotients")),
     Operation("copysign", real_floats, {"f": "np_copysign({0}, {1})"}, _math("signs")),
     Operation("signbit", lambda types: (types, BOOL) if types[0].kind == "f" else None, {
         "f": "np_signbit({0})",
     }, _math("signs")),
     Operation("isnan", lambda types: (types, BOOL), {
-        "f": "np_isnan({0})", "c": "(np_isnan({0}.re) | np_isnan({0}.im))",
+        "f": "np_isnan({0})", "c": "c_isnan({0})",
         **_all("vec4<bool>()", "iub"),
-    }, _math("signs")),
+    }, _math("signs"), _complex("parts")),
     Operation("isinf", lambda types: (types, BOOL), {
-        "f": "np_isinf({0})", "c": "(np_isinf({0}.re) | np_isinf({0}.im))",
+        "f": "np_isinf({0})", "c": "c_isinf({0})",
         **_all("vec4<bool>()", "iub"),
-    }, _math("signs")),
+    }, _math("signs"), _complex("parts")),
     Operation("isfinite", lambda types: (types, BOOL), {
-        "f": "np_isfinite({0})", "c": "(np_isfinite({0}.re) & np_isfinite({0}.im))",
+        "f": "np_isfinite({0})", "c": "c_isfinite({0})",
         **_all("vec4<bool>(true)", "iub"),
-    }, _math("signs")),
+    }, _math("signs"), _complex("parts")),
     Operation("equal", comparison, _all("({0} == {1})", "fiub") | {
         "b": "({0} == {1})", "c": "(({0}.re == {1}.re) & ({0}.im == {1}.im))",
     }),
@@ -232,26 +258,27 @@ _ROWS = (
     Operation("imag", magnitude, {
         "c": "{0}.im", "f": "vec4f()", "i": "vec4i()", "u": "vec4u()", "b": "vec4<bool>()",
     }),
-    Operation("conj", signed, {"c": "C({0}.re, -{0}.im)", **_all("{0}")}, _COMPLEX),
+    Operation("conj", signed, {"c": "C({0}.re, -{0}.im)", **_all("{0}")}),
     Operation("where", choice, {
         **_all("select({2}, {1}, {0})", "fiub"), "c": "c_select({2}, {1}, {0})",
-    }, _COMPLEX),
-    Operation("pow", real_numbers, {
+    }),
+    Operation("pow", numbers, {
         "f": "np_pow({0}, {1})", "i": "power_signed({0}, {1})", "u": "power_unsigned({0}, {1})",
-    }, (*_math("powers"), *_INTEGERS)),
+        "c": "c_pow({0}, {1})",
+    }, (*_math("powers"), *_INTEGERS), _complex("powers")),
     *(
-        Operation(name, real_floats, {"f": f"np_{name}({{0}})"}, _math(file))
-        for file, names in {
-            "trigonometry": ("sin", "cos", "tan"),
-            "arcs": ("asin", "acos", "atan"),
-            "hyperbolic": ("sinh", "cosh", "tanh"),
-            "inverse_hyperbolic": ("asinh", "acosh", "atanh"),
-            "exponentials": ("exp", "expm1"),
-            "logarithms": ("log", "log1p", "log2", "log10"),
-            "error_function": ("erf",),
-        }.items()
+        _function(name, file, of_complex)
+        for file, of_complex, names in (
+            ("trigonometry", "hyperbolic", ("sin", "cos", "tan")),
+            ("arcs", "arcs", ("asin", "acos", "atan")),
+            ("hyperbolic", "hyperbolic", ("sinh", "cosh", "tanh")),
+            ("inverse_hyperbolic", "arcs", ("asinh", "acosh", "atanh")),
+            ("exponentials", "exponentials", ("exp", "expm1")),
+            ("logarithms", "logarithms", ("log", "log1p", "log2", "log10")),
+        )
         for name in names
     ),
+    Operation("erf", real_floats, {"f": "np_erf({0})"}, _math("error_function")),
     *(
         Operation(name, real_floats, {"f": f"np_{name}({{0}}, {{1}})"}, _math(file))
         for name, file in {
@@ -272,24 +299,42 @@ class Overload:
     given: Types
     cast_to: Types
     result: ElementType
+    written: Written | None = None
 
     @property
     def expression(self) -> str:
-        """Its WGSL."""
-        return self.operation.expressions[self.cast_to[-1].computed]
+        """Its WGSL; "" of a change of type."""
+        if self.written is not None:
+            return self.written.expression
+        return self.operation.expressions.get(self.cast_to[-1].computed, "")
 
+    @property
+    def includes(self) -> tuple[str, ...]:
+        """The shader files that this needs."""
+        if self.cast_to[-1].computed == "c":
+            return self.operation.of_complex
+        return self.operation.includes
+
+
+#: Overloads that there can be, of which a program of everyday has hundreds: as many as a tape can
+#: tell apart, less its other entries.
+MOST_OVERLOADS = 65_000
 
 #: Overloads by their numbers, and by operation and types; made when they are first used.
 _made: list[Overload] = []
-_known: dict[tuple[str, Types], Overload | None] = {}
-_cast = Operation("astype", anything, {})
+_known: dict[tuple[Operation, Types], Overload | None] = {}
+_casts = {kind: Operation("astype", anything, {}) for kind in TYPES}
 
 
 def overload(name: str, types: Types) -> Overload | None:
     """An operation for operands of these types; None where it does not take them."""
-    key = name, types
+    return overload_of(OPERATIONS[name], types)
+
+
+def overload_of(operation: Operation, types: Types) -> Overload | None:
+    """:func:`overload` of an operation that may have no name here."""
+    key = operation, types
     if key not in _known:
-        operation = OPERATIONS[name]
         found = operation.rule(types)
         _known[key] = None if found is None else _make(operation, types, *found)
     return _known[key]
@@ -297,9 +342,9 @@ def overload(name: str, types: Types) -> Overload | None:
 
 def cast(source: ElementType, target: ElementType) -> Overload:
     """The change of a type."""
-    key = "astype " + target.name, (source,)
+    key = _casts[target], (source,)
     if key not in _known:
-        _known[key] = _make(_cast, (source,), (target,), target)
+        _known[key] = _make(_casts[target], (source,), (target,), target)
     made = _known[key]
     assert made is not None
     return made
@@ -311,6 +356,10 @@ def numbered(number: int) -> Overload:
 
 
 def _make(operation: Operation, given: Types, cast_to: Types, result: ElementType) -> Overload:
-    made = Overload(len(_made), operation, given, cast_to, result)
+    number = len(_made)
+    if number >= MOST_OVERLOADS:
+        raise InvalidArgument(operation.name, "kernels", number, f"at most {MOST_OVERLOADS}")
+    written = None if operation.write is None else operation.write(number, cast_to)
+    made = Overload(number, operation, given, cast_to, result, written)
     _made.append(made)
     return made

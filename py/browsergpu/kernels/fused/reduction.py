@@ -71,10 +71,13 @@ def reduction(
         body.parameter(name)
     nothing = storage.of_parameter(kind, [body.parameter() for _ in range(max(1, kind.bits // 32))])
     scaled_value = f"v * bitcast<f32>({body.parameter()})" if scaled else "v"
-    body.include(*made.operation.includes, _FILES[dealt])
+    body.include(_FILES[dealt])
     body.coordinates()
     body.values()
     value = storage.converted(f"v{place}", result_of(tape[place]), kind)
+    # A text of somebody's own leaves out elements beyond the end: none that is combined is one.
+    combined = body.applied(made, "a", "b")
+    inside = "let i = (params.n >> 2u) + 1u;\n  " if made.written else ""
     return body.kernel(
         f"""\
 alias Four = {storage.WGSL[kind.computed]};
@@ -92,7 +95,7 @@ fn nothing() -> Four {{
 }}
 
 fn combine(a: Four, b: Four) -> Four {{
-  return {made.expression.format("a", "b")};
+  {inside}return {combined};
 }}
 
 fn scaled(v: Four) -> Four {{
@@ -100,7 +103,7 @@ fn scaled(v: Four) -> Four {{
 }}
 
 {_functions(kind)}""",
-        in_words=True,
+        named=made.operation.name,
     )
 
 

@@ -10,12 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from browsergpu.core.element_types import TYPES, UINT32, ElementType
+from browsergpu.core.element_types import FLOAT16, TYPES, UINT32, ElementType
 from browsergpu.kernels import shaders
 from browsergpu.kernels.fused import storage
-from browsergpu.kernels.fused.operations import numbered
+from browsergpu.kernels.fused.operations import Overload, Written, numbered
+from browsergpu.kernels.wgsl_types import F16, F32, Floats
 
 THREADS = 256  # in a workgroup
+FILE = "fused.wgsl"  # what errors in generated text are told by
+_MOST_NAMES = 6  # of operations, in a label
+#: Names of entries whose value is one that was there before.
+_MOVES = frozenset(("", "astype", "load", "where"))
 #: Kernels that are remembered. A program of everyday has tens of them.
 MOST_KERNELS = 512
 
@@ -95,6 +100,13 @@ class Source:
     code: str
     signature: str
     parameters: int
+    #: What the code is joined from, by the first lines: what somebody wrote has a name of its own.
+    sections: tuple[tuple[str, int], ...]
+    #: What the kernel does, in a few words.
+    label: str
+    #: Of what it writes and has computed as floats: the place among the bindings, the name, where
+    #: the floats stand. Nothing that is only moved.
+    floats: tuple[tuple[int, str, Floats], ...]
 
 
 def result_of(entry: int) -> ElementType:
@@ -173,6 +185,11 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     )
 
 
+def _label(names: Sequence[str]) -> str:
+    shown = [*names[:_MOST_NAMES], *["…"] * (len(names) > _MOST_NAMES)]
+    return f"fused: {' '.join(shown)}" if names else "fused"
+
+
 class Body:
     """The part of a kernel that computes four neighbouring elements, the ``i``-th four."""
 
@@ -190,6 +207,7 @@ class Body:
         self._parameters = ["n"]  # which the library's files know
         self._includes = dict.fromkeys(storage.INCLUDES)
         self._lines: list[str] = []
+        self._written: dict[int, Written] = {}
 
     def values(self) -> None:
         """v0, v1, …: the values of the entries that are needed."""
@@ -198,35 +216,66 @@ class Body:
             if not is_loaded(self._tape[place]):
                 self.line(f"let v{place} = {reads.get(place) or self._value(place)};")
 
-    def text(self) -> str:
-        """Its statements."""
-        return "\n  ".join(self._lines)
-
-    def include(self, *files: str) -> None:
-        """Has the kernel include shader files."""
-        self._includes |= dict.fromkeys(files)
-
-    def kernel(self, functions: str, *, in_words: bool = False) -> Source:
-        """The kernel whose functions these are. It writes each result in fours, ``y`` and
-        the result's place, or, ``in_words``, words of one thing, ``y``."""
-        declared, signature = self._bindings(in_words)
-        fields = ", ".join(f"{name}: u32" for name in self._parameters)
-        code = f"""\
-struct Params {{ {fields} }}
-{declared}
-{shaders.PARAMETERS}
-{functions}"""
-        return Source(code + shaders.load(*self._includes), signature, len(self._parameters))
-
     def line(self, text: str) -> None:
+        """Another statement."""
         self._lines.append(text)
+
+    def text(self) -> str:
+        """All statements."""
+        return "\n  ".join(self._lines)
 
     def parameter(self, name: str = "") -> str:
         """Another parameter of the kernel, a u32, in WGSL."""
         self._parameters.append(name or f"p{len(self._parameters)}")
         return f"params.{self._parameters[-1]}"
 
-    def _bindings(self, in_words: bool) -> tuple[str, str]:
+    def include(self, *files: str) -> None:
+        """Has the kernel include shader files."""
+        self._includes |= dict.fromkeys(files)
+
+    def applied(self, made: Overload, *values: str) -> str:
+        """An operation on values of the types that it casts to, in WGSL, of the type in which its
+        result is computed."""
+        if made.written is not None:
+            self._written[made.number] = made.written
+        self.include(*made.includes)
+        return made.expression.format(*values)
+
+    def kernel(self, functions: str, *, named: str = "") -> Source:
+        """The kernel whose functions these are. It writes each result in fours, ``y`` and the
+        result's place; where it is ``named``, an operation, words of one thing, ``y``."""
+        declared, signature = self._bindings(in_words=bool(named))
+        fields = ", ".join(f"{name}: u32" for name in self._parameters)
+        code = f"""\
+struct Params {{ {fields} }}
+{declared}
+{shaders.PARAMETERS}
+{functions}"""
+        code += shaders.load(*self._includes)
+        sections = [(FILE, 1)]
+        for one in self._written.values():
+            code += one.before
+            begin = code.count("\n") + 1
+            code += one.body
+            sections += [(one.file, begin), (FILE, code.count("\n") + 2)]  # from the next line on
+            code += one.after
+        names = [name for place in self._places if (name := name_of(self._tape[place]))]
+        return Source(
+            code,
+            signature,
+            len(self._parameters),
+            tuple(sections),
+            _label([*names, *([named] if named else [])]),
+            () if named else tuple(self._floats()),
+        )
+
+    def _floats(self) -> Iterator[tuple[int, str, Floats]]:
+        for number, place in enumerate(self._results, len(self._leaves)):
+            kind = result_of(self._tape[place])
+            if kind.kind in "fc" and name_of(self._tape[place]) not in _MOVES:
+                yield number, f"y{place}", F16 if kind is FLOAT16 else F32
+
+    def _bindings(self, *, in_words: bool) -> tuple[str, str]:
         read = [
             (f"x{place}", self._words(place, self._ways.get(place, EACH) in (WHOLE, MOVED, ROWS)))
             for place in self._leaves
@@ -303,9 +352,8 @@ struct Params {{ {fields} }}
                 operands_of(entry), made.given, made.cast_to, strict=True
             )
         ]
-        if not made.operation.expressions:  # a change of type
+        if not made.expression:  # a change of type
             return values[0]
-        self.include(*made.operation.includes)
-        value = made.expression.format(*values)
+        value = self.applied(made, *values)
         # What the operation computed may not be of the result's bits.
         return storage.narrowed(value, made.result) if made.result.bits < 32 else value

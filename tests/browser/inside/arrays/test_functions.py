@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,18 +50,39 @@ def test_what_asarray_refuses(bg: Any) -> None:
             bg.zeros(shape)
 
 
-def test_64_bits_are_demoted_with_one_warning(bg: Any) -> None:
-    from browsergpu.array import uploading
-
-    uploading._told.clear()
+def test_64_bits_are_demoted_or_refused(bg: Any) -> None:
+    wide = np.array([1.0, 2.0])
+    bg.set_x64("demote")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(2):
             assert bg.zeros(2, dtype="float64").dtype == np.float32
             assert bg.asarray([1, 2], dtype=np.int64).dtype == np.int32
+            assert bg.asarray(wide.astype(">f8")).dtype == np.float32
+            assert (bg.zeros(2) + wide.astype(complex)).dtype == np.complex64
+        assert bg.set_x64("quiet") == "demote"
+        assert bg.asarray(wide, dtype=bg.float64).dtype == np.float32
     assert [str(w.message).split(";")[0] for w in caught] == [
-        "the GPU has no float64", "the GPU has no int64",
+        "the GPU has no float64", "the GPU has no int64", "the GPU has no complex128",
     ]  # fmt: skip
+    assert all(Path(w.filename).name == Path(__file__).name for w in caught)
+    bg.set_x64("raise")
+    try:
+        for call in (
+            lambda: bg.zeros(2, dtype=bg.int64), lambda: bg.asarray(wide),
+            lambda: bg.ones(2) * wide, lambda: bg.ones(2).astype("complex128"),
+        ):  # fmt: skip
+            with pytest.raises(TypeError, match=r"float32|int32|complex64"):
+                call()
+        for good in (
+            bg.asarray([1.0, 2.0]), bg.asarray(wide, dtype="float32"), bg.ones(2) * np.float64(2),
+            bg.asarray(3), bg.ones(2, dtype=float),
+        ):  # fmt: skip
+            assert good.dtype in (np.float32, np.int32)
+    finally:
+        bg.set_x64("demote")
+    with pytest.raises(ValueError, match="mode"):
+        bg.set_x64("promote")
 
 
 def test_making_arrays(bg: Any) -> None:

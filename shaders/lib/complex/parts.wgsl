@@ -1,0 +1,61 @@
+// Complex numbers by their bits: which are infinite or no numbers, and their powers of two. One is
+// infinite where one part is, whatever the other part is (C17 Annex G.3).
+
+//#include lib/floats.wgsl
+//#include lib/fused/complex.wgsl
+//#include lib/math/bits.wgsl
+
+fn c_isinf(z: C) -> vec4<bool> {
+  return (size_bits(z.re) == vec4u(INFINITY)) | (size_bits(z.im) == vec4u(INFINITY));
+}
+
+fn c_isnan(z: C) -> vec4<bool> {
+  return are_nan(z.re) | are_nan(z.im);
+}
+
+fn c_isfinite(z: C) -> vec4<bool> {
+  return max(size_bits(z.re), size_bits(z.im)) < vec4u(INFINITY);
+}
+
+// Subnormal numbers are zeros.
+fn is_zero(v: vec4f) -> vec4<bool> {
+  return size_bits(v) < vec4u(SMALLEST);
+}
+
+fn c_iszero(z: C) -> vec4<bool> {
+  return is_zero(z.re) & is_zero(z.im);
+}
+
+fn infinities() -> vec4f {
+  return vec4f(from_bits(INFINITY));
+}
+
+// v where it is a number, or where `also` says so.
+fn number_or_nan(v: vec4f, is_number: vec4<bool>) -> vec4f {
+  return select(vec4f(quiet_nan()), v, is_number);
+}
+
+// v 2^whole, with v's sign where that is 0.
+fn scaled(v: vec4f, whole: vec4i) -> vec4f {
+  let size = size_bits(v);
+  let value = times_power(bitcast<vec4f>(size), whole);
+  return flipped(select(value, vec4f(), size < vec4u(SMALLEST)), sign_bits(v));
+}
+
+fn c_scaled(z: C, whole: vec4i) -> C {
+  return C(scaled(z.re, whole), scaled(z.im, whole));
+}
+
+// The power of two that the larger part begins with.
+fn exponent_of_larger(z: C) -> vec4i {
+  return vec4i(max(size_bits(z.re), size_bits(z.im)) >> vec4u(23u)) - vec4i(127);
+}
+
+// What has the direction of an infinite number, where z is one: its parts are 1 where they were
+// infinite, else 0.
+fn boxed(z: C) -> C {
+  let one = vec4u(ONE);
+  let re = select(vec4u(), one, size_bits(z.re) == vec4u(INFINITY)) | sign_bits(z.re);
+  let im = select(vec4u(), one, size_bits(z.im) == vec4u(INFINITY)) | sign_bits(z.im);
+  return c_select(z, C(bitcast<vec4f>(re), bitcast<vec4f>(im)), c_isinf(z));
+}

@@ -1,0 +1,38 @@
+// Powers: by products for whole exponents up to 64, else by e^(w ln z), whose error grows with the
+// size of w ln z: 2 |w ln z| + 4 ULP.
+
+//#include lib/complex/exponentials.wgsl
+//#include lib/complex/logarithms.wgsl
+//#include lib/complex/parts.wgsl
+//#include lib/complex/quotients.wgsl
+
+// a b; 0 where b is, whatever a is.
+fn product_or_zero(a: vec4f, b: vec4f) -> vec4f {
+  return select(a * b, vec4f(), is_zero(b));
+}
+
+fn whole_power(z: C, exponent: vec4f) -> C {
+  var rest = vec4u(abs(exponent));
+  var square = z;
+  var power = C(vec4f(1.0), vec4f());
+  for (var n = 0; n < 7; n++) {
+    let is_odd = (rest & vec4u(1u)) != vec4u();
+    power = c_select(power, c_multiply(power, square), is_odd);
+    square = c_multiply(square, square);
+    rest >>= vec4u(1u);
+  }
+  return c_select(power, c_reciprocal(power), exponent < vec4f());
+}
+
+// Of 0 the power is 1, 0 or no number, as the exponent is 0, has a positive real part, or not.
+fn c_pow(z: C, w: C) -> C {
+  let log = c_log(z);
+  let re = product_or_zero(log.re, w.re) - product_or_zero(log.im, w.im);
+  let im = product_or_zero(log.im, w.re) + product_or_zero(log.re, w.im);
+  let is_whole = is_zero(w.im) & (abs(w.re) <= vec4f(64.0)) & (round(w.re) == w.re);
+  let exponent = select(vec4f(), w.re, is_whole);
+  let value = c_select(c_exp(C(re, im)), whole_power(z, exponent), is_whole);
+  let of_zero = number_or_nan(vec4f(), w.re > vec4f());
+  let with_zero = c_select(value, C(of_zero, of_zero), c_iszero(z));
+  return c_select(with_zero, C(vec4f(1.0), vec4f()), c_iszero(w));
+}

@@ -1,0 +1,30 @@
+// Square roots, within 4 ULP of each part.
+
+//#include lib/complex/parts.wgsl
+//#include lib/math/wide.wgsl
+
+// The root with a real part that is not negative: t = sqrt((|x| + |z|) / 2) and |y| / 2t are its
+// parts, the first one the real one where x is not negative. C17 G.6.4.2 has the special cases.
+fn c_sqrt(z: C) -> C {
+  let even = exponent_of_larger(z) & vec4i(-2);
+  let m = c_scaled(z, -even);
+  let size = near_root(m.re * m.re + m.im * m.im);
+  let t = near_root(0.5 * (abs(m.re) + size));
+  let u = abs(m.im) / (2.0 * max(t, vec4f(1e-30)));
+  let half = even >> vec4u(1u);
+  let large = scaled(t, half);
+  let small = scaled(u, half);
+  let is_left = sign_bits(z.re) != vec4u();
+  let value = C(select(large, small, is_left), select(small, large, is_left));
+
+  let x_infinite = size_bits(z.re) == vec4u(INFINITY);
+  let y_infinite = size_bits(z.im) == vec4u(INFINITY);
+  let beside = number_or_nan(vec4f(), !are_nan(z.im)); // the part beside an infinite one
+  var re = number_or_nan(value.re, !c_isnan(z));
+  var im = number_or_nan(value.im, !c_isnan(z));
+  re = select(re, select(infinities(), beside, is_left), x_infinite);
+  im = select(im, select(beside, infinities(), is_left), x_infinite);
+  re = select(re, infinities(), y_infinite);
+  im = select(im, infinities(), y_infinite);
+  return C(re, flipped(im, sign_bits(z.im)));
+}
