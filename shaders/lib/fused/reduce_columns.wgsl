@@ -10,12 +10,7 @@ fn part(at: u32) -> Four {
   return lane_of(four, at & 3u);
 }
 
-@compute @workgroup_size(THREADS)
-fn main(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-) {
+fn reduce_columns(group: vec3u, groups: vec3u, thread: u32) {
   let lanes = params.lanes;
   let blocks = (params.inner + WIDTH * lanes - 1u) / (WIDTH * lanes);
   let which = group.y * groups.x + group.x; // (outer × chunks + chunk) × blocks + block

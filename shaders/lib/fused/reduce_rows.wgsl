@@ -8,12 +8,7 @@ fn part(i: u32, begin: u32, end: u32) -> Four {
   return chosen(nothing(), elements(i), inside);
 }
 
-@compute @workgroup_size(THREADS)
-fn main(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-) {
+fn reduce_rows(group: vec3u, groups: vec3u, thread: u32) {
   let lanes = params.lanes;
   let lane = thread & (lanes - 1u);
   let to = (group.y * groups.x + group.x) * (THREADS / lanes) + thread / lanes; // row × chunks + chunk

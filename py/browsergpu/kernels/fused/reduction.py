@@ -34,11 +34,7 @@ WIDE: dict[str, ElementType] = {
 ROWS, FOUR_COLUMNS, COLUMNS = "rows", "four columns", "columns"
 
 _FIELDS = ("outer", "length", "inner", "chunk", "chunks", "lanes")
-_FILES = {
-    ROWS: "lib/fused/reduce_rows.wgsl",
-    FOUR_COLUMNS: "lib/fused/reduce_columns.wgsl",
-    COLUMNS: "lib/fused/reduce_columns.wgsl",
-}
+_FUNCTIONS = {ROWS: "reduce_rows", FOUR_COLUMNS: "reduce_columns", COLUMNS: "reduce_columns"}
 #: The words of the first of four values, by what they are computed in.
 _WORDS = {
     "f": ("bitcast<u32>(v.x)",),
@@ -71,7 +67,7 @@ def reduction(
         body.parameter(name)
     nothing = storage.of_parameter(kind, [body.parameter() for _ in range(max(1, kind.bits // 32))])
     scaled_value = f"v * bitcast<f32>({body.parameter()})" if scaled else "v"
-    body.include(_FILES[dealt])
+    body.include(f"lib/fused/{_FUNCTIONS[dealt]}.wgsl")
     body.coordinates()
     body.values()
     value = storage.converted(f"v{place}", result_of(tape[place]), kind)
@@ -102,7 +98,16 @@ fn scaled(v: Four) -> Four {{
   return {scaled_value};
 }}
 
-{_functions(kind)}""",
+{_functions(kind)}
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {{
+  {_FUNCTIONS[dealt]}(group, groups, thread);
+}}
+""",
         named=made.operation.name,
     )
 
