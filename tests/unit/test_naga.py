@@ -25,7 +25,14 @@ from browsergpu.core.element_types import COMPLEX64, TYPES
 from browsergpu.kernels import shaders
 from browsergpu.kernels.family import Kernel
 from browsergpu.kernels.fused.operations import OPERATIONS, overload, overload_of
-from browsergpu.kernels.fused.reduction import COLUMNS, FOUR_COLUMNS, ROWS, WIDE, reduction
+from browsergpu.kernels.fused.reduction import (
+    ALIGNED_ROWS,
+    COLUMNS,
+    FOUR_COLUMNS,
+    ROWS,
+    WIDE,
+    reduction,
+)
 from browsergpu.kernels.fused.source import leaf, operation, source
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 
@@ -207,7 +214,7 @@ def test_kernels_of_ones_own(device: Any) -> None:
         device.create_compute_pipeline(layout="auto", compute={"module": module})
 
 
-@pytest.mark.parametrize("dealt", [ROWS, FOUR_COLUMNS, COLUMNS])
+@pytest.mark.parametrize("dealt", [ROWS, ALIGNED_ROWS, FOUR_COLUMNS, COLUMNS])
 def test_generated_reductions(device: Any, dealt: str) -> None:
     for number, kind in enumerate(WIDE.values()):
         for name in ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or"):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from typing import Any, TypeVar
 
 import numpy as np
 
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape
-from browsergpu.array.numbers import python_number, typed_number, words_of
+from browsergpu.array.numbers import PYTHON, python_number, typed_number, words_of
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
 from browsergpu.array.x64 import look_at
@@ -78,9 +78,25 @@ def in_place(op: str, x: V, other: Any) -> V:
     return x
 
 
+@lru_cache(maxsize=1024, typed=True)
+def _beside(
+    op: str, kind: ElementType, number: Any, is_left: bool
+) -> tuple[Overload, ElementType, tuple[int, ...]]:
+    """The operation on an array of a type and one of Python's numbers but 0, whose two signs are
+    equal to a cache; the number's type and words."""
+    own = beside_number(kind, type(number))
+    return resolve(op, (kind, own) if is_left else (own, kind)), own, words_of(number, own)
+
+
 def _with_another(op: str, a: Any, b: Any) -> Any:
     array, other = (a, b) if isinstance(a, Value) else (b, a)
-    kind = array.node.kind
+    node = array.node
+    kind = node.kind
+    is_left = array is a
+    if type(other) in PYTHON and other:
+        made, own, words = _beside(op, kind, other, is_left)
+        window = array.tape.window(node.shape, 2)
+        return array.like(window.add_number(made, node, own, words, is_left))
     number = python_number(other)
     if number is not None:
         own = beside_number(kind, type(number))
@@ -94,12 +110,9 @@ def _with_another(op: str, a: Any, b: Any) -> Any:
                 return binary(op, array, copy) if array is a else binary(op, copy, array)
             return NotImplemented
         own, number = typed
-    is_left = array is a
     made = resolve(op, (kind, own) if is_left else (own, kind))
-    words = words_of(number, own)
-    window = array.tape.window(array.node.shape, 2)
-    place, at = window.place_of(array.node), window.number(own, words)
-    return array.like(window.add(made, *((place, at) if is_left else (at, place))))
+    window = array.tape.window(node.shape, 2)
+    return array.like(window.add_number(made, node, own, words_of(number, own), is_left))
 
 
 def apply(op: str, like: V, *operands: Any) -> V:

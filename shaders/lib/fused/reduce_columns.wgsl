@@ -30,16 +30,20 @@ fn reduce_columns(group: vec3u, groups: vec3u, thread: u32) {
     var v3 = nothing();
     var j = start + thread / lanes;
     var at = (output / params.chunks * params.length + j) * params.inner + column;
-    for (; j + 3u * lines < end; j += 4u * lines) {
+    for (; j + 7u * lines < end; j += 8u * lines) { // eight loads on their way at once
       let w0 = part(at);
       let w1 = part(at + step);
       let w2 = part(at + 2u * step);
       let w3 = part(at + 3u * step);
-      value = combine(value, w0);
-      v1 = combine(v1, w1);
-      v2 = combine(v2, w2);
-      v3 = combine(v3, w3);
-      at += 4u * step;
+      let w4 = part(at + 4u * step);
+      let w5 = part(at + 5u * step);
+      let w6 = part(at + 6u * step);
+      let w7 = part(at + 7u * step);
+      value = combine(combine(value, w0), w4);
+      v1 = combine(combine(v1, w1), w5);
+      v2 = combine(combine(v2, w2), w6);
+      v3 = combine(combine(v3, w3), w7);
+      at += 8u * step;
     }
     for (; j < end; j += lines) {
       value = combine(value, part(at));

@@ -1,8 +1,11 @@
 // The rows of a generated reduction (kernels/fused/reduction.py), whose inner is 1: each chunk of a row
 // has `lanes` neighbouring threads, each of which takes every so many-th four. Fours at the chunk's
-// ends may be its own in part.
+// ends may be its own in part, unless they are ALIGNED.
 
 fn part(i: u32, begin: u32, end: u32) -> Four {
+  if (ALIGNED) {
+    return elements(i);
+  }
   let at = 4u * i + vec4u(0u, 1u, 2u, 3u);
   let inside = (at >= vec4u(begin)) & (at < vec4u(end));
   return chosen(nothing(), elements(i), inside);

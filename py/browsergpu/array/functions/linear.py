@@ -47,7 +47,7 @@ def _of_floats(op: str, x1: Array, x2: Array) -> Array:
 
 
 def _of_whole_numbers(op: str, x1: Array, x2: Array) -> Array:
-    """All products of a row and a column in memory, and their sum."""
+    """The sums of the products of rows and columns, which get no memory."""
     left = x1[None, :] if x1.ndim == 1 else x1
     right = x2[:, None] if x2.ndim == 1 else x2
     if left.shape[-1] != right.shape[-2]:

@@ -16,7 +16,13 @@ from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels import cuts
 from browsergpu.kernels.fused.operations import Overload
-from browsergpu.kernels.fused.reduction import COLUMNS, FOUR_COLUMNS, ROWS, reduction
+from browsergpu.kernels.fused.reduction import (
+    ALIGNED_ROWS,
+    COLUMNS,
+    FOUR_COLUMNS,
+    ROWS,
+    reduction,
+)
 from browsergpu.kernels.fused.source import THREADS, leaf
 
 Extents = tuple[int, int, int]
@@ -71,7 +77,8 @@ def folded(kernels: Kernels, how: Folding, values: Values, steps: Sequence[Exten
 
 def _cut(outer: int, length: int, inner: int) -> tuple[cuts.Cut, str]:
     if inner == 1:
-        return cuts.cut(outer, length, inner, THREADS), ROWS
+        part = cuts.cut(outer, length, inner, THREADS)
+        return part, ROWS if length % 4 else ALIGNED_ROWS  # a chunk is a power of two, or the row
     if inner % 4 == 0:
         return cuts.cut(outer, length, inner, THREADS), FOUR_COLUMNS
     return cuts.cut_lanes(outer, length, inner, THREADS), COLUMNS

@@ -91,6 +91,20 @@ class Window:
         second = y.place if y.window is self else self.place_of(y)
         return self._added(overload.result, of_two(overload.number, first, second))
 
+    def add_number(
+        self, overload: Overload, x: Node, kind: ElementType, words: tuple[int, ...], is_left: bool
+    ) -> Node:
+        """The value of an operation on a value and a new number, or, not ``is_left``, the other way
+        round."""
+        place = x.place if x.window is self else self.place_of(x)
+        code = self.code
+        at = len(code)
+        code.append(number(kind))
+        self.words[at] = words
+        if is_left:
+            return self._added(overload.result, of_two(overload.number, place, at))
+        return self._added(overload.result, of_two(overload.number, at, place))
+
     def add(self, overload: Overload, *places: int) -> Node:
         """The value of an operation on values at places of the tape."""
         return self._added(overload.result, operation(overload.number, *places))

@@ -29,12 +29,17 @@ WIDE: dict[str, ElementType] = {
     "b": BOOL,
     "c": COMPLEX64,
 }
-#: How elements are dealt out: whole rows (inner is 1), four neighbouring columns to a thread (inner
-#: is a multiple of 4), or one.
-ROWS, FOUR_COLUMNS, COLUMNS = "rows", "four columns", "columns"
+#: How elements are dealt out: whole rows (inner is 1), those whose chunks are of fours throughout,
+#: four neighbouring columns to a thread (inner is a multiple of 4), or one.
+ROWS, ALIGNED_ROWS, FOUR_COLUMNS, COLUMNS = "rows", "aligned rows", "four columns", "columns"
 
 _FIELDS = ("outer", "length", "inner", "chunk", "chunks", "lanes")
-_FUNCTIONS = {ROWS: "reduce_rows", FOUR_COLUMNS: "reduce_columns", COLUMNS: "reduce_columns"}
+_FUNCTIONS = {
+    ROWS: "reduce_rows",
+    ALIGNED_ROWS: "reduce_rows",
+    FOUR_COLUMNS: "reduce_columns",
+    COLUMNS: "reduce_columns",
+}
 #: The words of the first of four values, by what they are computed in.
 _WORDS = {
     "f": ("bitcast<u32>(v.x)",),
@@ -78,6 +83,7 @@ def reduction(
         f"""\
 alias Four = {storage.WGSL[kind.computed]};
 const THREADS = {THREADS}u;
+const ALIGNED = {"true" if dealt == ALIGNED_ROWS else "false"};
 const WIDTH = {4 if dealt == FOUR_COLUMNS else 1}u;
 var<workgroup> partial: array<Four, THREADS>;
 
