@@ -7,7 +7,7 @@ struct Params {
   columns: u32,
   first: u32,
   width: u32,
-  height: u32, // of main_take: the rows of the part
+  height: u32, // rows of the part, from the first one on
   way: u32, // how x is read: bits 1 transposed, 2 conjugated, 4 lower, 8 upper triangle, 16 scaled
 }
 
@@ -28,7 +28,7 @@ fn has(bit: u32) -> bool {
   return (params.way & bit) != 0u;
 }
 
-// y's part, of all rows, = x, of [rows, width], or of [width, rows] where transposed; divided by its scale. By
+// y's part = x, of [height, width], or of [width, height] where transposed; divided by its scale. By
 // its lower triangle, x is what it would be if it were Hermitian.
 @compute @workgroup_size(THREADS)
 fn main_copy(
@@ -38,11 +38,11 @@ fn main_copy(
 ) {
   let at = (group.y * groups.x + group.x) * THREADS + thread;
   let row = at / params.width;
-  let matrix = row / params.rows;
+  let matrix = row / params.height;
   if (matrix >= params.matrices) {
     return;
   }
-  let i = row % params.rows;
+  let i = row % params.height;
   let j = at % params.width;
   var from_row = i;
   var from_column = j;
@@ -51,14 +51,14 @@ fn main_copy(
   if (has(1u)) {
     from_row = j;
     from_column = i;
-    length = params.rows;
+    length = params.height;
   }
   if (has(4u) && i < j) {
     from_row = j;
     from_column = i;
     is_conjugate = !is_conjugate;
   }
-  var value = x[(matrix * params.rows) * params.width + from_row * length + from_column];
+  var value = x[matrix * params.height * params.width + from_row * length + from_column];
   if (is_conjugate) {
     value = conjugate(value);
   }
@@ -68,7 +68,7 @@ fn main_copy(
   if (has(16u)) {
     value = value / scales[matrix];
   }
-  y[row * params.columns + params.first + j] = value;
+  y[(matrix * params.rows + i) * params.columns + params.first + j] = value;
 }
 
 // y = a part of x, of [height, width]; of one of its triangles, with the rest 0; times its scale.

@@ -1,7 +1,7 @@
 // Singular values by Hestenes' one-sided Jacobi method (https://doi.org/10.1137/0106005): the
 // vectors of a matrix are turned in pairs until all are orthogonal to each other. A row of w, of
 // [vectors, columns], is one of the vectors, `length` numbers, and behind it what is to be turned
-// with it: of the identity, the right singular vectors come.
+// with it: of the identity, the right singular vectors come. Elements are about 1 at most.
 //
 // A round turns pairs that have no vector in common. A workgroup takes all pairs of a matrix, and
 // then any number of rounds and sweeps in a dispatch, or some of them and one round. A sweep
@@ -36,6 +36,7 @@ struct Params {
 const THREADS = 256u;
 const SWEEPS = 20u; // at most
 const NEAR = 1.2e-7; // cosines that count as 0, for vectors of one element
+const NOTHING = 3e-8; // projections that count as 0 beside the matrix's largest element, about 1
 
 var<workgroup> parts: array<vec4f, THREADS>;
 var<workgroup> is_busy: u32;
@@ -66,7 +67,9 @@ fn turn_pairs(matrix: u32, round: u32, sweep: u32, first: u32, thread: u32) {
   workgroupBarrier();
   let total = parts[thread - lane];
   let product = number_of(total.zw);
-  let near = NEAR * sqrt(f32(params.length)) * sqrt(total.x) * sqrt(total.y);
+  let longer = sqrt(max(total.x, total.y));
+  let shorter = sqrt(min(total.x, total.y));
+  let near = longer * max(NEAR * sqrt(f32(params.length)) * shorter, NOTHING);
   if (is_there && !(sqrt(square(product)) <= near)) {
     let rotation = rotation_of(total.x, total.y, product);
     for (var i = lane; i < params.columns; i += lanes) {

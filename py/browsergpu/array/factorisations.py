@@ -122,41 +122,38 @@ def _qr(build: Build, a: Operand, q: Operand, r: Operand, of: Matrices, width: i
 def _svd(
     build: Build, a: Operand, u: Operand, s: Operand, vh: Operand, of: Matrices, width: int
 ) -> None:
-    """One-sided rotations give V and U times the singular values; Householder's reflections make
-    of that orthogonal columns, as many as are wanted, also where values are 0. A wide matrix is
-    worked on as its adjoint."""
+    """Of A, or its adjoint where that has more rows, = Q R, R^H is turned: R^H = X S Y^H, so that
+    A = Q Y S X^H. That takes fewer sweeps than A itself. X comes of another factorisation, since of
+    values near 0 the vectors are not orthogonal enough, and of 0 there are none."""
     is_tall = of.rows >= of.columns
     length, count = (of.rows, of.columns) if is_tall else (of.columns, of.rows)
-    vectors, others = (u, vh) if is_tall else (vh, u)
-    rows = Matrices(of.count, count, length + count, of.is_complex)
-    scales, w = _turned(build, a.slot, of, rows, length, count)
-    products = build.temporary(of.nbytes)
-    right = others.slot if is_tall else build.temporary(rows.bytes_of(of.count * count * count))
-    jacobi.order_vectors(build, w, rows, length, scales, s.slot, products, right)
-    build.release(w, scales)
-    wide = Matrices(of.count, length, count + width, of.is_complex)
-    w = build.temporary(wide.nbytes)
-    matrices.put(build, products, w, wide, 0, count, TRANSPOSED)
-    build.release(products)
-    qr_kernels.qr(build, w, wide, count, positive=True)
+    tall = Matrices(of.count, length, count + width, of.is_complex)
+    scales, w, factors, rows = _turned(build, a.slot, of, tall, True)
+    square = Matrices(of.count, count, count, of.is_complex)
+    wide = square.wider(count)
+    products, adjoint = build.temporary(square.nbytes), build.temporary(square.nbytes)
+    jacobi.order_vectors(build, rows, wide, count, scales, s.slot, products, adjoint)
+    matrices.put_identity(build, w, tall, count, width)
+    matrices.put(build, adjoint, w, tall, count, count, _ADJOINT, height=count)
+    qr_kernels.multiply(build, w, factors, tall, count)
+    long, short = (u, vh) if is_tall else (vh, u)
     way = 0 if is_tall else _ADJOINT
-    matrices.take(build, w, wide, count, width, length, vectors.slot, way)
-    if not is_tall:
-        square = Matrices(of.count, count, count, of.is_complex)
-        matrices.take(build, right, square, 0, count, count, others.slot, _ADJOINT)
-        build.release(right)
-    build.release(w)
+    matrices.take(build, w, tall, count, width, length, long.slot, way)
+    matrices.put(build, products, rows, wide, 0, count, TRANSPOSED)
+    qr_kernels.qr(build, rows, wide, count, positive=True)
+    matrices.take(build, rows, wide, count, count, count, short.slot, _ADJOINT - way)
+    build.release(scales, w, factors, rows, products, adjoint)
 
 
 @of_operands
 def _singular_values(build: Build, a: Operand, s: Operand, of: Matrices) -> None:
     length, count = max(of.rows, of.columns), min(of.rows, of.columns)
-    rows = Matrices(of.count, count, length, of.is_complex)
-    scales, w = _turned(build, a.slot, of, rows, length, 0)
-    products = build.temporary(of.nbytes)
-    nothing = build.temporary(8)
-    jacobi.order_vectors(build, w, rows, length, scales, s.slot, products, nothing)
-    build.release(w, scales, products, nothing)
+    tall = Matrices(of.count, length, count, of.is_complex)
+    scales, w, factors, rows = _turned(build, a.slot, of, tall, False)
+    square = Matrices(of.count, count, count, of.is_complex)
+    products, nothing = build.temporary(square.nbytes), build.temporary(8)
+    jacobi.order_vectors(build, rows, square, count, scales, s.slot, products, nothing)
+    build.release(scales, w, factors, rows, products, nothing)
 
 
 @of_operands
@@ -182,15 +179,24 @@ def _scaled(build: Build, a: Slot, of: Matrices, wide: Matrices, way: int = 0) -
 
 
 def _turned(
-    build: Build, a: Slot, of: Matrices, rows: Matrices, length: int, count: int
-) -> tuple[Slot, Slot]:
-    """Temporaries: the matrices' scales, and as rows the columns of a, or of its adjoint where it
-    is wide, with so many of the identity behind them, turned until they are orthogonal."""
-    scales, w = build.temporary(4 * of.count), build.temporary(rows.nbytes)
+    build: Build, a: Slot, of: Matrices, tall: Matrices, beside: bool
+) -> tuple[Slot, Slot, Slot, Slot]:
+    """Temporaries: the matrices' scales; the QR factorisation of them, or of their adjoints, over
+    these, in two; and as rows the columns of R^H, with the identity ``beside`` them, turned until
+    they are orthogonal."""
+    count = min(of.rows, of.columns)
+    scales, w = build.temporary(4 * of.count), build.temporary(tall.nbytes)
     matrices.scale(build, a, of, scales)
-    way = TRANSPOSED if of.rows >= of.columns else CONJUGATED
-    matrices.put(build, a, w, rows, 0, length, way, scales)
-    if count:
-        matrices.put_identity(build, w, rows, length, count)
-    jacobi.turn_vectors(build, w, rows, length)
-    return scales, w
+    way = 0 if of.rows >= of.columns else _ADJOINT
+    matrices.put(build, a, w, tall, 0, count, way, scales)
+    factors = qr_kernels.factor(build, w, tall, count)
+    square = Matrices(of.count, count, count, of.is_complex)
+    wide = square.wider(count if beside else 0)
+    triangle, rows = build.temporary(square.nbytes), build.temporary(wide.nbytes)
+    matrices.take(build, w, tall, 0, count, count, triangle, UPPER | CONJUGATED)
+    matrices.put(build, triangle, rows, wide, 0, count)
+    build.release(triangle)
+    if beside:
+        matrices.put_identity(build, rows, wide, count, count)
+    jacobi.turn_vectors(build, rows, wide, count)
+    return scales, w, factors, rows

@@ -13,7 +13,7 @@ from browsergpu.kernels.matrices import NUMBERS, THREADS, Matrices
 
 #: Sweeps over all pairs, of which float32 needs about ten; the shaders know the number, too.
 SWEEPS = 20
-_SWEEPS_APART = 12  # where each round is a dispatch
+_SWEEPS_APART = 16  # where each round is a dispatch
 _ALONE = 64  # rows of a matrix that one workgroup does by itself
 _ALONE_IN_MANY = 256  # … where there are _MANY matrices
 _MANY = 64
@@ -21,8 +21,8 @@ _LANES = 64  # threads of a pair, of matrices that several workgroups do
 
 
 def turn_vectors(build: Build, w: Slot, of: Matrices, length: int) -> None:
-    """The rows of w are turned in pairs, until their first ``length`` numbers, as vectors, are
-    orthogonal to each other."""
+    """The rows of w, of numbers of about 1 at most, are turned in pairs, until their first
+    ``length`` numbers, as vectors, are orthogonal to each other."""
     turned = _flags(build, of)
     for sweep, sweeps, round_, rounds, groups, lanes in _plan(of, length):
         build.dispatch(

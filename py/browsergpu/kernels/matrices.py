@@ -73,12 +73,14 @@ def put(
     width: int,
     way: int = 0,
     scales: Slot | None = None,
+    height: int | None = None,
 ) -> None:
-    """The columns of y from ``first`` on = x, ``width`` columns of as many rows; of its own, where
-    it is read TRANSPOSED, x has so many rows. CONJUGATED: its conjugate. LOWER: the Hermitian
-    matrix whose lower triangle x has. With ``scales``, divided by them."""
-    n = to.count * to.rows * width
-    _part(build, "matrix_copy", to, first, width, to.rows, way, n, x, y, scales)
+    """A part of y, ``width`` columns from ``first`` on, of all rows or the first ``height`` ones, =
+    x, or its TRANSPOSED, or CONJUGATED; or, LOWER, the Hermitian matrix whose lower triangle x has.
+    With ``scales``, divided by these."""
+    rows = to.rows if height is None else height
+    n = to.count * rows * width
+    _part(build, "matrix_copy", to, first, width, rows, way, n, x, y, scales)
 
 
 def take(

@@ -18,29 +18,54 @@ def qr(build: Build, w: Slot, of: Matrices, width: int, *, positive: bool = Fals
     """w has matrices in its first ``width`` columns, of which R comes on and above the diagonal.
     The columns behind these come to be the first ones of Q; where ``positive``, of the Q whose R
     would have no negative number on the diagonal."""
-    count = min(of.rows, width)
-    factors = build.temporary(of.bytes_of(of.count * count))
-    blocks_of = [(first, min(first + _BLOCK, count)) for first in range(0, count, _BLOCK)]
-
-    def dispatch(kernel: str, workgroups: int, slots: tuple[Slot, ...], *fields: int) -> None:
-        fields = (of.count, of.rows, of.columns, *fields[:4], count, *fields[4:])
-        build.dispatch(kernel, of.numbers, fold(workgroups), slots, *fields)
-
-    def apply(first: int, end: int, begin: int, to: int, backwards: bool) -> None:
-        workgroups = of.count * blocks(to - begin, _LANES)
-        dispatch("qr_apply", workgroups, (w, factors), first, end, begin, to, backwards)
-
-    for first, end in blocks_of:
-        dispatch("qr_panel", of.count, (w, factors), first, end, 0, 0, False)
-        if end < width:
-            apply(first, end, end, width, False)
+    factors = factor(build, w, of, width)
     matrices.put_identity(build, w, of, width, of.columns - width)
     if positive:
+        count = min(of.rows, width)
         workgroups = blocks(of.count * count, THREADS)
-        dispatch("qr_signs", workgroups, (w,), 0, 0, width, 0, False)
-    for first, end in reversed(blocks_of):
-        apply(first, end, width, of.columns, True)
+        _dispatch(build, "qr_signs", of, workgroups, (w,), 0, 0, width, 0, count, False)
+    multiply(build, w, factors, of, width)
     build.release(factors)
+
+
+def factor(build: Build, w: Slot, of: Matrices, width: int) -> Slot:
+    """The matrices in the first ``width`` columns of w become R, and below the diagonal what Q is
+    made of. Gives a temporary, with the rest of that."""
+    count = min(of.rows, width)
+    factors = build.temporary(of.bytes_of(of.count * count))
+    both = w, factors
+    for first, end in _blocks_of(count):
+        _dispatch(build, "qr_panel", of, of.count, both, first, end, 0, 0, count, False)
+        if end < width:
+            _apply(build, both, of, first, end, end, width, count, False)
+    return factors
+
+
+def multiply(build: Build, w: Slot, factors: Slot, of: Matrices, width: int) -> None:
+    """The columns of w behind the first ``width``, which :func:`factor` has been at, become Q times
+    these."""
+    count = min(of.rows, width)
+    for first, end in reversed(_blocks_of(count)):
+        _apply(build, (w, factors), of, first, end, width, of.columns, count, True)
+
+
+def _blocks_of(count: int) -> list[tuple[int, int]]:
+    return [(first, min(first + _BLOCK, count)) for first in range(0, count, _BLOCK)]
+
+
+def _apply(
+    build: Build, both: tuple[Slot, Slot], of: Matrices,
+    first: int, end: int, left: int, right: int, count: int, backwards: bool,
+) -> None:  # fmt: skip
+    workgroups = of.count * blocks(right - left, _LANES)
+    _dispatch(build, "qr_apply", of, workgroups, both, first, end, left, right, count, backwards)
+
+
+def _dispatch(
+    build: Build, kernel: str, of: Matrices, workgroups: int, slots: tuple[Slot, ...], *fields: int
+) -> None:
+    fields = (of.count, of.rows, of.columns, *fields)
+    build.dispatch(kernel, of.numbers, fold(workgroups), slots, *fields)
 
 
 _PARAMS = params(

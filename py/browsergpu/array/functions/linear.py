@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and diagonals."""
+"""Products of matrices and vectors, adjoint matrices, and diagonals."""
 
 from __future__ import annotations
 
@@ -119,6 +119,11 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     own = apply.unary("conj", x1) if x1.node.kind is COMPLEX64 else x1
     kind = promoted(x1.node.kind, x2.node.kind)
     return total(own * x2, axis=axis, dtype=kind.numpy)
+
+
+def adjoint(x: Array) -> Array:
+    """Conjugated matrices with rows and columns exchanged."""
+    return (apply.unary("conj", x) if x.node.kind is COMPLEX64 else x).mT
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:

@@ -10,11 +10,11 @@ from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise, manipulation
 from browsergpu.array.functions import statistics as over
 from browsergpu.array.functions.decompositions import svd, svdvals
-from browsergpu.array.functions.linear import matmul
+from browsergpu.array.functions.linear import adjoint, matmul
 from browsergpu.array.functions.matrices import computed, like, operand
 from browsergpu.core import shapes
 from browsergpu.core.checks import real
-from browsergpu.core.element_types import BOOL, COMPLEX64, FLOAT32
+from browsergpu.core.element_types import BOOL, FLOAT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
 _ULP = 2.0**-23  # of float32, at 1
@@ -102,6 +102,4 @@ def pinv(x: Array, /, *, rtol: Any = None) -> Array:
         return like(x, creation.zeros(shape, dtype=a.dtype, device=a.device))
     u, s, vh = svd(a, full_matrices=False)
     inverses = elementwise.where(s > _smallest(s, a, rtol), 1.0 / s, 0.0)
-    if a.node.kind is COMPLEX64:
-        u, vh = elementwise.conj(u), elementwise.conj(vh)
-    return like(x, matmul(vh.mT * inverses[..., None, :], u.mT))
+    return like(x, matmul(adjoint(vh) * inverses[..., None, :], adjoint(u)))
