@@ -21,7 +21,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read_write> w: array<Number>;
-// Of each sweep of each matrix, whether something was turned; zeros at first.
+// Of each matrix in each sweep, whether something was turned; zeros at first.
 @group(0) @binding(1) var<storage, read_write> turned: array<atomic<u32>>;
 @group(0) @binding(2) var<storage, read_write> rotations: array<Number>; // two of each pair
 @group(0) @binding(3) var<storage, read> scales: array<f32>;
@@ -33,7 +33,6 @@ struct Params {
 //#include lib/rotations.wgsl
 
 const THREADS = 256u;
-const SWEEPS = 20u; // at most
 const NEAR = 6e-8; // what counts as 0 beside the numbers on the diagonal
 const NOTHING = 1e-9; // what counts as 0 beside 1
 
@@ -74,7 +73,7 @@ fn turn_rows(matrix: u32, round: u32, sweep: u32, first: u32, thread: u32) {
     rotations[2u * (matrix * pairs + k)] = rotation.s;
     rotations[2u * (matrix * pairs + k) + 1u] = rotation.t;
     if (is_turned) {
-      atomicStore(&turned[matrix * SWEEPS + sweep], 1u);
+      atomicStore(&turned[sweep * params.matrices + matrix], 1u);
     }
   }
 }
@@ -112,7 +111,7 @@ fn main_turn(
     if (thread == 0u) {
       is_busy = 1u;
       if (sweep > 0u) {
-        is_busy = atomicLoad(&turned[matrix * SWEEPS + sweep - 1u]);
+        is_busy = atomicLoad(&turned[(sweep - 1u) * params.matrices + matrix]);
       }
     }
     if (workgroupUniformLoad(&is_busy) == 0u) {

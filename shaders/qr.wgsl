@@ -92,6 +92,7 @@ fn main_panel(
       }
     }
     let head = a[begin + k * columns + k];
+    storageBarrier(); // all have read what one of them changes
     if (thread == 0u) {
       total = sizes[0];
     }

@@ -21,7 +21,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read_write> w: array<Number>;
-// Of each sweep of each matrix, whether something was turned; zeros at first.
+// Of each matrix in each sweep, whether something was turned; zeros at first.
 @group(0) @binding(1) var<storage, read_write> turned: array<atomic<u32>>;
 @group(0) @binding(2) var<storage, read_write> sizes: array<f32>;
 @group(0) @binding(3) var<storage, read> scales: array<f32>;
@@ -34,7 +34,6 @@ struct Params {
 //#include lib/rotations.wgsl
 
 const THREADS = 256u;
-const SWEEPS = 20u; // at most
 const NEAR = 1.2e-7; // cosines that count as 0, for vectors of one element
 const NOTHING = 3e-8; // projections that count as 0 beside the matrix's largest element, about 1
 
@@ -79,7 +78,7 @@ fn turn_pairs(matrix: u32, round: u32, sweep: u32, first: u32, thread: u32) {
       w[q + i] = second_of(rotation, one, other);
     }
     if (lane == 0u) {
-      atomicStore(&turned[matrix * SWEEPS + sweep], 1u);
+      atomicStore(&turned[sweep * params.matrices + matrix], 1u);
     }
   }
   workgroupBarrier();
@@ -102,7 +101,7 @@ fn main_turn(
     if (thread == 0u) {
       is_busy = 1u;
       if (sweep > 0u) {
-        is_busy = atomicLoad(&turned[matrix * SWEEPS + sweep - 1u]);
+        is_busy = atomicLoad(&turned[(sweep - 1u) * params.matrices + matrix]);
       }
     }
     if (workgroupUniformLoad(&is_busy) == 0u) {

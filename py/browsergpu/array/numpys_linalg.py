@@ -39,10 +39,9 @@ def _norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -
         return norms.vector_norm(x, ord=order, axis=axes, keepdims=keepdims)
     if len(axes) != 2:
         raise InvalidArgument("norm", "axis", axis, "one axis or two")
-    at = tuple(range(-2, 0))
-    moved = manipulation.moveaxis(x, axes, at)
+    moved = manipulation.moveaxis(x, axes, (-2, -1))
     found = norms.matrix_norm(moved, ord="fro" if ord is None else ord, keepdims=keepdims)
-    return manipulation.moveaxis(found, at, axes) if keepdims else found
+    return manipulation.moveaxis(found, (-2, -1), axes) if keepdims else found
 
 
 def _diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:

@@ -11,8 +11,8 @@ from browsergpu.kernels.cuts import power_of_two
 from browsergpu.kernels.family import READ, WRITE, Binding, Kernel, KernelFamily
 from browsergpu.kernels.matrices import NUMBERS, THREADS, Matrices
 
-#: Sweeps over all pairs, of which float32 needs about ten; the shaders know the number, too.
-SWEEPS = 20
+# Sweeps over all pairs, at most: float32 needs about ten.
+_SWEEPS = 20
 _SWEEPS_APART = 16  # where each round is a dispatch
 _ALONE = 64  # rows of a matrix that one workgroup does by itself
 _ALONE_IN_MANY = 256  # … where there are _MANY matrices
@@ -81,9 +81,9 @@ def _pairs(n: int) -> int:
 
 
 def _flags(build: Build, of: Matrices) -> Slot:
-    """Of each sweep of each matrix, whether something was turned: not yet."""
-    flags = build.temporary(4 * of.count * SWEEPS)
-    elementwise.fill(build, flags, 0.0, of.count * SWEEPS)
+    """Of each matrix in each sweep, whether something was turned: not yet."""
+    flags = build.temporary(4 * of.count * _SWEEPS)
+    elementwise.fill(build, flags, 0.0, of.count * _SWEEPS)
     return flags
 
 
@@ -94,7 +94,7 @@ def _plan(of: Matrices, length: int) -> list[tuple[int, int, int, int, int, int]
     rounds = 2 * pairs - 1
     if of.rows <= (_ALONE_IN_MANY if of.count >= _MANY else _ALONE):
         lanes = min(THREADS // power_of_two(min(pairs, THREADS)), power_of_two(length))
-        return [(0, SWEEPS, 0, rounds, 1, lanes)]
+        return [(0, _SWEEPS, 0, rounds, 1, lanes)]
     lanes = min(_LANES, power_of_two(length))
     groups = -(-pairs // (THREADS // lanes))
     return [
