@@ -33,8 +33,7 @@ struct Params {
 //#include lib/rotations.wgsl
 
 const THREADS = 256u;
-const NEAR = 6e-8; // what counts as 0 beside the numbers on the diagonal
-const NOTHING = 1e-9; // what counts as 0 beside 1
+const NEAR = 6e-8; // what counts as 0 beside the numbers on the diagonal, and beside 1
 
 var<workgroup> counts: array<vec2f, THREADS>;
 var<workgroup> is_busy: u32;
@@ -53,7 +52,7 @@ fn turn_rows(matrix: u32, round: u32, sweep: u32, first: u32, thread: u32) {
     let a = real_part(w[p + pair.x]);
     let b = real_part(w[q + pair.y]);
     let product = w[p + pair.y];
-    is_turned = !(sqrt(square(product)) <= NEAR * (abs(a) + abs(b)) + NOTHING);
+    is_turned = !(sqrt(square(product)) <= NEAR * (abs(a) + abs(b) + 1.0));
     if (is_turned) {
       rotation = rotation_of(a, b, product);
     }
