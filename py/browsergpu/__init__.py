@@ -1,6 +1,6 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
-from browsergpu import errors, fft, image, nn, random
+from browsergpu import errors, fft, image, linalg, nn, random
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
@@ -375,6 +375,7 @@ __all__ = [
     "kernel",
     "less",
     "less_equal",
+    "linalg",
     "linspace",
     "load",
     "log",

@@ -26,7 +26,8 @@ SLOW = [
             "test_gemm_f16", "test_elementwise", "test_executor_device", "test_parameters",
             "test_backends", "tensors/test_refusals", "tensors/test_store", "test_ordering",
             "arrays/test_sorting", "arrays/test_functions", "test_scans", "arrays/test_elementwise",
-            "arrays/test_random_and_fft", "arrays/test_indexing", "test_fourier",
+            "arrays/test_random_and_fft", "arrays/test_linalg", "arrays/test_indexing",
+            "test_fourier",
         )
     ),
     *(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.array import numpys_linalg
 from browsergpu.array.array import Array
 from browsergpu.array.functions import (
     contraction,
@@ -183,6 +184,13 @@ def _clip(a: Array, a_min: Any = None, a_max: Any = None) -> Array:
     return elementwise.clip(a, a_min, a_max)
 
 
+def _of_two(own: Callable[..., Array]) -> Callable[..., Array]:
+    def call(a: Any, b: Any, **options: Any) -> Array:
+        return own(*_on_one_device((a, b)), **options)
+
+    return call
+
+
 def _like(number: Any) -> Callable[..., Array]:
     def call(a: Array, dtype: Any = None) -> Array:
         return creation.full_like(a, number, dtype=dtype)
@@ -243,5 +251,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.var: _reduction(statistics.var),
     np.where: _where,
     np.zeros_like: _like(0),
+    **numpys_linalg.FUNCTIONS,
+    **{theirs: _of_two(own) for theirs, own in numpys_linalg.OF_TWO.items()},
 }
 Array._protocols = sys.modules[__name__]

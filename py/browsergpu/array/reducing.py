@@ -18,6 +18,7 @@ from browsergpu.array.value import Value
 from browsergpu.array.view import View
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
+from browsergpu.core.dtypes import DType
 from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
@@ -34,6 +35,13 @@ def memory_view(node: Node) -> View:
     """A value in memory, of a type that the functions of Views know."""
     assert node.kind.dtype is not None
     return View(node.storage.buffer, node.shape, node.kind.dtype, node.strides, node.offset)
+
+
+def pairs_view(node: Node) -> View:
+    """Complex numbers, packed in memory, as pairs of float32."""
+    assert node.strides is None
+    assert node.offset == 0
+    return View(node.storage.buffer, (*node.shape, 2), DType.F32)
 
 
 def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:

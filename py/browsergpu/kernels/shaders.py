@@ -12,8 +12,8 @@ line becomes an immediate of the same name and type, which costs no buffer. Ever
 varies is an ``override`` constant, set when the pipeline is made; but those that size workgroup
 arrays are written into the text as ``const``, since Safari is said to fail silently on arrays
 sized by an override. The lines from ``//#if NAME`` to ``//#endif`` are left empty where that
-constant is set to 0: for code that costs registers even where it never runs. These changes keep
-the numbers of the lines, too.
+constant is set to 0: for code that costs registers even where it never runs, and for alternatives,
+of which one is left (``lib/numbers.wgsl``). These changes keep the numbers of the lines, too.
 """
 
 from __future__ import annotations

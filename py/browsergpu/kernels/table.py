@@ -16,6 +16,7 @@ from browsergpu.kernels import (
     batch_norm,
     broadcast,
     cast,
+    cholesky,
     compact,
     conv2d_facts,
     depthwise,
@@ -26,9 +27,13 @@ from browsergpu.kernels import (
     gemm_facts,
     images,
     integers,
+    jacobi,
+    lu,
+    matrices,
     moments,
     philox,
     pool,
+    qr,
     reduce,
     rows,
     scan,
@@ -67,6 +72,11 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         images,
         fft,
         philox,
+        matrices,
+        lu,
+        cholesky,
+        qr,
+        jacobi,
     )
 )
 

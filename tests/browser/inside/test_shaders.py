@@ -119,6 +119,16 @@ def messages(device: Any, source: str) -> list[str]:
     return [f"{m.type} {m.lineNum}:{m.linePos} {m.message}" for m in info.messages]
 
 
+def texts(file: str) -> list[str]:
+    """A file's text; where it has alternatives, as lib/numbers.wgsl has, that of each."""
+    from browsergpu.kernels import shaders
+    from browsergpu.kernels.matrices import NUMBERS
+
+    if "override COMPLEX" not in shaders.load(file):
+        return [shaders.load(file)]
+    return [shaders.to_compile(file, chosen, immediates=False)[0] for chosen in NUMBERS.values()]
+
+
 @pytest.mark.parametrize("file", FILES)
 def test_files_compile_without_a_warning(backend: Any, file: str) -> None:
     import js
@@ -131,10 +141,10 @@ def test_files_compile_without_a_warning(backend: Any, file: str) -> None:
     if needy:
         pytest.skip(f"this device lacks what {sorted(needy)} need")
     theirs = js.gpuWatch.devices[-1]
-    source = shaders.load(file)
-    assert messages(theirs, source) == []
-    if shaders.PARAMETERS in source and backend.device.immediate_bytes:
-        assert messages(theirs, shaders.with_immediates(source)) == []
+    for source in texts(file):
+        assert messages(theirs, source) == []
+        if shaders.PARAMETERS in source and backend.device.immediate_bytes:
+            assert messages(theirs, shaders.with_immediates(source)) == []
 
 
 def test_a_pipeline_is_made_once(backend: Any) -> None:

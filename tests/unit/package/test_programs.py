@@ -13,8 +13,9 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
-from browsergpu.array import fourier, ordering, random, scans
+from browsergpu.array import factorisations, fourier, ordering, random, scans
 from browsergpu.device.device import MOST_PROGRAMS
+from browsergpu.kernels.matrices import Matrices
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
 E = KernelExecutor
@@ -49,6 +50,31 @@ def _true_places(e: E, n: int, dtype: str) -> None:
 
 def _fft(e: E, rows: int, n: int) -> None:
     fourier.transform(e.device, "fft", _new(e, rows, n, 2), _new(e, rows, n, 2), False, 1.0)
+
+
+def _solve(e: E, count: int, n: int, width: int | None) -> None:
+    columns = n if width is None else width
+    a, x = _new(e, count, n, n), _new(e, count, n, columns)
+    b = None if width is None else _new(e, count, n, width)
+    factorisations.solve(e.device, "solve", a, b, x, Matrices(count, n, n, False), columns)
+
+
+def _qr(e: E, rows: int, columns: int, width: int) -> None:
+    a, q, r = _new(e, rows, columns), _new(e, rows, width), _new(e, width, columns)
+    of = Matrices(1, rows, columns, False)
+    factorisations.qr(e.device, "qr", a, q, r, of, width)
+
+
+def _singular_values(e: E, count: int, rows: int, columns: int) -> None:
+    a, s = _new(e, count, rows, columns, 2), _new(e, count, min(rows, columns))
+    of = Matrices(count, rows, columns, True)
+    factorisations.singular_values(e.device, "svdvals", a, s, of)
+
+
+def _eigenvalues(e: E, count: int, n: int) -> None:
+    a, values = _new(e, count, n, n), _new(e, count, n)
+    of = Matrices(count, n, n, False)
+    factorisations.eigh(e.device, "eigvalsh", a, values, None, of)
 
 
 #: What is called, and the steps that it records on a device without any feature.
@@ -599,6 +625,59 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
     "irfft": (
         lambda e: fourier.to_real(e.device, "irfft", _new(e, 9, 51, 2), _new(e, 9, 100), 1.0),
         ["fft_merge 2×1×1", "fft 1×1×1"],
+    ),
+    "solve": (
+        lambda e: _solve(e, 100, 8, 2),
+        [
+            *("matrix_copy.real 25×1×1", "matrix_copy.real 7×1×1", "lu_panel.real 100×1×1"),
+            *("lu_rows.real 1×1×1", "lu_back.real 1×1×1", "matrix_take.real 7×1×1"),
+        ],
+    ),
+    "inverse of blocks": (
+        lambda e: _solve(e, 1, 70, None),
+        [
+            *("matrix_copy.real 20×1×1", "matrix_identity.real 20×1×1"),
+            *("lu_panel.real 1×1×1", "lu_rows.real 1×1×1", "matrix_update.real 4×2×1"),
+            *("lu_panel.real 1×1×1", "lu_rows.real 1×1×1", "matrix_update.real 3×1×1"),
+            *("lu_panel.real 1×1×1", "lu_rows.real 1×1×1"),
+            *("lu_back.real 1×1×1", "matrix_update.real 3×2×1"),
+            *("lu_back.real 1×1×1", "matrix_update.real 3×1×1"),
+            *("lu_back.real 1×1×1", "matrix_take.real 20×1×1"),
+        ],
+    ),
+    "qr of blocks": (
+        lambda e: _qr(e, 100, 40, 40),
+        [
+            *("matrix_scales.real 1×1×1", "matrix_copy.real 16×1×1"),
+            *("qr_panel.real 1×1×1", "qr_apply.real 2×1×1"),
+            *("qr_panel.real 1×1×1", "qr_apply.real 1×1×1", "qr_panel.real 1×1×1"),
+            *("matrix_identity.real 16×1×1", *3 * ["qr_apply.real 3×1×1"]),
+            *("matrix_take.real 16×1×1", "matrix_take.real 7×1×1"),
+        ],
+    ),
+    "singular values": (
+        lambda e: _singular_values(e, 3, 9, 5),
+        [
+            *("matrix_scales.complex 3×1×1", "matrix_copy.complex 1×1×1"),
+            *("qr_panel.complex 3×1×1", "matrix_take.complex 1×1×1", "matrix_copy.complex 1×1×1"),
+            *("fill 1×1×1", "svd_turn.complex 3×1×1"),
+            *("svd_sizes.complex 15×1×1", "svd_order.complex 15×1×1"),
+        ],
+    ),
+    "eigenvalues": (
+        lambda e: _eigenvalues(e, 2, 10),
+        [
+            *("matrix_scales.real 2×1×1", "matrix_copy.real 1×1×1", "fill 1×1×1"),
+            *("eigh_turn.real 2×1×1", "eigh_order.real 20×1×1"),
+        ],
+    ),
+    "eigenvalues of a large matrix": (
+        lambda e: _eigenvalues(e, 1, 65),
+        [
+            *("matrix_scales.real 1×1×1", "matrix_copy.real 17×1×1", "fill 1×1×1"),
+            *(16 * 65 * 2 * ["eigh_turn.real 9×1×1"]),
+            "eigh_order.real 65×1×1",
+        ],
     ),
     "irfft odd": (
         lambda e: fourier.to_real(e.device, "irfft", _new(e, 9, 8, 2), _new(e, 9, 15), 1.0),

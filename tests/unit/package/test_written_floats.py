@@ -19,6 +19,10 @@ def found(kernel: Kernel, configuration: str) -> dict[str, object]:
     return {name: floats for name, _, floats in written_floats(pipeline, fields)}
 
 
+#: Whole numbers and flags that kernels of linalg write beside floats.
+WORDS = {"exchanges", "turned"}
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_that_writes_floats_is_known(name: str) -> None:
     kernel = KERNELS[name]
@@ -29,7 +33,7 @@ def test_every_kernel_that_writes_floats_is_known(name: str) -> None:
     elif name in NO_FLOATS_IN_WORDS:
         assert not floats
     else:
-        assert floats == written
+        assert floats == written - WORDS
 
 
 def test_floats_of_a_configuration() -> None:

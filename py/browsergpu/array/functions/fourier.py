@@ -13,9 +13,8 @@ from typing import Any
 from browsergpu.array import apply, fourier, reducing
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise, manipulation
-from browsergpu.array.view import View
+from browsergpu.array.reducing import pairs_view
 from browsergpu.core import checks, shapes
-from browsergpu.core.dtypes import DType
 from browsergpu.core.element_types import COMPLEX64, FLOAT32
 from browsergpu.core.errors import InvalidArgument
 
@@ -46,12 +45,6 @@ def _resized(x: Array, axis: int, n: int) -> Array:
     return x
 
 
-def _pairs(x: Array) -> View:
-    """Complex numbers, packed in memory, as pairs of float32."""
-    storage = apply.packed(x).node.in_memory().storage
-    return View(storage.buffer, (*x.shape, 2), DType.F32)
-
-
 def _complex(op: str, x: Array) -> Array:
     return apply.packed(apply.cast_to(op, x, COMPLEX64, copy=False))
 
@@ -62,7 +55,9 @@ def _transform(op: str, x: Array, n: Any, axis: int, norm: Any, *, inverse: bool
     scale = _scale(op, norm, length, inverse=inverse)
     own = _complex(op, _resized(x, at, length))
     found = own.like(reducing.room(x.device, op, COMPLEX64, own.shape))
-    fourier.transform(x.device, op, _pairs(own), _pairs(found), inverse, scale, at)
+    fourier.transform(
+        x.device, op, pairs_view(own.node), pairs_view(found.node), inverse, scale, at
+    )
     return found
 
 
@@ -87,7 +82,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     own = apply.packed(manipulation.moveaxis(_resized(real, at, length), at, -1))
     shape = (*own.shape[:-1], length // 2 + 1)
     found = own.like(reducing.room(x.device, op, COMPLEX64, shape))
-    fourier.of_real(x.device, op, reducing.memory_view(own.node), _pairs(found), scale)
+    fourier.of_real(x.device, op, reducing.memory_view(own.node), pairs_view(found.node), scale)
     return manipulation.moveaxis(found, -1, at)
 
 
@@ -99,7 +94,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
     scale = _scale(op, norm, length, inverse=True)
     own = _complex(op, manipulation.moveaxis(_resized(x, at, length // 2 + 1), at, -1))
     found = own.like(reducing.room(x.device, op, FLOAT32, (*own.shape[:-1], length)))
-    fourier.to_real(x.device, op, _pairs(own), reducing.memory_view(found.node), scale)
+    fourier.to_real(x.device, op, pairs_view(own.node), reducing.memory_view(found.node), scale)
     return manipulation.moveaxis(found, -1, at)
 
 

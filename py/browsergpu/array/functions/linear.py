@@ -1,11 +1,13 @@
-"""Products of matrices and vectors."""
+"""Products of matrices and vectors, adjoint matrices, and diagonals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from browsergpu.array import apply, reducing, views
+import numpy as np
+
+from browsergpu.array import apply, gathering, reducing, views
 from browsergpu.array import matmul as products
 from browsergpu.array.array import Array
 from browsergpu.array.functions import operands
@@ -60,6 +62,54 @@ def _of_whole_numbers(op: str, x1: Array, x2: Array) -> Array:
     return found[..., 0] if x2.ndim == 1 else found
 
 
+def outer(x1: Array, x2: Array, /) -> Array:
+    """All products of an element of one vector, the same in a row, and one of another."""
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.ndim != 1:
+            raise InvalidArgument("outer", name, x.shape, "a vector")
+    found: Array = x1[:, None] * x2[None, :]
+    return found
+
+
+def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """The cross products of vectors of three numbers along an axis, after broadcasting of the
+    others. An axis counted from the first one needs arrays of as many axes."""
+    op = "cross"
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.shape[shapes.axis(op, "axis", axis, x.ndim)] != 3:
+            raise InvalidArgument(op, name, x.shape, f"3 indices on axis {axis}")
+    if axis >= 0 and x1.ndim != x2.ndim:
+        raise InvalidArgument(op, "axis", axis, "one below 0, for arrays of other numbers of axes")
+    at = [axis % x.ndim for x in (x1, x2)]
+    following, others = np.array([1, 2, 0]), np.array([2, 0, 1])
+
+    def chosen(x: Array, n: int, places: np.ndarray) -> Array:
+        return gathering.by_arrays(x, [n], [places], False)
+
+    ahead = chosen(x1, at[0], following) * chosen(x2, at[1], others)
+    found: Array = ahead - chosen(x1, at[0], others) * chosen(x2, at[1], following)
+    return found
+
+
+def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+    """The diagonals of matrices, the last two axes, in the same memory: the ``offset``-th above the
+    main one, or below it where that is negative."""
+    if x.ndim < 2:
+        raise InvalidArgument("diagonal", "x", x.shape, "at least 2 axes")
+    by = int(offset)
+    *lead, rows, columns = x.shape
+    length = max(min(rows + min(by, 0), columns - max(by, 0)), 0)
+    x.node.in_memory()
+    *steps, down, right = views.strides_of(x)
+    begin = (by * right if by > 0 else -by * down) if length else 0
+    return views.view(x, (*lead, length), (*steps, down + right), begin)
+
+
+def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """The sums of the diagonals of matrices, in the dtypes of ``sum``."""
+    return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """The sums of conj(x1) x2 along an axis, after broadcasting."""
     shapes.axis("vecdot", "axis", axis, min(x1.ndim, x2.ndim))
@@ -68,6 +118,11 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     own = apply.unary("conj", x1) if x1.node.kind is COMPLEX64 else x1
     kind = promoted(x1.node.kind, x2.node.kind)
     return total(own * x2, axis=axis, dtype=kind.numpy)
+
+
+def adjoint(x: Array) -> Array:
+    """Conjugated matrices with rows and columns exchanged."""
+    return (apply.unary("conj", x) if x.node.kind is COMPLEX64 else x).mT
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:

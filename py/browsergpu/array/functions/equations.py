@@ -1,0 +1,100 @@
+"""Linear equations, inverses and determinants, by Gaussian elimination with partial pivoting."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from browsergpu.array import apply, factorisations, views
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation
+from browsergpu.array.functions.linear import matmul
+from browsergpu.array.functions.matrices import identities, like, operand, ready, room, stack, view
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import FLOAT32, promoted
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+
+class SlogdetResult(NamedTuple):
+    """What :func:`slogdet` gives."""
+
+    sign: Array
+    logabsdet: Array
+
+
+def solve(x1: Array, x2: Array, /) -> Array:
+    """The x of x1 x = x2 for square matrices x1: x2 is a vector, or matrices, and leading axes are
+    broadcast. Of a singular x1, x is infinities or NaN, where NumPy raises: to know of it, the GPU
+    would have to be waited for."""
+    op = "solve"
+    a = operand(op, "x1", x1, square=True)
+    if not isinstance(x2, Array):
+        raise InvalidType(op, "x2", x2, "an array (asarray makes one)")
+    b = operand(op, "x2", views.reshaped(op, x2, (-1, 1)) if x2.ndim == 1 else x2)
+    n, width = b.shape[-2:]
+    if n != a.shape[-1]:
+        raise InvalidArgument(op, "x2", x2.shape, f"{a.shape[-1]} rows, as x1 has")
+    kind = promoted(a.node.kind, b.node.kind)
+    lead = shapes.broadcast(op, a.shape[:-2], b.shape[:-2])
+    a, b = (ready(op, views.spread(x, (*lead, *x.shape[-2:])), kind) for x in (a, b))
+    found = room(op, a, (*lead, n, width))
+    if found.size:
+        factorisations.solve(a.device, op, view(a), view(b), view(found), stack(a), width)
+    wanted = promoted(x1.node.kind, x2.node.kind)
+    if wanted.kind == "f":
+        found = apply.cast_to(op, found, wanted, copy=False)
+    return views.reshaped(op, found, found.shape[:-1]) if x2.ndim == 1 else found
+
+
+def inv(x: Array, /) -> Array:
+    """The inverses of square matrices; of singular ones infinities or NaN, as of :func:`solve`."""
+    op = "inv"
+    a = operand(op, "x", x, square=True)
+    found = room(op, a, a.shape)
+    if a.size:
+        factorisations.solve(a.device, op, view(a), None, view(found), stack(a), a.shape[-1])
+    return like(x, found)
+
+
+def det(x: Array, /) -> Array:
+    """The determinants of square matrices."""
+    op = "det"
+    a = operand(op, "x", x, square=True)
+    lead = a.shape[:-2]
+    if a.size == 0:
+        return creation.ones(lead, dtype=like(x, a).dtype, device=x.device)
+    found = room(op, a, lead)
+    factorisations.determinant(a.device, op, view(a), view(found), None, stack(a))
+    return like(x, found)
+
+
+def slogdet(x: Array, /) -> SlogdetResult:
+    """The signs of the determinants of square matrices (of complex ones, numbers of length 1; of
+    determinants 0, 0), and the logarithms of their absolute values."""
+    op = "slogdet"
+    a = operand(op, "x", x, square=True)
+    lead = a.shape[:-2]
+    if a.size == 0:
+        ones = creation.ones(lead, dtype=like(x, a).dtype, device=x.device)
+        return SlogdetResult(ones, creation.zeros_like(ones.real))
+    signs, logarithms = room(op, a, lead), room(op, a, lead, FLOAT32)
+    factorisations.determinant(a.device, op, view(a), view(signs), view(logarithms), stack(a))
+    return SlogdetResult(like(x, signs), like(x, logarithms))
+
+
+def matrix_power(x: Array, n: int, /) -> Array:
+    """The n-th power of square matrices, by repeated squaring: of 0 identities, below 0 powers of
+    the inverses."""
+    op = "matrix_power"
+    a = operand(op, "x", x, square=True)
+    exponent = checks.integer(op, "n", n, -checks.LARGEST)
+    if exponent < 0:
+        a = inv(a)
+    left, found = abs(exponent), None
+    while left:
+        if left % 2:
+            found = a if found is None else matmul(found, a)
+        left //= 2
+        if left:
+            a = matmul(a, a)
+    extent = x.shape[-1]
+    return like(x, identities(a, extent, extent) if found is None else found)

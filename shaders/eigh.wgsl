@@ -1,0 +1,179 @@
+// Eigenvalues of Hermitian matrices by Jacobi's method: rows and columns are turned in pairs until
+// what is beside the diagonal is 0 beside what is on it. The matrix is the first n columns of w, of
+// [n, columns]; what stands behind it is turned as its rows are: of the identity, the conjugated
+// eigenvectors come, as rows. Its elements are about 1 at most.
+//
+// A round turns pairs of rows that have none in common, and then the same columns. A workgroup does
+// both for a whole matrix, and then any number of rounds and sweeps in a dispatch, or one of the two
+// for some pairs. A sweep in which nothing was turned is the last that does anything.
+
+struct Params {
+  matrices: u32,
+  n: u32,
+  columns: u32,
+  sweep: u32,
+  sweeps: u32,
+  round: u32,
+  rounds: u32,
+  groups: u32, // workgroups of a matrix
+  lanes: u32, // threads of a pair of rows: a power of two, at most THREADS
+  part: u32, // what is done: bits 1 the rows, 2 the columns
+}
+
+@group(0) @binding(0) var<storage, read_write> w: array<Number>;
+// Of each matrix in each sweep, whether something was turned; zeros at first.
+@group(0) @binding(1) var<storage, read_write> turned: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> rotations: array<Number>; // two of each pair
+@group(0) @binding(3) var<storage, read> scales: array<f32>;
+@group(0) @binding(4) var<storage, read_write> values: array<f32>;
+@group(0) @binding(5) var<storage, read_write> vectors: array<Number>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/numbers.wgsl
+//#include lib/rotations.wgsl
+
+const THREADS = 256u;
+const NEAR = 6e-8; // what counts as 0 beside the numbers on the diagonal, and beside 1
+
+var<workgroup> counts: array<vec2f, THREADS>;
+var<workgroup> is_busy: u32;
+
+fn turn_rows(matrix: u32, round: u32, sweep: u32, first: u32, thread: u32) {
+  let lane = thread % params.lanes;
+  let pairs = pairs_of(params.n);
+  let k = first + thread / params.lanes;
+  let pair = pair_of(params.n, round, k);
+  let is_there = k < pairs && pair.y < params.n;
+  let p = (matrix * params.n + pair.x) * params.columns;
+  let q = (matrix * params.n + pair.y) * params.columns;
+  var rotation = Rotation(number(0.0), number(0.0));
+  var is_turned = false;
+  if (is_there) {
+    let a = real_part(w[p + pair.x]);
+    let b = real_part(w[q + pair.y]);
+    let product = w[p + pair.y];
+    is_turned = !(sqrt(square(product)) <= NEAR * (abs(a) + abs(b) + 1.0));
+    if (is_turned) {
+      rotation = rotation_of(a, b, product);
+    }
+  }
+  storageBarrier(); // all have read what is turned now
+  if (is_turned) {
+    // Of the adjoint matrix, which stands on the left.
+    let left = Rotation(conjugate(rotation.s), conjugate(rotation.t));
+    for (var i = lane; i < params.columns; i += params.lanes) {
+      let one = w[p + i];
+      let other = w[q + i];
+      w[p + i] = first_of(left, one, other);
+      w[q + i] = second_of(left, one, other);
+    }
+  }
+  if (lane == 0u && k < pairs) {
+    rotations[2u * (matrix * pairs + k)] = rotation.s;
+    rotations[2u * (matrix * pairs + k) + 1u] = rotation.t;
+    if (is_turned) {
+      atomicStore(&turned[sweep * params.matrices + matrix], 1u);
+    }
+  }
+}
+
+fn turn_columns(matrix: u32, round: u32, at: u32) {
+  let pairs = pairs_of(params.n);
+  let k = at % pairs;
+  let row = (matrix * params.n + at / pairs) * params.columns;
+  let pair = pair_of(params.n, round, k);
+  let rotation = Rotation(
+    rotations[2u * (matrix * pairs + k)], rotations[2u * (matrix * pairs + k) + 1u]);
+  if (pair.y < params.n && largest_part(rotation.s) != 0.0) {
+    let one = w[row + pair.x];
+    let other = w[row + pair.y];
+    w[row + pair.x] = first_of(rotation, one, other);
+    w[row + pair.y] = second_of(rotation, one, other);
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main_turn(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let which = group.y * groups.x + group.x;
+  let matrix = which / params.groups;
+  if (matrix >= params.matrices) {
+    return;
+  }
+  let pairs = pairs_of(params.n);
+  let together = THREADS / params.lanes;
+  let own = which % params.groups;
+  for (var sweep = params.sweep; sweep < params.sweep + params.sweeps; sweep++) {
+    if (thread == 0u) {
+      is_busy = 1u;
+      if (sweep > 0u) {
+        is_busy = atomicLoad(&turned[(sweep - 1u) * params.matrices + matrix]);
+      }
+    }
+    if (workgroupUniformLoad(&is_busy) == 0u) {
+      return;
+    }
+    for (var round = params.round; round < params.round + params.rounds; round++) {
+      if ((params.part & 1u) != 0u) {
+        for (var at = own; at * together < pairs; at += params.groups) {
+          turn_rows(matrix, round, sweep, at * together, thread);
+        }
+        storageBarrier();
+      }
+      if ((params.part & 2u) != 0u) {
+        let step = params.groups * THREADS;
+        for (var at = own * THREADS + thread; at < params.n * pairs; at += step) {
+          turn_columns(matrix, round, at);
+        }
+        storageBarrier();
+      }
+    }
+  }
+}
+
+// In rising order, values = the diagonal times the matrix's scale, vectors = what stands behind the
+// rows, conjugated and of length 1: an eigenvector a row.
+@compute @workgroup_size(THREADS)
+fn main_order(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let row = group.y * groups.x + group.x;
+  let matrix = row / params.n;
+  if (matrix >= params.matrices) {
+    return;
+  }
+  let value = real_part(w[row * params.columns + row % params.n]);
+  let behind = params.columns - params.n;
+  var count = vec2f();
+  for (var i = thread; i < params.n; i += THREADS) {
+    let at = matrix * params.n + i;
+    let other = real_part(w[at * params.columns + i]);
+    if (other < value || (!(other > value) && at < row)) {
+      count.x += 1.0;
+    }
+  }
+  for (var i = thread; i < behind; i += THREADS) {
+    count.y += square(w[row * params.columns + params.n + i]);
+  }
+  counts[thread] = count;
+  for (var half = THREADS / 2u; half > 0u; half /= 2u) {
+    workgroupBarrier();
+    if (thread < half) {
+      counts[thread] += counts[thread + half];
+    }
+  }
+  workgroupBarrier();
+  let to = matrix * params.n + u32(counts[0].x);
+  let length = sqrt(counts[0].y);
+  for (var i = thread; i < behind; i += THREADS) {
+    vectors[to * behind + i] = conjugate(w[row * params.columns + params.n + i]) / length;
+  }
+  if (thread == 0u) {
+    values[to] = value * scales[matrix];
+  }
+}

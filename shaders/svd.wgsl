@@ -1,0 +1,192 @@
+// Singular values by Hestenes' one-sided Jacobi method (https://doi.org/10.1137/0106005): the
+// vectors of a matrix are turned in pairs until all are orthogonal to each other. A row of w, of
+// [vectors, columns], is one of the vectors, `length` numbers, and behind it what is to be turned
+// with it: of the identity, the right singular vectors come. Elements are about 1 at most.
+//
+// A round turns pairs that have no vector in common. A workgroup takes all pairs of a matrix, and
+// then any number of rounds and sweeps in a dispatch, or some of them and one round. A sweep
+// in which nothing was turned is the last that does anything.
+
+struct Params {
+  matrices: u32,
+  vectors: u32,
+  length: u32,
+  columns: u32,
+  sweep: u32,
+  sweeps: u32,
+  round: u32,
+  rounds: u32,
+  groups: u32, // workgroups of a matrix
+  lanes: u32, // threads of a pair: a power of two, at most THREADS
+}
+
+@group(0) @binding(0) var<storage, read_write> w: array<Number>;
+// Of each matrix in each sweep, whether something was turned; zeros at first.
+@group(0) @binding(1) var<storage, read_write> turned: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> sizes: array<f32>;
+@group(0) @binding(3) var<storage, read> scales: array<f32>;
+@group(0) @binding(4) var<storage, read_write> values: array<f32>;
+@group(0) @binding(5) var<storage, read_write> vectors: array<Number>;
+@group(0) @binding(6) var<storage, read_write> others: array<Number>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/numbers.wgsl
+//#include lib/rotations.wgsl
+
+const THREADS = 256u;
+const NEAR = 1.2e-7; // cosines that count as 0, for vectors of one element
+const NOTHING = 3e-8; // projections that count as 0 beside the matrix's largest element, about 1
+
+var<workgroup> parts: array<vec4f, THREADS>;
+var<workgroup> is_busy: u32;
+
+fn turn_pairs(matrix: u32, round: u32, sweep: u32, first: u32, thread: u32) {
+  let lanes = params.lanes;
+  let lane = thread % lanes;
+  let k = first + thread / lanes;
+  let pair = pair_of(params.vectors, round, k);
+  let is_there = k < pairs_of(params.vectors) && pair.y < params.vectors;
+  let p = (matrix * params.vectors + pair.x) * params.columns;
+  let q = (matrix * params.vectors + pair.y) * params.columns;
+  var sums = vec4f();
+  if (is_there) {
+    for (var i = lane; i < params.length; i += lanes) {
+      let product = times(conjugate(w[p + i]), w[q + i]);
+      sums += vec4f(
+        square(w[p + i]), square(w[q + i]), real_part(product), imaginary_part(product));
+    }
+  }
+  parts[thread] = sums;
+  for (var half = lanes / 2u; half > 0u; half /= 2u) {
+    workgroupBarrier();
+    if (lane < half) {
+      parts[thread] += parts[thread + half];
+    }
+  }
+  workgroupBarrier();
+  let total = parts[thread - lane];
+  let product = number_of(total.zw);
+  let longer = sqrt(max(total.x, total.y));
+  let shorter = sqrt(min(total.x, total.y));
+  let near = longer * max(NEAR * sqrt(f32(params.length)) * shorter, NOTHING);
+  if (is_there && !(sqrt(square(product)) <= near)) {
+    let rotation = rotation_of(total.x, total.y, product);
+    for (var i = lane; i < params.columns; i += lanes) {
+      let one = w[p + i];
+      let other = w[q + i];
+      w[p + i] = first_of(rotation, one, other);
+      w[q + i] = second_of(rotation, one, other);
+    }
+    if (lane == 0u) {
+      atomicStore(&turned[sweep * params.matrices + matrix], 1u);
+    }
+  }
+  workgroupBarrier();
+}
+
+@compute @workgroup_size(THREADS)
+fn main_turn(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let which = group.y * groups.x + group.x;
+  let matrix = which / params.groups;
+  if (matrix >= params.matrices) {
+    return;
+  }
+  let pairs = pairs_of(params.vectors);
+  let together = THREADS / params.lanes;
+  for (var sweep = params.sweep; sweep < params.sweep + params.sweeps; sweep++) {
+    if (thread == 0u) {
+      is_busy = 1u;
+      if (sweep > 0u) {
+        is_busy = atomicLoad(&turned[(sweep - 1u) * params.matrices + matrix]);
+      }
+    }
+    if (workgroupUniformLoad(&is_busy) == 0u) {
+      return;
+    }
+    for (var round = params.round; round < params.round + params.rounds; round++) {
+      for (var at = which % params.groups; at * together < pairs; at += params.groups) {
+        turn_pairs(matrix, round, sweep, at * together, thread);
+      }
+      storageBarrier();
+    }
+  }
+}
+
+// sizes = the lengths of the vectors: the singular values, in no order.
+@compute @workgroup_size(THREADS)
+fn main_sizes(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let row = group.y * groups.x + group.x;
+  if (row >= params.matrices * params.vectors) {
+    return;
+  }
+  var sum = 0.0;
+  for (var i = thread; i < params.length; i += THREADS) {
+    sum += square(w[row * params.columns + i]);
+  }
+  parts[thread] = vec4f(sum);
+  for (var half = THREADS / 2u; half > 0u; half /= 2u) {
+    workgroupBarrier();
+    if (thread < half) {
+      parts[thread] += parts[thread + half];
+    }
+  }
+  if (thread == 0u) {
+    sizes[row] = sqrt(parts[0].x);
+  }
+}
+
+// The rows of w in the order of falling sizes: vectors = their vectors, others = what stands behind
+// these, conjugated and of length 1, values = the sizes times the matrix's scale.
+@compute @workgroup_size(THREADS)
+fn main_order(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let row = group.y * groups.x + group.x;
+  let matrix = row / params.vectors;
+  if (matrix >= params.matrices) {
+    return;
+  }
+  // By their bits: NaN come first.
+  let own = bitcast<u32>(sizes[row]);
+  let behind = params.columns - params.length;
+  var counts = vec4f();
+  for (var i = thread; i < params.vectors; i += THREADS) {
+    let other = matrix * params.vectors + i;
+    let bits = bitcast<u32>(sizes[other]);
+    if (bits > own || (bits == own && other < row)) {
+      counts.x += 1.0;
+    }
+  }
+  for (var i = thread; i < behind; i += THREADS) {
+    counts.y += square(w[row * params.columns + params.length + i]);
+  }
+  parts[thread] = counts;
+  for (var half = THREADS / 2u; half > 0u; half /= 2u) {
+    workgroupBarrier();
+    if (thread < half) {
+      parts[thread] += parts[thread + half];
+    }
+  }
+  workgroupBarrier();
+  let to = matrix * params.vectors + u32(parts[0].x);
+  let length = sqrt(parts[0].y);
+  for (var i = thread; i < params.length; i += THREADS) {
+    vectors[to * params.length + i] = w[row * params.columns + i];
+  }
+  for (var i = thread; i < behind; i += THREADS) {
+    others[to * behind + i] = conjugate(w[row * params.columns + params.length + i]) / length;
+  }
+  if (thread == 0u) {
+    values[to] = sizes[row] * scales[matrix];
+  }
+}

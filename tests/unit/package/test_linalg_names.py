@@ -1,0 +1,67 @@
+"""linalg has the functions of the Python Array API standard, with their signatures.
+
+https://data-apis.org/array-api/2025.12/extensions/linear_algebra_functions.html
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from browsergpu import linalg
+
+#: Names of the arguments, in the standard's way of writing, without their types.
+SIGNATURES = {
+    "cholesky": "x, /, *, upper=False",
+    "cross": "x1, x2, /, *, axis=-1",
+    "det": "x, /",
+    "diagonal": "x, /, *, offset=0",
+    "eig": "x, /",
+    "eigh": "x, /",
+    "eigvals": "x, /",
+    "eigvalsh": "x, /",
+    "inv": "x, /",
+    "matmul": "x1, x2, /",
+    "matrix_norm": "x, /, *, keepdims=False, ord='fro'",
+    "matrix_power": "x, n, /",
+    "matrix_rank": "x, /, *, rtol=None",
+    "matrix_transpose": "x, /",
+    "outer": "x1, x2, /",
+    "pinv": "x, /, *, rtol=None",
+    "qr": "x, /, *, mode='reduced'",
+    "slogdet": "x, /",
+    "solve": "x1, x2, /",
+    "svd": "x, /, *, full_matrices=True",
+    "svdvals": "x, /",
+    "tensordot": "x1, x2, /, *, axes=2",
+    "trace": "x, /, *, offset=0, dtype=None",
+    "vecdot": "x1, x2, /, *, axis=-1",
+    "vector_norm": "x, /, *, axis=None, keepdims=False, ord=2",
+}
+FIELDS = {
+    "EigResult": ("eigenvalues", "eigenvectors"),
+    "EighResult": ("eigenvalues", "eigenvectors"),
+    "QRResult": ("Q", "R"),
+    "SVDResult": ("U", "S", "Vh"),
+    "SlogdetResult": ("sign", "logabsdet"),
+}
+
+
+def test_names() -> None:
+    assert set(linalg.__all__) == {*SIGNATURES, *FIELDS}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signature(name: str) -> None:
+    given = inspect.signature(getattr(linalg, name))
+    plain = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in given.parameters.values()
+    ]
+    assert str(inspect.Signature(plain)) == f"({SIGNATURES[name]})"
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_fields(name: str) -> None:
+    assert getattr(linalg, name)._fields == FIELDS[name]
