@@ -154,6 +154,7 @@ from browsergpu.array.functions.manipulation import (
     tile,
     unstack,
 )
+from browsergpu.array.functions.pictures import draw
 from browsergpu.array.functions.sorting import (
     argmax,
     argmin,
@@ -293,6 +294,7 @@ __all__ = [
     "cumulative_sum",
     "diff",
     "divide",
+    "draw",
     "e",
     "empty",
     "empty_like",
