@@ -36,16 +36,6 @@ def test_the_examples(site_url: str, new_page: Callable[..., Page]) -> None:
     assert "gemm" in run("p.table()")
 
 
-def test_the_example_of_arrays(site_url: str, new_page: Callable[..., Page]) -> None:
-    text = (REPOSITORY / "docs" / "arrays.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    page = new_page()
-    page.goto(f"{site_url}/?notebook=none")
-    page.evaluate("browsergpu.ready")
-    found = float(page.evaluate("code => browsergpu.run(code)", code))
-    assert abs(found - 0.9973) < 1e-4
-
-
 WATCH = '''
 import gc
 from pyodide.code import run_js
