@@ -1,15 +1,55 @@
-"""The README's examples do what they say, and names files that exist."""
+"""The examples of README and of the guides do what they say, and name files that exist."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+from harness.lab import Lab
+from harness.problems import assert_none
 from playwright.sync_api import Page
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+DOCS = REPOSITORY / "docs"
+GUIDES = ("arrays", "coming-from-numpy", "coming-from-cupy")
+
+#: Looks whether a value is the one that is said: by its text, floats to the digits that are given.
+CHECKS = """
+import math
+
+
+def gives(value, said):
+    if isinstance(value, float) and "." in said:
+        digits = len(said.partition(".")[2])
+        assert math.isclose(value, float(said), abs_tol=0.51 * 10**-digits), value
+    else:
+        assert repr(value) == said, value
+"""
+RAISES = """
+try:
+    {code}
+except {said}:
+    pass
+else:
+    raise AssertionError('{said} was not raised')
+"""
+
+
+def checked(code: str) -> str:
+    """The code of an example, with what is said beside a line asserted."""
+    lines = []
+    for line in code.splitlines():
+        said = re.fullmatch(r"(\S.*?)  # (→|raises) (.+)", line)
+        if said is None:
+            lines.append(line)
+        elif said[2] == "→":
+            lines.append(f"gives({said[1]}, {said[3]!r})")
+        else:
+            lines.append(RAISES.format(code=said[1], said=said[3]))
+    return "\n".join(lines)
 
 
 def examples(heading: str) -> list[str]:
@@ -17,16 +57,21 @@ def examples(heading: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 
 
-def test_the_examples(site_url: str, new_page: Callable[..., Page]) -> None:
+@pytest.fixture(scope="module")
+def run(lab: Lab) -> Iterator[Callable[[str], str]]:
+    """Runs code in a page that all share: booting takes seconds."""
+    found: list[str] = []
+    page = lab.new_page(found.append)
+    page.goto(f"{lab.site_url}/?notebook=none")
+    page.evaluate("browsergpu.ready")
+    yield lambda code: str(page.evaluate("code => browsergpu.run(code)", code))
+    page.context.close()
+    assert_none(found)
+
+
+def test_the_examples(run: Callable[[str], str]) -> None:
     (arrays,) = examples("A first example")
     pointers, profile = examples("More than one way to compute")
-    page = new_page()
-    page.goto(f"{site_url}/?notebook=none")
-    page.evaluate("browsergpu.ready")
-
-    def run(code: str) -> str:
-        return str(page.evaluate("code => browsergpu.run(code)", code))
-
     for code in (arrays, pointers):
         smaller = code.replace("1024", "96")  # SwiftShader and NumPy without BLAS are slow
         assert smaller != code
@@ -34,6 +79,16 @@ def test_the_examples(site_url: str, new_page: Callable[..., Page]) -> None:
         assert 0 <= float(re.search(r"[\d.e+-]+", difference)[0]) < 1e-3
     run(profile)
     assert "gemm" in run("p.table()")
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_the_examples_of_a_guide(name: str, run: Callable[[str], str]) -> None:
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    found = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(found) > 3
+    run(CHECKS)
+    for code in found:
+        run(checked(code))
 
 
 WATCH = '''
@@ -88,3 +143,10 @@ def test_the_files_it_names_exist() -> None:
         and not (REPOSITORY / "tests" / "browser" / name).exists()
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("name", [*GUIDES, "gallery"])
+def test_the_files_that_a_guide_names_exist(name: str) -> None:
+    links = re.findall(r"\]\(([^)#:]+)", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (DOCS / link).exists()] == []

@@ -13,7 +13,7 @@ SLOW = [
         f"{_BROWSER}{name}.py"
         for name in (
             "test_storage", "test_bench", "test_leaks", "test_gpu_crash", "test_tuning",
-            "test_notebook_documents", "test_notebook_kernel", "test_notebook_tour", "test_gallery",
+            "test_notebook_documents", "test_notebook_kernel", "test_notebook_tour",
         )
     ),
     *(
@@ -32,8 +32,8 @@ SLOW = [
     *(
         f"{_BROWSER}{name}.py"
         for name in (
-            "test_readme", "test_guides", "test_harness", "test_wheel", "test_draw",
-            "test_notebook_cells", "test_examples",
+            "test_readme", "test_harness", "test_wheel", "test_draw", "test_notebook_cells",
+            "test_examples",
         )
     ),
 ]  # fmt: skip
