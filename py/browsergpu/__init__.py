@@ -154,7 +154,7 @@ from browsergpu.array.functions.manipulation import (
     tile,
     unstack,
 )
-from browsergpu.array.functions.pictures import draw
+from browsergpu.array.functions.showing import draw
 from browsergpu.array.functions.sorting import (
     argmax,
     argmin,
