@@ -178,6 +178,7 @@ from browsergpu.array.functions.sets import (
     unique_inverse,
     unique_values,
 )
+from browsergpu.array.functions.showing import draw
 from browsergpu.array.functions.sorting import (
     argmax,
     argmin,
@@ -320,6 +321,7 @@ __all__ = [
     "cumulative_sum",
     "diff",
     "divide",
+    "draw",
     "e",
     "einsum",
     "empty",

@@ -141,6 +141,48 @@ def test_arrays_are_drawn_as_they_are_shaped(bare: BarePage) -> None:
     assert_seen(bare, shows(height, width, [(g, g, g) for g in greys]), "a transposed ramp")
 
 
+def test_arrays_of_any_dtype_are_drawn(bare: BarePage) -> None:
+    reads = bare.run("""
+        import browsergpu as bg
+
+        bg.use(backend)
+        reads = backend.device.recorder.counters["readbacks"]
+        x = bg.linspace(0, 1, 20).reshape(4, 5)
+        bg.draw((x * 0.5 + 0.25).T[::-1])
+        backend.synchronize()
+        backend.device.recorder.counters["readbacks"] - reads
+    """)
+    assert reads == 0, "the picture was read back"
+    greys = [(x * 5 + 4 - y) / 38 + 0.25 for y in range(5) for x in range(4)]
+    assert_seen(bare, shows(5, 4, [(g, g, g) for g in greys]), "a turned ramp")
+    bare.run("bg.draw(bg.asarray([[[0, 51, 255], [255, 102, 0]]], dtype=bg.uint8))")
+    assert_seen(bare, shows(1, 2, [(0.0, 0.2, 1.0), (1.0, 0.4, 0.0)]), "colours of uint8")
+    bare.run("bg.draw(x[:2] > 0.2)")
+    colours = [(float(i > 3),) * 3 for i in range(10)]
+    assert_seen(bare, shows(2, 5, colours), "black and white")
+
+
+def test_arrays_that_are_no_pictures(bare: BarePage) -> None:
+    messages = bare.run("""
+        import browsergpu as bg
+        import numpy as np
+
+        bg.use(backend)
+        messages = []
+        shapes = (3, (2, 2, 2), (0, 2), (1, 1, 3, 1))
+        for bad in (np.ones((2, 2)), bg.ones((2, 2), dtype=bg.int32), *map(bg.ones, shapes)):
+            try:
+                bg.draw(bad)
+            except (TypeError, ValueError) as error:
+                messages.append(f"{type(error).__name__} {error}")
+        messages
+    """)
+    assert [message.split()[0] for message in messages] == ["InvalidType"] * 2 + [
+        "InvalidArgument"
+    ] * 4
+    assert all("draw: x is" in message for message in messages)
+
+
 def test_what_an_op_computed_is_drawn(bare: BarePage) -> None:
     bare.run("""
         import numpy as np

@@ -1,15 +1,55 @@
-"""The README's first example does what it says, and names files that exist."""
+"""The examples of README and of the guides do what they say, and name files that exist."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+from harness.lab import Lab
+from harness.problems import assert_none
 from playwright.sync_api import Page
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+DOCS = REPOSITORY / "docs"
+GUIDES = ("arrays", "coming-from-numpy", "coming-from-cupy")
+
+#: Looks whether a value is the one that is said: by its text, floats to the digits that are given.
+CHECKS = """
+import math
+
+
+def gives(value, said):
+    if isinstance(value, float) and "." in said:
+        digits = len(said.partition(".")[2])
+        assert math.isclose(value, float(said), abs_tol=0.51 * 10**-digits), value
+    else:
+        assert repr(value) == said, value
+"""
+RAISES = """
+try:
+    {code}
+except {said}:
+    pass
+else:
+    raise AssertionError('{said} was not raised')
+"""
+
+
+def checked(code: str) -> str:
+    """The code of an example, with what is said beside a line asserted."""
+    lines = []
+    for line in code.splitlines():
+        said = re.fullmatch(r"(\S.*?)  # (→|raises) (.+)", line)
+        if said is None:
+            lines.append(line)
+        elif said[2] == "→":
+            lines.append(f"gives({said[1]}, {said[3]!r})")
+        else:
+            lines.append(RAISES.format(code=said[1], said=said[3]))
+    return "\n".join(lines)
 
 
 def examples(heading: str) -> list[str]:
@@ -17,32 +57,38 @@ def examples(heading: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 
 
-def test_the_examples(site_url: str, new_page: Callable[..., Page]) -> None:
-    (first,) = examples("A first example")
-    (second,) = examples("More than one way to compute")
-    smaller = first.replace("1024", "96")  # SwiftShader and NumPy without BLAS are slow
-    assert smaller != first
-    page = new_page()
-    page.goto(f"{site_url}/?notebook=none")
+@pytest.fixture(scope="module")
+def run(lab: Lab) -> Iterator[Callable[[str], str]]:
+    """Runs code in a page that all share: booting takes seconds."""
+    found: list[str] = []
+    page = lab.new_page(found.append)
+    page.goto(f"{lab.site_url}/?notebook=none")
     page.evaluate("browsergpu.ready")
+    yield lambda code: str(page.evaluate("code => browsergpu.run(code)", code))
+    page.context.close()
+    assert_none(found)
 
-    def run(code: str) -> str:
-        return str(page.evaluate("code => browsergpu.run(code)", code))
 
-    difference = run(smaller).removeprefix("np.float32")
-    assert 0 <= float(re.search(r"[\d.e+-]+", difference)[0]) < 1e-3
-    run(second)
+def test_the_examples(run: Callable[[str], str]) -> None:
+    (arrays,) = examples("A first example")
+    pointers, profile = examples("More than one way to compute")
+    for code in (arrays, pointers):
+        smaller = code.replace("1024", "96")  # SwiftShader and NumPy without BLAS are slow
+        assert smaller != code
+        difference = re.sub(r"np\.float\d\d", "", run(smaller))
+        assert 0 <= float(re.search(r"[\d.e+-]+", difference)[0]) < 1e-3
+    run(profile)
     assert "gemm" in run("p.table()")
 
 
-def test_the_example_of_arrays(site_url: str, new_page: Callable[..., Page]) -> None:
-    text = (REPOSITORY / "docs" / "arrays.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    page = new_page()
-    page.goto(f"{site_url}/?notebook=none")
-    page.evaluate("browsergpu.ready")
-    found = float(page.evaluate("code => browsergpu.run(code)", code))
-    assert abs(found - 0.9973) < 1e-4
+@pytest.mark.parametrize("name", GUIDES)
+def test_the_examples_of_a_guide(name: str, run: Callable[[str], str]) -> None:
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    found = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(found) > 3
+    run(CHECKS)
+    for code in found:
+        run(checked(code))
 
 
 WATCH = '''
@@ -63,10 +109,10 @@ run_js("""
 '''
 
 
-def test_the_first_example_run_again_and_again_leaves_one_device_open(
+def test_the_example_of_pointers_run_again_and_again_leaves_one_device_open(
     site_url: str, new_page: Callable[..., Page]
 ) -> None:
-    (first,) = examples("A first example")
+    pointers, _ = examples("More than one way to compute")
     page = new_page()
     page.goto(f"{site_url}/?notebook=none")
     page.evaluate("browsergpu.ready")
@@ -76,7 +122,7 @@ def test_the_first_example_run_again_and_again_leaves_one_device_open(
 
     run(WATCH)
     for _ in range(4):
-        run(first.replace("1024", "32"))
+        run(pointers.replace("1024", "32"))
     gone = run(
         "import asyncio, js\n"
         "while not all(entry.gone for entry in list(js.devices)[:-1]):\n"
@@ -97,3 +143,10 @@ def test_the_files_it_names_exist() -> None:
         and not (REPOSITORY / "tests" / "browser" / name).exists()
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("name", [*GUIDES, "gallery"])
+def test_the_files_that_a_guide_names_exist(name: str) -> None:
+    links = re.findall(r"\]\(([^)#:]+)", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (DOCS / link).exists()] == []

@@ -36,3 +36,8 @@ class Layout:
     def web(self) -> Path:
         """The page."""
         return self.repository / "web"
+
+    @property
+    def gallery(self) -> Path:
+        """The notebooks that the page lists."""
+        return self.repository / "examples" / "gallery"

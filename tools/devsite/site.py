@@ -65,6 +65,7 @@ def prepare(
             store.clear_temporary()
     roots = {
         "/": layout.web,
+        "/gallery/": layout.gallery,
         "/pyodide/": layout.files / "pyodide",
         "/vendor/": layout.files / "vendor",
         "/wheel/": layout.wheel,

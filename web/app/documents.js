@@ -88,7 +88,7 @@ export class Documents {
 
   async #loadTour() {
     try {
-      this.#show("tour", await fetchTour());
+      this.#show("tour", await fetchNotebook(TOUR));
     } catch (error) {
       this.#show("untitled", EMPTY);
       this.#explain("The tour", error);
@@ -104,11 +104,16 @@ export class Documents {
     this.#replace("untitled", EMPTY);
   }
 
-  async tour() {
+  tour() {
+    return this.openFromSite("tour", TOUR);
+  }
+
+  /** Open a notebook that comes with the page. */
+  async openFromSite(title, url) {
     try {
-      this.#replace("tour", await fetchTour());
+      this.#replace(title, await fetchNotebook(url));
     } catch (error) {
-      this.#explain("The tour", error);
+      this.#explain(`“${title}”`, error);
     }
   }
 
@@ -128,8 +133,8 @@ export class Documents {
   }
 }
 
-async function fetchTour() {
-  const response = await fetch(TOUR);
+async function fetchNotebook(url) {
+  const response = await fetch(url);
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
   return parseNotebook(await response.text());
 }

@@ -5,6 +5,7 @@ import { CANVAS_ID, canvasMaker } from "./canvas.js";
 import { completionSource } from "./completion.js";
 import { Documents } from "./documents.js";
 import { fromTemplate, refs } from "./dom.js";
+import { showGallery } from "./gallery.js";
 import { KernelClient } from "./kernel-client.js";
 import { machineApi } from "./machine.js";
 import { showMessage } from "./messages.js";
@@ -71,6 +72,10 @@ export function openNotebookPage(app) {
     open: () => found["notebook-picker"].click(),
     save: () => documents.save(),
     tour: () => void documents.tour(),
+    gallery: () => void showGallery(
+      { dialog: found["gallery-dialog"], list: found["gallery-list"] },
+      (title, url) => documents.openFromSite(title, url),
+    ),
     help: () => found["help-dialog"].showModal(),
     "pick-files": () => found["file-picker"].click(),
   };

@@ -45,9 +45,9 @@ async function showMemory(kernel, box) {
   if (kernel.state !== "idle" || document.visibilityState === "hidden") return;
   const memory = await kernel.status();
   if (!memory) return;
-  const { backends, bytes, pooled, buffers } = memory;
-  box.textContent = backends === 0 ? "" : `GPU memory ${formatBytes(bytes)}`;
-  box.title = `GPU memory that your backends hold: ${formatBytes(bytes)} in ${buffers} `
+  const { devices, bytes, pooled, buffers } = memory;
+  box.textContent = devices === 0 ? "" : `GPU memory ${formatBytes(bytes)}`;
+  box.title = `GPU memory that Python holds: ${formatBytes(bytes)} in ${buffers} `
     + `${buffers === 1 ? "buffer" : "buffers"}, ${formatBytes(pooled)} kept for reuse`;
 }
 

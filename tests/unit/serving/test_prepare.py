@@ -64,7 +64,7 @@ def test_fills_an_empty_cache(full_cdn: CdnServer, site: Layout, notes: Notes) -
     for path, content in CONTENT.items():
         assert (site.files / path).read_bytes() == content
     assert made.wheel.parent == site.wheel
-    assert set(made.roots) == {"/", "/pyodide/", "/vendor/", "/wheel/"}
+    assert set(made.roots) == {"/", "/gallery/", "/pyodide/", "/vendor/", "/wheel/"}
     assert sorted(path for path, _ in notes.files) == sorted(CONTENT)
     assert files_below(site.temporary) == []
 

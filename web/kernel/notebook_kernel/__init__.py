@@ -8,7 +8,7 @@ Modules, each importing only those above it:
     tracebacks        exceptions as text, trimmed to the user's own frames
     waiting           blocking waits that the Interrupt button can end
     completion        names, attributes, keys and modules for the editor
-    graphics_memory   how much GPU memory the user's backends hold
+    graphics_memory   how much GPU memory the user's arrays and backends hold
     runner            one queue-free entry point for cells and `browsergpu.run`
     matplotlib_backend   loaded by Matplotlib alone, shows figures below the cell
 """

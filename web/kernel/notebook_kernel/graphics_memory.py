@@ -1,27 +1,22 @@
-"""How much GPU memory the user's backends hold."""
+"""How much GPU memory the user's arrays and backends hold."""
 
-import gc
 import sys
 from typing import Any
 
 
 def in_use() -> dict[str, Any]:
-    """What every living backend holds: buffers, bytes in them, and bytes kept for reuse."""
-    total = {"backends": 0, "bytes": 0, "pooled": 0, "buffers": 0}
-    for backend in _backends():
-        if backend.is_initialized:
-            memory = backend.device.memory
-            total["backends"] += 1
-            total["bytes"] += memory.in_use
-            total["pooled"] += memory.pooled
-            total["buffers"] += memory.buffers
+    """What all open devices hold: buffers, bytes in them, and bytes kept for reuse."""
+    total = {"devices": 0, "bytes": 0, "pooled": 0, "buffers": 0}
+    for device in _devices():
+        total["devices"] += 1
+        total["bytes"] += device.memory.in_use
+        total["pooled"] += device.memory.pooled
+        total["buffers"] += device.memory.buffers
     return total
 
 
-def _backends() -> list[Any]:
+def _devices() -> list[Any]:
+    # Once the user's code has imported it, and not while it is being imported.
     package = sys.modules.get("browsergpu")
-    kind = getattr(package, "WasmBackend", None)
-    if kind is None:
-        return []
-    # An instance refers to its class, so no registry is needed that would keep it alive.
-    return [found for found in gc.get_referrers(kind) if type(found) is kind]
+    info = getattr(package, "__array_namespace_info__", None)
+    return [] if info is None else info().devices()

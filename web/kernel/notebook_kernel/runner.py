@@ -85,7 +85,7 @@ class Runner:
         return json.dumps(completion.complete(before, self.namespace))
 
     def status(self) -> str:
-        """GPU memory that the namespace's backends hold, as JSON."""
+        """GPU memory that arrays and backends hold, as JSON."""
         from . import graphics_memory
 
         return json.dumps(graphics_memory.in_use())
