@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, reduce
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from browsergpu.array.value import Value
 from browsergpu.array.x64 import look_at
 from browsergpu.core import shapes
 from browsergpu.core.element_types import (
+    BOOL,
     DEFAULTS,
     ElementType,
     beside_number,
@@ -88,12 +90,32 @@ def _beside(
     return resolve(op, (kind, own) if is_left else (own, kind)), own, words_of(number, own)
 
 
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+
+
+def _is(op: str, number: int, is_left: bool) -> bool:
+    """What a comparison of any whole number that an array holds with one outside of these gives."""
+    compare = _COMPARISONS[op]
+    return compare(0, number) if is_left else compare(number, 0)
+
+
 def _with_another(op: str, a: Any, b: Any) -> Any:
     array, other = (a, b) if isinstance(a, Value) else (b, a)
     node = array.node
     kind = node.kind
     is_left = array is a
     if type(other) in PYTHON and other:
+        if op in _COMPARISONS and type(other) is int and kind.kind in "iu":
+            bounds = np.iinfo(kind.numpy)
+            if not bounds.min <= other <= bounds.max:
+                return array.like(full_node(array.tape, node.shape, BOOL, _is(op, other, is_left)))
         made, own, words = _beside(op, kind, other, is_left)
         window = array.tape.window(node.shape, 2)
         return array.like(window.add_number(made, node, own, words, is_left))

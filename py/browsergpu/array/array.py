@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.array import indexing, reading, views
 from browsergpu.array.apply import binary, cast_to, in_place, unary
+from browsergpu.array.methods import Methods
 from browsergpu.array.uploading import element_type
 from browsergpu.array.value import Value
 from browsergpu.core.checks import product
@@ -17,12 +18,11 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 
-#: Of the Array API standard, those that this namespace is one of.
 #: Of the Array API standard, those that the namespace keeps to.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
-class Array(Value):
+class Array(Value, Methods):
     """An array on the GPU, as the Python Array API standard describes it.
 
     Made by ``browsergpu.asarray`` and its kin. Operations are recorded, checked at once (shapes,

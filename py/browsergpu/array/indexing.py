@@ -57,21 +57,34 @@ def _starts_first(items: Sequence[Any], arrays: Sequence[Any]) -> bool:
     return advanced[-1] - advanced[0] + 1 != len(advanced)
 
 
-def _items(x: Value, key: Any) -> list[Any]:
-    """The key's items, one for each axis, with None between them; no ``...``."""
+def _items(x: V, key: Any) -> list[Any]:
+    """The key's items, one for each axis, with None between them; no ``...``, and in place of a
+    mask the indices where it is true, an array for each of its axes."""
     items = list(key) if isinstance(key, tuple) else [key]
+    masks = [_mask(x, item) for item in items]
     rank = len(x.node.shape)
     ellipses = sum(item is Ellipsis for item in items)
-    used = sum(item is not None and item is not Ellipsis for item in items)
+    used = sum(
+        len(mask.node.shape) if mask is not None else item is not None and item is not Ellipsis
+        for item, mask in zip(items, masks, strict=True)
+    )
     if ellipses > 1:
         raise InvalidIndex(_OP, "key", key, "one ... at most")
     if used > rank:
         raise InvalidIndex(_OP, "key", key, f"at most {rank} indices, as there are axes")
-    fill = [slice(None)] * (rank - used)
-    if ellipses:
-        at = next(n for n, item in enumerate(items) if item is Ellipsis)
-        return [*items[:at], *fill, *items[at + 1 :]]
-    return [*items, *fill]
+    found: list[Any] = []
+    axis = 0
+    for item, mask in zip(items, masks, strict=True):
+        if item is Ellipsis:
+            found += [slice(None)] * (rank - used)
+            axis += rank - used
+        elif mask is not None:
+            found += masking.indices_along(x, mask, axis)
+            axis += len(mask.node.shape)
+        else:
+            found.append(item)
+            axis += item is not None
+    return found + [slice(None)] * (rank - axis)
 
 
 def _index_array(x: V, item: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from browsergpu.array import reducing, scans, views
-from browsergpu.array.apply import apply, cast_to
+from browsergpu.array.apply import apply, binary, cast_to
 from browsergpu.array.gathering import by_arrays
 from browsergpu.array.value import Value
 from browsergpu.core.checks import product
@@ -26,6 +26,29 @@ def places_of_true(op: str, mask: V) -> V:
     scans.true_places(device, op, view(mask.node), view(places), view(count))
     found = scans.true_count(device, op, view(count))
     return views.view(mask.like(places), (found,), (1,), 0)
+
+
+def indices_of_true(op: str, mask: V) -> list[V]:
+    """The indices along each axis where an array of bools is true, in its order: int32. Waits for
+    their number."""
+    flat = places_of_true(op, mask)
+    found = []
+    inner, n = 1, product(mask.node.shape)
+    for extent in reversed(mask.node.shape):
+        place = flat if inner == 1 else binary("floor_divide", flat, inner)
+        whole = inner * extent == n
+        found.append(place if whole else binary("remainder", place, max(extent, 1)))
+        inner *= extent
+    return found[::-1]
+
+
+def indices_along(x: V, mask: V, axis: int) -> list[V]:
+    """:func:`indices_of_true` of a mask of some axes of an array, from one on."""
+    shape = mask.node.shape
+    if not shape or x.node.shape[axis : axis + len(shape)] != shape:
+        expected = f"the axes from {axis} on of {x.node.shape}"
+        raise InvalidIndex("index", "key", f"bools of shape {shape}", expected)
+    return indices_of_true("index", mask)
 
 
 def chosen(x: V, mask: V) -> V:

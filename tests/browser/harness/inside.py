@@ -28,7 +28,7 @@ INSIDE = BROWSER_TESTS / "inside"
 REPOSITORY = BROWSER_TESTS.parent.parent
 
 # Environment variables that in-page tests see.
-FORWARDED = ("CI", "BROWSERGPU_FUZZ_CALLS")
+FORWARDED = ("CI", "BROWSERGPU_FUZZ_CALLS", "BROWSERGPU_FUZZ_PROGRAMS")
 
 _INI = """[pytest]
 addopts = --strict-markers

@@ -8,7 +8,7 @@ from browsergpu.array import apply, ordering, reducing, scans, views
 from browsergpu.array.array import Array
 from browsergpu.array.functions import manipulation
 from browsergpu.array.gathering import coordinates
-from browsergpu.array.masking import places_of_true
+from browsergpu.array.masking import indices_of_true
 from browsergpu.array.ranking import argsorted, searched
 from browsergpu.core import shapes
 from browsergpu.core.checks import integer
@@ -100,14 +100,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     for how many there are."""
     if x.ndim == 0:
         raise InvalidArgument("nonzero", "x", x.shape, "an axis")
-    flat = places_of_true("nonzero", apply.cast_to("nonzero", x, BOOL))
-    found = []
-    inner = 1
-    for extent in reversed(x.shape):
-        place = flat if inner == 1 else flat // inner
-        found.append(place if inner * extent == x.size else place % max(extent, 1))
-        inner *= extent
-    return tuple(reversed(found))
+    return tuple(indices_of_true("nonzero", apply.cast_to("nonzero", x, BOOL)))
 
 
 def _running(

@@ -115,3 +115,24 @@ def test_without_blocking(bg: Any) -> None:
         return await a.numpy_async()
 
     np.testing.assert_allclose(run_sync(read()), X + 1, rtol=1e-6)
+
+
+def test_methods_of_numpys_arrays(bg: Any) -> None:
+    x = sample("float32", (3, 4, 1))
+    a = bg.asarray(x)
+    for name, arguments, options in (
+        ("sum", (1,), {}), ("prod", (), {"axis": 0}), ("max", (), {}),
+        ("min", (0,), {"keepdims": True}),
+        ("mean", (-1,), {}), ("std", (0,), {"ddof": 1}), ("var", (), {}), ("any", (), {}),
+        ("all", (1,), {}), ("clip", (-0.5, 0.5), {}), ("copy", (), {}), ("flatten", (), {}),
+        ("ravel", (), {}), ("squeeze", (), {}), ("round", (), {}), ("swapaxes", (0, 1), {}),
+        ("transpose", (), {}), ("transpose", (1, 0, 2), {}), ("transpose", ((2, 0, 1),), {}),
+        ("repeat", (2,), {"axis": 0}), ("take", ([1, 0], 1), {}), ("take", ([5, 0],), {}),
+        ("cumsum", (), {}), ("cumprod", (1,), {}), ("conj", (), {}), ("dot", (2.0,), {}),
+        ("argmax", (), {}), ("argmin", (1,), {}),
+    ):  # fmt: skip
+        expected = getattr(x, name)(*arguments, **options)
+        assert_same(getattr(a, name)(*arguments, **options), expected, name, rtol=1e-5)
+    assert_same(a[..., 0].dot(a[0]), x[..., 0].dot(x[0]), rtol=1e-5)
+    assert [part.shape for part in (a > 0).nonzero()] == [((x > 0).sum(),)] * 3
+    assert_same(a.argsort(1), x.argsort(1))

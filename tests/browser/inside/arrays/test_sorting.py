@@ -79,6 +79,24 @@ def test_masks(bg: Any, dtype: str) -> None:
         a[bg.zeros((6,), dtype="bool")]
 
 
+def test_masks_among_other_keys(bg: Any) -> None:
+    x = sample("float32", (3, 4, 5))
+    a = bg.asarray(x)
+    last, middle = np.array([1, 0, 1, 1, 0], bool), np.array([0, 1, 1, 0], bool)
+    two = x[0] > 0
+    for key in (
+        (..., last), (slice(None), middle), (1, middle, slice(None, None, 2)), (slice(None), two),
+        (None, [True, False, True]), (0, middle, [4, 0]),
+    ):  # fmt: skip
+        ours = tuple(bg.asarray(k) if isinstance(k, np.ndarray) else k for k in key)
+        assert_same(a[ours], x[key], str(key))
+        y, b = x.copy(), bg.asarray(x)
+        y[key], b[ours] = 7, 7
+        assert_same(b, y, str(key))
+    with pytest.raises(IndexError, match="axes from 1 on"):
+        a[:, bg.asarray(last)]
+
+
 def test_masks_without_axes(bg: Any) -> None:
     for shape in ((), (2, 3)):
         for chosen in (True, False):

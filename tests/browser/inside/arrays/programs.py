@@ -1,0 +1,324 @@
+"""Random programs of array operations, run by NumPy and by browsergpu side by side.
+
+A program is a list of numbers; each step takes some of them, which say the operation and the arrays
+that it is of. All values are whole numbers that floats hold exactly, and no step rounds: results
+are equal in whatever order and kernel they are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from inside.arrays.data import demoted
+
+KINDS = ("float32", "int32", "uint8", "int16", "bool", "float16")
+SHAPES = ((), (1,), (4,), (3, 4), (3, 1), (2, 3, 4), (2, 1, 4), (0, 4), (8, 4))
+#: Beyond it values are brought back, so that float16 holds every sum of a few of them.
+LARGEST = 60
+MOST_ARRAYS = 8
+
+Numbers = Iterator[int]
+Pair = tuple[Any, Any]
+Step = Callable[["Machine", Numbers], None]
+
+
+class Refused(Exception):
+    """One of the two took what the other refused."""
+
+
+class Machine:
+    """The arrays of a program: NumPy's, and ours beside them."""
+
+    def __init__(self, bg: Any, *, eager: bool) -> None:
+        self.bg = bg
+        self.eager = eager
+        self.theirs: list[np.ndarray] = []
+        self.ours: list[Any] = []
+
+    def run(self, program: list[int]) -> None:
+        """All steps of a program, and a comparison of what is left."""
+        numbers = iter(program)
+        story = []
+        try:
+            for _ in range(3):
+                self.make(numbers)
+            while True:
+                name, step = STEPS[next(numbers) % len(STEPS)]
+                story.append(name)
+                step(self, numbers)
+        except StopIteration:
+            pass
+        except Exception as error:
+            error.add_note(f"{'eager' if self.eager else 'lazy'}: {', '.join(story)}")
+            raise
+        for at in range(len(self.theirs)):
+            self.check(at)
+
+    def check(self, at: int) -> None:
+        """Compares one array: dtype, shape and every bit."""
+        theirs, ours = self.theirs[at], self.ours[at].numpy()
+        assert ours.dtype == theirs.dtype, f"dtype {ours.dtype}, not {theirs.dtype}"
+        np.testing.assert_array_equal(ours, theirs)
+
+    def make(self, numbers: Numbers) -> None:
+        """A new array."""
+        kind, shape = KINDS[next(numbers) % len(KINDS)], SHAPES[next(numbers) % len(SHAPES)]
+        values = np.random.default_rng(next(numbers)).integers(-9, 10, shape)
+        self.add((array := values.astype(kind), self.bg.asarray(array)))
+
+    def add(self, pair: Pair) -> None:
+        """Keeps the result of a step, brought back to small numbers."""
+        theirs, ours = demoted(pair[0]), pair[1]
+        if (
+            theirs.dtype.kind != "b"
+            and theirs.size
+            and np.abs(theirs.astype(float)).max() > LARGEST
+        ):
+            theirs, ours = np.remainder(theirs, theirs.dtype.type(7)), ours % 7
+        if self.eager:
+            self.bg.eval(ours)
+        if len(self.theirs) == MOST_ARRAYS:
+            del self.theirs[0], self.ours[0]
+        self.theirs.append(theirs)
+        self.ours.append(ours)
+
+    def pick(self, numbers: Numbers) -> int:
+        """One of the arrays."""
+        return next(numbers) % len(self.theirs)
+
+    def both(self, theirs: Callable[[], Any], ours: Callable[[], Any]) -> None:
+        """The result of one call at each; where NumPy refuses it, we must, and nothing changes."""
+        try:
+            with np.errstate(all="ignore"):
+                expected = theirs()
+        except (ValueError, IndexError, TypeError, OverflowError) as error:
+            try:
+                ours()
+            except (ValueError, IndexError, TypeError, OverflowError):
+                return
+            raise Refused(f"NumPy refuses it: {error}") from error
+        self.add((expected, ours()))
+
+
+def _same(name: str, *, of_bools: bool = True, of_floats: bool = True) -> Step:
+    """A function of two arrays by its one name."""
+
+    def step(machine: Machine, numbers: Numbers) -> None:
+        a, b = machine.pick(numbers), machine.pick(numbers)
+        x, y = machine.theirs[a], machine.theirs[b]
+        kinds = {x.dtype.kind, y.dtype.kind}
+        if ("b" in kinds and not of_bools) or ("f" in kinds and not of_floats):
+            return
+        machine.both(
+            lambda: getattr(np, name)(x, y),
+            lambda: getattr(machine.bg, name)(machine.ours[a], machine.ours[b]),
+        )
+
+    return step
+
+
+def _one(name: str, *, of_bools: bool = True) -> Step:
+    """A function of one array by its one name."""
+
+    def step(machine: Machine, numbers: Numbers) -> None:
+        a = machine.pick(numbers)
+        x = machine.theirs[a]
+        if x.dtype.kind != "b" or of_bools:
+            machine.both(
+                lambda: getattr(np, name)(x), lambda: getattr(machine.bg, name)(machine.ours[a])
+            )
+
+    return step
+
+
+def _number(machine: Machine, numbers: Numbers) -> None:
+    """An operator with a number, which may not fit."""
+    a, which, number = machine.pick(numbers), next(numbers) % 4, next(numbers) % 300 - 20
+    x, y = machine.theirs[a], machine.ours[a]
+    if x.dtype.kind == "b":
+        return
+    apply: Callable[[Any], Any] = (
+        lambda v: v + number, lambda v: number - v, lambda v: v * number, lambda v: v > number,
+    )[which]  # fmt: skip
+    machine.both(lambda: apply(x), lambda: apply(y))
+
+
+def _where(machine: Machine, numbers: Numbers) -> None:
+    a, b, c = [machine.pick(numbers) for _ in range(3)]
+    machine.both(
+        lambda: np.where(machine.theirs[a] > 0, machine.theirs[b], machine.theirs[c]),
+        lambda: machine.bg.where(machine.ours[a] > 0, machine.ours[b], machine.ours[c]),
+    )
+
+
+def _astype(machine: Machine, numbers: Numbers) -> None:
+    a, kind = machine.pick(numbers), KINDS[next(numbers) % len(KINDS)]
+    x = machine.theirs[a]
+    if x.dtype.kind == "f" and kind.startswith("u"):
+        x, machine.ours[a] = abs(x), abs(machine.ours[a])
+        machine.theirs[a] = x
+    machine.both(lambda: x.astype(kind), lambda: machine.ours[a].astype(kind))
+
+
+def _key(numbers: Numbers) -> Any:
+    items: list[Any] = []
+    for _ in range(next(numbers) % 3 + 1):
+        start, step = next(numbers) % 5 - 2, (-2, -1, 1, 2)[next(numbers) % 4]
+        items.append(
+            (start, slice(start, None, step), slice(None, start), None, ..., [0, start])[
+                next(numbers) % 6
+            ]
+        )
+    return tuple(items)
+
+
+def _part(machine: Machine, numbers: Numbers) -> None:
+    a, key = machine.pick(numbers), _key(numbers)
+    machine.both(lambda: machine.theirs[a][key], lambda: machine.ours[a][key])
+
+
+def _mask(machine: Machine, numbers: Numbers) -> None:
+    a, number = machine.pick(numbers), next(numbers) % 9 - 4
+    x, y = machine.theirs[a], machine.ours[a]
+    machine.both(lambda: x[x > number], lambda: y[y > number])
+
+
+def _assign(machine: Machine, numbers: Numbers) -> None:
+    """Into a copy of NumPy's, as our arrays behave as values: others keep what they had."""
+    a, b, key, number = (
+        machine.pick(numbers), machine.pick(numbers), _key(numbers), next(numbers) % 11,
+    )  # fmt: skip
+    by_number = number > 4
+    theirs, ours = machine.theirs[a].copy(), machine.bg.asarray(machine.ours[a], copy=True)
+    if machine.theirs[b].dtype.kind == "f" and theirs.dtype.kind in "iu" and not by_number:
+        return
+
+    def assigned(array: Any, value: Any) -> Any:
+        array[key] = value
+        return array
+
+    machine.both(
+        lambda: assigned(theirs, number if by_number else machine.theirs[b]),
+        lambda: assigned(ours, number if by_number else machine.ours[b]),
+    )
+
+
+def _in_place(machine: Machine, numbers: Numbers) -> None:
+    a, number = machine.pick(numbers), next(numbers) % 5
+    if machine.theirs[a].dtype.kind == "b":
+        return
+    theirs, ours = machine.theirs[a].copy(), machine.ours[a]
+    ours += number
+    theirs += theirs.dtype.type(number)
+    del machine.theirs[a], machine.ours[a]
+    machine.add((theirs, ours))
+
+
+def _reduced(machine: Machine, numbers: Numbers) -> None:
+    a, name = machine.pick(numbers), ("sum", "max", "min", "any", "all")[next(numbers) % 5]
+    x, axis = machine.theirs[a], next(numbers) % 4 - 2
+    keepdims = bool(next(numbers) % 2)
+    more = {}
+    # NumPy takes an axis of an array without axes, the standard does not.
+    if x.ndim == 0 or (x.dtype.kind == "b" and name in ("max", "min")):
+        return
+    if name == "sum":
+        more["dtype"] = {"b": "int32", "i": "int32", "u": "uint32"}.get(x.dtype.kind, x.dtype)
+    machine.both(
+        lambda: getattr(np, name)(x, axis=axis, keepdims=keepdims, **more),
+        lambda: getattr(machine.bg, name)(machine.ours[a], axis=axis, keepdims=keepdims),
+    )
+
+
+def _sorted(machine: Machine, numbers: Numbers) -> None:
+    a = machine.pick(numbers)
+    x = machine.theirs[a]
+    if x.dtype.kind == "b" or x.ndim == 0:
+        return
+    if next(numbers) % 2:
+        machine.both(lambda: np.sort(x, axis=-1), lambda: machine.bg.sort(machine.ours[a]))
+    else:
+        machine.both(
+            lambda: np.argsort(x, axis=-1, stable=True).astype(np.int32),
+            lambda: machine.bg.argsort(machine.ours[a]),
+        )
+
+
+def _running(machine: Machine, numbers: Numbers) -> None:
+    a, axis = machine.pick(numbers), next(numbers) % 3 - 1
+    x = machine.theirs[a]
+    if x.ndim == 0:
+        return
+    kind = {"b": "int32", "i": "int32", "u": "uint32"}.get(x.dtype.kind, x.dtype)
+    machine.both(
+        lambda: np.cumulative_sum(x, axis=axis, dtype=kind),
+        lambda: machine.bg.cumulative_sum(machine.ours[a], axis=axis),
+    )
+
+
+def _moved(machine: Machine, numbers: Numbers) -> None:
+    a, which, by = machine.pick(numbers), next(numbers) % 7, next(numbers) % 5 - 2
+    x, y, bg = machine.theirs[a], machine.ours[a], machine.bg
+    theirs: tuple[Callable[[], Any], Callable[[], Any]] = (
+        (
+            lambda: x.T,
+            lambda: y.T if x.ndim == 2 else bg.permute_dims(y, tuple(range(x.ndim))[::-1]),
+        ),
+        (lambda: x.reshape(-1), lambda: y.reshape(-1)),
+        (lambda: np.flip(x), lambda: bg.flip(y)),
+        (lambda: np.roll(x, by, axis=-1), lambda: bg.roll(y, by, axis=-1)),
+        (lambda: np.expand_dims(x, 0), lambda: bg.expand_dims(y, 0)),
+        (lambda: np.broadcast_to(x, (2, *x.shape)), lambda: bg.broadcast_to(y, (2, *x.shape))),
+        (lambda: np.repeat(x, 2, axis=-1), lambda: bg.repeat(y, 2, axis=-1)),
+    )[which]
+    if x.ndim < 4:
+        machine.both(*theirs)
+
+
+def _joined(machine: Machine, numbers: Numbers) -> None:
+    a, b = machine.pick(numbers), machine.pick(numbers)
+    machine.both(
+        lambda: np.concatenate([machine.theirs[a], machine.theirs[b]]),
+        lambda: machine.bg.concat([machine.ours[a], machine.ours[b]]),
+    )
+
+
+def _product(machine: Machine, numbers: Numbers) -> None:
+    a, b = machine.pick(numbers), machine.pick(numbers)
+    x, y = machine.theirs[a], machine.theirs[b]
+    if "b" in (x.dtype.kind, y.dtype.kind) or "float16" in (x.dtype, y.dtype):
+        return
+    small = x % 5, y % 5
+    machine.both(lambda: small[0] @ small[1], lambda: (machine.ours[a] % 5) @ (machine.ours[b] % 5))
+
+
+def _forgotten(machine: Machine, numbers: Numbers) -> None:
+    if len(machine.theirs) > 1:
+        at = machine.pick(numbers)
+        del machine.theirs[at], machine.ours[at]
+
+
+def _read(machine: Machine, numbers: Numbers) -> None:
+    machine.check(machine.pick(numbers))
+
+
+_NAMED = (
+    ("number", _number), ("where", _where), ("astype", _astype), ("part", _part), ("mask", _mask),
+    ("assign", _assign), ("in place", _in_place), ("reduced", _reduced), ("sorted", _sorted),
+    ("running", _running), ("moved", _moved), ("joined", _joined), ("product", _product),
+    ("forgotten", _forgotten), ("read", _read), ("make", Machine.make),
+)  # fmt: skip
+_BOTH = ("add", "multiply", "minimum", "maximum", "less", "equal", "logical_xor")
+STEPS: tuple[tuple[str, Step], ...] = (
+    *((name, _same(name)) for name in _BOTH),
+    ("subtract", _same("subtract", of_bools=False)),
+    ("bitwise_and", _same("bitwise_and", of_floats=False)),
+    *((name, _one(name)) for name in ("abs", "floor", "logical_not")),
+    *((name, _one(name, of_bools=False)) for name in ("negative", "sign")),
+    *_NAMED,
+    *_NAMED[:1],  # some twice, as there is more to them
+    *_NAMED[3:12],
+)

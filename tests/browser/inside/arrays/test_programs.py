@@ -1,0 +1,32 @@
+"""Random programs of 5 to 50 operations against NumPy: computed as they come, and step by step.
+
+40 programs by default. More: BROWSERGPU_FUZZ_PROGRAMS=10000 before the test command.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+PROGRAMS = int(os.environ.get("BROWSERGPU_FUZZ_PROGRAMS", "40"))
+A_TEST = 20  # so that tests report often enough
+
+
+@pytest.mark.parametrize("batch", range(max(1, PROGRAMS // A_TEST)))
+def test_random_programs(bg: Any, batch: int) -> None:
+    from inside.arrays.programs import Machine
+
+    @settings(max_examples=A_TEST)
+    @given(st.lists(st.integers(0, 2**16 - 1), min_size=30, max_size=250))
+    def run(program: list[int]) -> None:
+        own = [
+            (number + batch) & 0xFFFF for number in program
+        ]  # each batch has programs of its own
+        for eager in (False, True):
+            Machine(bg, eager=eager).run(own)
+
+    run()
