@@ -77,6 +77,8 @@ def replaced(x: V, mask: V, given: Any) -> V:
     if more > 1:
         expected = f"a shape that broadcasts to (n, {', '.join(map(str, rest))})"
         raise InvalidArgument("assign", "value", f"shape {given.node.shape}", expected)
+    if more == 1 and given.node.shape[0] == 0:
+        return x  # no place is true
     if more == 1 and given.node.shape[0] != 1:
         given = by_arrays(given, [0], [_numbered(x, mask)], False)
     spread = views.reshaped("assign", mask, (*mask.node.shape, *(1,) * len(rest)))

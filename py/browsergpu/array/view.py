@@ -12,8 +12,8 @@ from browsergpu.gpu.memory import Allocation
 
 class View:
     """Elements of one dtype in a buffer: those at ``offset`` + the sum of index × stride over the
-    axes. Offset and strides count elements; without strides the elements are packed: row-major,
-    one beside the other from the buffer's beginning on."""
+    axes. Offset and strides count elements; without strides they are row-major, one beside the
+    other. Packed elements are so from the buffer's beginning on."""
 
     __slots__ = ("buffer", "kind", "size")
 
@@ -27,6 +27,8 @@ class View:
     ) -> None:
         self.buffer = buffer
         self.size = prod(shape)
+        if strides is None and offset:
+            strides = contiguous_strides(shape)
         if strides is None or (offset == 0 and is_contiguous(shape, strides)):
             #: What a program depends on: the dtype and the shape, and for what is not packed the
             #: strides and the offset.

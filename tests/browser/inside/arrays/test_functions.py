@@ -219,6 +219,28 @@ def test_reductions_in_several_passes(bg: Any) -> None:
         assert_same(bg.mean(ones * 4, axis=axis), np.mean(np.full(shape, 4.0), axis=axis))
 
 
+def test_parts_in_the_middle_of_memory(bg: Any) -> None:
+    """Their elements lie one beside the other, but not from the buffer's beginning on."""
+    x = sample("float32", (6, 4))
+    a = bg.asarray(x)
+    part, row = a[2:5], a[3]
+    y, z = x[2:5], x[3]
+    for got, expected in (
+        (bg.sort(part), np.sort(y)), (bg.argsort(row), np.argsort(z)),
+        (part @ a.T, y @ x.T), (a @ row, x @ z), (bg.cumulative_sum(row), np.cumsum(z)),
+        (bg.argmax(part, axis=0), y.argmax(0)), (bg.sum(part, axis=0), y.sum(0)),
+        (bg.var(part, axis=1), y.var(1)), (bg.unique_values(row), np.unique(z)),
+        (bg.nonzero(row > 0)[0], np.nonzero(z > 0)[0]), (part[part > 0], y[y > 0]),
+        (bg.searchsorted(bg.sort(a[:, 0]), a[4, 1]), np.searchsorted(np.sort(x[:, 0]), x[4, 1])),
+        (bg.fft.fft(row), np.fft.fft(z)), (bg.diff(row), np.diff(z)),
+        (bg.take(a, bg.asarray([9, 9, 2, 1])[2:], axis=1), x[:, [2, 1]]),
+        (bg.nn.softmax(part, -1), np.exp(y) / np.exp(y).sum(-1, keepdims=True)),
+        (bg.linalg.vector_norm(row), np.linalg.norm(z)),
+        (bg.linalg.qr(part).R, np.linalg.qr(y).R),
+    ):  # fmt: skip
+        assert_same(got, expected, rtol=1e-4)
+
+
 def test_variances(bg: Any) -> None:
     x = sample("float32", (6, 5, 3))
     for axis in (None, 0, (0, 2)):
