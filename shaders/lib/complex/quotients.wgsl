@@ -43,7 +43,7 @@ fn c_reciprocal(z: C) -> C {
   return c_divide(C(vec4f(1.0), vec4f()), z);
 }
 
-// z / |z|; 0 of 0, and NaN where both parts are infinite.
+// z / |z|; 0 of zeros of either sign, and NaN where both parts are infinite.
 fn c_sign(z: C) -> C {
   let box = boxed(z);
   let m = c_scaled(box, -exponent_of_larger(box));
@@ -52,6 +52,7 @@ fn c_sign(z: C) -> C {
   let is_number = c_isinf(z) | !c_isnan(z);
   let has_direction = is_number
     & !((size_bits(z.re) == vec4u(INFINITY)) & (size_bits(z.im) == vec4u(INFINITY)));
-  return C(
-    number_or_nan(m.re / divisor, has_direction), number_or_nan(m.im / divisor, has_direction));
+  return c_select(
+    C(number_or_nan(m.re / divisor, has_direction), number_or_nan(m.im / divisor, has_direction)),
+    C(vec4f(), vec4f()), c_iszero(z));
 }

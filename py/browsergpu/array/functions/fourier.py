@@ -130,7 +130,7 @@ def fftn(
     """The transform along several axes, or all; ``s`` are the lengths."""
     for axis, n in _axes("fftn", x, s, axes):
         x = fft(x, n=n, axis=axis, norm=norm)
-    return x
+    return x.like(x.node)
 
 
 def ifftn(
@@ -140,7 +140,7 @@ def ifftn(
     """The inverse of :func:`fftn`."""
     for axis, n in _axes("ifftn", x, s, axes):
         x = ifft(x, n=n, axis=axis, norm=norm)
-    return x
+    return x.like(x.node)
 
 
 def rfftn(

@@ -125,7 +125,7 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
             tail, head = list(cut), list(cut)
             tail[at], head[at] = slice(extent - moved, None), slice(None, extent - moved)
             x = concat([x[tuple(tail)], x[tuple(head)]], axis=at)
-    return x
+    return x.like(x.node)  # what is assigned to the result is not to change the array
 
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:

@@ -154,7 +154,7 @@ def diff(
     times = integer("diff", "n", n)
     at = shapes.axis("diff", "axis", axis, x.ndim)
     parts = [part for part in (prepend, x, append) if part is not None]
-    found = manipulation.concat(parts, axis=at) if len(parts) > 1 else x
+    found = manipulation.concat(parts, axis=at) if len(parts) > 1 else x.like(x.node)
     for _ in range(times):
         after = found[(*(slice(None),) * at, slice(1, None))]
         before = found[(*(slice(None),) * at, slice(None, -1))]

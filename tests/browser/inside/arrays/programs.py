@@ -7,6 +7,7 @@ are equal in whatever order and kernel they are computed.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -40,22 +41,24 @@ class Machine:
 
     def run(self, program: list[int]) -> None:
         """All steps of a program, and a comparison of what is left."""
-        numbers = iter(program)
-        story = []
+        story: list[str] = []
         try:
+            self.steps(iter(program), story)
+            for at in range(len(self.theirs)):
+                self.check(at)
+        except Exception as error:
+            error.add_note(f"{'eager' if self.eager else 'lazy'}: {', '.join(story)}")
+            raise
+
+    def steps(self, numbers: Numbers, story: list[str]) -> None:
+        """Makes three arrays and goes on until there are no more numbers."""
+        with contextlib.suppress(StopIteration):
             for _ in range(3):
                 self.make(numbers)
             while True:
                 name, step = STEPS[next(numbers) % len(STEPS)]
                 story.append(name)
                 step(self, numbers)
-        except StopIteration:
-            pass
-        except Exception as error:
-            error.add_note(f"{'eager' if self.eager else 'lazy'}: {', '.join(story)}")
-            raise
-        for at in range(len(self.theirs)):
-            self.check(at)
 
     def check(self, at: int) -> None:
         """Compares one array: dtype, shape and every bit."""
@@ -274,7 +277,7 @@ def _moved(machine: Machine, numbers: Numbers) -> None:
         (lambda: np.broadcast_to(x, (2, *x.shape)), lambda: bg.broadcast_to(y, (2, *x.shape))),
         (lambda: np.repeat(x, 2, axis=-1), lambda: bg.repeat(y, 2, axis=-1)),
     )[which]
-    if x.ndim < 4:
+    if x.ndim < 4 and (x.ndim or which not in (3, 6)):  # NumPy rolls and repeats without an axis
         machine.both(*theirs)
 
 

@@ -85,7 +85,7 @@ def _continued(op: str, x: Array, pairs: Sequence[tuple[int, int]], mode: str, g
             expected = f"numbers of at most {most} for {extent} indices on axis {axis}"
             raise InvalidArgument(op, "pad", given, expected)
         x = manipulation.take(x, _places(mode, extent, before, behind), axis=axis)
-    return x
+    return x.like(x.node)
 
 
 def _places(mode: str, extent: int, before: int, behind: int) -> np.ndarray:
