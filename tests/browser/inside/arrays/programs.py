@@ -80,7 +80,7 @@ class Machine:
             and theirs.size
             and np.abs(theirs.astype(float)).max() > LARGEST
         ):
-            theirs, ours = np.remainder(theirs, theirs.dtype.type(7)), ours % 7
+            theirs, ours = np.asarray(np.remainder(theirs, theirs.dtype.type(7))), ours % 7
         if self.eager:
             self.bg.eval(ours)
         if len(self.theirs) == MOST_ARRAYS:
@@ -198,6 +198,8 @@ def _assign(machine: Machine, numbers: Numbers) -> None:
     theirs, ours = machine.theirs[a].copy(), machine.bg.asarray(machine.ours[a], copy=True)
     if machine.theirs[b].dtype.kind == "f" and theirs.dtype.kind in "iu" and not by_number:
         return
+    if theirs.ndim == 0 or not by_number and machine.theirs[b].shape in ((1,), (1, 1)):
+        return  # NumPy takes no array of one element for an element, we do
 
     def assigned(array: Any, value: Any) -> Any:
         array[key] = value
