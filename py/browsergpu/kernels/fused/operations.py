@@ -199,7 +199,9 @@ _ROWS = (
     }),
     Operation("positive", signed, _all("{0}", "fiuc")),
     Operation("abs", magnitude, {
-        "f": "abs({0})", "i": "abs({0})", "u": "{0}", "b": "{0}", "c": "np_hypot({0}.re, {0}.im)",
+        # NVIDIA's compiler (580.159) takes max(abs(a), b) of integers for max(a, b).
+        "f": "abs({0})", "i": "select({0}, -{0}, {0} < vec4i())", "u": "{0}", "b": "{0}",
+        "c": "np_hypot({0}.re, {0}.im)",
     }, of_complex=_math("roots")),
     Operation("square", numbers, _all("({0} * {0})") | {"c": "c_multiply({0}, {0})"}),
     _function("sqrt", "roots", "roots"),

@@ -198,7 +198,7 @@ def _assign(machine: Machine, numbers: Numbers) -> None:
     theirs, ours = machine.theirs[a].copy(), machine.bg.asarray(machine.ours[a], copy=True)
     if machine.theirs[b].dtype.kind == "f" and theirs.dtype.kind in "iu" and not by_number:
         return
-    if theirs.ndim == 0 or not by_number and machine.theirs[b].shape in ((1,), (1, 1)):
+    if theirs.ndim == 0 or (not by_number and machine.theirs[b].shape in ((1,), (1, 1))):
         return  # NumPy takes no array of one element for an element, we do
 
     def assigned(array: Any, value: Any) -> Any:

@@ -190,3 +190,11 @@ def test_where_and_clip(bg: Any) -> None:
             assert_same(bg.clip(array, 1, 50), np.clip(a, 1, 50).astype(dtype), dtype)
     x = bg.asarray([1.0, np.nan, -9.0])
     assert_same(bg.clip(x, None, 0.0), [0.0, np.nan, -9.0])
+
+
+def test_extremes_of_absolute_values(bg: Any) -> None:
+    x, y = sample("int32", 500), sample("int32", 500, 1)
+    a, b = bg.asarray(x), bg.asarray(y)
+    assert_same(bg.maximum(bg.abs(a), b), np.maximum(abs(x), y))
+    assert_same(bg.minimum(-bg.abs(a), b), np.minimum(-abs(x), y))
+    assert_same(bg.max(bg.abs(a - 100)), abs(x - 100).max())
