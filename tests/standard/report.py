@@ -52,14 +52,14 @@ class Outcome:
         lines += [f"without a known reason: {name}" for name in self.unexplained]
         return "\n".join([*lines, f"{minutes:.1f} minutes"])
 
-    def page(self, version: str, examples: int) -> str:
-        """docs/array-api.md."""
+    def page(self, version: str, examples: int, device: str) -> str:
+        """docs/array-api.md, of a run on a device of that name."""
         total = sum(self.counts.values())
         lines = [
             "# The Array API standard",
             "",
             f"data-apis/array-api-tests for version {version} of the standard, run in headless "
-            f"Chromium against the wheel, {examples} examples a test: "
+            f"Chromium against the wheel on {device}, {examples} examples a test: "
             f"**{self.counts['passed']:,} of {total:,} pass**. {NUMPY}.",
             "",
             "```bash",

@@ -57,18 +57,21 @@ def main() -> int:
     ensure_wheels(WHEELS, HERE / "requirements.txt", Path(sys.executable), print)
     arguments = [*options.only, f"--max-examples={options.examples}", "--disable-deadline"]
     begin = time.monotonic()
-    reports = run(suite.files(folder), [*arguments, "--derandomize"], 60 * options.minutes)
+    files = suite.files(folder)
+    reports, device = run(files, [*arguments, "--derandomize"], 60 * options.minutes)
     outcome = report.Outcome.of(reports, report.known_reasons(HERE / "known.toml"))
     print(outcome.text(minutes=(time.monotonic() - begin) / 60))
     if options.only == ["array_api_tests"]:
         page = ROOT / "docs" / "array-api.md"
-        page.write_text(outcome.page(suite.VERSION, options.examples), encoding="utf-8")
+        page.write_text(outcome.page(suite.VERSION, options.examples, device), encoding="utf-8")
         print(f"{page.relative_to(ROOT)} was written")
     return 1 if outcome.unexplained else 0
 
 
-def run(files: dict[str, str], arguments: list[str], seconds: float) -> list[dict[str, Any]]:
-    """Run the suite's pytest in one page; give the report of each test."""
+def run(
+    files: dict[str, str], arguments: list[str], seconds: float
+) -> tuple[list[dict[str, Any]], str]:
+    """Run the suite's pytest in one page; give the report of each test, and the device's name."""
     lab = Lab({"/standard-wheels/": WHEELS})
     reports: list[dict[str, Any]] = []
 
@@ -108,9 +111,10 @@ def run(files: dict[str, str], arguments: list[str], seconds: float) -> list[dic
         ended = bare.run(code, timeout=seconds)
         if not reports:
             print(ended["terminal"])
+        device: str = bare.run("import browsergpu; browsergpu.init().name")
     finally:
         lab.close()
-    return reports
+    return reports, device
 
 
 if __name__ == "__main__":
