@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import inf
 from typing import Any, TypeVar
 
@@ -69,18 +70,27 @@ def reduced(
         if function not in _OF_NOTHING:
             raise InvalidArgument(op, "x", node.shape, "elements to reduce")
         return x.like(full_node(x.tape, shape, node.kind, _OF_NOTHING[function]))
-    wide = WIDE[node.kind.computed]
+    found = brought_together(x, _folding(op, function, node.kind, scale), axes, shape)
+    return cast_to(op, found, node.kind, copy=False)
+
+
+@lru_cache(maxsize=1024)
+def _folding(op: str, function: str, kind: ElementType, scale: float | None) -> Folding:
+    wide = WIDE[kind.computed]
     made = resolve(function, (wide, wide))
     nothing = words_of(_nothing(function, made.result), made.result)
-    scaled = () if scale is None else words_of(scale, FLOAT32)
-    found = brought_together(x, Folding(op, made, nothing, scaled), axes, shape)
-    return cast_to(op, found, node.kind, copy=False)
+    return Folding(op, made, nothing, () if scale is None else words_of(scale, FLOAT32))
+
+
+@lru_cache(maxsize=1024)
+def _steps(shape: Shape, axes: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
+    return tuple(shapes.reduction_steps(shape, axes))
 
 
 def brought_together(x: V, how: Folding, axes: tuple[int, ...], shape: Shape) -> V:
     """The elements along axes that have some, as a Folding says, in the shape of the result: of its
     operation's type."""
-    steps = shapes.reduction_steps(x.node.shape, axes)
+    steps = _steps(x.node.shape, axes)
     if not steps or product(shape) == 0:
         return cast_to(how.op, views.reshaped(how.op, x, shape), how.made.result, copy=False)
     storage = folded(x.tape.kernels, how, _values(x.node), steps)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import NamedTuple
 
 from browsergpu.array.device_array import Storage
-from browsergpu.array.lazy.fusing import Kernels, compacted, what_is_read
+from browsergpu.array.lazy.fusing import Kernels, compacted, places_of
+from browsergpu.array.lazy.layout import Place, layout
 from browsergpu.array.lazy.node import Node, stored
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import ElementType
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels import cuts
@@ -23,7 +24,7 @@ from browsergpu.kernels.fused.reduction import (
     ROWS,
     reduction,
 )
-from browsergpu.kernels.fused.source import THREADS, leaf
+from browsergpu.kernels.fused.source import THREADS, Source, is_leaf, leaf, needed
 
 Extents = tuple[int, int, int]
 Words = tuple[int, ...]
@@ -63,16 +64,44 @@ def of_node(node: Node) -> Values:
 def folded(kernels: Kernels, how: Folding, values: Values, steps: Sequence[Extents]) -> Storage:
     """Memory with the result of [outer, length, inner] -> [outer, inner] for each step: elements of
     the operation's type. Raises OutOfMemory."""
-    for number, (outer, length, inner) in enumerate(steps):
+    last = len(steps) - 1
+    for number, extents in enumerate(steps):
         while True:
-            part, dealt = _cut(outer, length, inner)
-            is_last = part.chunks == 1 and number == len(steps) - 1
-            found = _step(kernels, how, values, part, dealt, is_last=is_last)
-            values = of_node(stored(how.made.result, (part.outputs,), found))
-            if part.chunks == 1:
+            plan, found = _step(kernels, how, values, extents, number == last)
+            values = of_node(stored(how.made.result, (plan.outputs,), found))
+            if plan.chunks == 1:
                 break
-            length = part.chunks
+            extents = (extents[0], plan.chunks, extents[2])
     return found
+
+
+class Plan(NamedTuple):
+    """One kernel's launch: its grid, the values that it writes, how many each output still has, and
+    its parameters but for the numbers of the tape."""
+
+    kernel: Source
+    grid: tuple[int, int, int]
+    outputs: int
+    chunks: int
+    words: Words
+
+
+@lru_cache(maxsize=1024)
+def planned(
+    how: Folding,
+    shape: Shape,
+    code: tuple[int, ...],
+    places: tuple[Place, ...],
+    extents: Extents,
+    is_last: bool,
+) -> Plan:
+    """The kernel that reduces the last value of a tape, whose arrays lie at places."""
+    part, dealt = _cut(*extents)
+    rank, by_fours, ways, words = layout(shape, places)
+    scale = how.scale if is_last and part.chunks == 1 else ()
+    kernel = reduction(code, ways, rank, by_fours, how.made.number, dealt, bool(scale))
+    parameters = (product(shape), *part.fields, *how.nothing, *scale, *words)
+    return Plan(kernel, fold(part.workgroups), part.outputs, part.chunks, parameters)
 
 
 def _cut(outer: int, length: int, inner: int) -> tuple[cuts.Cut, str]:
@@ -85,37 +114,31 @@ def _cut(outer: int, length: int, inner: int) -> tuple[cuts.Cut, str]:
 
 
 def _step(
-    kernels: Kernels, how: Folding, values: Values, part: cuts.Cut, dealt: str, *, is_last: bool
-) -> Storage:
-    places = [values.place]
-    kept, read, (rank, by_fours, ways, words) = what_is_read(
-        values.shape, values.code, values.leaves, places
+    kernels: Kernels, how: Folding, values: Values, extents: Extents, is_last: bool
+) -> tuple[Plan, Storage]:
+    code, leaves, words = values.code, values.leaves, values.words
+    kept = needed(code, [values.place])
+    plan = planned(
+        how,
+        values.shape,
+        compacted(code, [values.place], kept)[0],
+        places_of(code, leaves, kept),
+        extents,
+        is_last,
     )
-    code, _ = compacted(values.code, places, kept)
-    scale = how.scale if is_last else ()
-    kernel = reduction(code, ways, rank, by_fours, how.made.number, dealt, bool(scale))
     device = kernels.device
-    kind: ElementType = how.made.result
-    buffer = device.memory.get_buffer(how.op, kind.device_bytes(part.outputs))
+    buffer = device.memory.get_buffer(how.op, how.made.result.device_bytes(plan.outputs))
     storage = Storage(device, buffer)
     try:
         device.recorder.dispatch(
-            kernels.pipeline(kernel),
-            *fold(part.workgroups),
-            *[node.storage.buffer.id for node in read],
+            kernels.pipeline(plan.kernel),
+            *plan.grid,
+            *[leaves[place].storage.buffer.id for place in kept if is_leaf(code[place])],
             buffer.id,
-            product(values.shape),
-            *part.fields,
-            *how.nothing,
-            *scale,
-            *words,
-            *_numbers(values, kept),
+            *plan.words,
+            *[word for place in kept for word in words.get(place, ())],
         )
     except BaseException:
         storage.release()
         raise
-    return storage
-
-
-def _numbers(values: Values, kept: Sequence[int]) -> list[Any]:
-    return [word for place in kept for word in values.words.get(place, ())]
+    return plan, storage

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from browsergpu.array.device_array import Storage
-from browsergpu.array.lazy.layout import Layout, layout
+from browsergpu.array.lazy.layout import Place, layout
 from browsergpu.array.lazy.node import Node
 from browsergpu.core.checks import product
 from browsergpu.core.errors import DeviceError
@@ -161,28 +161,24 @@ def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[list[
 def _plan(
     shape: Shape, code: Sequence[int], leaves: Mapping[int, Node], places: Sequence[int]
 ) -> Plan:
-    kept, read, (rank, by_fours, ways, words) = what_is_read(shape, code, leaves, places)
+    kept = needed(code, places)
+    rank, by_fours, ways, words = layout(shape, places_of(code, leaves, kept))
     kernel = source(*compacted(code, places, kept), ways, rank, by_fours)
+    read = [leaves[place] for place in kept if is_leaf(code[place])]
     return Plan(kernel, read, places, kept, words)
 
 
-def what_is_read(
-    shape: Shape, code: Sequence[int], leaves: Mapping[int, Node], places: Sequence[int]
-) -> tuple[list[int], list[Node], Layout]:
-    """What a kernel that computes the values at some places needs: the entries, the arrays that it
-    reads, and how these lie."""
-    kept = needed(code, places)
-    found = layout(
-        shape,
-        tuple(
-            [
-                (leaves[place].shape, leaves[place].strides, leaves[place].offset)
-                for place in kept
-                if is_leaf(code[place]) and not is_loaded(code[place])
-            ]
-        ),
+def places_of(
+    code: Sequence[int], leaves: Mapping[int, Node], kept: Sequence[int]
+) -> tuple[Place, ...]:
+    """How the arrays lie that the kept entries of a tape read in the result's order."""
+    return tuple(
+        [
+            (leaves[place].shape, leaves[place].strides, leaves[place].offset)
+            for place in kept
+            if is_leaf(code[place]) and not is_loaded(code[place])
+        ]
     )
-    return kept, [leaves[place] for place in kept if is_leaf(code[place])], found
 
 
 def compacted(
