@@ -25,8 +25,9 @@ SLOW = [
             "test_conv2d", "test_fuzz_lifetimes", "test_profile", "test_executor_arrays",
             "test_gemm_f16", "test_elementwise", "test_executor_device", "test_parameters",
             "test_backends", "tensors/test_refusals", "tensors/test_store", "test_ordering",
-            "arrays/test_sorting", "arrays/test_functions", "test_scans", "arrays/test_elementwise",
-            "arrays/test_random_and_fft", "arrays/test_linalg", "arrays/test_indexing",
+            "arrays/test_consumers", "arrays/test_programs", "arrays/test_functions",
+            "arrays/test_linalg", "arrays/test_nn", "arrays/test_sorting", "test_scans",
+            "arrays/test_elementwise", "arrays/test_random_and_fft", "arrays/test_indexing",
             "test_fourier",
         )
     ),
