@@ -157,6 +157,15 @@ def test_arrays_of_any_dtype_are_drawn(bare: BarePage) -> None:
     assert_seen(bare, shows(5, 4, [(g, g, g) for g in greys]), "a turned ramp")
     bare.run("bg.draw(bg.asarray([[[0, 51, 255], [255, 102, 0]]], dtype=bg.uint8))")
     assert_seen(bare, shows(1, 2, [(0.0, 0.2, 1.0), (1.0, 0.4, 0.0)]), "colours of uint8")
+    bare.run("""
+        from browsergpu.gpu import memory
+
+        ceiling, memory._POOL_CEILING = memory._POOL_CEILING, 0  # what is freed is destroyed
+        bg.draw(x.T)
+        memory._POOL_CEILING = ceiling
+    """)
+    greys = [(column * 5 + row) / 19 for row in range(5) for column in range(4)]
+    assert_seen(bare, shows(5, 4, [(g, g, g) for g in greys]), "a packed copy that nobody holds")
     bare.run("bg.draw(x[:2] > 0.2)")
     colours = [(float(i > 3),) * 3 for i in range(10)]
     assert_seen(bare, shows(2, 5, colours), "black and white")

@@ -34,5 +34,5 @@ def draw(x: Array, /, *, canvas_id: str = "gpu-canvas") -> None:
     shown = apply.cast_to(op, x, FLOAT32, copy=False)
     if kind is UINT8:
         shown = shown / 255
-    buffer = apply.packed(shown).node.storage.buffer
-    canvas.draw(x.device, op, canvas_id, buffer, height, width, channels)
+    packed = apply.packed(shown)  # held until it is drawn
+    canvas.draw(x.device, op, canvas_id, packed.node.storage.buffer, height, width, channels)
