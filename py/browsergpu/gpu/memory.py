@@ -81,7 +81,7 @@ class BufferPool:
         self._capacities: dict[int, int] = {}  # id -> bytes
         self._asked_for: dict[int, int] = {}  # id -> bytes of the last request, if cleared
         self._ids = count(1)
-        self._idle: defaultdict[int, list[int]] = defaultdict(list)  # capacity -> ids
+        self._idle: dict[int, list[int]] = {}  # capacity -> ids
         self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
         #: Bytes of the live buffers.
         self.in_use = 0
@@ -205,12 +205,26 @@ class BufferPool:
             self._labels[buffer.label] = rest
         else:
             del self._labels[buffer.label]
-        failed = buffer.id in self._recorder.failed
-        if failed or self.pooled + buffer.capacity > _POOL_CEILING:
+        capacity = buffer.capacity
+        if buffer.id in self._recorder.failed or capacity > _POOL_CEILING:
             self._destroy(buffer.id)
-        else:
-            self.pooled += buffer.capacity
-            self._idle[buffer.capacity].append(buffer.id)
+            return
+        idle = self._idle.pop(capacity, [])
+        idle.append(buffer.id)
+        self._idle[capacity] = idle  # the sizes that were freed last come last
+        self.pooled += capacity
+        while self.pooled > _POOL_CEILING:
+            self._evict()
+
+    def _evict(self) -> None:
+        """Destroys an idle buffer of the size that none was freed of for longest: what a program
+        has gone on from must not keep out what it works with."""
+        capacity, idle = next(iter(self._idle.items()))
+        if idle:
+            self.pooled -= capacity
+            self._destroy(idle.pop())
+        if not idle:
+            del self._idle[capacity]
 
     def trim(self) -> int:
         """Destroys the pooled buffers, and the idle ones that read back, which are not counted.
@@ -218,7 +232,7 @@ class BufferPool:
         if self._closed:
             raise closed("trim")
         freed, self.pooled = self.pooled, 0
-        pool, self._idle = self._idle, defaultdict(list)
+        pool, self._idle = self._idle, {}
         for idle in pool.values():
             for identity in idle:
                 self._destroy(identity)

@@ -96,6 +96,21 @@ def test_the_pool_has_a_ceiling() -> None:
         assert js.gpuWatch.buffersAlive == alive
 
 
+def test_the_pool_gives_up_sizes_that_nobody_frees_any_more() -> None:
+    import js
+
+    with opened() as backend:
+        for pointer in [backend.alloc(128 * MIB) for _ in range(4)]:
+            backend.free(pointer)
+        backend.free(backend.alloc(32 * MIB))
+        assert backend.device.memory.pooled == (512 - 128 + 32) * MIB
+        backend.synchronize()
+        alive = js.gpuWatch.buffersAlive
+        backend.free(backend.alloc(32 * MIB))
+        backend.synchronize()
+        assert js.gpuWatch.buffersAlive == alive, "a buffer was made though one of its size is idle"
+
+
 def test_trimming_also_destroys_the_buffers_that_read_back() -> None:
     import js
 
