@@ -138,13 +138,16 @@ def is_loaded(entry: int) -> bool:
     return _LOADED <= entry & _KIND < _LOAD
 
 
-def operands_of(entry: int) -> Iterator[int]:
+@lru_cache(maxsize=1 << 14)
+def operands_of(entry: int) -> tuple[int, ...]:
     """The places of an operation's operands; none of anything else."""
     what = entry & _KIND
-    if what >= _LOAD:
-        count = 2 if what < _FIRST_OVERLOAD else len(numbered(what - _FIRST_OVERLOAD).given)
-        for n in range(count):
-            yield entry >> (_KIND_BITS + n * OPERAND_BITS) & _OPERAND
+    if what < _LOAD:
+        return ()
+    count = 2 if what < _FIRST_OVERLOAD else len(numbered(what - _FIRST_OVERLOAD).given)
+    return tuple(
+        [entry >> (_KIND_BITS + n * OPERAND_BITS) & _OPERAND for n in range(count)],
+    )
 
 
 def needed(tape: Sequence[int], results: Sequence[int]) -> list[int]:
