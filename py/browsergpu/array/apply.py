@@ -112,11 +112,12 @@ def _with_another(op: str, a: Any, b: Any) -> Any:
     kind = node.kind
     is_left = array is a
     if type(other) in PYTHON and other:
-        if op in _COMPARISONS and type(other) is int and kind.kind in "iu":
-            bounds = np.iinfo(kind.numpy)
-            if not bounds.min <= other <= bounds.max:
-                return array.like(full_node(array.tape, node.shape, BOOL, _is(op, other, is_left)))
-        made, own, words = _beside(op, kind, other, is_left)
+        try:
+            made, own, words = _beside(op, kind, other, is_left)
+        except OverflowError:
+            if op not in _COMPARISONS or kind.kind not in "iu":
+                raise
+            return array.like(full_node(array.tape, node.shape, BOOL, _is(op, other, is_left)))
         window = array.tape.window(node.shape, 2)
         return array.like(window.add_number(made, node, own, words, is_left))
     number = python_number(other)

@@ -28,7 +28,11 @@ def get(x: V, key: Any) -> V:
     mask = _mask(x, key)
     if mask is not None:
         return masking.chosen(x, mask)
-    items = _items(x, key)
+    return _by_items(x, _items(x, key))
+
+
+def _by_items(x: V, items: Sequence[Any]) -> V:
+    """The parts that a key's items say, one for each axis, with None between them."""
     arrays = [_index_array(x, item) for item in items]
     if not any(array is not None for array in arrays):
         return _basic(x, items)
@@ -151,7 +155,7 @@ def assigned(x: V, key: Any, value: Any) -> V:
         return masking.replaced(x, mask, given)
     items = _items(x, key)
     if any(_index_array(x, item) is not None for item in items):
-        places = get(scattering.counted(x), key)
+        places = _by_items(scattering.counted(x), items)
         return scattering.replaced(x, places, _spread(given, places.node.shape))
     region = gathering.region(x.node.shape, items)
     return gathering.replaced(x, region, _spread(given, region.shape))
