@@ -145,12 +145,16 @@ def sizes_in(notebook: NotebookPage) -> list[int]:
     return sizes
 
 
-def check_both_are_kept(site: Site, notebook: NotebookPage) -> None:
-    """What the page and its kernel store now is there after a reload."""
+def check_both_are_kept(notebook: NotebookPage) -> None:
+    """The page stores what is typed, and the kernel what it has tuned."""
     keep(notebook, "kept = 5")
     expect(notebook.run(_TUNE)).to_have_text("True")
     expect(notebook.messages).to_have_count(0)
     keep(notebook, "kept = 6")
+
+
+def check_both_are_read(notebook: NotebookPage) -> None:
+    """What they have stored is there after a reload."""
     notebook.page.reload()
     expect(notebook.cell(0)).to_contain_text("kept = 6")
     assert sizes_in(notebook) == [16, 16]
@@ -165,7 +169,7 @@ def test_notebooks_of_an_earlier_version_come_back_and_tuning_is_kept(site: Site
     expect(notebook.cell(0)).to_contain_text("of_the_last = 2")
     assert sizes_in(notebook) == [256, 256]
     notebook.new()
-    check_both_are_kept(site, notebook)
+    check_both_are_kept(notebook)
     found = script.evaluate(_EVERYTHING)
     assert found["browsergpu"] == {"notebooks": []}
     assert {"title first", "title last"} < set(found["browsergpu-notebooks"]["notebooks"])
@@ -180,7 +184,7 @@ def test_tuning_of_an_earlier_version_is_read_and_notebooks_are_kept(site: Site)
     expect(notebook.messages).to_have_count(0)
     assert sizes_in(notebook) == [64, 32]
     notebook.new()
-    check_both_are_kept(site, notebook)
+    check_both_are_kept(notebook)
     found = script.evaluate(_EVERYTHING)
     assert "another text" in found["browsergpu"]["settings"]
     assert found["browsergpu-settings"] == {"settings": ['{"elementwise": 16, "reduction": 16}']}
@@ -229,7 +233,7 @@ def test_the_package_first_and_then_the_notebook(site: Site) -> None:
     notebook = site.notebook()
     assert sizes_in(notebook) == [16, 16]
     notebook.new()
-    check_both_are_kept(site, notebook)
+    check_both_are_kept(notebook)
     assert set(site.script().evaluate(_EVERYTHING)) == {
         "browsergpu-notebooks", "browsergpu-settings",
     }  # fmt: skip
@@ -271,7 +275,8 @@ def test_a_fresh_browser_has_no_database_of_before(site: Site) -> None:
     notebook = site.notebook()
     assert sizes_in(notebook) == [256, 256]
     notebook.new()
-    check_both_are_kept(site, notebook)
+    check_both_are_kept(notebook)
+    check_both_are_read(notebook)
     everything: dict[str, Any] = site.script().evaluate(_EVERYTHING)
     assert set(everything) == {"browsergpu-notebooks", "browsergpu-settings"}
 

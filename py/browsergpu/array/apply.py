@@ -43,10 +43,12 @@ def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
 
 def unary(op: str, x: V) -> V:
     """An operation on one array."""
-    node = x.node
+    node, tape = x.node, x.tape
     made = resolve(op, (node.kind,))
-    window = x.tape.window(node.shape, 1)
-    return x.like(window.add(made, window.place_of(node)))
+    window = node.window
+    if window is None or len(window.code) > window.free_below:
+        window = tape.window(node.shape, 1)
+    return type(x)(window.add_one(made, node), tape)
 
 
 def binary(op: str, a: Any, b: Any) -> Any:
@@ -58,11 +60,16 @@ def binary(op: str, a: Any, b: Any) -> Any:
         tape = a.tape
         if b.tape is not tape:
             raise _other_device(op)
-        shape = x.shape
-        if y.shape is not shape and y.shape != shape:
-            shape = shapes.broadcast(op, shape, y.shape)
-        return a.like(tape.window(shape, 2).add_two(made, x, y))
-    return _with_another(op, a, b)
+        window = x.window
+        if window is None or window is not y.window or len(window.code) > window.free_below:
+            shape = x.shape
+            if y.shape is not shape and y.shape != shape:
+                shape = shapes.broadcast(op, shape, y.shape)
+            window = tape.window(shape, 2)
+        return type(a)(window.add_two(made, x, y), tape)
+    if isinstance(a, Value):
+        return _beside_another(op, a, b, is_left=True)
+    return _beside_another(op, b, a, is_left=False)
 
 
 def in_place(op: str, x: V, other: Any) -> V:
@@ -106,36 +113,40 @@ def _is(op: str, number: int, is_left: bool) -> bool:
     return compare(0, number) if is_left else compare(number, 0)
 
 
-def _with_another(op: str, a: Any, b: Any) -> Any:
-    array, other = (a, b) if isinstance(a, Value) else (b, a)
+def _beside_another(op: str, array: V, other: Any, *, is_left: bool) -> Any:
+    """An operation on an array, which is its left operand or its right one, and no array."""
     node = array.node
-    kind = node.kind
-    is_left = array is a
     if type(other) in PYTHON and other:
         try:
-            made, own, words = _beside(op, kind, other, is_left)
+            made, own, words = _beside(op, node.kind, other, is_left)
         except OverflowError:
-            if op not in _COMPARISONS or kind.kind not in "iu":
+            if op not in _COMPARISONS or node.kind.kind not in "iu":
                 raise
             return array.like(full_node(array.tape, node.shape, BOOL, _is(op, other, is_left)))
-        window = array.tape.window(node.shape, 2)
-        return array.like(window.add_number(made, node, own, words, is_left))
-    number = python_number(other)
-    if number is not None:
-        own = beside_number(kind, type(number))
     else:
-        typed = typed_number(other)
-        if typed is None:
-            if isinstance(other, np.ndarray):
-                look_at(op, "operand", other.dtype)
-            if isinstance(other, np.ndarray | list):
-                copy = array.like(uploaded(array.tape, np.asarray(other)))
-                return binary(op, array, copy) if array is a else binary(op, copy, array)
-            return NotImplemented
-        own, number = typed
-    made = resolve(op, (kind, own) if is_left else (own, kind))
-    window = array.tape.window(node.shape, 2)
-    return array.like(window.add_number(made, node, own, words_of(number, own), is_left))
+        number = python_number(other)
+        if number is not None:
+            own = beside_number(node.kind, type(number))
+        else:
+            typed = typed_number(other)
+            if typed is None:
+                return _beside_elements(op, array, other, is_left)
+            own, number = typed
+        made = resolve(op, (node.kind, own) if is_left else (own, node.kind))
+        words = words_of(number, own)
+    window = node.window
+    if window is None or len(window.code) > window.free_below:
+        window = array.tape.window(node.shape, 2)
+    return type(array)(window.add_number(made, node, own, words, is_left), array.tape)
+
+
+def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
+    if isinstance(other, np.ndarray):
+        look_at(op, "operand", other.dtype)
+    if not isinstance(other, np.ndarray | list):
+        return NotImplemented
+    copy = array.like(uploaded(array.tape, np.asarray(other)))
+    return binary(op, array, copy) if is_left else binary(op, copy, array)
 
 
 def apply(op: str, like: V, *operands: Any) -> V:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, ClassVar
-from weakref import finalize
+from weakref import finalize, ref
 
 import numpy as np
 
@@ -20,18 +20,21 @@ from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 from browsergpu.kernels.strided import check_axes
 
+_MANY_USERS = 32  # of a buffer: then those that are gone are forgotten
+
 
 class Storage:
     """A buffer that goes back to its device's pool with the last array that uses it, which
     ``give_back(device, buffer)`` does."""
 
-    __slots__ = ("__weakref__", "_release", "buffer", "is_free")
+    __slots__ = ("__weakref__", "_release", "_users", "buffer", "is_free")
 
     def __init__(
         self, device: Device, buffer: Allocation, give_back: Callable[..., None] | None = None
     ) -> None:
         self.buffer = buffer
         self.is_free = False
+        self._users: list[ref[Any]] = []
         self._release = finalize(self, give_back or _give_back, device, buffer)
         self._release.atexit = False
 
@@ -39,6 +42,16 @@ class Storage:
         """Gives the buffer back now. Twice does nothing more."""
         self.is_free = True
         self._release()
+
+    def used_by(self, user: Any) -> None:
+        """Notes a value that lies in this memory, or in a part of it."""
+        if len(self._users) >= _MANY_USERS:
+            self._users = [user for user in self._users if user() is not None]
+        self._users.append(ref(user))
+
+    def is_used_only_by(self, user: Any) -> bool:
+        """Whether no other value that was noted is still there."""
+        return all(known() is user for known in self._users if known() is not None)
 
 
 def _give_back(device: Device, buffer: Allocation) -> None:

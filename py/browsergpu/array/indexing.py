@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from browsergpu.array import gathering, masking, scattering, views
+from browsergpu.array import gathering, masking, overwriting, scattering, views
 from browsergpu.array.apply import cast_to
 from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.uploading import uploaded
@@ -139,7 +139,8 @@ def _basic(x: V, items: Sequence[Any]) -> V:
 
 
 def assigned(x: V, key: Any, value: Any) -> V:
-    """The array with ``x[key] = value`` done: another one, as arrays behave as values."""
+    """The array with ``x[key] = value`` done: another one, as arrays behave as values, or x itself
+    where nobody else sees its memory."""
     kind = x.node.kind
     given = value
     if (
@@ -158,7 +159,10 @@ def assigned(x: V, key: Any, value: Any) -> V:
         places = _by_items(scattering.counted(x), items)
         return scattering.replaced(x, places, _spread(given, places.node.shape))
     region = gathering.region(x.node.shape, items)
-    return gathering.replaced(x, region, _spread(given, region.shape))
+    given = _spread(given, region.shape)
+    if overwriting.overwritten(x, region, given):
+        return x
+    return gathering.replaced(x, region, given)
 
 
 def _spread(given: Any, shape: shapes.Shape) -> Any:

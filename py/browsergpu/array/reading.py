@@ -8,6 +8,7 @@ import numpy as np
 
 from browsergpu.array import gathering, transfers
 from browsergpu.array.apply import packed
+from browsergpu.array.lazy.node import stored
 from browsergpu.array.value import Value
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
@@ -29,7 +30,9 @@ async def numpy_async(x: Value) -> np.ndarray:
     """:func:`numpy` for callers that cannot block."""
     device = x.tape.device
     device.check_open("numpy")
-    node = packed(x).node.in_memory()
+    found = packed(x).node.in_memory()
+    # A value of its own: nobody writes into the memory until all of it is read.
+    node = stored(found.kind, found.shape, found.storage)
     array = np.empty(node.shape, node.kind.device_numpy)
     if array.nbytes:
         await transfers.read(device, node.storage.buffer, 0, array.reshape(-1).data.cast("B"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -40,8 +41,9 @@ FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
 
 
 @pytest.mark.parametrize("file", sorted({kernel.shader for kernel in KERNELS.values()}))
-def test_every_kernel_with_every_value_of_its_constants(backend: Any, file: str) -> None:
-    """One constant does not decide what another may be: tests/unit/test_naga.py holds them all."""
+def test_every_kernel_in_every_size(backend: Any, file: str) -> None:
+    """Constants of which no size depends choose among statements that the browser's compiler has
+    checked with the text; tests/unit/test_naga.py holds all configurations."""
     found = within_reach(backend.device, file)
     compile_all(
         backend, [one for kernel in {k for k, _ in found} for one in covering(kernel, found)]
@@ -49,14 +51,40 @@ def test_every_kernel_with_every_value_of_its_constants(backend: Any, file: str)
 
 
 def covering(kernel: str, found: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """So many of a kernel's configurations that each constant has each of its values in one."""
-    rest = {c: set(KERNELS[kernel].configurations[c].items()) for k, c in found if k == kernel}
+    """So many of a kernel's configurations that each constant of a size has each of its values in
+    one."""
+    sizes = constants_of_sizes(KERNELS[kernel].shader)
+    rest = {
+        c: {item for item in KERNELS[kernel].configurations[c].items() if item[0] in sizes}
+        for k, c in found
+        if k == kernel
+    }
     missing = set().union(*rest.values())
     chosen = [] if missing else [next(iter(rest))]
     while missing:
         chosen.append(max(rest, key=lambda name: len(missing & rest[name])))
         missing -= rest.pop(chosen[-1])
     return [(kernel, configuration) for configuration in chosen]
+
+
+def constants_of_sizes(file: str) -> set[str]:
+    """The names that stand in a shader's array types and workgroup sizes, and those that other
+    constants among them are computed from."""
+    from browsergpu.kernels import shaders
+
+    text = shaders.load(file)
+    names: set[str] = set()
+    for place in re.findall(r"array<[^;{]*|workgroup_size\([^;{]*", text):
+        names |= set(re.findall(r"\w+", place))
+    declared = dict(re.findall(r"(?:override|const) (\w+)[^=;]*=([^;]*);", text))
+    while (
+        more := {
+            name for own in names & declared.keys() for name in re.findall(r"\w+", declared[own])
+        }
+        - names
+    ):
+        names |= more
+    return names
 
 
 @pytest.fixture(scope="module")

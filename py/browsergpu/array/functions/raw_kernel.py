@@ -9,7 +9,9 @@ import numpy as np
 from browsergpu.array import custom
 from browsergpu.array.apply import copied, packed
 from browsergpu.array.array import Array
+from browsergpu.array.lazy.node import Node
 from browsergpu.array.numbers import python_number
+from browsergpu.array.overwriting import is_own
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.kernels.reflect import Reflection, reflect
@@ -86,16 +88,21 @@ class RawKernel:
 def _readable(x: Array) -> Array:
     """The array packed in memory that has nothing behind it, as ``arrayLength`` tells its end."""
     found = packed(x)
-    node = found.node.in_memory()
-    is_whole = node.storage.buffer.nbytes == node.kind.device_bytes(product(node.shape))
-    return found if is_whole else copied(found)
+    return found if _is_whole(found.node.in_memory()) else copied(found)
+
+
+def _is_whole(node: Node) -> bool:
+    return node.storage.buffer.nbytes == node.kind.device_bytes(product(node.shape))
 
 
 def _writable(x: Array, arrays: list[Array]) -> Array:
-    """The array in memory that nothing else has: its own, where it is computed for this alone."""
-    is_new = x.node.window is not None and x.node.holders == 1
+    """The array packed in memory that nothing else sees."""
     is_once = sum(other.node is x.node for other in arrays) == 1
-    return x.like(x.node.in_memory()) if is_new and is_once else copied(x)
+    if x.node.holders == 1 and is_once:
+        node = x.node.in_memory()
+        if node.strides is None and node.offset == 0 and _is_whole(node) and is_own(x):
+            return x.like(node)
+    return copied(x)
 
 
 def _word(op: str, value: Any) -> bytes:

@@ -13,7 +13,17 @@ class Node:
     """A value: in memory (``storage``; elements at ``offset`` + index × ``strides``, packed where
     these are None), or at a ``place`` of a Window. ``holders`` are the arrays that have it."""
 
-    __slots__ = ("holders", "kind", "offset", "place", "shape", "storage", "strides", "window")
+    __slots__ = (
+        "__weakref__",
+        "holders",
+        "kind",
+        "offset",
+        "place",
+        "shape",
+        "storage",
+        "strides",
+        "window",
+    )
 
     # Where it is in memory is said once it is: one of these is made for each operation.
     storage: Storage
@@ -30,6 +40,7 @@ class Node:
     def put(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
         """Says where it is in memory."""
         self.storage = storage
+        storage.used_by(self)
         self.strides = strides
         self.offset = offset
 

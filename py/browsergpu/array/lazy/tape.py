@@ -10,13 +10,24 @@ from __future__ import annotations
 
 from weakref import WeakValueDictionary
 
+from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy import fusing
 from browsergpu.array.lazy.node import Node
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.kernels.fused.operations import Overload
-from browsergpu.kernels.fused.source import PLACE, leaf, load, loaded, number, of_two, operation
+from browsergpu.kernels.fused.source import (
+    FIRST_BIT,
+    FIRST_OVERLOAD,
+    PLACE,
+    SECOND_BIT,
+    leaf,
+    load,
+    loaded,
+    number,
+    operation,
+)
 
 #: Entries of a Window: operations, arrays and numbers. About thirty operations.
 MOST_ENTRIES = 64
@@ -34,6 +45,7 @@ class Window:
         "_read",
         "_reduced",
         "code",
+        "free_below",
         "held",
         "leaves",
         "nodes",
@@ -53,6 +65,8 @@ class Window:
         self.nodes: list[Node] = []
         self.words: dict[int, tuple[int, ...]] = {}  # of numbers
         self.held = 0  # bytes of the arrays
+        #: Below so many entries there is room for an operation on values that are here already.
+        self.free_below = MOST_ENTRIES - 2
 
     def place_of(self, node: Node) -> int:
         """Where a value is on the tape; one from elsewhere is evaluated, and read by the kernel."""
@@ -76,6 +90,8 @@ class Window:
         self.code.append(entry)
         self.leaves[place] = node
         self.held += storage.buffer.capacity
+        if self.held > MOST_HELD:
+            self.free_below = -1  # whether it is still held by others is for has_room
         return place
 
     def number(self, kind: ElementType, words: tuple[int, ...]) -> int:
@@ -85,11 +101,26 @@ class Window:
         self.words[place] = words
         return place
 
+    # These three are called for each operation that is recorded: every call that they make counts.
+
+    def add_one(self, overload: Overload, x: Node) -> Node:
+        """The value of an operation on a value."""
+        place = x.place if x.window is self else self.place_of(x)
+        code = self.code
+        node = Node(overload.result, self.shape, self, len(code))
+        code.append(FIRST_OVERLOAD + overload.number | place << FIRST_BIT)
+        self.nodes.append(node)
+        return node
+
     def add_two(self, overload: Overload, x: Node, y: Node) -> Node:
         """The value of an operation on two values."""
         first = x.place if x.window is self else self.place_of(x)
         second = y.place if y.window is self else self.place_of(y)
-        return self._added(overload.result, of_two(overload.number, first, second))
+        code = self.code
+        node = Node(overload.result, self.shape, self, len(code))
+        code.append(FIRST_OVERLOAD + overload.number | first << FIRST_BIT | second << SECOND_BIT)
+        self.nodes.append(node)
+        return node
 
     def add_number(
         self, overload: Overload, x: Node, kind: ElementType, words: tuple[int, ...], is_left: bool
@@ -99,11 +130,14 @@ class Window:
         place = x.place if x.window is self else self.place_of(x)
         code = self.code
         at = len(code)
-        code.append(number(kind))
         self.words[at] = words
-        if is_left:
-            return self._added(overload.result, of_two(overload.number, place, at))
-        return self._added(overload.result, of_two(overload.number, at, place))
+        node = Node(overload.result, self.shape, self, at + 1)
+        operands = place << FIRST_BIT | at << SECOND_BIT
+        if not is_left:
+            operands = at << FIRST_BIT | place << SECOND_BIT
+        code += (number(kind), FIRST_OVERLOAD + overload.number | operands)
+        self.nodes.append(node)
+        return node
 
     def add(self, overload: Overload, *places: int) -> Node:
         """The value of an operation on values at places of the tape."""
@@ -144,6 +178,10 @@ class Window:
             and len(self.leaves) + operands <= self.tape.kernels.most_leaves
             and (self.held <= MOST_HELD or self._held_alone() <= MOST_HELD)
         )
+
+    def reads(self, storage: Storage) -> bool:
+        """Whether a value of it is computed from that memory."""
+        return any(node.storage is storage for node in self.leaves.values())
 
     def _held_alone(self) -> int:
         """Bytes of the arrays that nobody else needs."""

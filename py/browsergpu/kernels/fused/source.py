@@ -32,13 +32,17 @@ LARGEST_TAPE = 1 << OPERAND_BITS
 _KIND_BITS = 16
 _KIND = (1 << _KIND_BITS) - 1
 _OPERAND = LARGEST_TAPE - 1
+#: Where the places of the first two operands begin.
+FIRST_BIT = _KIND_BITS
+SECOND_BIT = _KIND_BITS + OPERAND_BITS
 _LEAF = 0
 _NUMBER = len(TYPES)
 #: The entry whose value is the place of an element in the result, a uint32.
 PLACE = 2 * len(TYPES)
 _LOADED = PLACE + 1
 _LOAD = _LOADED + len(TYPES)
-_FIRST_OVERLOAD = _LOAD + len(TYPES)
+#: The entry of an operation without its operands is this and the overload's number.
+FIRST_OVERLOAD = _LOAD + len(TYPES)
 
 #: How an array is read: WHOLE, its elements in the result's order from its memory's beginning;
 #: MOVED, from an offset that is a multiple of 4; ROWS, four neighbours at once, rows of them;
@@ -69,16 +73,7 @@ def number(kind: ElementType) -> int:
 
 def operation(overload_number: int, *operands: int) -> int:
     """The entry of an operation on the entries at those places."""
-    return with_operands(_FIRST_OVERLOAD + overload_number, operands)
-
-
-def of_two(overload_number: int, first: int, second: int) -> int:
-    """:func:`operation` of two operands."""
-    return (
-        _FIRST_OVERLOAD + overload_number
-        | first << _KIND_BITS
-        | second << _KIND_BITS + OPERAND_BITS
-    )
+    return with_operands(FIRST_OVERLOAD + overload_number, operands)
 
 
 def with_operands(entry: int, operands: Sequence[int]) -> int:
@@ -112,8 +107,8 @@ class Source:
 def result_of(entry: int) -> ElementType:
     """The type of an entry's value."""
     what = entry & _KIND
-    if what >= _FIRST_OVERLOAD:
-        return numbered(what - _FIRST_OVERLOAD).result
+    if what >= FIRST_OVERLOAD:
+        return numbered(what - FIRST_OVERLOAD).result
     if what == PLACE:
         return UINT32
     return TYPES[(what - (what > PLACE)) % len(TYPES)]
@@ -122,8 +117,8 @@ def result_of(entry: int) -> ElementType:
 def name_of(entry: int) -> str:
     """The name of an entry's operation; "" for what is none."""
     what = entry & _KIND
-    if what >= _FIRST_OVERLOAD:
-        return numbered(what - _FIRST_OVERLOAD).operation.name
+    if what >= FIRST_OVERLOAD:
+        return numbered(what - FIRST_OVERLOAD).operation.name
     return "load" if what >= _LOAD else ""
 
 
@@ -144,7 +139,7 @@ def operands_of(entry: int) -> tuple[int, ...]:
     what = entry & _KIND
     if what < _LOAD:
         return ()
-    count = 2 if what < _FIRST_OVERLOAD else len(numbered(what - _FIRST_OVERLOAD).given)
+    count = 2 if what < FIRST_OVERLOAD else len(numbered(what - FIRST_OVERLOAD).given)
     return tuple(
         [entry >> (_KIND_BITS + n * OPERAND_BITS) & _OPERAND for n in range(count)],
     )
@@ -340,7 +335,7 @@ struct Params {{ {fields} }}
         what = entry & _KIND
         if what == PLACE:
             return "4u * i + vec4u(0u, 1u, 2u, 3u)"
-        if _LOAD <= what < _FIRST_OVERLOAD:
+        if _LOAD <= what < FIRST_OVERLOAD:
             array, at = operands_of(entry)
             self.line(f"let a{place} = vec4u(v{at});")
             return storage.read_each(result_of(entry), f"x{array}", f"a{place}")
@@ -348,7 +343,7 @@ struct Params {{ {fields} }}
             kind = TYPES[what - _NUMBER]
             words = [self.parameter() for _ in range(max(1, kind.bits // 32))]
             return storage.of_parameter(kind, words)
-        made = numbered(what - _FIRST_OVERLOAD)
+        made = numbered(what - FIRST_OVERLOAD)
         values = [
             storage.converted(f"v{operand}", source, target)
             for operand, source, target in zip(

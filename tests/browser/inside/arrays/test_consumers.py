@@ -83,7 +83,6 @@ def test_functions_of_scipy(quiet: Any) -> None:
 def test_functions_of_scikit_learn(quiet: Any) -> None:
     load("scikit-learn")
     from sklearn import config_context, decomposition, linear_model, metrics, preprocessing
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Discriminant
     from sklearn.metrics import pairwise
     from sklearn.model_selection import train_test_split
     from sklearn.naive_bayes import GaussianNB
@@ -100,26 +99,20 @@ def test_functions_of_scikit_learn(quiet: Any) -> None:
         "LabelEncoder": lambda _, c: preprocessing.LabelEncoder().fit_transform(c),
         "PCA": lambda a, _: abs(decomposition.PCA(2, svd_solver="full").fit_transform(a)),
         "Ridge": lambda a, _: linear_model.Ridge(solver="svd").fit(a, a[:, 0]).predict(a),
-        "LinearDiscriminantAnalysis": lambda a, c: Discriminant().fit(a, c).predict(a),
         "GaussianNB": lambda a, c: GaussianNB().fit(a, c).predict(a),
         "train_test_split": lambda a, _: train_test_split(a, random_state=0)[0],
     }
     classes: dict[str, Call] = {
         "accuracy_score": metrics.accuracy_score,
         "zero_one_loss": metrics.zero_one_loss,
-        "balanced_accuracy_score": metrics.balanced_accuracy_score,
         "hamming_loss": metrics.hamming_loss,
-        "f1_score": lambda a, b: metrics.f1_score(a, b, average="macro"),
         "confusion_matrix": metrics.confusion_matrix,
-        "log_loss": lambda a, b: metrics.log_loss(a % 2, (b + 1) / 4),
     }
     values: dict[str, Call] = {
         "mean_squared_error": metrics.mean_squared_error,
         "root_mean_squared_error": metrics.root_mean_squared_error,
         "mean_absolute_error": metrics.mean_absolute_error,
-        "mean_squared_log_error": metrics.mean_squared_log_error,
         "r2_score": metrics.r2_score,
-        "explained_variance_score": metrics.explained_variance_score,
         "cosine_similarity": pairwise.cosine_similarity,
         "euclidean_distances": pairwise.euclidean_distances,
         "linear_kernel": pairwise.linear_kernel,
