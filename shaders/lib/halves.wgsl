@@ -29,10 +29,38 @@ fn narrowed(v: vec4f) -> vec2u {
   return bits.xz | (bits.yw << vec2u(16u));
 }
 
-// To the nearest, also where pack2x16float flushes float16's subnormal numbers, which are multiples
-// of 2^-24, or rounds them twice.
+// To the nearest, ties to even, also where pack2x16float flushes float16's subnormal numbers or
+// rounds them twice. In whole numbers: float16's exponent is 112 less, its mantissa 13 bits shorter.
 fn exact_half_bits(v: vec4f) -> vec4u {
-  let multiple = vec4u(round(min(abs(v), vec4f(65504.0)) * 16777216.0));
-  let tiny = multiple | select(vec4u(), vec4u(0x8000u), bitcast<vec4u>(v) >= vec4u(0x80000000u));
-  return select(half_bits(v), tiny, (multiple < vec4u(1024u)) & !are_nan(v));
+  let bits = bitcast<vec4u>(v);
+  let size = bits & vec4u(0x7fffffffu);
+  let odd = (size >> vec4u(13u)) & vec4u(1u);
+  let normal = (size - vec4u(112u << 23u) + vec4u(0xfffu) + odd) >> vec4u(13u);
+  let finite = select(normal, half_multiples(size), size < vec4u(HALF_NORMAL));
+  let ranged = select(finite, vec4u(0x7c00u), size >= vec4u(HALF_END));
+  let signed = ranged | ((bits ^ size) >> vec4u(16u));
+  return select(signed, vec4u(0x7e00u), size > vec4u(0x7f800000u));
+}
+
+// The same as floats.
+fn rounded_to_half(v: vec4f) -> vec4f {
+  let bits = bitcast<vec4u>(v);
+  let size = bits & vec4u(0x7fffffffu);
+  let odd = (size >> vec4u(13u)) & vec4u(1u);
+  let normal = (size + vec4u(0xfffu) + odd) & vec4u(0xffffe000u);
+  let tiny = bitcast<vec4u>(vec4f(half_multiples(size)) * 0x1p-24);
+  let finite = select(normal, tiny, size < vec4u(HALF_NORMAL));
+  let ranged = select(finite, vec4u(0x7f800000u), finite >= vec4u(HALF_END));
+  let signed = ranged | (bits ^ size);
+  return bitcast<vec4f>(select(signed, vec4u(0x7fc00000u), size > vec4u(0x7f800000u)));
+}
+
+// The bits of float16's smallest normal number as a float, and of the first one past its largest.
+const HALF_NORMAL = 0x38800000u;
+const HALF_END = 0x47800000u;
+
+// How many times float16's smallest number a number near 0 is, given by the bits of a float:
+// that is the last place of 0.5.
+fn half_multiples(size: vec4u) -> vec4u {
+  return bitcast<vec4u>(bitcast<vec4f>(size) + vec4f(0.5)) - vec4u(0x3f000000u);
 }

@@ -30,10 +30,6 @@ fn halves_of(v: vec4f) -> vec2u {
   return shorts_of(exact_half_bits(v));
 }
 
-fn rounded_to_half(v: vec4f) -> vec4f {
-  return widened(halves_of(v));
-}
-
 fn c_from_words(low: vec4u, high: vec4u) -> C {
   let a = bitcast<vec4f>(low);
   let b = bitcast<vec4f>(high);

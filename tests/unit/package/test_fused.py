@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,7 @@ from fake_gpu import FakeGpu, fake_device
 import browsergpu as bg
 from browsergpu.array.apply import full_node
 from browsergpu.array.array import Array
-from browsergpu.array.lazy.layout import layout
+from browsergpu.array.lazy.layout import layout, workgroups
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import MOST_ENTRIES, MOST_WINDOWS, Tape
 from browsergpu.core.element_types import DEMOTED, FLOAT32, TYPES, beside_number, promoted
@@ -83,6 +84,9 @@ def test_kernels_are_known_by_what_is_computed(tape: Tape) -> None:
         ((6, 8), [((8,), None, 0), ((6, 1), (1, 0), 0)], "RF"),
         ((6, 7), [((7,), None, 0), ((6, 1), (1, 0), 0)], "EE"),
         ((6, 8), [((6, 8), (1, 6), 0)], "E"),
+        ((64, 32), [((64, 32), (1, 64), 3), ((64, 32), None, 0)], "TW"),
+        ((2, 64, 36), [((2, 64, 36), (2304, -1, 64), 63)], "T"),
+        ((64, 28), [((64, 28), (1, 64), 0)], "E"),
         ((6, 8), [((6, 8), (16, 1), 4)], "R"),
         ((6, 8), [((6, 8), (-8, -1), 47)], "E"),
         ((1, 1), [((1, 1), (5, 5), 2)], "S"),
@@ -90,6 +94,15 @@ def test_kernels_are_known_by_what_is_computed(tape: Tape) -> None:
 )
 def test_ways_of_reading(shape: tuple[int, ...], places: list[tuple], ways: str) -> None:
     assert layout(shape, tuple(places))[2] == ways
+
+
+@pytest.mark.parametrize("shape", [(64, 32), (33, 36), (5, 40, 100)])
+def test_tiles_cover_what_is_turned(shape: tuple[int, ...]) -> None:
+    *rest, rows, columns = shape
+    turned = (*([rows * columns] if rest else ()), 1, rows)
+    rank, _, ways, words = layout(shape, ((shape, turned, 0),))
+    tiles = math.ceil(rows / 32) * math.ceil(columns / 32)
+    assert workgroups(math.prod(shape), rank, ways, words) == math.prod(rest) * tiles
 
 
 def test_axes_that_lie_in_a_row_are_one() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from browsergpu.array.device_array import Storage
-from browsergpu.array.lazy.layout import Place, layout
+from browsergpu.array.lazy.layout import Place, layout, workgroups
 from browsergpu.array.lazy.node import Node
 from browsergpu.core.checks import product
 from browsergpu.core.errors import DeviceError
-from browsergpu.core.grids import cover
+from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.port import Pipeline
@@ -18,7 +18,6 @@ from browsergpu.kernels import shaders
 from browsergpu.kernels.fused.source import (
     FILE,
     MOST_KERNELS,
-    THREADS,
     Source,
     is_leaf,
     is_loaded,
@@ -30,10 +29,11 @@ from browsergpu.kernels.fused.source import (
 
 
 class Plan(NamedTuple):
-    """One kernel: the arrays that it reads, the places of what it writes, the entries of the tape
-    that it computes, and the parameters of how it reads."""
+    """One kernel: its workgroups, the arrays that it reads, the places of what it writes, the
+    entries of the tape that it computes, and the parameters of how it reads."""
 
     kernel: Source
+    groups: int
     read: list[Node]
     places: Sequence[int]
     kept: list[int]
@@ -108,7 +108,7 @@ def run(
                 try:
                     device.recorder.dispatch(
                         pipeline,
-                        *cover(n, 4 * THREADS),
+                        *fold(plan.groups),
                         *[node.storage.buffer.id for node in plan.read],
                         *[by_place[place].buffer.id for place in plan.places],
                         n,
@@ -165,7 +165,8 @@ def _plan(
     rank, by_fours, ways, words = layout(shape, places_of(code, leaves, kept))
     kernel = source(*compacted(code, places, kept), ways, rank, by_fours)
     read = [leaves[place] for place in kept if is_leaf(code[place])]
-    return Plan(kernel, read, places, kept, words)
+    groups = workgroups(product(shape), rank, ways, words)
+    return Plan(kernel, groups, read, places, kept, words)
 
 
 def places_of(

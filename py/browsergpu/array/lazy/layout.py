@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from browsergpu.core.grids import blocks
 from browsergpu.core.shapes import (
     Shape,
     broadcast_strides,
     contiguous_strides,
     merged,
 )
-from browsergpu.kernels.fused.source import EACH, FLAT, MOVED, ROWS, SAME, WHOLE
+from browsergpu.kernels.fused.source import (
+    EACH,
+    FLAT,
+    MOVED,
+    PLACED,
+    ROWS,
+    SAME,
+    THREADS,
+    TILE,
+    TURNED,
+    WHOLE,
+)
 
 #: An array's shape, its strides (None: packed from the offset on) and its offset, in elements.
 Place = tuple[Shape, Shape | None, int]
@@ -42,7 +54,7 @@ def layout(shape: Shape, places: tuple[Place, ...]) -> Layout:
             ways += WHOLE
             continue
         own = next(rest)
-        way = _way(own, offset, packed, by_fours)
+        way = _way(own, offset, packed, extents)
         ways += way
         if way == MOVED:
             words.append(offset // 4)
@@ -50,17 +62,30 @@ def layout(shape: Shape, places: tuple[Place, ...]) -> Layout:
             words.append(offset)
         else:
             words += [offset, *(step & _WORD for step in own)]
-    if any(way in (ROWS, FLAT, EACH) for way in ways):
+    if any(way in PLACED for way in ways):
         words = [*extents[1:], *words]
     return len(extents), by_fours, ways, tuple(words)
 
 
-def _way(steps: Shape, offset: int, packed: Shape, by_fours: bool) -> str:
+def workgroups(n: int, rank: int, ways: str, words: tuple[int, ...]) -> int:
+    """How many workgroups compute n elements that are laid out so."""
+    if TURNED not in ways:
+        return blocks(n, 4 * THREADS)
+    columns = words[rank - 2]
+    rows = words[rank - 3] if rank > 2 else n // columns
+    return n // (rows * columns) * blocks(rows, TILE) * blocks(columns, TILE)
+
+
+def _way(steps: Shape, offset: int, packed: Shape, extents: Shape) -> str:
     if not any(steps):
         return SAME
     if steps == packed and offset % 4 == 0:
         return MOVED
-    if by_fours and steps[-1] == 0:
+    if extents[-1] % 4:
+        return EACH
+    if steps[-1] == 0:
         return FLAT
-    in_fours = all(step % 4 == 0 for step in steps[:-1]) and offset % 4 == 0
-    return ROWS if by_fours and steps[-1] == 1 and in_fours else EACH
+    if steps[-1] == 1 and offset % 4 == 0 and all(step % 4 == 0 for step in steps[:-1]):
+        return ROWS
+    is_turned = len(steps) > 1 and abs(steps[-2]) == 1 and min(extents[-2:]) >= TILE
+    return TURNED if is_turned else EACH

@@ -46,8 +46,14 @@ FIRST_OVERLOAD = _LOAD + len(TYPES)
 
 #: How an array is read: WHOLE, its elements in the result's order from its memory's beginning;
 #: MOVED, from an offset that is a multiple of 4; ROWS, four neighbours at once, rows of them;
-#: FLAT, one element for four neighbours; EACH, four by themselves; SAME, one element for all.
-WHOLE, MOVED, ROWS, FLAT, EACH, SAME = "WMRFES"
+#: FLAT, one element for four neighbours; EACH, four by themselves; TURNED, so, but what lies beside
+#: each other in memory is wanted in rows below each other; SAME, one element for all.
+WHOLE, MOVED, ROWS, FLAT, EACH, TURNED, SAME = "WMRFETS"
+#: Of these it matters where in the result an element is.
+PLACED = (ROWS, FLAT, EACH, TURNED)
+#: Rows and columns that a workgroup computes where an array is TURNED: what one thread reads of it
+#: lies beside what threads of the rows below read, so that it comes from the memory once.
+TILE = 32
 
 
 def leaf(kind: ElementType) -> int:
@@ -166,6 +172,7 @@ def source(
     of 4 where ``by_fours``."""
     body = Body(tape, results, ways, rank, by_fours)
     body.coordinates()
+    place_of_four = _in_tiles(body.extents) if TURNED in ways else "let i = at;"
     body.values()
     for place in results:
         body.line(storage.write_four(result_of(tape[place]), f"y{place}", "i", f"v{place}"))
@@ -173,7 +180,8 @@ def source(
         f"""\
 @compute @workgroup_size({THREADS})
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {{
-  let i = id.y * groups.x * {THREADS}u + id.x;
+  let at = id.y * groups.x * {THREADS}u + id.x;
+  {place_of_four}
   if (4u * i >= params.n) {{
     return;
   }}
@@ -181,6 +189,25 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 }}
 """
     )
+
+
+def _in_tiles(extents: Sequence[str]) -> str:
+    """Statements that say which four a thread computes where each workgroup has a tile. The
+    extents are those of all axes but the first."""
+    columns = extents[-1]
+    rows = extents[-2] if len(extents) > 1 else f"params.n / {columns}"
+    across, fours = TILE // 4, f"({columns} / 4u)"
+    assert across * TILE == THREADS
+    return f"""\
+let rows = {rows};
+  let tiles = vec2u(({columns} + {TILE - 1}u) / {TILE}u, (rows + {TILE - 1}u) / {TILE}u);
+  let tile = at / {THREADS}u;
+  let row = tile / tiles.x % tiles.y * {TILE}u + at / {across}u % {TILE}u;
+  let column = tile % tiles.x * {across}u + at % {across}u;
+  if (row >= rows || column >= {fours}) {{
+    return;
+  }}
+  let i = (tile / (tiles.x * tiles.y) * rows + row) * {fours} + column;"""
 
 
 def _label(names: Sequence[str]) -> str:
@@ -203,6 +230,7 @@ class Body:
         self._rank = rank
         self._by_fours = by_fours
         self._parameters = ["n"]  # which the library's files know
+        self.extents: list[str] = []  # of all axes but the first, where they are parameters
         self._includes = dict.fromkeys(storage.INCLUDES)
         self._lines: list[str] = []
         self._written: dict[int, Written] = {}
@@ -299,9 +327,9 @@ struct Params {{ {fields} }}
     def coordinates(self) -> None:
         """c0, c1, … along the axes: of the first of four elements where all four lie in a row, else
         of each of them."""
-        if not any(way in (ROWS, FLAT, EACH) for way in self._ways.values()):
+        if not any(way in PLACED for way in self._ways.values()):
             return
-        extents = [self.parameter() for _ in range(self._rank - 1)]
+        extents = self.extents = [self.parameter() for _ in range(self._rank - 1)]
         first = "4u * i" if self._by_fours else "4u * i + vec4u(0u, 1u, 2u, 3u)"
         one = "u32" if self._by_fours else "vec4u"
         self.line(f"let r{self._rank - 1} = {first};")

@@ -186,3 +186,15 @@ def test_fused_gives_the_bits_of_one_after_the_other(bg: Any) -> None:
                     a.numpy()
             results.append(a.numpy())
         np.testing.assert_array_equal(fused[0], eager[0], dtype)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "complex64"])
+def test_operands_that_are_turned(bg: Any, dtype: str) -> None:
+    """A kernel of tiles, of which the last ones are not full."""
+    for shape in ((33, 36), (100, 64), (3, 40, 44), (2, 3, 32, 68)):
+        x, y = sample(dtype, (*shape[:-2], shape[-1], shape[-2])), sample(dtype, shape, 1)
+        a, b = bg.asarray(x), bg.asarray(y)
+        assert_same(+a.mT, x.swapaxes(-1, -2), f"{shape}")
+        assert_same(bg.equal(a.mT, b), x.swapaxes(-1, -2) == y, f"{shape}")
+        assert_same(+a[..., ::-1].mT, x[..., ::-1].swapaxes(-1, -2), f"{shape}, backwards")
+        assert_same(+a[..., 1:, 1:].mT, x[..., 1:, 1:].swapaxes(-1, -2), f"{shape}, a part")
