@@ -200,22 +200,27 @@ def find_chrome() -> str:
 def plan(
     site: Path, names: Sequence[str], only: str, options: str, *, first_results: bool = True
 ) -> list[str]:
-    """The pages to open: the rows of each, then each first result in a page of its own."""
+    """The pages to open: the rows of each, then each first result in a page of its own, then each
+    library's page of arrays."""
     told = json.loads((site / "site.json").read_text("utf-8"))
     rows = json.loads((site / "rows.json").read_text("utf-8"))
     parts = only.split("|")
     wanted = [row["id"] for row in rows if any(part in row["id"] for part in parts)]
     first = {row["id"] for row in rows if row["first"]}
+    arrays = {row["id"] for row in rows if row["array"]}
     pages = [name for name in told["pages"] if not names or name in names]
     rest = f"only={urllib.parse.quote(only)}&{options}"
     plan = []
     for name in pages:
-        if any(row not in first for row in wanted) or name == "device":
+        if any(row not in first | arrays for row in wanted) or name == "device":
             plan.append(f"{name}.html?{rest}")
     for row in wanted:
         if row in first and first_results:
             at = urllib.parse.quote(row)
             plan += [f"{name}.html?first={at}&{options}" for name in pages if name != "device"]
+    if any(row in arrays for row in wanted):
+        libraries = [name for name in told["arrays"] if not names or name in names]
+        plan += [f"arrays.html?library={name}&{rest}" for name in libraries]
     return plan
 
 

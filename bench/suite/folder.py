@@ -13,15 +13,22 @@ from devsite.layout import Layout
 from devsite.site import prepare as prepare_site
 from suite.models import attention_of_parts, model, shapes
 from suite.peers import VERSIONS, fetch_peers
-from suite.rows import Row, rows
+from suite.row import Row
+from suite.rows import rows
 
 BENCH = Path(__file__).resolve().parents[1]
 PAGES = ("ours", "device", "tfjs", "jaxjs", "ort")
+ARRAYS = ("ours", "tfjs", "jaxjs", "numpy")  # the libraries of the section "arrays"
 CACHE = Layout().cache / "bench"  # packages from npm
 _PYODIDE = ("pyodide*", "python_stdlib.zip", "numpy-*", "micropip-*", "packaging-*")
 
 
-def make_folder(folder: Path, sizes: str, pages: Sequence[str] = PAGES) -> None:
+def all_pages() -> list[str]:
+    """The names of what can be measured."""
+    return list(dict.fromkeys((*PAGES, *ARRAYS)))
+
+
+def make_folder(folder: Path, sizes: str, pages: Sequence[str]) -> None:
     """Fills a folder with pages, the rows with their reference values, Pyodide and the wheel (20
     MB), and for the peers' pages the peers (19 MB, by npm)."""
     site = prepare_site()
@@ -42,13 +49,18 @@ def make_folder(folder: Path, sizes: str, pages: Sequence[str] = PAGES) -> None:
     work = rows(sizes)
     _write(folder / "rows.json", [row.as_json() for row in work])
     _write(folder / "models.json", _models(work))
-    described = {"sizes": sizes, "pages": list(pages), "wheel": site.wheel.name}
+    described = {
+        "sizes": sizes,
+        "pages": [name for name in pages if name in PAGES],
+        "arrays": [name for name in pages if name in ARRAYS],
+        "wheel": site.wheel.name,
+    }
     _write(folder / "site.json", described | {"versions": VERSIONS})
 
 
 def _models(work: Sequence[Row]) -> dict[str, Any]:
     """Each row's ONNX model, and one that is only there to keep a session open."""
-    made = {row.id: row for row in work if not row.ours_only}
+    made = {row.id: row for row in work if not (row.ours_only or row.array)}
     made["anchor"] = next(row for row in work if row.op == "relu")
     pairs = {name: (model(row), shapes(row)) for name, row in made.items()}
     for row in work:

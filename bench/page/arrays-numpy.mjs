@@ -1,0 +1,8 @@
+// NumPy in Pyodide, on the CPU: the programs as they stand in programs.py.
+
+import { python } from "./python.mjs";
+
+export async function work() {
+  const pyodide = await python(["programs", "arrays"], false);
+  await pyodide.runPythonAsync('import bench_arrays\nawait bench_arrays.run("numpy")');
+}

@@ -1,0 +1,116 @@
+"""Runs in the page's Python: times programs.py on browsergpu's arrays, or on NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, ClassVar
+
+import bench_programs as programs
+import numpy as np
+from bench_data import Input
+from bench_rule import WORK, check, post, timed
+
+
+class Browsergpu:
+    """Arrays on the GPU: a program is recorded and sent, and its end waited for."""
+
+    blocks: ClassVar[dict[str, Any]] = {}
+
+    async def start(self) -> dict[str, Any]:
+        """Opens the GPU. Gives what the page says of itself."""
+        import browsergpu
+
+        # What is measured compiles by its warm-ups; nothing else is to be busy meanwhile.
+        self.xp = browsergpu
+        self.backend = browsergpu.WasmBackend(warm_up=False)
+        await self.backend.init_async()
+        browsergpu.use(self.backend)
+        return {"version": browsergpu.__version__, "device": self.backend.device.info}
+
+    def array(self, data: Any) -> Any:
+        return self.xp.asarray(data)
+
+    async def read(self, array: Any) -> Any:
+        return await array.numpy_async()
+
+    async def measure(self, call: Callable[[], Any], row: dict[str, Any]) -> dict[str, Any]:
+        """Times a program by the rule, and counts its kernels."""
+
+        async def once(k: int) -> float:
+            start = perf_counter()
+            for _ in range(k):
+                self.xp.eval(*call())
+            await self.backend.synchronize_async()
+            return 1e3 * (perf_counter() - start)
+
+        line = await timed(once, row)
+        recorder, seen = self.backend.device.recorder, []
+        observer = lambda pipeline, fields: seen.append(pipeline.label)  # noqa: E731
+        recorder.observers.append(observer)
+        await once(1)
+        recorder.observers.remove(observer)
+        return line | {"dispatches": len(seen), "kernels": sorted(set(seen))}
+
+    def clear(self) -> None:
+        """Gives the last row's memory back."""
+        self.backend.device.recorder.flush()
+        self.backend.device.memory.trim()
+
+
+class NumPy:
+    """NumPy in Pyodide, on the CPU: a program that takes long is run once."""
+
+    xp = np
+    #: Of programs that need more memory than Pyodide has.
+    blocks: ClassVar[dict[str, Any]] = {"nbody": {"rows": 256}}
+
+    async def start(self) -> dict[str, Any]:
+        return {"version": np.__version__}
+
+    def array(self, data: Any) -> Any:
+        return data
+
+    async def read(self, array: Any) -> Any:
+        return array
+
+    async def measure(self, call: Callable[[], Any], row: dict[str, Any]) -> dict[str, Any]:
+        times: list[float] = []
+        while len(times) < 3 and sum(times) < 1e3 * row["budget"]:
+            start = perf_counter()
+            call()
+            times.append(1e3 * (perf_counter() - start))
+        return {"ms": min(times), "repeats": len(times)}
+
+    def clear(self) -> None:
+        """There is nothing to give back."""
+
+
+async def measure(library: Any, row: dict[str, Any]) -> dict[str, Any]:
+    """A row's line."""
+    op = row["op"]
+    data = {name: Input(**x).copy() for name, x in row["inputs"].items()}
+    data, options = programs.prepared(op, data, row["options"], row["out"])
+    options = options | library.blocks.get(op, {})
+    arrays = {name: library.array(x) for name, x in data.items()}
+
+    def call() -> Any:
+        results = programs.PROGRAMS[op](library.xp, **arrays, **options)
+        return results if isinstance(results, (list, tuple)) else [results]
+
+    line = await library.measure(call, row)
+    results = [await library.read(result) for result in call()]
+    return line | {"check": check(row, programs.entries(op, results, data, row["check"]["at"]))}
+
+
+async def run(name: str) -> None:
+    """Measures every row that the page was asked for, with the library of that name."""
+    library: Any = Browsergpu() if name == "ours" else NumPy()
+    post(await library.start())
+    for row in WORK["rows"]:
+        try:
+            line = await measure(library, row)
+        except Exception as error:
+            line = {"error": f"{type(error).__name__}: {error}"[:600]}
+        post({"row": row["id"], **line})
+        library.clear()
