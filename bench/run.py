@@ -12,6 +12,8 @@ or in three steps, for a GPU machine without network or packages:
 A report makes bench/results/DATE-DEVICE.json, .md and .svg, README.md's table and docs/arrays.md's,
 each where its rows were measured. Pages: ours, device (no library), tfjs, jaxjs, ort, numpy; the
 peers come from npm. `--only arrays:` is programs in the libraries' arrays, bench/page/programs.py.
+WgPy is in no registry: `--wgpy DIST` takes the folder that it was built in (mil-tokyo/wgpy on
+GitHub: npm run build:js, python setup_webgpu.py bdist_wheel).
 How is measured, and what "kernels alone" means: bench/page/common.mjs and ours.py.
 
 Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
@@ -51,16 +53,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         make_report(options.lines, options)
         return
     parser.add_argument("--pages", nargs="*", choices=all_pages(), default=all_pages())
+    parser.add_argument("--wgpy", type=Path, help="the folder that WgPy was built in, its dist")
     if command == "prepare":
         parser.add_argument("folder", type=Path)
         options = parser.parse_args(given)
-        make_folder(options.folder, options.sizes, options.pages)
+        make_folder(options.folder, options.sizes, options.pages, options.wgpy)
         return
     parser.add_argument("--only", default="", help="rows with one of these parts|in|their names")
     parser.add_argument("--software", action="store_true", help="SwiftShader instead of a GPU")
     _results_options(parser)
     options = parser.parse_args(given)
-    make_folder(FOLDER, options.sizes, options.pages)
+    make_folder(FOLDER, options.sizes, options.pages, options.wgpy)
     lines = FOLDER / "lines.jsonl"
     lines.unlink(missing_ok=True)
     how = ["--software", "--options", "warm=0&ms=1&repeats=3"] if options.software else []

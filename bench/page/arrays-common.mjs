@@ -3,6 +3,13 @@
 
 import { make } from "./data.mjs";
 
+// Loads a script that is no module.
+export const script = (src) => new Promise((resolve, reject) => {
+  document.head.append(Object.assign(document.createElement("script"), {
+    src, onload: resolve, onerror: () => reject(new Error(`${src} does not load`)),
+  }));
+});
+
 // Mandelbrot's points: linspace, as NumPy computes it, in float32.
 export function grid({ options, out: [height, width] }) {
   const axis = ([low, high], n) =>

@@ -3,13 +3,7 @@
 
 import { measure, post } from "./common.mjs";
 import { make } from "./data.mjs";
-import { grid, padded, picked } from "./arrays-common.mjs";
-
-const script = (src) => new Promise((resolve, reject) => {
-  document.head.append(Object.assign(document.createElement("script"), {
-    src, onload: resolve, onerror: () => reject(new Error(`${src} does not load`)),
-  }));
-});
+import { grid, padded, picked, script } from "./arrays-common.mjs";
 
 export async function work() {
   await script("tfjs/tf-core.min.js");

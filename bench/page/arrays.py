@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 import bench_programs as programs
 import numpy as np
 from bench_data import Input
-from bench_rule import WORK, check, post, timed
+from bench_rule import WORK, Skip, check, post, timed
 
 
 class Browsergpu:
     """Arrays on the GPU: a program is recorded and sent, and its end waited for."""
 
-    blocks: ClassVar[dict[str, Any]] = {}
+    programs: ClassVar[dict[str, Any]] = {}  # its own words for some of programs.PROGRAMS
+    options: ClassVar[dict[str, Any]] = {}  # more for some of them
+    skips: ClassVar[dict[str, str]] = {}  # why it cannot do some of them
 
     async def start(self) -> dict[str, Any]:
         """Opens the GPU. Gives what the page says of itself."""
@@ -62,8 +64,9 @@ class NumPy:
     """NumPy in Pyodide, on the CPU: a program that takes long is run once."""
 
     xp = np
-    #: Of programs that need more memory than Pyodide has.
-    blocks: ClassVar[dict[str, Any]] = {"nbody": {"rows": 256}}
+    programs: ClassVar[dict[str, Any]] = {}
+    options: ClassVar[dict[str, Any]] = {"nbody": {"rows": 256}}  # all at once are 1 GiB each
+    skips: ClassVar[dict[str, str]] = {}
 
     async def start(self) -> dict[str, Any]:
         return {"version": np.__version__}
@@ -89,13 +92,16 @@ class NumPy:
 async def measure(library: Any, row: dict[str, Any]) -> dict[str, Any]:
     """A row's line."""
     op = row["op"]
+    if op in library.skips:
+        raise Skip(library.skips[op])
+    program = library.programs.get(op, programs.PROGRAMS[op])
     data = {name: Input(**x).copy() for name, x in row["inputs"].items()}
     data, options = programs.prepared(op, data, row["options"], row["out"])
-    options = options | library.blocks.get(op, {})
+    options = options | library.options.get(op, {})
     arrays = {name: library.array(x) for name, x in data.items()}
 
     def call() -> Any:
-        results = programs.PROGRAMS[op](library.xp, **arrays, **options)
+        results = program(library.xp, **arrays, **options)
         return results if isinstance(results, (list, tuple)) else [results]
 
     line = await library.measure(call, row)
@@ -105,11 +111,18 @@ async def measure(library: Any, row: dict[str, Any]) -> dict[str, Any]:
 
 async def run(name: str) -> None:
     """Measures every row that the page was asked for, with the library of that name."""
-    library: Any = Browsergpu() if name == "ours" else NumPy()
+    if name == "wgpy":
+        from bench_arrays_wgpy import WgPy
+
+        library: Any = WgPy()
+    else:
+        library = {"ours": Browsergpu, "numpy": NumPy}[name]()
     post(await library.start())
     for row in WORK["rows"]:
         try:
             line = await measure(library, row)
+        except Skip as reason:
+            line = {"skip": str(reason)}
         except Exception as error:
             line = {"error": f"{type(error).__name__}: {error}"[:600]}
         post({"row": row["id"], **line})

@@ -53,6 +53,9 @@ export const rows = first === null
   ? found.filter((row) => !row.first && row.array === query.has("library"))
   : found.filter((row) => row.id === first);
 
+// What Python gets of it.
+export const workload = JSON.stringify({ rows, rule, first: first !== null });
+
 const median = (values) => {
   const sorted = [...values].sort((a, b) => a - b);
   const half = sorted.length >> 1;

@@ -1,9 +1,10 @@
 // browsergpu: loads Pyodide and the wheel as any page does, and runs ours.py in it.
 
-import { main } from "./common.mjs";
-import { python } from "./python.mjs";
+import { main, post, workload } from "./common.mjs";
+import { python, site } from "./python.mjs";
 
 await main("ours", async () => {
-  const pyodide = await python(["ours"], true);
+  const { wheel } = await site();
+  const pyodide = await python(["ours"], wheel, workload, post);
   await pyodide.runPythonAsync("import bench_ours\nawait bench_ours.run()");
 });

@@ -1,20 +1,20 @@
-// Pyodide with NumPy, as any page loads it, and the benchmark's modules in it.
+// Pyodide with NumPy, as any page or worker loads it, and the benchmark's modules in it.
 
-import { post, query, rows, rule } from "./common.mjs";
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
-const text = async (path) => (await fetch(path)).text();
+const here = (path) => new URL(path, location.href).href;
+const text = async (path) => (await fetch(here(path))).text();
 
-// Loads Pyodide, `withWheel` browsergpu too, and the modules of those names: data.py as bench_data.
-export async function python(names, withWheel) {
-  const pyodide = await loadPyodide({ indexURL: new URL("pyodide/", location.href).href });
+export const site = async () => JSON.parse(await text("site.json"));
+
+// Loads Pyodide, a wheel (or none, ""), and the modules of those names: data.py as bench_data. They
+// get the workload, and send lines by `post`.
+export async function python(names, wheel, workload, post) {
+  const pyodide = await loadPyodide({ indexURL: here("pyodide/") });
   await pyodide.loadPackage(["numpy", "micropip"], { messageCallback: () => {} });
-  if (withWheel) {
-    const { wheel } = JSON.parse(await text("site.json"));
-    await pyodide.pyimport("micropip").install(new URL(wheel, location.href).href);
-  }
+  if (wheel) await pyodide.pyimport("micropip").install(here(wheel));
   globalThis.benchPost = (line) => post(JSON.parse(line));
-  globalThis.benchWork = JSON.stringify({ rows, rule, first: query.has("first") });
+  globalThis.benchWork = workload;
   for (const name of ["data", "rule", ...names]) {
     pyodide.FS.writeFile(`/home/pyodide/bench_${name}.py`, await text(`${name}.py`));
   }

@@ -14,7 +14,7 @@ from suite.row import Row
 from suite.rows import rows
 
 PEERS = {"ort": "onnxruntime-web", "tfjs": "TensorFlow.js", "jaxjs": "jax-js"}
-ARRAY_PEERS = {"tfjs": "TensorFlow.js", "jaxjs": "jax-js", "numpy": "NumPy"}
+ARRAY_PEERS = {"tfjs": "TensorFlow.js", "jaxjs": "jax-js", "wgpy": "WgPy", "numpy": "NumPy"}
 NAMES = {"ours": "browsergpu", **PEERS, **ARRAY_PEERS}
 LOWER_IS_BETTER = ("µs", "ms")
 
