@@ -56,6 +56,8 @@ class WgPy:
         "heat": "assignment goes through the CPU",
     }
 
+    last: tuple[str, ...] = ()
+
     async def start(self) -> dict[str, Any]:
         self._small = wgpy.zeros((1,), dtype=np.float32)
         return {"version": wgpy.__version__}
@@ -66,7 +68,7 @@ class WgPy:
     async def read(self, array: Any) -> Any:
         return wgpy.asnumpy(array)
 
-    async def measure(self, call: Callable[[], Any], row: dict[str, Any]) -> dict[str, Any]:
+    async def measure(self, call: Callable[[], Any], row: dict[str, Any]) -> tuple[Any, Any]:
         """Times a program by the rule. To wait is to read a number, as there is no other way."""
 
         async def once(k: int) -> float:
@@ -76,7 +78,7 @@ class WgPy:
             wgpy.asnumpy(self._small)
             return 1e3 * (perf_counter() - start)
 
-        return await timed(once, row)
+        return await timed(once, row), call()
 
     def clear(self) -> None:
         """Memory goes back with its arrays."""

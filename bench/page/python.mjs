@@ -13,7 +13,7 @@ export async function python(names, wheel, workload, post) {
   const pyodide = await loadPyodide({ indexURL: here("pyodide/") });
   await pyodide.loadPackage(["numpy", "micropip"], { messageCallback: () => {} });
   if (wheel) await pyodide.pyimport("micropip").install(here(wheel));
-  globalThis.benchPost = (line) => post(JSON.parse(line));
+  globalThis.benchPost = async (line) => post(JSON.parse(line));
   globalThis.benchWork = workload;
   for (const name of ["data", "rule", ...names]) {
     pyodide.FS.writeFile(`/home/pyodide/bench_${name}.py`, await text(`${name}.py`));

@@ -17,6 +17,7 @@ PEERS = {"ort": "onnxruntime-web", "tfjs": "TensorFlow.js", "jaxjs": "jax-js"}
 ARRAY_PEERS = {"tfjs": "TensorFlow.js", "jaxjs": "jax-js", "wgpy": "WgPy", "numpy": "NumPy"}
 NAMES = {"ours": "browsergpu", **PEERS, **ARRAY_PEERS}
 LOWER_IS_BETTER = ("µs", "ms")
+_LIBRARY = re.compile(r"arrays\.html\?library=(\w+)")
 
 
 @dataclass
@@ -101,17 +102,24 @@ def read(files: Iterable[Path], sizes: str) -> Report:
     """The report of some files of lines. Where several have a row, the last one that has measured
     it counts."""
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    stopped: dict[str, str] = {}  # libraries whose page of arrays did not come to its end
     about: dict[str, Any] = {"date": "", "browser": "", "device": "", "flags": [], "versions": {}}
     for file in files:
         for text in file.read_text("utf-8").splitlines():
             line = json.loads(text)
             _learn(about, line)
+            if "error" in line and (page := _LIBRARY.match(line.get("page", ""))):
+                stopped[page[1]] = line["error"]
             if line.get("row"):
                 key = (line["peer"], line["row"], line.get("way", ""))
                 if "ms" in line or "ms" not in lines.get(key, {}):
                     lines[key] = line
     limits = _limits(lines.values())
     results = [_result(row, list(lines.values()), limits) for row in rows(sizes)]
+    for result in results:
+        if result.row.array and (result.reached or result.problems):
+            missing = stopped.keys() - result.reached.keys() - result.problems.keys()
+            result.problems |= {peer: stopped[peer] for peer in missing}
     return Report(about, results, limits, list(lines.values()))
 
 
