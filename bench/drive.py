@@ -198,24 +198,35 @@ def find_chrome() -> str:
 
 
 def plan(
-    site: Path, names: Sequence[str], only: str, options: str, *, first_results: bool = True
+    site: Path,
+    names: Sequence[str],
+    only: str,
+    options: str,
+    *,
+    first_results: bool = True,
+    programs: bool = True,
 ) -> list[str]:
-    """The pages to open: the rows of each, then each first result in a page of its own."""
+    """The pages to open: the rows of each, then each first result in a page of its own, then each
+    library's page of arrays."""
     told = json.loads((site / "site.json").read_text("utf-8"))
     rows = json.loads((site / "rows.json").read_text("utf-8"))
     parts = only.split("|")
     wanted = [row["id"] for row in rows if any(part in row["id"] for part in parts)]
     first = {row["id"] for row in rows if row["first"]}
+    arrays = {row["id"] for row in rows if row["array"]}
     pages = [name for name in told["pages"] if not names or name in names]
     rest = f"only={urllib.parse.quote(only)}&{options}"
     plan = []
     for name in pages:
-        if any(row not in first for row in wanted) or name == "device":
+        if any(row not in first | arrays for row in wanted) or name == "device":
             plan.append(f"{name}.html?{rest}")
     for row in wanted:
         if row in first and first_results:
             at = urllib.parse.quote(row)
             plan += [f"{name}.html?first={at}&{options}" for name in pages if name != "device"]
+    if programs and any(row in arrays for row in wanted):
+        libraries = [name for name in told["arrays"] if not names or name in names]
+        plan += [f"arrays.html?library={name}&{rest}" for name in libraries]
     return plan
 
 
@@ -231,6 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--pages", nargs="*", default=[], help="some of the site's pages")
     parser.add_argument("--only", default="", help="rows with one of these parts|in|their names")
     parser.add_argument("--no-first", action="store_true", help="leave the first results out")
+    parser.add_argument("--no-arrays", action="store_true", help="leave the arrays' programs out")
     parser.add_argument("--options", default="", help="more of the pages' query, as repeats=3&ms=5")
     parser.add_argument("--seconds", type=float, default=560, help="for everything (560)")
     parser.add_argument("--page-seconds", type=float, default=200, help="for one page (200)")
@@ -245,6 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             options.only,
             options.options,
             first_results=not options.no_first,
+            programs=not options.no_arrays,
         ),
         options.out,
         chrome=find_chrome(),

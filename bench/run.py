@@ -9,9 +9,12 @@ or in three steps, for a GPU machine without network or packages:
     python3 FOLDER/drive.py --out lines.jsonl           # there: Python and Chrome alone
     python3 bench/run.py report lines.jsonl             # here
 
-A report makes bench/results/DATE-DEVICE.json, .md and .svg, and README.md's table. Pages: ours,
-device (no library), tfjs, jaxjs, ort; the peers come from npm. How is measured, and what "kernels
-alone" means: bench/page/common.mjs and ours.py.
+A report makes bench/results/DATE-DEVICE.json, .md and .svg, README.md's table and docs/arrays.md's,
+each where its rows were measured. Pages: ours, device (no library), tfjs, jaxjs, ort, numpy; the
+peers come from npm. `--only arrays:` is programs in the libraries' arrays, bench/page/programs.py.
+WgPy is in no registry: `--wgpy DIST` takes the folder that it was built in (mil-tokyo/wgpy on
+GitHub: npm run build:js, python setup_webgpu.py bdist_wheel).
+How is measured, and what "kernels alone" means: bench/page/common.mjs and ours.py.
 
 Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
 """
@@ -30,7 +33,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(BENCH)]
 
 import drive  # noqa: E402
 from suite import plot, report, table  # noqa: E402
-from suite.folder import PAGES, make_folder  # noqa: E402
+from suite.folder import all_pages, make_folder  # noqa: E402
 from suite.rows import SIZES  # noqa: E402
 
 FOLDER = ROOT / ".cache" / "bench" / "site"
@@ -47,26 +50,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.add_argument("lines", nargs="+", type=Path, help="later ones count more")
         _results_options(parser)
         options = parser.parse_args(given)
-        make_report(options.lines, options.sizes, options.out, options.readme)
+        make_report(options.lines, options)
         return
-    parser.add_argument("--pages", nargs="*", choices=PAGES, default=list(PAGES))
+    parser.add_argument("--pages", nargs="*", choices=all_pages(), default=all_pages())
+    parser.add_argument("--wgpy", type=Path, help="the folder that WgPy was built in, its dist")
     if command == "prepare":
         parser.add_argument("folder", type=Path)
         options = parser.parse_args(given)
-        make_folder(options.folder, options.sizes, options.pages)
+        make_folder(options.folder, options.sizes, options.pages, options.wgpy)
         return
     parser.add_argument("--only", default="", help="rows with one of these parts|in|their names")
+    parser.add_argument("--no-arrays", action="store_true", help="leave the arrays' programs out")
     parser.add_argument("--software", action="store_true", help="SwiftShader instead of a GPU")
     _results_options(parser)
     options = parser.parse_args(given)
-    make_folder(FOLDER, options.sizes, options.pages)
+    make_folder(FOLDER, options.sizes, options.pages, options.wgpy)
     lines = FOLDER / "lines.jsonl"
     lines.unlink(missing_ok=True)
     how = ["--software", "--options", "warm=0&ms=1&repeats=3"] if options.software else []
+    how += ["--no-arrays"] if options.no_arrays else []
     drive.main(
         [str(FOLDER), "--out", str(lines), "--only", options.only, "--seconds", "3600", *how]
     )
-    make_report([lines], options.sizes, options.out, options.readme)
+    make_report([lines], options)
 
 
 def _results_options(parser: argparse.ArgumentParser) -> None:
@@ -74,28 +80,44 @@ def _results_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--readme", type=Path, default=ROOT / "README.md", help="whose table is made anew"
     )
+    parser.add_argument(
+        "--guide", type=Path, default=ROOT / "docs" / "arrays.md", help="whose table is, of arrays"
+    )
 
 
-def make_report(lines: Sequence[Path], sizes: str, out: Path, readme: Path) -> None:
+def make_report(lines: Sequence[Path], options: argparse.Namespace) -> None:
     """Writes the results of some files of lines."""
-    found = report.read(lines, sizes)
+    found, out = report.read(lines, options.sizes), options.out
     out.mkdir(parents=True, exist_ok=True)
     text = json.dumps(found.as_json(), ensure_ascii=False, indent=1)
     (out / f"{found.name}.json").write_text(text + "\n", "utf-8")
     (out / f"{found.name}.md").write_text(table.full(found), "utf-8")
     (out / f"{found.name}.svg").write_text(plot.plot(found), "utf-8")
-    if sizes == "big":
-        table.insert(readme, _in_readme(found))
+    if options.sizes == "big":
+        if not all(result.row.array for result in found.measured):
+            table.insert(options.readme, _in_readme(found))
+        if any(result.row.array for result in found.measured):
+            table.insert(options.guide, _in_guide(found))
     print(out / f"{found.name}.md")
 
 
 def _in_readme(found: report.Report) -> str:
     picture = f"bench/results/{found.name}.svg"
+    return (
+        f"{_where(found, 'bench')}\n\n{table.chief(found)}\n"
+        f"![Each row's speed against the best peer]({picture})\n"
+    )
+
+
+def _in_guide(found: report.Report) -> str:
+    return f"{_where(found, '../bench')}\n\n{table.arrays(found)}"
+
+
+def _where(found: report.Report, bench: str) -> str:
     about = found.about
     return (
         f"On an {about['device']}, {about['browser']}, {about['date']} "
-        f"([every row](bench/results/{found.name}.md)):\n\n{table.chief(found)}\n"
-        f"![Each row's speed against the best peer]({picture})\n"
+        f"([every row]({bench}/results/{found.name}.md)):"
     )
 
 

@@ -1,7 +1,8 @@
 // What all pages share: the rows, the lines they post, the timing rule, the check of a result.
 //
 // A page's address says what it does: `only` (rows with one of|these parts in their names), `first`
-// (measures the first result of that row, alone), and the timing rule's numbers.
+// (measures the first result of that row, alone), `library` (the rows of arrays with that library),
+// and the timing rule's numbers.
 
 import { make } from "./data.mjs";
 
@@ -49,8 +50,11 @@ const found = (await (await fetch("rows.json")).json()).filter(({ id }) =>
   (query.get("only") ?? "").split("|").some((part) => id.includes(part)));
 const first = query.get("first");
 export const rows = first === null
-  ? found.filter((row) => !row.first)
+  ? found.filter((row) => !row.first && row.array === query.has("library"))
   : found.filter((row) => row.id === first);
+
+// What Python gets of it.
+export const workload = JSON.stringify({ rows, rule, first: first !== null });
 
 const median = (values) => {
   const sorted = [...values].sort((a, b) => a - b);

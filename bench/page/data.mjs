@@ -15,14 +15,30 @@ function block(salt, n) {
   return values;
 }
 
+// Another place for each of n places, of which there are a power of two.
+function permutation(n) {
+  const places = new Int32Array(n);
+  const shift = (32 - Math.clz32(n)) >> 1;
+  for (let i = 0; i < n; i++) {
+    let x = i ^ (i >>> shift);
+    for (const factor of [0x9e3779b1, 0x85ebca6b]) {
+      x = Math.imul(x, factor) & (n - 1);
+      x ^= x >>> shift;
+    }
+    places[i] = x;
+  }
+  return places;
+}
+
 // One copy of an input as a typed array; `repeat` copies of it make the whole.
-export function make({ shape, salt, dtype, repeat, scale, value }) {
+export function make({ shape, salt, dtype, repeat, scale, offset, value }) {
   const n = shape.reduce((a, b) => a * b, 1) / repeat;
+  if (dtype === "i32") return permutation(n);
   const values = new (dtype === "f16" ? Float16Array : Float32Array)(n);
   if (value !== null) return values.fill(value);
   /** @type {Float32Array | Float16Array} */
   let once = block(salt, Math.min(n, PERIOD));
-  if (scale !== 1) once = once.map((x) => x * scale);
+  if (scale !== 1 || offset !== 0) once = once.map((x) => x * scale + offset);
   if (dtype === "f16") once = Float16Array.from(once);
   for (let at = 0; at < n; at += PERIOD) {
     values.set(n - at < once.length ? once.subarray(0, n - at) : once, at);

@@ -6,7 +6,6 @@ Each row is timed twice by the rule in common.mjs: called from Python ("ms"), an
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod, sqrt
@@ -14,21 +13,15 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-import js
 import numpy as np
 from bench_data import Input
+from bench_rule import WORK, Skip, check, post, timed
 
 import browsergpu
 from browsergpu import KernelExecutor, TensorBackend, WasmBackend
 from browsergpu.array import transfers
 
-WORK = json.loads(js.benchWork)
-RULE = WORK["rule"]
 READ_WHOLE = 2**24  # bytes; of larger results only the entries that are checked
-
-
-class Skip(Exception):
-    """A row that cannot be measured, and why."""
 
 
 @dataclass
@@ -346,33 +339,7 @@ class Lab:
             line |= await self.replay(work, row)
         if work.fresh is not None:
             work.fresh()
-        return line | {"check": _check(row, await self.entries(work, row["check"]["at"]))}
-
-
-async def timed(
-    once: Callable[[int], Any], row: dict[str, Any], warm_ms: float = RULE["warmMs"]
-) -> dict[str, Any]:
-    """The timing rule of common.mjs: ``once(k)`` gives the milliseconds of k issues and a wait."""
-    warm = [await once(1) for _ in range(3)]
-    k, took = 1, await once(1)
-    started = perf_counter()
-    while not row["options"].get("single") and took < RULE["leastMs"] and k < RULE["mostIssues"]:
-        wanted = -int(-k * RULE["leastMs"] * 1.15 // max(took, 0.05))
-        k = min(RULE["mostIssues"], 10 * k, max(k + 1, wanted))
-        took = await once(k)
-    while 1e3 * (perf_counter() - started) < warm_ms:
-        await once(k)
-    times: list[float] = []
-    end = perf_counter() + row["budget"] * RULE["patience"]
-    while len(times) < RULE["repeats"] and (len(times) < 3 or perf_counter() < end):
-        times.append(await once(k) / k)
-    return {
-        "ms": median(times),
-        "best_ms": min(times),
-        "k": k,
-        "repeats": len(times),
-        "warm_ms": warm,
-    }
+        return line | {"check": check(row, await self.entries(work, row["check"]["at"]))}
 
 
 def _fused(call: Callable[[], Any], parts: Callable[[], Any]) -> Work:
@@ -388,15 +355,6 @@ def _fused(call: Callable[[], Any], parts: Callable[[], Any]) -> Work:
     return Work(issue, result, None, {"parts": parts})
 
 
-def _check(row: dict[str, Any], got: Any) -> dict[str, Any]:
-    """Whether a result's entries are what they must be."""
-    expected = row["check"]
-    error = float(np.abs(got.astype(np.float64) - expected["values"]).max())
-    ok = error <= expected["tolerance"]
-    told = error if np.isfinite(error) else str(error)
-    return {"ok": ok, "error": told, "tolerance": expected["tolerance"]}
-
-
 async def _first_result(lab: Lab, row: dict[str, Any]) -> dict[str, Any]:
     """From NumPy arrays to the first result in NumPy, on a device that has compiled nothing."""
     data = [Input(**x).copy() for x in row["inputs"].values()]
@@ -409,7 +367,7 @@ async def _first_result(lab: Lab, row: dict[str, Any]) -> dict[str, Any]:
     start = perf_counter()
     result = await calls[row["op"]](*map(ex.from_numpy, data)).numpy_async()
     ms = 1e3 * (perf_counter() - start)
-    return {"ms": ms, "check": _check(row, result.ravel()[row["check"]["at"]])}
+    return {"ms": ms, "check": check(row, result.ravel()[row["check"]["at"]])}
 
 
 def _copy_limit() -> dict[str, Any]:
@@ -423,11 +381,6 @@ def _copy_limit() -> dict[str, Any]:
         times.append(1e3 * (perf_counter() - start))
     return {"peer": "device", "row": "limit: memory copy in WebAssembly", "ms": median(times[1:]),
             "nbytes": size}  # fmt: skip
-
-
-def post(line: dict[str, Any]) -> None:
-    """Sends one line."""
-    js.benchPost(json.dumps(line))
 
 
 async def run() -> None:

@@ -13,17 +13,26 @@ from devsite.layout import Layout
 from devsite.site import prepare as prepare_site
 from suite.models import attention_of_parts, model, shapes
 from suite.peers import VERSIONS, fetch_peers
-from suite.rows import Row, rows
+from suite.row import Row
+from suite.rows import rows
 
 BENCH = Path(__file__).resolve().parents[1]
 PAGES = ("ours", "device", "tfjs", "jaxjs", "ort")
+ARRAYS = ("ours", "tfjs", "jaxjs", "wgpy", "numpy")  # the libraries of the section "arrays"
+_WGPY = ("wgpy-main.js", "wgpy-worker.js", "wgpy_webgpu-*.whl")
 CACHE = Layout().cache / "bench"  # packages from npm
 _PYODIDE = ("pyodide*", "python_stdlib.zip", "numpy-*", "micropip-*", "packaging-*")
 
 
-def make_folder(folder: Path, sizes: str, pages: Sequence[str] = PAGES) -> None:
+def all_pages() -> list[str]:
+    """The names of what can be measured without more; WgPy's files are asked for."""
+    return [name for name in dict.fromkeys((*PAGES, *ARRAYS)) if name != "wgpy"]
+
+
+def make_folder(folder: Path, sizes: str, pages: Sequence[str], wgpy: Path | None = None) -> None:
     """Fills a folder with pages, the rows with their reference values, Pyodide and the wheel (20
-    MB), and for the peers' pages the peers (19 MB, by npm)."""
+    MB), and for the peers' pages the peers (19 MB, by npm). ``wgpy`` is the folder that WgPy was
+    built in."""
     site = prepare_site()
     folder.mkdir(parents=True, exist_ok=True)
     for path in (BENCH / "page").iterdir():
@@ -42,13 +51,32 @@ def make_folder(folder: Path, sizes: str, pages: Sequence[str] = PAGES) -> None:
     work = rows(sizes)
     _write(folder / "rows.json", [row.as_json() for row in work])
     _write(folder / "models.json", _models(work))
-    described = {"sizes": sizes, "pages": list(pages), "wheel": site.wheel.name}
+    if wgpy is not None:
+        pages = [*pages, "wgpy"]
+    described = {
+        "sizes": sizes,
+        "pages": [name for name in pages if name in PAGES],
+        "arrays": [name for name in ARRAYS if name in pages],
+        "wheel": site.wheel.name,
+        "wgpy": _copy_wgpy(wgpy, folder / "wgpy") if wgpy else "",
+    }
     _write(folder / "site.json", described | {"versions": VERSIONS})
+
+
+def _copy_wgpy(built: Path, folder: Path) -> str:
+    """Copies WgPy's files; gives the name of its wheel."""
+    folder.mkdir(exist_ok=True)
+    for pattern in _WGPY:
+        found = sorted(built.glob(pattern))
+        if not found:
+            raise SystemExit(f"{built} has no {pattern}: it is to be WgPy's folder dist")
+        shutil.copy(found[-1], folder)
+    return found[-1].name
 
 
 def _models(work: Sequence[Row]) -> dict[str, Any]:
     """Each row's ONNX model, and one that is only there to keep a session open."""
-    made = {row.id: row for row in work if not row.ours_only}
+    made = {row.id: row for row in work if not (row.ours_only or row.array)}
     made["anchor"] = next(row for row in work if row.op == "relu")
     pairs = {name: (model(row), shapes(row)) for name, row in made.items()}
     for row in work:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from suite.rows import Row
+from suite.row import Row
 
 _TYPES = {"f32": 1, "f16": 10, "i64": 7}
 _WIDTHS = {"f32": 4, "f16": 2}

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 from typing import Any
 
 from suite.report import PEERS, Report, Result
-from suite.table import number
+from suite.table import number, short
 
 _LEFT, _RIGHT, _WIDTH = 290, 150, 860
 _STEP, _SECTION, _TOP = 17, 30, 74
@@ -59,7 +59,8 @@ def plot(report: Report) -> str:
 
 
 def _range(shown: list[Result]) -> tuple[float, float]:
-    speeds = [s for r in shown for value in r.reached.values() if (s := r.speed(value))]
+    names = ("ours", *PEERS)
+    speeds = [s for r in shown for name in names if (s := r.speed(r.reached.get(name)))]
     return floor(3 * log10(min(speeds))) / 3, max(0.4, ceil(3 * log10(max(speeds))) / 3)
 
 
@@ -75,8 +76,7 @@ def _row(result: Result, y: int, x: Any) -> Iterator[str]:
     ours = result.reached["ours"]
     speed = result.speed(ours)
     assert speed is not None
-    name = result.row.id.removeprefix("first result: ")
-    yield f'<text x="20" y="{y + 8}">{escape(name)}</text>'
+    yield f'<text x="20" y="{y + 8}">{escape(short(result))}</text>'
     start, end = sorted((x(1), x(speed)))
     yield f'<path d="M{start} {middle}H{end}" stroke="{_OURS}" stroke-width="2" opacity=".35"/>'
     for peer in PEERS:

@@ -10,17 +10,21 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from suite.rows import Row, rows
+from suite.row import Row
+from suite.rows import rows
 
 PEERS = {"ort": "onnxruntime-web", "tfjs": "TensorFlow.js", "jaxjs": "jax-js"}
+ARRAY_PEERS = {"tfjs": "TensorFlow.js", "jaxjs": "jax-js", "wgpy": "WgPy", "numpy": "NumPy"}
+NAMES = {"ours": "browsergpu", **PEERS, **ARRAY_PEERS}
 LOWER_IS_BETTER = ("µs", "ms")
+_LIBRARY = re.compile(r"arrays\.html\?library=(\w+)")
 
 
 @dataclass
 class Result:
     """One row's results, in the row's unit. ``reached`` has the libraries' ("ours" is from
     Python), ``kernels`` ours without Python, ``parts`` that of the parts of a fused operation,
-    ``problems`` why a library has none."""
+    ``dispatches`` the number of our kernels, ``problems`` why a library has none."""
 
     row: Row
     reached: dict[str, float] = field(default_factory=dict)
@@ -28,11 +32,12 @@ class Result:
     kernels: float | None = None
     parts: float | None = None
     limit: float | None = None
+    dispatches: float | None = None
 
     @property
     def best_peer(self) -> float | None:
-        """The best result of a peer, if there is any."""
-        peers = [value for name, value in self.reached.items() if name != "ours"]
+        """The best result of a peer on the GPU, if there is any."""
+        peers = [value for name, value in self.reached.items() if name not in ("ours", "numpy")]
         if not peers:
             return None
         return min(peers) if self.row.unit in LOWER_IS_BETTER else max(peers)
@@ -44,11 +49,13 @@ class Result:
 
     def speed(self, value: float | None) -> float | None:
         """How many times as fast as the baseline a result is."""
-        if value is None or self.baseline is None:
+        return self.compared(value, self.baseline)
+
+    def compared(self, value: float | None, other: float | None) -> float | None:
+        """How many times as fast as another result a result is."""
+        if value is None or other is None:
             return None
-        if self.row.unit in LOWER_IS_BETTER:
-            return self.baseline / value
-        return value / self.baseline
+        return other / value if self.row.unit in LOWER_IS_BETTER else value / other
 
 
 @dataclass
@@ -62,9 +69,15 @@ class Report:
 
     @property
     def name(self) -> str:
-        """The name of its files: date and device."""
+        """The name of its files: date and device, and whether all of it are arrays."""
         device = re.sub(r"[^a-z0-9]+", "-", self.about["device"].lower()).strip("-")
-        return f"{self.about['date']}-{device}"
+        only = "-arrays" if self.measured and all(r.row.array for r in self.measured) else ""
+        return f"{self.about['date']}-{device}{only}"
+
+    @property
+    def measured(self) -> list[Result]:
+        """The results of rows that some library has tried."""
+        return [result for result in self.results if result.reached or result.problems]
 
     def as_json(self) -> dict[str, Any]:
         """What is kept of it."""
@@ -77,6 +90,7 @@ class Report:
                 "reached": result.reached,
                 "kernels_alone": result.kernels,
                 "parts": result.parts,
+                "dispatches": result.dispatches,
                 "problems": result.problems,
             }
             for result in self.results
@@ -88,17 +102,24 @@ def read(files: Iterable[Path], sizes: str) -> Report:
     """The report of some files of lines. Where several have a row, the last one that has measured
     it counts."""
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    stopped: dict[str, str] = {}  # libraries whose page of arrays did not come to its end
     about: dict[str, Any] = {"date": "", "browser": "", "device": "", "flags": [], "versions": {}}
     for file in files:
         for text in file.read_text("utf-8").splitlines():
             line = json.loads(text)
             _learn(about, line)
+            if "error" in line and (page := _LIBRARY.match(line.get("page", ""))):
+                stopped[page[1]] = line["error"]
             if line.get("row"):
                 key = (line["peer"], line["row"], line.get("way", ""))
                 if "ms" in line or "ms" not in lines.get(key, {}):
                     lines[key] = line
     limits = _limits(lines.values())
     results = [_result(row, list(lines.values()), limits) for row in rows(sizes)]
+    for result in results:
+        if result.row.array and (result.reached or result.problems):
+            missing = stopped.keys() - result.reached.keys() - result.problems.keys()
+            result.problems |= {peer: stopped[peer] for peer in missing}
     return Report(about, results, limits, list(lines.values()))
 
 
@@ -147,6 +168,10 @@ def _limit(row: Row, limits: Mapping[str, float]) -> float | None:
     if row.unit == "TFLOP/s":
         half = row.dtype == "f16"
         return best("multiply-adds", "f16") if half else best("multiply-adds", "f32", "vec4f")
+    if row.unit == "G elements/s":
+        # Of those that only read and write: what a sort moves is its own affair.
+        value = best("read" if row.op == "histogram" else "copy", "MiB")
+        return value * row.elements / row.nbytes if value and row.nbytes else None
     if row.unit == "TB/s":
         # At 64 MiB a plain kernel is held by how a dispatch starts and ends: memory's own limit is
         # what it reaches at 512.
@@ -171,6 +196,8 @@ def _result(row: Row, lines: Sequence[Mapping[str, Any]], limits: Mapping[str, f
             known = result.reached.get(peer)
             best = min if row.unit in LOWER_IS_BETTER else max
             result.reached[peer] = value if known is None else best(known, value)
+            if peer == "ours":
+                result.dispatches = line.get("dispatches")
             if peer == "ours" and "kernel_ms" in line:
                 result.kernels = _value(row, line["kernel_ms"])
     for peer in result.reached:
@@ -185,6 +212,8 @@ def _value(row: Row, ms: float) -> float:
         return ms
     if row.unit == "TFLOP/s":
         return row.flops / ms / 1e9
+    if row.unit == "G elements/s":
+        return row.elements / ms / 1e6
     return row.nbytes / ms / (1e9 if row.unit == "TB/s" else 1e6)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
 from math import prod, sqrt
 from typing import Any
 
+from suite.array_rows import array_rows
 from suite.data import Input
-from suite.reference import REFERENCES, entries
+from suite.row import Row
 
 SIZES = ("small", "big")
 
@@ -41,45 +41,12 @@ RESNET_50 = (
 )
 
 
-@dataclass
-class Row:
-    """One piece of work. ``unit`` says what its rate counts: the flops ("TFLOP/s"), the bytes
-    ("TB/s", "GB/s") or nothing, but the time itself ("µs", "ms"). A page may take about ``budget``
-    seconds for its repeats. ``first`` rows are measured in a fresh page each."""
-
-    id: str
-    section: str
-    op: str
-    dtype: str
-    inputs: dict[str, Input]
-    out: tuple[int, ...]
-    unit: str
-    tolerance: float
-    options: dict[str, Any] = field(default_factory=dict)
-    flops: float = 0
-    nbytes: float = 0
-    goal: float | None = None
-    budget: float = 0.6
-    ours_only: bool = False
-    first: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """What the pages read: the row with the values that its result must have."""
-        at = entries(self.out)
-        reference = REFERENCES[self.op]
-        values = [reference(self.inputs, self.out, self.options, index) for index in at]
-        return asdict(self) | {
-            "inputs": {name: asdict(x) for name, x in self.inputs.items()},
-            "check": {"at": at, "values": values, "tolerance": self.tolerance},
-        }
-
-
 def rows(sizes: str) -> list[Row]:
     """All rows, the most important ones first."""
     small = sizes == "small"
     made = [*_matmuls(small), *_convolutions(small), *_attentions(small)]
     made += [*_memory_bound(small, 1), *_small_things(small), *_memory_bound(small, 8)]
-    made += [*_fused(small), *_first_results(small)]
+    made += [*_fused(small), *_first_results(small), *array_rows(small)]
     assert len({row.id for row in made}) == len(made)
     return made
 

@@ -1,11 +1,12 @@
-"""The results as Markdown: every row for bench/results, the chief ones for README.md."""
+"""The results as Markdown: every row for bench/results, the chief ones for README.md, those of
+arrays for docs/arrays.md."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from suite.report import PEERS, Report, Result, middle
+from suite.report import ARRAY_PEERS, NAMES, PEERS, Report, Result, middle
 
 BEGIN, END = "<!-- bench/run.py report: from here -->", "<!-- bench/run.py report: to here -->"
 _HEAD = ("work", "unit", "browsergpu", *PEERS.values(), "ours ÷ best", "device limit")
@@ -31,7 +32,7 @@ def _cells(result: Result) -> list[str]:
     speed = result.speed(result.reached.get("ours"))
     ours = number(result.reached.get("ours"))
     return [
-        result.row.id.removeprefix("first result: "),
+        short(result),
         result.row.unit,
         f"**{ours}**" if speed is not None and speed >= 1 else ours,
         *peers,
@@ -40,12 +41,44 @@ def _cells(result: Result) -> list[str]:
     ]
 
 
+_ARRAYS_HEAD = (
+    "program", "unit", "browsergpu", "kernels", *ARRAY_PEERS.values(), "ours ÷ best on the GPU",
+    "ours ÷ NumPy", "device limit", "goal",
+)  # fmt: skip
+
+
+def short(result: Result) -> str:
+    """A row's name in its section."""
+    return result.row.id.removeprefix("first result: ").removeprefix("arrays: ")
+
+
+def _array_cells(result: Result) -> list[str]:
+    ours = result.reached.get("ours")
+    speeds = (result.speed(ours), result.compared(ours, result.reached.get("numpy")))
+    first = next((speed for speed in speeds if speed is not None), None)
+    return [
+        short(result),
+        result.row.unit,
+        f"**{number(ours)}**" if first is not None and first >= 1 else number(ours),
+        "–" if result.dispatches is None else f"{result.dispatches:g}",
+        *(number(result.reached.get(peer)) for peer in ARRAY_PEERS),
+        *("–" if speed is None else f"{number(speed)}×" for speed in speeds),
+        number(result.limit),
+        number(result.row.goal),
+    ]
+
+
+def arrays(report: Report) -> str:
+    """The rows of arrays."""
+    lines = [_line(_ARRAYS_HEAD), _line(["---"] * len(_ARRAYS_HEAD))]
+    lines += [_line(_array_cells(result)) for result in report.measured if result.row.array]
+    return "\n".join(lines) + "\n"
+
+
 def full(report: Report) -> str:
     """The whole table, with goals, kernels alone, and why results are missing."""
     about = report.about
-    versions = ", ".join(
-        f"{PEERS.get(name, 'browsergpu')} {version}" for name, version in about["versions"].items()
-    )
+    versions = ", ".join(f"{NAMES[name]} {version}" for name, version in about["versions"].items())
     out = [
         f"# {about['device']}, {about['date']}",
         "",
@@ -56,12 +89,16 @@ def full(report: Report) -> str:
         "",
     ]
     section = ""
-    for result in report.results:
+    for result in report.measured or report.results:
+        if result.row.array:
+            continue
         if result.row.section != section:
             section = result.row.section
             head = [*_HEAD, "kernels alone", "goal"]
             out += ["", f"## {section}", "", _line(head), _line(["---"] * len(head))]
         out.append(_line([*_cells(result), number(result.kernels), number(result.row.goal)]))
+    if any(result.row.array for result in report.measured):
+        out += ["", "## arrays", "", arrays(report)]
     out += ["", "## The device itself", "", _line(["what", "reached"]), _line(["---"] * 2)]
     for name, value in report.limits.items():
         what, _, unit = name.rpartition(", ")
@@ -69,9 +106,7 @@ def full(report: Report) -> str:
     out += ["", "## Missing results", ""]
     for result in report.results:
         for peer, why in result.problems.items():
-            out.append(
-                f"- {result.row.id}, {PEERS.get(peer, 'browsergpu')}: {' '.join(why.split())}"
-            )
+            out.append(f"- {result.row.id}, {NAMES[peer]}: {' '.join(why.split())}")
     return "\n".join(out).replace("\n\n\n", "\n\n") + "\n"
 
 
@@ -81,6 +116,8 @@ def chief(report: Report) -> str:
     for result in report.results:
         row = result.row
         many = row.section.endswith("512 MiB") or row.section.startswith("matmul of odd")
+        if row.array:
+            continue
         if row.first or row.ours_only or (row.goal is not None and not many):
             cells = _cells(result)
             if row.first:

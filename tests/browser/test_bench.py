@@ -17,6 +17,7 @@ from suite.folder import CACHE  # noqa: E402
 from suite.peers import VERSIONS, is_cached  # noqa: E402
 
 SKIPPED = "the device has no shader-f16"
+PROGRAMS = "arrays: Mandelbrot|arrays: heat|arrays: take"
 
 
 def run(out: Path, *options: str) -> dict[str, Any]:
@@ -33,8 +34,10 @@ def run(out: Path, *options: str) -> dict[str, Any]:
 
 
 def test_every_row_is_right(tmp_path: Path) -> None:
-    told = run(tmp_path, "--pages", "ours", "device")
+    told = run(tmp_path, "--pages", "ours", "device", "--no-arrays")
     for row in told["rows"]:
+        if row["row"].startswith("arrays: "):
+            continue
         problem = row["problems"].get("ours")
         if problem != SKIPPED:
             assert problem is None, row["row"]
@@ -43,13 +46,24 @@ def test_every_row_is_right(tmp_path: Path) -> None:
     assert any(name.startswith("multiply-adds") for name in told["limits"])
 
 
+def test_programs_run_on_browsergpus_arrays_and_on_numpys(tmp_path: Path) -> None:
+    told = run(tmp_path, "--pages", "ours", "numpy", "--only", PROGRAMS)
+    rows = [row for row in told["rows"] if row["reached"]]
+    assert len(rows) == 3
+    for row in rows:
+        assert set(row["reached"]) == {"ours", "numpy"}, row["problems"]
+        assert row["dispatches"] > 0, row["row"]
+
+
 @pytest.mark.skipif(
     not all(is_cached(CACHE, page) for page in VERSIONS),
     reason="the peers were not fetched: python3 bench/run.py prepare does",
 )
 def test_peers_get_the_same_numbers(tmp_path: Path) -> None:
-    told = run(tmp_path, "--pages", *VERSIONS, "--only", "matmul f32 33×35×31|relu")
+    only = f"matmul f32 33×35×31|relu|{PROGRAMS}"
+    told = run(tmp_path, "--pages", *VERSIONS, "--only", only)
     rows = [row for row in told["rows"] if row["reached"]]
-    assert len(rows) == 3
+    assert len(rows) == 6
     for row in rows:
-        assert set(row["reached"]) == set(VERSIONS), row["problems"]
+        peers = set(VERSIONS) - ({"ort"} if row["row"].startswith("arrays: ") else set())
+        assert set(row["reached"]) == peers, row["problems"]

@@ -1,4 +1,4 @@
-"""The benchmark's report: what it makes of the lines that pages have posted."""
+"""The benchmark's rows, and its report: what it makes of the lines that pages have posted."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "bench"))
+sys.path += [str(ROOT / "bench"), str(ROOT / "bench" / "page")]
 
+import programs  # noqa: E402
 from suite import plot, report, rows, table  # noqa: E402
 from suite.data import PERIOD, Input  # noqa: E402
 
@@ -23,6 +24,8 @@ ABOUT = {"date": "2026-01-02", "browser": "Chromium 1", "flags": [], "gpu": "GPU
 CUBE = "matmul f32 2048×2048×2048"
 CHAIN = "chain of 1000 small ops"
 FUSED = "residual add + layer norm, 8192×768"
+CUMSUM = "arrays: cumsum of 16 Mi"
+SORT = "arrays: sort 16 Mi"
 
 
 def read(tmp_path: Path, *lines: dict[str, Any]) -> report.Report:
@@ -44,7 +47,7 @@ def result(told: report.Report, row: str) -> report.Result:
 def test_rows_have_names_of_their_own_and_reference_values(sizes: str) -> None:
     made = rows.rows(sizes)
     assert len({row.id for row in made}) == len(made)
-    small = [row for row in made if sizes == "small" or row.flops < 1e9]
+    small = [row for row in made if sizes == "small" or (row.flops < 1e9 and not row.array)]
     for row in small:
         told = row.as_json()
         assert len(told["check"]["at"]) == len(told["check"]["values"]) > 1
@@ -60,6 +63,28 @@ def test_an_input_is_known_from_its_places() -> None:
     long = Input((PERIOD + 7,), salt=1, dtype="f16")
     assert long.copy().dtype == np.float16
     np.testing.assert_array_equal(long.at(np.arange(PERIOD, PERIOD + 7)), long.copy()[:7])
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in rows.rows("small") if row.array], ids=lambda r: r.op
+)
+def test_a_program_of_arrays_gives_its_reference_values(row: rows.Row) -> None:
+    told = row.as_json()
+    data = {name: x.copy() for name, x in row.inputs.items()}
+    arrays, options = programs.prepared(row.op, data, row.options, row.out)
+    with np.errstate(over="ignore", invalid="ignore"):  # Mandelbrot's points leave
+        found = programs.PROGRAMS[row.op](np, **arrays, **options)
+    results = found if isinstance(found, (list, tuple)) else [found]
+    got = programs.entries(row.op, results, arrays, told["check"]["at"])
+    np.testing.assert_allclose(got, told["check"]["values"], rtol=0, atol=row.tolerance)
+
+
+def test_a_permutation_is_known_from_its_places() -> None:
+    x = Input((2**12,), dtype="i32")
+    places = x.copy()
+    assert sorted(places) == list(range(2**12))
+    np.testing.assert_array_equal(x.at(np.arange(2**12)), places)
+    assert [x.place_of(int(index)) for index in places[:50]] == list(range(50))
 
 
 def test_rates_and_the_best_peer(tmp_path: Path) -> None:
@@ -125,6 +150,32 @@ def test_table_and_plot(tmp_path: Path) -> None:
     picture = ElementTree.fromstring(plot.plot(told))
     assert any(node.text == CUBE for node in picture.iter())
     json.dumps(told.as_json())
+
+
+def test_arrays_have_a_table_of_their_own(tmp_path: Path) -> None:
+    told = read(
+        tmp_path,
+        line("ours", CUMSUM, 0.25, dispatches=3),
+        line("jaxjs", CUMSUM, 1.0),
+        line("numpy", CUMSUM, 50.0),
+        line("ours", SORT, 2.0, dispatches=12),
+        {"peer": "tfjs", "row": SORT, "skip": "no sort"},
+        {"peer": "device", "row": "limit: copy, 512 MiB", "nbytes": 4e9, "ms": 1.0},
+        {"page": "arrays.html?library=numpy&only=", "error": "the page did not end"},
+    )
+    assert told.name == "2026-01-02-gpu-9-arrays"
+    text = table.full(told)
+    cumsum = (
+        "| cumsum of 16 Mi | G elements/s | **67.1** | 3 | – | 16.8 | – | 0.34 | 4.00× | 200× |"
+    )
+    assert f"{cumsum} 500 | – |" in text
+    assert "| sort 16 Mi | G elements/s | 8.39 | 12 | – | – | – | – | – | – | – | 1.00 |" in text
+    assert f"- {SORT}, TensorFlow.js: no sort" in text
+    assert f"- {SORT}, NumPy: the page did not end" in text
+    assert f"{CUMSUM}, NumPy" not in text
+    assert CUBE not in text
+    assert "cumsum" not in table.chief(told)
+    assert "cumsum" in plot.plot(told)
 
 
 def test_a_report_without_results_can_be_shown(tmp_path: Path) -> None:

@@ -5,5 +5,6 @@ declare module "@lezer/*";
 declare module "dompurify";
 declare module "marked";
 
-/** TensorFlow.js, which a script of its own loads. */
+/** TensorFlow.js and WgPy, which scripts of their own load. */
 declare var tf: any;
+declare var wgpy: any;
