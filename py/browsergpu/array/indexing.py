@@ -25,10 +25,29 @@ def get(x: V, key: Any) -> V:
     """``x[key]``: integers, slices, ``...`` and None give the same memory; arrays of whole numbers,
     lists of them too, a copy. Indices of an array on the GPU are not checked there: those outside
     count as the nearest inside."""
+    plain = _plain(x, key)
+    if plain is not None:
+        return _basic(x, plain)
     mask = _mask(x, key)
     if mask is not None:
         return masking.chosen(x, mask)
     return _by_items(x, _items(x, key))
+
+
+_PLAIN = frozenset((int, slice))
+
+
+def _plain(x: Value, key: Any) -> list[Any] | None:
+    """The items of a key of integers and slices alone, one for each axis; None for others, which
+    take longer to look at."""
+    items = key if type(key) is tuple else (key,)
+    missing = len(x.node.shape) - len(items)
+    if missing < 0:
+        return None
+    for item in items:
+        if type(item) not in _PLAIN:
+            return None
+    return [*items, *[slice(None)] * missing]
 
 
 def _by_items(x: V, items: Sequence[Any]) -> V:
@@ -124,8 +143,8 @@ def _basic(x: V, items: Sequence[Any]) -> V:
         extent, step = extents[axis], steps[axis]
         axis += 1
         if isinstance(item, slice):
-            start, _, stride = item.indices(extent)
-            count = len(range(*item.indices(extent)))
+            start, end, stride = item.indices(extent)
+            count = len(range(start, end, stride))
             if count:
                 offset += start * step
             shape.append(count)
@@ -151,11 +170,12 @@ def assigned(x: V, key: Any, value: Any) -> V:
         given = x.like(uploaded(x.tape, np.asarray(value)))
     if isinstance(given, Value):
         given = cast_to("assign", given, kind, copy=False)
-    mask = _mask(x, key)
+    plain = _plain(x, key)
+    mask = _mask(x, key) if plain is None else None
     if mask is not None:
         return masking.replaced(x, mask, given)
-    items = _items(x, key)
-    if any(_index_array(x, item) is not None for item in items):
+    items = _items(x, key) if plain is None else plain
+    if plain is None and any(_index_array(x, item) is not None for item in items):
         places = _by_items(scattering.counted(x), items)
         return scattering.replaced(x, places, _spread(given, places.node.shape))
     region = gathering.region(x.node.shape, items)

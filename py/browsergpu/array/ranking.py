@@ -1,4 +1,4 @@
-"""Where elements stand among others: what sorting and assignment to places have in common."""
+"""Where elements stand among others."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ Knows nothing of devices. Strides count elements; a stride of 0 repeats an eleme
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +16,7 @@ from browsergpu.core.errors import InvalidArgument
 Shape = tuple[int, ...]
 
 
+@lru_cache(maxsize=4096)
 def contiguous_strides(shape: Shape) -> Shape:
     """The strides of a row-major array."""
     strides = []
@@ -30,6 +32,7 @@ def is_contiguous(shape: Shape, strides: Shape) -> bool:
     return 0 in shape or merged(shape, strides)[1] in ((), (1,))
 
 
+@lru_cache(maxsize=4096)
 def broadcast(op: str, a: Shape, b: Shape) -> Shape:
     """The shape that two arrays are broadcast to by NumPy's rules."""
     rank = max(len(a), len(b))

@@ -26,12 +26,13 @@ def explain(x: Array, /) -> str:
     n = product(window.shape)
     parts = []
     for number, plan in enumerate(plans, 1):
-        read = sum(one.kind.device_bytes(product(one.shape)) for one in plan.read)
+        arrays = [window.leaves[at] for at in plan.part.arrays]
+        read = sum(one.kind.device_bytes(product(one.shape)) for one in arrays)
         written = sum(result_of(window.code[at]).device_bytes(n) for at in plan.places)
-        names = [name for at in plan.kept if (name := name_of(window.code[at]))]
+        names = [name for entry in plan.part.tape if (name := name_of(entry))]
         parts.append(
             f"kernel {number} of {len(plans)}: {', '.join(names) or 'no operations'}\n"
-            f"reads {len(plan.read)} arrays, {read} bytes; "
+            f"reads {len(arrays)} arrays, {read} bytes; "
             f"writes {len(plan.places)}, {written} bytes\n\n{plan.kernel.code}"
         )
     return "\n".join(parts)

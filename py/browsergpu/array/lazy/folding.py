@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from browsergpu.array.device_array import Storage
-from browsergpu.array.lazy.fusing import Kernels, compacted, places_of
+from browsergpu.array.lazy.extract import extract
+from browsergpu.array.lazy.fusing import Kernels
 from browsergpu.array.lazy.layout import Place, layout
 from browsergpu.array.lazy.node import Node, stored
 from browsergpu.core.checks import product
@@ -24,7 +25,7 @@ from browsergpu.kernels.fused.reduction import (
     ROWS,
     reduction,
 )
-from browsergpu.kernels.fused.source import THREADS, Source, is_leaf, leaf, needed
+from browsergpu.kernels.fused.source import THREADS, Source, leaf
 
 Extents = tuple[int, int, int]
 Words = tuple[int, ...]
@@ -117,15 +118,8 @@ def _step(
     kernels: Kernels, how: Folding, values: Values, extents: Extents, is_last: bool
 ) -> tuple[Plan, Storage]:
     code, leaves, words = values.code, values.leaves, values.words
-    kept = needed(code, [values.place])
-    plan = planned(
-        how,
-        values.shape,
-        compacted(code, [values.place], kept)[0],
-        places_of(code, leaves, kept),
-        extents,
-        is_last,
-    )
+    part = extract(tuple(code), (values.place,))
+    plan = planned(how, values.shape, part.tape, part.layout(leaves), extents, is_last)
     device = kernels.device
     buffer = device.memory.get_buffer(how.op, how.made.result.device_bytes(plan.outputs))
     storage = Storage(device, buffer)
@@ -133,10 +127,10 @@ def _step(
         device.recorder.dispatch(
             kernels.pipeline(plan.kernel),
             *plan.grid,
-            *[leaves[place].storage.buffer.id for place in kept if is_leaf(code[place])],
+            *part.ids(leaves),
             buffer.id,
             *plan.words,
-            *[word for place in kept for word in words.get(place, ())],
+            *part.parameters(words),
         )
     except BaseException:
         storage.release()

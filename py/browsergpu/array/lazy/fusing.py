@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from browsergpu.array.device_array import Storage
-from browsergpu.array.lazy.layout import Place, layout, workgroups
+from browsergpu.array.lazy.extract import Extract, extract
+from browsergpu.array.lazy.layout import layout, workgroups
 from browsergpu.array.lazy.node import Node
 from browsergpu.core.checks import product
 from browsergpu.core.errors import DeviceError
@@ -20,23 +21,19 @@ from browsergpu.kernels.fused.source import (
     MOST_KERNELS,
     Source,
     is_leaf,
-    is_loaded,
     needed,
-    operands_of,
     source,
-    with_operands,
 )
 
 
 class Plan(NamedTuple):
-    """One kernel: its workgroups, the arrays that it reads, the places of what it writes, the
-    entries of the tape that it computes, and the parameters of how it reads."""
+    """One kernel: its workgroups, the places of what it writes, what it computes that from, and the
+    parameters of how it reads."""
 
     kernel: Source
     groups: int
-    read: list[Node]
     places: Sequence[int]
-    kept: list[int]
+    part: Extract
     words: tuple[int, ...]
 
 
@@ -109,11 +106,11 @@ def run(
                     device.recorder.dispatch(
                         pipeline,
                         *fold(plan.groups),
-                        *[node.storage.buffer.id for node in plan.read],
+                        *plan.part.ids(leaves),
                         *[by_place[place].buffer.id for place in plan.places],
                         n,
                         *plan.words,
-                        *[word for place in plan.kept for word in words.get(place, ())],
+                        *plan.part.parameters(words),
                     )
                 except DeviceError as error:
                     if not faults:
@@ -137,14 +134,14 @@ def plans(
     places: Sequence[int],
 ) -> list[Plan]:
     """The kernels that compute the values at some places of a tape."""
-    shares = _shares(code, places, kernels.most_leaves + 1)
+    shares = [places]
+    if len(leaves) + len(places) > kernels.most_leaves + 1:
+        shares = _shares(code, places, kernels.most_leaves + 1)
     return [_plan(shape, code, leaves, share) for share in shares]
 
 
-def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[list[int]]:
+def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[Sequence[int]]:
     """The places of the wanted values, in groups that take no more than ``most`` buffers each."""
-    if sum(map(is_leaf, code)) + len(places) <= most:
-        return [list(places)]
     groups: list[tuple[list[int], set[int]]] = []
     for place in places:
         leaves = {at for at in needed(code, [place]) if is_leaf(code[at])}
@@ -161,41 +158,7 @@ def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[list[
 def _plan(
     shape: Shape, code: Sequence[int], leaves: Mapping[int, Node], places: Sequence[int]
 ) -> Plan:
-    kept = needed(code, places)
-    rank, by_fours, ways, words = layout(shape, places_of(code, leaves, kept))
-    kernel = source(*compacted(code, places, kept), ways, rank, by_fours)
-    read = [leaves[place] for place in kept if is_leaf(code[place])]
-    groups = workgroups(product(shape), rank, ways, words)
-    return Plan(kernel, groups, read, places, kept, words)
-
-
-def places_of(
-    code: Sequence[int], leaves: Mapping[int, Node], kept: Sequence[int]
-) -> tuple[Place, ...]:
-    """How the arrays lie that the kept entries of a tape read in the result's order."""
-    return tuple(
-        [
-            (leaves[place].shape, leaves[place].strides, leaves[place].offset)
-            for place in kept
-            if is_leaf(code[place]) and not is_loaded(code[place])
-        ]
-    )
-
-
-def compacted(
-    code: Sequence[int], places: Sequence[int], kept: Sequence[int]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The entries of a tape that are kept, and the places of the results among them: the same
-    computation has the same key, whatever else stood beside it."""
-    if len(kept) == len(code):
-        return tuple(code), tuple(places)
-    new = {place: at for at, place in enumerate(kept)}
-    return (
-        tuple(
-            [
-                with_operands(code[place], [new[at] for at in operands_of(code[place])])
-                for place in kept
-            ]
-        ),
-        tuple([new[place] for place in places]),
-    )
+    part = extract(tuple(code), tuple(places))
+    rank, by_fours, ways, words = layout(shape, part.layout(leaves))
+    kernel = source(part.tape, part.results, ways, rank, by_fours)
+    return Plan(kernel, workgroups(product(shape), rank, ways, words), places, part, words)

@@ -29,8 +29,8 @@ from browsergpu.kernels.fused.source import (
     operation,
 )
 
-#: Entries of a Window: operations, arrays and numbers. About thirty operations.
-MOST_ENTRIES = 64
+#: Entries of a Window: operations, arrays and numbers. About sixty operations.
+MOST_ENTRIES = 128
 #: Windows that stay unevaluated beside each other. What they hold is bounded by that.
 MOST_WINDOWS = 8
 #: Bytes that arrays which only a Window still needs may have before it is evaluated.

@@ -134,6 +134,11 @@ def is_leaf(entry: int) -> bool:
     return what < _NUMBER or _LOADED <= what < _LOAD
 
 
+def is_number(entry: int) -> bool:
+    """Whether an entry is a number."""
+    return _NUMBER <= entry & _KIND < PLACE
+
+
 def is_loaded(entry: int) -> bool:
     """Whether an entry is an array to load from."""
     return _LOADED <= entry & _KIND < _LOAD
