@@ -160,9 +160,10 @@ def test_arrays_of_any_dtype_are_drawn(bare: BarePage) -> None:
     bare.run("""
         from browsergpu.gpu import memory
 
-        ceiling, memory._POOL_CEILING = memory._POOL_CEILING, 0  # what is freed is destroyed
+        ceilings = memory._POOL_CEILING, memory._POOL_MOST
+        memory._POOL_CEILING = memory._POOL_MOST = 0  # what is freed is destroyed
         bg.draw(x.T)
-        memory._POOL_CEILING = ceiling
+        memory._POOL_CEILING, memory._POOL_MOST = ceilings
     """)
     greys = [(column * 5 + row) / 19 for row in range(5) for column in range(4)]
     assert_seen(bare, shows(5, 4, [(g, g, g) for g in greys]), "a packed copy that nobody holds")

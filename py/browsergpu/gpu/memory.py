@@ -16,7 +16,10 @@ from browsergpu.gpu import platform
 from browsergpu.gpu.port import Gpu, closed
 
 _SMALLEST = 256
+#: What the pool may hold: this, or as much as brings all buffers to what was in use at once before,
+#: up to the other. Making a large buffer waits for the GPU, so a loop should find its own again.
 _POOL_CEILING = 512 * 2**20
+_POOL_MOST = 4 * 2**30
 _WORTH_ASKING = 2**20  # from here on, wait for the GPU's word that there is room
 
 _handles = count(1)  # one sequence for all backends, so that a foreign handle is never valid
@@ -87,6 +90,7 @@ class BufferPool:
         self.in_use = 0
         #: Bytes of freed buffers that wait to be used again.
         self.pooled = 0
+        self._most_in_use = 0
         #: The most that ``allocated`` ever was.
         self.peak = 0
         #: Number of live buffers.
@@ -144,6 +148,7 @@ class BufferPool:
                 raise
             self._asked_for[identity] = nbytes
         self.in_use += capacity
+        self._most_in_use = max(self._most_in_use, self.in_use)
         self.buffers += 1
         self._labels[name] += capacity
         return Allocation(next(_handles), identity, nbytes, capacity, name)
@@ -206,14 +211,15 @@ class BufferPool:
         else:
             del self._labels[buffer.label]
         capacity = buffer.capacity
-        if buffer.id in self._recorder.failed or capacity > _POOL_CEILING:
+        ceiling = max(_POOL_CEILING, min(self._most_in_use, _POOL_MOST) - self.in_use)
+        if buffer.id in self._recorder.failed or capacity > ceiling:
             self._destroy(buffer.id)
             return
         idle = self._idle.pop(capacity, [])
         idle.append(buffer.id)
         self._idle[capacity] = idle  # the sizes that were freed last come last
         self.pooled += capacity
-        while self.pooled > _POOL_CEILING:
+        while self.pooled > ceiling:
             self._evict()
 
     def _evict(self) -> None:

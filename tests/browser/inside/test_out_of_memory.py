@@ -81,19 +81,34 @@ def test_a_freed_buffer_serves_requests_of_its_size_class_only() -> None:
         backend.free(other)
 
 
-def test_the_pool_has_a_ceiling() -> None:
+def test_the_pool_has_a_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    import js
+
+    from browsergpu.gpu import memory
+
+    monkeypatch.setattr(memory, "_POOL_MOST", 576 * MIB)
+    with opened() as backend:
+        alive = js.gpuWatch.buffersAlive
+        for pointer in [backend.alloc(32 * MIB) for _ in range(20)]:
+            backend.free(pointer)
+        assert backend.device.memory.pooled == 576 * MIB
+        backend.synchronize()
+        assert js.gpuWatch.buffersAlive == alive + 18
+        assert backend.device.memory.trim() == 576 * MIB
+        assert js.gpuWatch.buffersAlive == alive
+
+
+def test_a_loop_finds_its_large_buffers_again() -> None:
     import js
 
     with opened() as backend:
-        alive = js.gpuWatch.buffersAlive
-        pointers = [backend.alloc(64 * MIB) for _ in range(10)]
-        for pointer in pointers:
-            backend.free(pointer)
-        assert backend.device.memory.pooled == 512 * MIB
-        backend.synchronize()
-        assert js.gpuWatch.buffersAlive == alive + 8
-        assert backend.device.memory.trim() == 512 * MIB
-        assert js.gpuWatch.buffersAlive == alive
+        for _ in range(3):
+            pointers = [backend.alloc(96 * MIB) for _ in range(7)]
+            alive = js.gpuWatch.buffersAlive
+            for pointer in pointers:
+                backend.free(pointer)
+            backend.synchronize()
+            assert js.gpuWatch.buffersAlive == alive
 
 
 def test_the_pool_gives_up_sizes_that_nobody_frees_any_more() -> None:

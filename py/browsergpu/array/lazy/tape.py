@@ -25,8 +25,11 @@ from browsergpu.kernels.fused.source import (
     leaf,
     load,
     loaded,
+    needed,
     number,
+    operands_of,
     operation,
+    with_operands,
 )
 
 #: Entries of a Window: operations, arrays and numbers. About sixty operations.
@@ -189,6 +192,32 @@ class Window:
             node.storage.buffer.capacity for node in self.leaves.values() if not node.holders
         )
 
+    def forget(self) -> bool:
+        """Leaves out what nobody holds any more. False, and nothing is done, where more than half of
+        the entries would stay: then it is time to evaluate it."""
+        held = [node for node in self.nodes if node.holders]
+        kept = needed(self.code, [node.place for node in held])
+        if 2 * len(kept) > MOST_ENTRIES:
+            return False
+        new = {place: at for at, place in enumerate(kept)}
+        self.code = [
+            with_operands(self.code[place], [new[at] for at in operands_of(self.code[place])])
+            for place in kept
+        ]
+        self.leaves = {new[at]: leaf for at, leaf in self.leaves.items() if at in new}
+        self.words = {new[at]: words for at, words in self.words.items() if at in new}
+        self._read = {node: new[at] for node, at in self._read.items() if at in new}
+        self._loaded = {node: new[at] for node, at in self._loaded.items() if at in new}
+        self._reduced = {new[at] for at in self._reduced if at in new}
+        for node in self.nodes:
+            node.window = None
+        for node in held:
+            node.window, node.place = self, new[node.place]
+        self.nodes = held
+        self.held = sum(node.storage.buffer.capacity for node in self.leaves.values())
+        self.free_below = MOST_ENTRIES - 2 if self.held <= MOST_HELD else -1
+        return True
+
     def evaluate(self) -> None:
         """Computes what somebody holds of it. Raises OutOfMemory where there is no room; the values
         are then still to be computed."""
@@ -223,7 +252,10 @@ class Tape:
         many entries, or one more than these."""
         window = self.windows.get(shape)
         if window is not None:
-            if window.has_room(operands, entries or operands + 1):
+            entries = entries or operands + 1
+            if window.has_room(operands, entries):
+                return window
+            if window.forget() and window.has_room(operands, entries):
                 return window
             window.evaluate()
         while len(self.windows) >= MOST_WINDOWS:

@@ -198,3 +198,19 @@ def test_operands_that_are_turned(bg: Any, dtype: str) -> None:
         assert_same(bg.equal(a.mT, b), x.swapaxes(-1, -2) == y, f"{shape}")
         assert_same(+a[..., ::-1].mT, x[..., ::-1].swapaxes(-1, -2), f"{shape}, backwards")
         assert_same(+a[..., 1:, 1:].mT, x[..., 1:, 1:].swapaxes(-1, -2), f"{shape}, a part")
+
+
+def test_what_is_held_outlives_what_is_not(bg: Any, backend: Any) -> None:
+    x, y = sample("float32", 50), sample("float32", 50, 1)
+    a, b = bg.asarray(x), bg.asarray(y)
+    kept = bg.where(a > 0, a * 2, b)
+    with dispatched(backend.device) as kernels:
+        for i in range(200):
+            (b + i) * kept  # noqa: B018 - nobody takes it
+        other = kept - b
+        for i in range(200):
+            (other + i) * a  # noqa: B018
+    assert not kernels
+    expected = np.where(x > 0, x * 2, y)
+    assert_same(other, expected - y)
+    assert_same(kept, expected)
