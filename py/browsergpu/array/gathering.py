@@ -62,10 +62,13 @@ class _Places:
         return reduce(lambda a, b: self.op("add", a, b), terms)
 
 
-def by_arrays(x: V, axes: Sequence[int], arrays: Sequence[Any], first: bool) -> V:
+def by_arrays(
+    x: V, axes: Sequence[int], arrays: Sequence[Any], first: bool, *, places: bool = False
+) -> V:
     """The elements of which arrays of whole numbers, one for each of some axes, say the indices.
-    The arrays' axes stand in place of these, or come ``first``. Raises InvalidIndex where an index
-    of a host's array is outside."""
+    The arrays' axes stand in place of these, or come ``first``. In place of the elements their
+    ``places``, if asked for: uint32, counted in x's memory. Raises InvalidIndex where an index of a
+    host's array is outside."""
     source = x.node.in_memory()
     given = [_checked(x, axis, array) for axis, array in zip(axes, arrays, strict=True)]
     spread = reduce(
@@ -81,17 +84,19 @@ def by_arrays(x: V, axes: Sequence[int], arrays: Sequence[Any], first: bool) -> 
     ]
     steps, inner = views.strides_of(x), contiguous_strides(shape)
     window = x.tape.window(shape, len(axes) + 1, _BY_AXIS * (len(shape) + len(axes)))
-    places = _Places(window)
+    sums = _Places(window)
     terms = [
-        places.times(_wrapped(places, array.node, source.shape[axis]), steps[axis])
+        sums.times(_wrapped(sums, array.node, source.shape[axis]), steps[axis])
         for axis, array in zip(axes, turned, strict=True)
     ]
     for n, axis in enumerate(rest):
         at = n if n < before else n + len(spread)
         if source.shape[axis] > 1:
-            place = places.coordinate(inner[at], source.shape[axis], _is_first(shape, at))
-            terms.append(places.times(place, steps[axis]))
-    total = places.total(terms, source.offset)
+            place = sums.coordinate(inner[at], source.shape[axis], _is_first(shape, at))
+            terms.append(sums.times(place, steps[axis]))
+    total = sums.total(terms, source.offset)
+    if places:
+        return x.like(window.add_value(UINT32, total))
     return x.like(window.add_load(source.kind, window.place_to_load(source), total))
 
 

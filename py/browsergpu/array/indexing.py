@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.array import gathering, masking, overwriting, scattering, views
-from browsergpu.array.apply import cast_to
+from browsergpu.array.apply import cast_to, packed
 from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
@@ -50,8 +50,9 @@ def _plain(x: Value, key: Any) -> list[Any] | None:
     return [*items, *[slice(None)] * missing]
 
 
-def _by_items(x: V, items: Sequence[Any]) -> V:
-    """The parts that a key's items say, one for each axis, with None between them."""
+def _by_items(x: V, items: Sequence[Any], *, places: bool = False) -> V:
+    """The parts that a key's items say, one for each axis, with None between them; of those with
+    arrays their ``places`` in x's memory, if asked for."""
     arrays = [_index_array(x, item) for item in items]
     if not any(array is not None for array in arrays):
         return _basic(x, items)
@@ -66,7 +67,8 @@ def _by_items(x: V, items: Sequence[Any]) -> V:
             found.append(array)
         if item is None or array is not None or isinstance(item, slice):
             axis += 1
-    return gathering.by_arrays(rest, axes, found, _starts_first(items, arrays))
+    starts_first = _starts_first(items, arrays)
+    return gathering.by_arrays(rest, axes, found, starts_first, places=places)
 
 
 def _starts_first(items: Sequence[Any], arrays: Sequence[Any]) -> bool:
@@ -176,8 +178,9 @@ def assigned(x: V, key: Any, value: Any) -> V:
         return masking.replaced(x, mask, given)
     items = _items(x, key) if plain is None else plain
     if plain is None and any(_index_array(x, item) is not None for item in items):
-        places = _by_items(scattering.counted(x), items)
-        return scattering.replaced(x, places, _spread(given, places.node.shape))
+        own = packed(x)
+        places = _by_items(own, items, places=True)
+        return scattering.replaced(own, places, _spread(given, places.node.shape))
     region = gathering.region(x.node.shape, items)
     given = _spread(given, region.shape)
     if overwriting.overwritten(x, region, given):

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from browsergpu.array import ordering, views
 from browsergpu.array.apply import apply, binary, cast_to, full_node, packed
-from browsergpu.array.gathering import by_arrays, coordinates
+from browsergpu.array.gathering import by_arrays
 from browsergpu.array.numbers import python_number
 from browsergpu.array.reducing import memory_view
 from browsergpu.array.value import Value
@@ -15,12 +15,6 @@ from browsergpu.core.element_types import UINT32
 
 V = TypeVar("V", bound=Value)
 _OP = "assign"
-
-
-def counted(x: V) -> V:
-    """Each element's place in the order of all: int32, of x's shape."""
-    n = product(x.node.shape)
-    return views.reshaped(_OP, x.like(coordinates(x.tape, (n,), 0)), x.node.shape)
 
 
 def replaced(x: V, places: V, value: Any) -> V:

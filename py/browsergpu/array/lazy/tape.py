@@ -193,11 +193,11 @@ class Window:
         )
 
     def forget(self) -> bool:
-        """Leaves out what nobody holds any more. False, and nothing is done, where more than half of
-        the entries would stay: then it is time to evaluate it."""
+        """Leaves out what nobody holds any more. False, and nothing is done, where half of the
+        entries that fit would stay, or more: then it is time to evaluate it."""
         held = [node for node in self.nodes if node.holders]
         kept = needed(self.code, [node.place for node in held])
-        if 2 * len(kept) > MOST_ENTRIES:
+        if 2 * len(kept) >= MOST_ENTRIES:
             return False
         new = {place: at for at, place in enumerate(kept)}
         self.code = [
