@@ -34,10 +34,14 @@ def relock(pins: dict[str, Any]) -> dict[str, Any]:
 
 
 def _npm_files(pins: dict[str, Any]) -> list[Entry]:
-    pyodide, editor = pins["pyodide"], pins["editor"]
+    pyodide, editor, several = (
+        pins["pyodide"],
+        pins["editor"],
+        pins["formulas"] | pins["translator"],
+    )
     modules = {name: [pin["module"]] for name, pin in editor.items()}
-    modules |= {name: pin["modules"] for name, pin in pins["translator"].items()}
-    versions = {name: pin["version"] for name, pin in (editor | pins["translator"]).items()}
+    modules |= {name: pin["modules"] for name, pin in several.items()}
+    versions = {name: pin["version"] for name, pin in (editor | several).items()}
     paths = {
         Package("npm", "pyodide", pyodide["version"], member): f"pyodide/{member}"
         for member in pyodide["core"]

@@ -2,7 +2,7 @@
 import { formatSeconds, fromTemplate, refs } from "./dom.js";
 import { createEditor } from "./editor.js";
 import { newCellId } from "./ipynb.js";
-import { renderMarkdown } from "./markdown.js";
+import { markdownBox } from "./markdown.js";
 import { OutputArea } from "./output.js";
 
 const KIND = { code: "code", markdown: "text", raw: "raw text" };
@@ -100,7 +100,8 @@ export class Cell {
   /** Show a text cell as it reads. */
   render() {
     if (this.type !== "markdown") return;
-    this.#refs.rendered.innerHTML = renderMarkdown(this.source || "*Empty text cell*");
+    const source = this.source || "*Empty text cell*";
+    this.#refs.rendered.replaceChildren(markdownBox(source, this.#extras.attachments));
     this.#showEditor(false);
   }
 

@@ -1,21 +1,48 @@
-/** Markdown and foreign HTML, made safe to put into the page. */
-import DOMPurify from "dompurify";
+/** Markdown, formulas and HTML from elsewhere, as boxes that cannot act for their reader. */
 import { marked } from "marked";
+import { foreignBox } from "./foreign.js";
+import { mathExtensions, setMath } from "./math.js";
+import { safeFragment } from "./sanitize.js";
 
-// Links of a notebook lead away from it; the notebook itself stays open.
-DOMPurify.addHook("afterSanitizeAttributes", (node) => {
-  if (node.tagName === "A" && node.hasAttribute("href")) {
-    node.setAttribute("target", "_blank");
-    node.setAttribute("rel", "noopener noreferrer");
-  }
+marked.use({
+  gfm: true,
+  extensions: mathExtensions,
+  renderer: {
+    checkbox: ({ checked }) => '<input type="checkbox" disabled '
+      + (checked ? 'checked aria-label="Done"> ' : 'aria-label="To do"> '),
+  },
 });
 
-/** HTML without scripts, handlers and forms. Styles stay, scoped by the browser to nothing. */
-export function safeHtml(html) {
-  return DOMPurify.sanitize(html, { FORBID_TAGS: ["form", "style", "input", "button"] });
+function withMath(box) {
+  void setMath(box.firstElementChild.shadowRoot);
+  return box;
 }
 
-/** Markdown as safe HTML. */
-export function renderMarkdown(source) {
-  return safeHtml(marked.parse(source, { gfm: true }));
+/** A cell's attachment as an address, or the address as it is. */
+function attached(href, attachments) {
+  const name = /^attachment:(.*)$/.exec(href)?.[1];
+  if (!name) return href;
+  const files = attachments[name] ?? attachments[decodeURIComponent(name)] ?? {};
+  const [mime, data] = Object.entries(files).find(([one]) => one.startsWith("image/")) ?? [];
+  return mime ? `data:${mime};base64,${data}` : href;
+}
+
+/** HTML, shown without what could act. */
+export function htmlBox(html) {
+  return foreignBox("html", safeFragment(html));
+}
+
+/** Markdown as it reads; `attachments` are the cell's, as nbformat has them. */
+export function markdownBox(source, attachments = {}) {
+  const html = marked.parse(source, {
+    walkTokens: (token) => {
+      if (token.type === "image") token.href = attached(token.href, attachments);
+    },
+  });
+  return withMath(foreignBox("prose", safeFragment(html)));
+}
+
+/** A formula in LaTeX, in its delimiters. */
+export function latexBox(source) {
+  return markdownBox(/^\s*(\$|\\\(|\\\[|\\begin)/.test(source) ? source : `$$${source}$$`);
 }

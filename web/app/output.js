@@ -1,24 +1,18 @@
 /** What a cell printed, showed and raised, on the page and in nbformat's form. */
 import { element } from "./dom.js";
-import { renderMarkdown, safeHtml } from "./markdown.js";
+import { htmlBox, latexBox, markdownBox } from "./markdown.js";
 import { isForTerminals, terminalText } from "./stream-text.js";
 
 /** @type {[mime: string, render: (data: string, alt: string) => HTMLElement][]} */
 const RENDERERS = [
-  ["text/html", (html) => markup("output-html", safeHtml(html))],
+  ["text/html", htmlBox],
   ["image/svg+xml", (svg, alt) => image(svgUrl(svg), alt)],
   ["image/png", (data, alt) => image(`data:image/png;base64,${data}`, alt)],
   ["image/jpeg", (data, alt) => image(`data:image/jpeg;base64,${data}`, alt)],
-  ["text/markdown", (source) => markup("prose", renderMarkdown(source))],
-  ["text/latex", (source) => preformatted("output-text", source)],
+  ["text/markdown", (source) => markdownBox(source)],
+  ["text/latex", latexBox],
   ["text/plain", (text) => preformatted("output-text", text)],
 ];
-
-function markup(className, safe) {
-  const box = element("div", { className });
-  box.innerHTML = safe;
-  return box;
-}
 
 function image(src, alt) {
   return element("img", { src, alt: alt || "Image output" });

@@ -3,6 +3,7 @@
 declare module "@codemirror/*";
 declare module "@lezer/*";
 declare module "dompurify";
+declare module "katex";
 declare module "marked";
 
 /** TensorFlow.js and WgPy, which scripts of their own load. */

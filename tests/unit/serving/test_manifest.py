@@ -83,12 +83,12 @@ def test_vendored_modules_are_the_pinned_ones(manifest: Manifest, pins: dict) ->
     editor = {
         f"vendor/{name}/{pin['module']}": pin["version"] for name, pin in pins["editor"].items()
     }
-    translator = {
+    several = {
         f"vendor/{name}/{module}": pin["version"]
-        for name, pin in pins["translator"].items()
+        for name, pin in (pins["formulas"] | pins["translator"]).items()
         for module in pin["modules"]
     }
-    assert found == editor | translator
+    assert found == editor | several
 
 
 def test_editor_modules_import_only_what_is_there(pins: dict) -> None:

@@ -1,0 +1,52 @@
+/** HTML from elsewhere, made unable to act: no scripts, no handlers, nothing that the page obeys. */
+import DOMPurify from "dompurify";
+import { safeDeclarations, safeSheet } from "./safe-styles.js";
+
+const CONFIG = {
+  RETURN_DOM_FRAGMENT: true,
+  FORCE_BODY: true, // else a style element at the beginning is lost
+  ALLOW_DATA_ATTR: false,
+  FORBID_TAGS: [
+    "button", "datalist", "dialog", "fieldset", "form", "optgroup", "option", "select", "textarea",
+  ],
+  FORBID_ATTR: [
+    "accesskey", "autofocus", "command", "commandfor", "contenteditable", "inert", "name", "popover",
+    "popovertarget", "popovertargetaction",
+  ],
+};
+
+DOMPurify.addHook("uponSanitizeElement", (node, { tagName }) => {
+  if (tagName === "style") node.textContent = safeSheet(node.textContent);
+  // Task lists have check boxes, and what folds by styles alone.
+  if (tagName === "input" && node.getAttribute("type")?.toLowerCase() !== "checkbox") node.remove();
+});
+
+DOMPurify.addHook("uponSanitizeAttribute", (_node, data) => {
+  if (data.attrName === "style") {
+    data.attrValue = safeDeclarations(data.attrValue);
+    data.keepAttr = data.attrValue !== "";
+  }
+  // The page finds its own elements by id.
+  if (data.attrName === "id" && document.getElementById(data.attrValue)) data.keepAttr = false;
+});
+
+DOMPurify.addHook("afterSanitizeAttributes", (node) => {
+  const links = ["href", "xlink:href"].filter((name) => node.hasAttribute(name));
+  if (links.length === 0) return;
+  // Links lead away from the notebook; it stays open.
+  if (["a", "area"].includes(node.tagName.toLowerCase())) {
+    node.setAttribute("target", "_blank");
+    node.setAttribute("rel", "noopener noreferrer");
+  } else if (node.namespaceURI === "http://www.w3.org/1998/Math/MathML") {
+    for (const name of links) node.removeAttribute(name);
+  }
+});
+
+/**
+ * The harmless part of some HTML. Its ids, classes and styles mean something inside a shadow tree
+ * alone: show it by foreign.js.
+ * @returns {DocumentFragment}
+ */
+export function safeFragment(html) {
+  return DOMPurify.sanitize(html, CONFIG);
+}
