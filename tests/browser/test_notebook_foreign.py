@@ -1,4 +1,4 @@
-"""Notebooks from elsewhere: they cannot act for their reader, and they look as their authors meant."""
+"""Notebooks from elsewhere cannot act for their reader, and look as their authors meant."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 /** One cell: its source, its outputs, and how they look. It knows nothing of its neighbours. */
 import { formatSeconds, fromTemplate, refs } from "./dom.js";
 import { createEditor } from "./editor.js";
+import { isFolded, withFolding } from "./folding.js";
 import { newCellId } from "./ipynb.js";
 import { markdownBox } from "./markdown.js";
 import { OutputArea } from "./output.js";
@@ -40,7 +41,24 @@ export class Cell {
     this.#setType(type);
     if (type === "code") this.#area.load(model.outputs ?? []);
     this.#showCount();
+    this.root.classList.toggle("folded", isFolded(metadata));
     if (type === "markdown" && source.trim()) this.render();
+  }
+
+  /** The editor; null once the cell is destroyed. */
+  get view() {
+    return this.#view;
+  }
+
+  get isFolded() {
+    return this.root.classList.contains("folded");
+  }
+
+  /** Hide the outputs, or show them. */
+  fold(folded) {
+    this.root.classList.toggle("folded", folded);
+    this.#extras.metadata = withFolding(this.#extras.metadata, folded);
+    this.#actions.changed();
   }
 
   get source() {

@@ -13,6 +13,7 @@ import {
 import { EditorState, Prec } from "@codemirror/state";
 import { EditorView, drawSelection, highlightSpecialChars, keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { editorHabits, isSearching } from "./editor-habits.js";
 
 // Colours are CSS variables: light and dark follow the system without the editor's help.
 const colours = HighlightStyle.define([
@@ -33,7 +34,7 @@ const atStart = ({ state }) => state.doc.lineAt(state.selection.main.head).numbe
 const atEnd = ({ state }) =>
   state.doc.lineAt(state.selection.main.head).number === state.doc.lines;
 
-function notebookKeys({ run, runAndMove, runAndInsert, leave, goUp, goDown }) {
+function notebookKeys({ run, runAndMove, runAndInsert, leave, goUp, goDown, split }) {
   const always = (action) => (view) => {
     // A list that is still being fetched must not pop up over the cell that was left.
     closeCompletion(view);
@@ -49,7 +50,8 @@ function notebookKeys({ run, runAndMove, runAndInsert, leave, goUp, goDown }) {
     { key: "Mod-Enter", run: always(run) },
     { key: "Ctrl-Enter", run: always(run) },
     { key: "Alt-Enter", run: always(runAndInsert) },
-    { key: "Escape", run: without(leave, () => true) },
+    { key: "Ctrl-Shift--", run: always(split) },
+    { key: "Escape", run: without(leave, (view) => !isSearching(view)) },
     { key: "ArrowUp", run: without(goUp, atStart) },
     { key: "ArrowDown", run: without(goDown, atEnd) },
     { key: "Tab", run: (view) => acceptCompletion(view) || indentMore(view), shift: indentLess },
@@ -80,6 +82,7 @@ export function createEditor({ parent, doc, type, label, keys, complete, onChang
           keymap.of([...closeBracketsKeymap, ...completionKeymap]),
         ] : EditorView.lineWrapping,
         syntaxHighlighting(colours),
+        editorHabits,
         keymap.of([...historyKeymap, ...defaultKeymap]),
         EditorView.contentAttributes.of({
           "aria-label": label,

@@ -2,6 +2,7 @@
 import { acceptDrops, KernelFiles } from "./files.js";
 import { showBoot } from "./boot-view.js";
 import { CANVAS_ID, canvasMaker } from "./canvas.js";
+import { CellCommands } from "./cell-commands.js";
 import { completionSource } from "./completion.js";
 import { Documents } from "./documents.js";
 import { fromTemplate, refs } from "./dom.js";
@@ -10,9 +11,12 @@ import { KernelClient } from "./kernel-client.js";
 import { machineApi } from "./machine.js";
 import { showMessage } from "./messages.js";
 import { Notebook } from "./notebook.js";
+import { Selection } from "./selection.js";
 import { commandKeys } from "./shortcuts.js";
 import { showStatus } from "./status.js";
 import { NotebookStorage } from "./storage.js";
+import { toolbarKeys } from "./toolbars.js";
+import { keepInView } from "./view.js";
 
 const isNotebook = (file) => file.name.toLowerCase().endsWith(".ipynb");
 
@@ -85,7 +89,13 @@ export function openNotebookPage(app) {
   onPick(found["notebook-picker"], ([file]) => void documents.open(file));
   onPick(found["file-picker"], take);
   acceptDrops(found["drop-veil"], take);
-  commandKeys(found.cells, notebook, actions);
+  const selection = new Selection(notebook, found.cells);
+  const cells = new CellCommands(notebook, selection);
+  notebook.addEventListener("split", (event) =>
+    cells.split(/** @type {CustomEvent} */ (event).detail));
+  commandKeys(found.cells, notebook, { ...actions, cells, selection });
+  toolbarKeys(page);
+  keepInView(found.cells);
   addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "s") {
       event.preventDefault();

@@ -1,5 +1,6 @@
 /** The list of cells: their order, which one is current, running them, loading and saving. */
 import { Cell } from "./cell.js";
+import { History } from "./history.js";
 import { announce, showMessage } from "./messages.js";
 import { formatSeconds } from "./dom.js";
 
@@ -17,6 +18,7 @@ export class Notebook extends EventTarget {
   #metadata = {};
   #deleted = [];
   #count = 0;
+  history = new History();
 
   constructor({ root, kernel, complete }) {
     super();
@@ -37,6 +39,10 @@ export class Notebook extends EventTarget {
     return { metadata: this.#metadata, cells: this.#cells.map((cell) => cell.model) };
   }
 
+  get cells() {
+    return [...this.#cells];
+  }
+
   get current() {
     return this.#current;
   }
@@ -46,6 +52,7 @@ export class Notebook extends EventTarget {
     for (const cell of this.#cells) cell.destroy();
     this.#metadata = metadata;
     this.#deleted = [];
+    this.history.clear();
     this.#cells = (cells.length > 0 ? cells : [{ type: "code" }]).map((one) => this.#make(one));
     this.#root.replaceChildren(...this.#cells.map((cell) => cell.root));
     this.#current = null;
@@ -77,6 +84,8 @@ export class Notebook extends EventTarget {
       up: () => this.move(cell, -1),
       down: () => this.move(cell, +1),
       delete: () => this.delete(cell),
+      fold: () => cell.fold(!cell.isFolded),
+      split: () => this.dispatchEvent(new CustomEvent("split", { detail: cell })),
     };
   }
 
@@ -150,31 +159,65 @@ export class Notebook extends EventTarget {
   }
 
   delete(cell) {
+    this.deleteAll([cell]);
+  }
+
+  /** Delete cells as one step. */
+  deleteAll(cells) {
+    const taken = [];
+    this.history.together(() => taken.push(...cells.map((cell) => this.#take(cell))));
+    this.#current?.focus();
+    if (!taken.some(({ model }) => model.source.trim())) return;
+    showMessage(taken.length === 1 ? "Cell deleted." : `${taken.length} cells deleted.`, {
+      action: {
+        label: "Undo",
+        run: () => taken.reverse().forEach((deletion) => this.undoDelete(deletion)),
+      },
+    });
+  }
+
+  /** Take a cell out, so that it can be brought back. */
+  #take(cell) {
+    const deletion = { index: this.#cells.indexOf(cell), model: cell.model };
+    this.#discard(cell);
+    this.#deleted.push(deletion);
+    this.history.record(() => this.undoDelete(deletion));
+    return deletion;
+  }
+
+  #discard(cell) {
     const index = this.#cells.indexOf(cell);
-    const { model } = cell;
+    if (index < 0) return;
     this.#cells.splice(index, 1);
     cell.destroy();
     if (this.#cells.length === 0) this.#insertAt(0, { type: "code" });
-    const deletion = { index, model };
-    this.#deleted.push(deletion);
-    const next = this.#cells[Math.min(index, this.#cells.length - 1)];
-    this.#makeCurrent(next);
-    next.focus();
+    this.#makeCurrent(this.#cells[Math.min(index, this.#cells.length - 1)]);
     this.#renumber();
     this.#changed();
-    if (model.source.trim()) {
-      showMessage("Cell deleted.", {
-        action: { label: "Undo", run: () => this.undoDelete(deletion) },
-      });
-    }
   }
 
   /** Bring back a deleted cell, the last one unless told which. */
   undoDelete(deletion = this.#deleted.at(-1)) {
     const place = this.#deleted.indexOf(deletion);
-    if (place < 0) return;
+    if (place < 0) return false;
     this.#deleted.splice(place, 1);
     this.#insertAt(Math.min(deletion.index, this.#cells.length), deletion.model).focus();
+    return true;
+  }
+
+  /** Put cells of these models at a place, and delete those that they stand for, as one step. */
+  replace(index, old, models) {
+    const made = models.map((model, offset) => this.#insertAt(index + offset, model));
+    this.history.together(() => {
+      this.history.record(() => {
+        // One that was deleted and brought back since is another object of the same id.
+        const ids = new Set(made.map(({ id }) => id));
+        for (const cell of this.cells) if (ids.has(cell.id)) this.#discard(cell);
+        this.#current?.focus();
+      });
+      for (const cell of old) this.#take(cell);
+    });
+    return made;
   }
 
   convert(cell, type) {

@@ -1,15 +1,24 @@
 /** The keys that work on a cell while its editor is left. */
 
 const PAIR_MS = 700;
+const LEVELS = [1, 2, 3, 4, 5, 6];
 
-/** Listen on the notebook's `root`; `interrupt` and `restart` act on the kernel. */
-export function commandKeys(root, notebook, { interrupt, restart }) {
+/**
+ * Listen on the notebook's `root`; `cells` are its CellCommands, and the rest acts on kernel and page.
+ */
+export function commandKeys(root, notebook, { cells, selection, interrupt, restart, help, save }) {
   let previous = { key: "", time: 0 };
 
   const twice = (key, event) => {
     const again = previous.key === key && event.timeStamp - previous.time < PAIR_MS;
     previous = again ? { key: "", time: 0 } : { key, time: event.timeStamp };
     return again;
+  };
+
+  const go = (step, { altKey, ctrlKey, metaKey, shiftKey }) => {
+    if (altKey || ((ctrlKey || metaKey) && shiftKey)) cells.move(step);
+    else if (shiftKey) selection.extend(step);
+    else notebook.focusNeighbour(step);
   };
 
   const onKey = (event) => {
@@ -27,19 +36,38 @@ export function commandKeys(root, notebook, { interrupt, restart }) {
         } else if (event.ctrlKey || event.metaKey) void notebook.run(cell);
         else cell.edit();
       },
-      ArrowUp: () => (event.altKey ? notebook.move(cell, -1) : notebook.focusNeighbour(-1)),
-      ArrowDown: () => (event.altKey ? notebook.move(cell, +1) : notebook.focusNeighbour(+1)),
+      ArrowUp: () => go(-1, event),
+      ArrowDown: () => go(+1, event),
+      // What Shift makes of "-" depends on the keyboard.
+      ...(event.ctrlKey && event.shiftKey && (key === "_" || key === "-")
+        ? { [key]: () => cells.split(cell) } : {}),
+      ...(event.ctrlKey || event.metaKey ? { a: () => selection.all() } : {}),
       ...(modified ? {} : {
         k: () => notebook.focusNeighbour(-1),
         j: () => notebook.focusNeighbour(+1),
+        K: () => selection.extend(-1),
+        J: () => selection.extend(+1),
         a: () => notebook.insertBefore(cell).focus(),
         b: () => notebook.insertAfter(cell).focus(),
-        m: () => notebook.convert(cell, "markdown"),
-        y: () => notebook.convert(cell, "code"),
-        z: () => notebook.undoDelete(),
-        d: () => twice("d", event) && notebook.delete(cell),
+        c: () => cells.copy(),
+        x: () => cells.cut(),
+        v: () => cells.paste(+1),
+        V: () => cells.paste(-1),
+        M: () => cells.merge(),
+        m: () => cells.convert("markdown"),
+        y: () => cells.convert("code"),
+        r: () => cells.convert("raw"),
+        l: () => cells.lineNumbers(),
+        L: () => cells.lineNumbers({ all: true }),
+        o: () => cells.fold(),
+        f: () => cells.find(),
+        h: () => help(),
+        s: () => save(),
+        z: () => notebook.history.undo(),
+        d: () => twice("d", event) && cells.delete(),
         i: () => twice("i", event) && interrupt(),
         0: () => twice("0", event) && restart(),
+        ...Object.fromEntries(LEVELS.map((level) => [level, () => cells.heading(level)])),
       }),
     };
     const action = actions[key];

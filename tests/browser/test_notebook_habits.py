@@ -1,0 +1,278 @@
+"""The habits that people bring from Jupyter: its keys, find and replace, a page that stays put."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from harness.lab import Lab
+from harness.notebook import NotebookPage, open_notebook
+from harness.problems import assert_none
+from playwright.sync_api import Locator, expect
+
+
+@pytest.fixture(scope="module")
+def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
+    with open_notebook(lab, viewport={"width": 1024, "height": 700}) as opened:
+        yield opened
+
+
+@pytest.fixture
+def notebook(shared: tuple[NotebookPage, list[str]]) -> Iterator[NotebookPage]:
+    """An empty notebook; the kernel is shared by the module."""
+    page, problems = shared
+    page.fresh()
+    problems.clear()
+    yield page
+    assert_none(problems)
+
+
+def press(notebook: NotebookPage, *keys: str) -> None:
+    for key in keys:
+        notebook.page.keyboard.press(key)
+
+
+def write_cells(notebook: NotebookPage, *sources: str) -> None:
+    """Cells with these texts; the first has the focus."""
+    notebook.fill(0, sources[0])
+    for source in sources[1:]:
+        press(notebook, "Escape", "b", "Enter")
+        notebook.page.keyboard.insert_text(source)
+    notebook.page.keyboard.press("Escape")
+    for _ in sources[1:]:
+        notebook.page.keyboard.press("k")
+    expect(notebook.cell(0)).to_be_focused()
+
+
+def shown(place: Locator) -> dict[str, float]:
+    """How far a place's edges are within what the page's bars leave of the window."""
+    return place.evaluate(
+        """(one) => {
+          const { top, bottom } = one.getBoundingClientRect();
+          const first = document.querySelector(".masthead").getBoundingClientRect().bottom;
+          const last = document.querySelector(".status").getBoundingClientRect().top;
+          return { top: top - first, bottom: last - bottom };
+        }"""
+    )
+
+
+IN_VIEW = """(one) => {
+  const { top, bottom } = one.getBoundingClientRect();
+  const first = document.querySelector(".masthead").getBoundingClientRect().bottom;
+  const last = document.querySelector(".status").getBoundingClientRect().top;
+  return top >= first && bottom <= last;
+}"""
+
+
+def wait_in_view(notebook: NotebookPage, place: Locator) -> None:
+    """Wait until all of a place can be seen between the page's bars."""
+    notebook.page.wait_for_function(IN_VIEW, arg=place.element_handle())
+
+
+def test_cells_are_copied_cut_pasted_and_selected_as_in_jupyter(notebook: NotebookPage) -> None:
+    write_cells(notebook, "one", "two", "three")
+    press(notebook, "c", "v")
+    assert notebook.sources() == ["one", "one", "two", "three"]
+    expect(notebook.cell(1)).to_be_focused()
+    press(notebook, "z")
+    assert notebook.sources() == ["one", "two", "three"]
+    # Two at once: Shift selects, x cuts, Shift+V pastes above.
+    notebook.cell(0).focus()
+    press(notebook, "Shift+J")
+    expect(notebook.page.locator(".cell.selected")).to_have_count(2)
+    press(notebook, "x")
+    assert notebook.sources() == ["three"]
+    expect(notebook.cell(0)).to_be_focused()
+    press(notebook, "Shift+V")
+    assert notebook.sources() == ["one", "two", "three"]
+    press(notebook, "z", "z")
+    assert notebook.sources() == ["one", "two", "three"]
+    # A plain arrow ends a selection; what is selected moves, changes and goes together.
+    notebook.cell(2).focus()
+    press(notebook, "Shift+ArrowUp", "Alt+ArrowUp")
+    assert notebook.sources() == ["two", "three", "one"]
+    press(notebook, "m")
+    for index, kind in enumerate(["markdown", "markdown", "code"]):
+        expect(notebook.cell(index)).to_have_attribute("data-type", kind)
+    press(notebook, "ArrowDown")
+    expect(notebook.page.locator(".cell.selected")).to_have_count(0)
+    press(notebook, "Control+a", "d", "d")
+    assert notebook.sources() == [""]
+    press(notebook, "z")
+    assert notebook.sources()[:3] == ["two", "three", "one"]
+
+
+def test_a_cell_is_split_and_merged(notebook: NotebookPage) -> None:
+    output = notebook.run("a = 1\nb = 2\na + b")
+    expect(output).to_have_text("3")
+    notebook.editor(0).click()
+    press(notebook, "Control+Home", "ArrowDown", "Control+Shift+Minus")
+    assert notebook.sources() == ["a = 1", "b = 2\na + b", ""]
+    expect(notebook.editor(1)).to_be_focused()
+    # The output is the work of the end.
+    expect(notebook.output(0)).to_be_empty()
+    expect(notebook.output(1)).to_have_text("3")
+    press(notebook, "Escape", "k", "Shift+M")
+    assert notebook.sources() == ["a = 1\n\nb = 2\na + b", ""]
+    expect(notebook.cell(0)).to_be_focused()
+    press(notebook, "z", "z")
+    assert notebook.sources() == ["a = 1\nb = 2\na + b", ""]
+    expect(notebook.output(0)).to_have_text("3")
+    expect(notebook.cell(0).locator(".cell-count")).to_have_text("[1]")
+
+
+def test_line_numbers_folded_output_headings_and_help(notebook: NotebookPage) -> None:
+    notebook.run("print('much')")
+    press(notebook, "Escape", "k", "l")
+    expect(notebook.cell(0).locator(".cm-lineNumbers")).to_contain_text("1")
+    expect(notebook.cell(1).locator(".cm-lineNumbers")).to_have_count(0)
+    press(notebook, "Shift+L", "Shift+L")
+    expect(notebook.page.locator(".cm-lineNumbers")).to_have_count(2)
+    press(notebook, "o")
+    expect(notebook.output(0)).to_be_hidden()
+    notebook.cell(0).get_by_role("button", name="Show the output").click()
+    expect(notebook.output(0)).to_have_text("much")
+    notebook.cell(1).focus()
+    press(notebook, "2")
+    notebook.page.keyboard.insert_text("Chapter")
+    press(notebook, "Control+Enter")
+    expect(notebook.cell(1).get_by_role("heading", level=2)).to_have_text("Chapter")
+    press(notebook, "h")
+    dialog = notebook.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("merge with the next")
+    press(notebook, "Escape")
+    expect(dialog).to_be_hidden()
+
+
+def test_what_is_folded_is_folded_when_the_notebook_is_opened_again(
+    notebook: NotebookPage,
+) -> None:
+    notebook.run("print('much')")
+    press(notebook, "Escape", "k", "o")
+    expect(notebook.page.locator("footer")).to_contain_text("Kept in this browser")
+    notebook.page.reload()
+    expect(notebook.output(0)).to_be_hidden()
+    expect(notebook.cell(0).get_by_role("button", name="Show the output")).to_be_visible()
+    notebook.wait_idle()
+
+
+def test_find_and_replace_in_a_cell(notebook: NotebookPage) -> None:
+    notebook.fill(0, "old = 1\nolder = old + 2")
+    press(notebook, "Control+f")
+    notebook.page.keyboard.type("old")
+    expect(notebook.cell(0).locator(".cm-searchMatch")).to_have_count(3)
+    notebook.cell(0).get_by_label("by word").check()
+    expect(notebook.cell(0).locator(".cm-searchMatch")).to_have_count(2)
+    notebook.cell(0).get_by_label("Replace", exact=True).fill("new")
+    notebook.cell(0).get_by_role("button", name="replace all").click()
+    assert notebook.source(0) == "new = 1\nolder = new + 2"
+    # Escape closes the search first, then leaves the editor; f brings it from the cell.
+    notebook.editor(0).click()
+    press(notebook, "Escape")
+    expect(notebook.cell(0).locator(".cm-search")).to_have_count(0)
+    expect(notebook.editor(0)).to_be_focused()
+    press(notebook, "Escape", "f")
+    expect(notebook.cell(0).get_by_label("Find", exact=True)).to_be_focused()
+    press(notebook, "Escape", "Escape")
+    expect(notebook.cell(0)).to_be_focused()
+
+
+def test_the_focused_cell_and_fresh_output_stay_in_view(notebook: NotebookPage) -> None:
+    for index in range(9):
+        notebook.start(f"for i in range(9):\n    print({index}, i)")
+        wait_in_view(notebook, notebook.editor(index + 1))
+    notebook.wait_finished()
+    last = notebook.cells.count() - 1
+    wait_in_view(notebook, notebook.editor(last))
+    wait_in_view(notebook, notebook.output(last - 1))
+    # An output that comes under the cell that is worked on, where that stays.
+    notebook.fill(last, "for i in range(14):\n    print(i)")
+    press(notebook, "Control+Enter")
+    notebook.wait_finished()
+    wait_in_view(notebook, notebook.output(last))
+    wait_in_view(notebook, notebook.editor(last))
+    # New lines at the bottom: the cursor is never below the bars.
+    press(notebook, "Control+End", *["Enter"] * 12)
+    wait_in_view(notebook, notebook.cell(last).locator(".cm-cursor-primary"))
+    # Upwards with the keys, under the sticky bar.
+    press(notebook, "Escape")
+    for index in range(last - 1, -1, -1):
+        press(notebook, "ArrowUp")
+        assert shown(notebook.editor(index))["top"] >= 0
+    # Who scrolls away from a running cell is left there.
+    notebook.fill(
+        last, "import asyncio\ngate = asyncio.Event()\nawait gate.wait()\nprint('\\n' * 9)"
+    )
+    press(notebook, "Control+Enter")
+    notebook.wait_state("busy")
+    notebook.page.mouse.move(300, 300)
+    notebook.page.mouse.wheel(0, -20_000)
+    notebook.page.wait_for_function("scrollY === 0")
+    notebook.press("Interrupt")
+    notebook.wait_finished()
+    expect(notebook.output(last)).to_contain_text("KeyboardInterrupt")
+    assert notebook.page.evaluate("scrollY") == 0
+
+
+def test_arrow_keys_walk_toolbars_which_are_one_stop_each(notebook: NotebookPage) -> None:
+    bar = notebook.page.get_by_role("toolbar", name="Run")
+    run = bar.get_by_role("button", name="Run", exact=True)
+    run.focus()
+    press(notebook, "ArrowRight")
+    expect(bar.get_by_role("button", name="Run all")).to_be_focused()
+    press(notebook, "ArrowRight")  # Interrupt is switched off
+    expect(bar.get_by_role("button", name="Restart")).to_be_focused()
+    press(notebook, "End")
+    expect(bar.get_by_role("button", name="Clear outputs")).to_be_focused()
+    press(notebook, "ArrowRight")
+    expect(run).to_be_focused()
+    press(notebook, "Tab")
+    expect(bar.locator(":focus")).to_have_count(0)
+    press(notebook, "Shift+Tab")
+    expect(run).to_be_focused()
+    notebook.cell(0).get_by_role("button", name="Move this cell up").focus()
+    press(notebook, "ArrowRight")
+    expect(notebook.cell(0).get_by_role("button", name="Move this cell down")).to_be_focused()
+
+
+def test_code_has_room_at_1024(notebook: NotebookPage) -> None:
+    width = notebook.cell(0).locator(".cell-editor").bounding_box()["width"]  # type: ignore[index]
+    assert width > 640
+    assert notebook.page.evaluate("document.scrollingElement.scrollWidth") <= 1024
+
+
+SMALL = """(least) => [...document.querySelectorAll("button, .title-input")]
+  .filter((one) => one.checkVisibility() && !one.matches("p .link"))
+  .map((one) => [one.ariaLabel || one.textContent.trim(), one.getBoundingClientRect()])
+  .filter(([, { width, height }]) => width > 0 && (width < least - 0.5 || height < least - 0.5))
+  .map(([name, { width, height }]) => `${name} ${width} x ${height}`)"""
+
+
+def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str]) -> None:
+    phone = lab.new_page(
+        page_problems.append, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    notebook = NotebookPage(phone, lab.site_url)
+    phone.goto(notebook.url)
+    expect(notebook.cell(0).locator("h1")).to_be_visible()
+    for name in ("Run", "Run all", "Interrupt", "Restart", "Code", "Text", "Clear outputs"):
+        button = phone.get_by_role("toolbar", name="Run").get_by_role(
+            "button", name=name, exact=True
+        )
+        expect(button).to_be_in_viewport(ratio=1)
+    before = notebook.cells.count()
+    phone.get_by_role("toolbar", name="Run").get_by_role("button", name="Code").tap()
+    expect(notebook.cells).to_have_count(before + 1)
+    expect(notebook.page.locator(".cm-focused")).to_have_count(1)
+    assert phone.evaluate(SMALL, 44) == []
+    assert phone.evaluate("document.scrollingElement.scrollWidth") <= 390
+    phone.context.close()
+
+
+def saved_cells(notebook: NotebookPage) -> list[dict[str, Any]]:
+    """The cells of the file that is downloaded."""
+    with notebook.page.expect_download() as download:
+        notebook.press("Save")
+    return json.loads(download.value.path().read_text(encoding="utf-8"))["cells"]

@@ -1,0 +1,81 @@
+/** Keeps in view what the person works on, and what a run brings below it. */
+
+const GAP = 16;
+const PAGING = ["PageUp", "PageDown", "Home", "End", " "];
+
+/** How much of the window the page's bars cover at its top and bottom. */
+export function covered() {
+  const header = document.querySelector(".masthead")?.getBoundingClientRect();
+  const footer = document.querySelector(".status")?.getBoundingClientRect();
+  return {
+    top: Math.max(0, header?.bottom ?? 0) + GAP,
+    bottom: Math.max(0, innerHeight - (footer?.top ?? innerHeight)) + GAP,
+  };
+}
+
+/**
+ * While a cell of `root` has the focus and is in view, keep it there as outputs come and grow: the
+ * cursor first, then the end of a fresh output that stands beside it. Whoever scrolls away is left
+ * in peace.
+ */
+export function keepInView(root) {
+  let following = true;
+  // Outputs may come between a scroll and its event, so only the person's own scrolling counts.
+  let byHand = false;
+  /** @type {HTMLElement | null} */
+  let fresh = null;
+
+  const focused = () => {
+    const cell = document.activeElement?.closest(".cell");
+    return cell && root.contains(cell) ? cell : null;
+  };
+  const place = (cell) => {
+    const cursor = cell.querySelector(".cm-focused .cm-cursor-primary");
+    return (cursor ?? cell).getBoundingClientRect();
+  };
+  const room = () => {
+    const { top, bottom } = covered();
+    return { top, bottom: innerHeight - bottom };
+  };
+
+  const follow = () => {
+    const cell = focused();
+    if (!cell || !following) return;
+    const { top, bottom } = place(cell);
+    const { top: first, bottom: last } = room();
+    const beside = fresh === cell || fresh?.nextElementSibling === cell;
+    const end = fresh && beside ? Math.max(bottom, fresh.getBoundingClientRect().bottom) : bottom;
+    // Not so far that the focused place leaves at the top.
+    const down = Math.min(Math.max(0, end - last), Math.max(0, top - first));
+    const up = Math.min(0, top - first);
+    if (!down && !up) return;
+    byHand = false;
+    scrollBy({ top: down || up, behavior: "instant" });
+  };
+
+  addEventListener("scroll", () => {
+    const cell = focused();
+    if (!cell || !byHand) return;
+    const { top, bottom } = place(cell);
+    const { top: first, bottom: last } = room();
+    following = bottom > first && top < last;
+  }, { passive: true });
+  /** @param {any} event */
+  const scrolls = ({ type, key, target }) => {
+    if (type === "keydown" ? PAGING.includes(key)
+      : type !== "pointerdown" || target === document.documentElement) byHand = true;
+  };
+  for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+    addEventListener(type, scrolls, { passive: true });
+  }
+  root.addEventListener("focusin", () => {
+    following = true;
+  });
+  new MutationObserver((changes) => {
+    for (const { target } of changes) {
+      const cell = /** @type {HTMLElement} */ (target);
+      if (cell.dataset.state === "running") fresh = cell;
+    }
+  }).observe(root, { attributes: true, subtree: true, attributeFilter: ["data-state"] });
+  new ResizeObserver(follow).observe(root);
+}
