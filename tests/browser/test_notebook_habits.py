@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from harness.lab import Lab
@@ -271,8 +269,86 @@ def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str])
     phone.context.close()
 
 
-def saved_cells(notebook: NotebookPage) -> list[dict[str, Any]]:
-    """The cells of the file that is downloaded."""
-    with notebook.page.expect_download() as download:
-        notebook.press("Save")
-    return json.loads(download.value.path().read_text(encoding="utf-8"))["cells"]
+WIDGETS = """from ipywidgets import Button, FloatSlider, IntSlider, Text, VBox, interact
+
+calls = []
+
+@interact(n=(1, 9), scale=(0.0, 1.0, 0.25), loud=False, word=["no", "yes"])
+def repeat(n=3, scale=0.5, loud=False, word="no"):
+    calls.append(n)
+    if n == 9:
+        raise ValueError("too many")
+    print((word.upper() if loud else word) * n, scale)
+    return f"n is {n}"
+"""
+
+
+def test_controls_run_python_and_are_saved_as_plain_output(notebook: NotebookPage) -> None:
+    output = notebook.run(WIDGETS)
+    expect(output).to_contain_text("nonono 0.5")
+    expect(output).to_contain_text("'n is 3'")
+    slider = output.get_by_role("slider", name="n", exact=True)
+    slider.focus()
+    press(notebook, "ArrowRight")
+    expect(output).to_contain_text("nononono 0.5")
+    expect(output).not_to_contain_text("n is 3")
+    output.get_by_label("loud").check()
+    output.get_by_label("word").select_option("yes")
+    output.get_by_role("slider", name="scale").fill("0.75")
+    expect(output).to_contain_text("YESYESYESYES 0.75")
+    # What the function raises stands in the place of its output, and leaves it with the next.
+    slider.focus()
+    press(notebook, "End")
+    expect(output.locator(".output-traceback").first).to_contain_text("ValueError: too many")
+    press(notebook, "Home")
+    expect(output).to_contain_text("YES 0.75")
+    expect(output.locator(".output-traceback")).to_have_count(0)
+    # Python moves a control, and a button calls Python; both are shown at two places.
+    output = notebook.run(
+        "level = IntSlider(description='level', min=2, max=8)\n"
+        "more = Button(description='More')\n"
+        "def up(button):\n    level.value += 4\n    print('up to', level.value)\n"
+        "more.on_click(up)\n"
+        "level.observe(lambda change: print(change.old, '→', change['new']), names='value')\n"
+        "display(VBox([level, more]))\nlevel"
+    )
+    expect(output.get_by_role("slider")).to_have_count(2)
+    assert [one.input_value() for one in output.get_by_role("slider").all()] == ["2", "2"]
+    output.get_by_role("button", name="More").click()
+    expect(output).to_contain_text("2 → 6")
+    expect(output).to_contain_text("up to 6")
+    output.get_by_role("button", name="More").click()
+    expect(output).to_contain_text("up to 8")
+    assert [one.input_value() for one in output.get_by_role("slider").all()] == ["8", "8"]
+    # A file has the settings and what was put out, and no control.
+    expect(notebook.page.locator("footer")).to_contain_text("Kept in this browser")
+    notebook.page.reload()
+    reopened = notebook.output(0)
+    expect(reopened).to_contain_text("n = 1, scale = 0.75, loud = true, word = yes")
+    expect(reopened).to_contain_text("YES 0.75")
+    expect(notebook.page.get_by_role("slider")).to_have_count(0)
+    expect(notebook.output(1)).to_contain_text("level = 8")
+    notebook.wait_idle()
+
+
+def test_many_moves_while_python_is_busy_run_it_once_more(notebook: NotebookPage) -> None:
+    output = notebook.run(
+        "from ipywidgets import IntSlider, interact\nseen = []\n"
+        "interact(lambda x: seen.append(x), x=(0, 50))"
+    )
+    notebook.start("import asyncio\ngate = asyncio.Event()\nawait gate.wait()")
+    notebook.wait_state("busy")
+    output.get_by_role("slider").focus()
+    press(notebook, *["ArrowRight"] * 5)
+    notebook.press("Interrupt")
+    notebook.wait_finished()
+    # The first waited in the queue as it was, and of the others the last.
+    expect(notebook.run("seen")).to_have_text("[25, 26, 30]")
+    # What cannot be is told, and so is what this page has not.
+    said = notebook.run("interact(lambda x: x, x=object())").locator(".output-traceback").first
+    expect(said).to_contain_text("no control is known for x=")
+    said = notebook.run("from ipywidgets import Nonsense").locator(".output-traceback").first
+    expect(said).to_contain_text("cannot import name 'Nonsense'")
+    notebook.press("Restart")
+    expect(output.get_by_role("slider")).to_be_disabled()
+    notebook.wait_idle()

@@ -17,7 +17,8 @@ const ANSWER_MS = 2000;
 
 /**
  * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
- * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect).
+ * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect), "widget" (what
+ * a control of a cell is told; widgets.js).
  * States: loading, idle, busy, interrupting, dead.
  */
 export class KernelClient extends EventTarget {
@@ -191,6 +192,10 @@ export class KernelClient extends EventTarget {
   }
 
   #deliver(message) {
+    if (message.widget) {
+      this.#emit("widget", message);
+      return;
+    }
     if (message.type === "loading") this.#emit("loading", message);
     // A task that a cell left behind may print after the cell is done.
     const request = message.id === this.#current?.id

@@ -17,6 +17,7 @@ import { showStatus } from "./status.js";
 import { NotebookStorage } from "./storage.js";
 import { toolbarKeys } from "./toolbars.js";
 import { keepInView } from "./view.js";
+import { widgets } from "./widgets.js";
 
 const isNotebook = (file) => file.name.toLowerCase().endsWith(".ipynb");
 
@@ -94,6 +95,8 @@ export function openNotebookPage(app) {
   notebook.addEventListener("split", (event) =>
     cells.split(/** @type {CustomEvent} */ (event).detail));
   commandKeys(found.cells, notebook, { ...actions, cells, selection });
+  widgets.connect(kernel);
+  widgets.addEventListener("change", () => notebook.dispatchEvent(new Event("change")));
   toolbarKeys(page);
   keepInView(found.cells);
   addEventListener("keydown", (event) => {

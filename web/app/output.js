@@ -2,6 +2,7 @@
 import { element } from "./dom.js";
 import { htmlBox, latexBox, markdownBox } from "./markdown.js";
 import { isForTerminals, terminalText } from "./stream-text.js";
+import { WIDGET, widgets } from "./widgets.js";
 
 /** @type {[mime: string, render: (data: string, alt: string) => HTMLElement][]} */
 const RENDERERS = [
@@ -43,12 +44,23 @@ export class OutputArea {
   #outputs = [];
   /** @type {Text | null} of the last output, where it is a stream */
   #stream = null;
+  /** Whether the next output takes the place of all that is there. */
+  #clearsNext = false;
 
   constructor(root) {
     this.#root = root;
   }
 
+  /** Take a message of the kernel (outputs.py). */
+  receive(message) {
+    const { type, data, metadata } = message;
+    if (type === "clear") this.#clearsNext = message.wait || this.clear();
+    else if (type === "stream") this.stream(message.name, message.text);
+    else if (type === "display") this.display(data, metadata);
+  }
+
   clear() {
+    this.#clearsNext = false;
     this.#outputs = [];
     this.#stream = null;
     this.#root.replaceChildren();
@@ -56,7 +68,9 @@ export class OutputArea {
 
   /** The outputs in nbformat's form. */
   get outputs() {
-    return this.#outputs;
+    // A file has what controls show, not the controls: those need the Python that made them.
+    return this.#outputs.flatMap((output) =>
+      (WIDGET in (output.data ?? {}) ? widgets.plain(output.data[WIDGET]) : [output]));
   }
 
   /** Show outputs of a notebook file. */
@@ -66,6 +80,7 @@ export class OutputArea {
   }
 
   stream(name, text) {
+    if (this.#clearsNext) this.clear();
     const last = this.#outputs.at(-1);
     if (!this.#stream || last.name !== name) {
       this.#add({ output_type: "stream", name, text });
@@ -95,6 +110,7 @@ export class OutputArea {
   }
 
   #add(output) {
+    if (this.#clearsNext) this.clear();
     this.#outputs.push(output);
     this.#stream = null;
     this.#root.append(this.#render(output));
@@ -111,7 +127,9 @@ export class OutputArea {
     } else if (output.output_type === "error") {
       box.append(preformatted("output-traceback", terminalText(output.traceback.join("\n"))));
     } else {
-      box.append(renderData(output.data));
+      const tree = output.data[WIDGET];
+      box.append(tree ? widgets.show(tree, this, (root) => new OutputArea(root))
+        : renderData(output.data));
     }
     return box;
   }

@@ -8,7 +8,8 @@ import { Interruption } from "./interruption.js";
 const KERNEL_FOLDER = "/opt/notebook";
 const KERNEL_MODULES = [
   "__init__", "channel", "outputs", "display", "tracebacks", "waiting", "completion",
-  "graphics_memory", "runner", "matplotlib_backend",
+  "graphics_memory", "runner", "matplotlib_backend", "widgets", "interact",
+  "../ipywidgets", // by the name under which notebooks import it
 ];
 const HOME = "/home/pyodide";
 const INTERRUPTED = {

@@ -10,5 +10,7 @@ Modules, each importing only those above it:
     completion        names, attributes, keys and modules for the editor
     graphics_memory   how much GPU memory the user's arrays and backends hold
     runner            one queue-free entry point for cells and `browsergpu.run`
+    widgets           sliders, buttons and boxes by ipywidgets' names; imported by user code alone
+    interact          controls for the arguments of a function
     matplotlib_backend   loaded by Matplotlib alone, shows figures below the cell
 """
