@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -352,3 +353,47 @@ def test_many_moves_while_python_is_busy_run_it_once_more(notebook: NotebookPage
     notebook.press("Restart")
     expect(output.get_by_role("slider")).to_be_disabled()
     notebook.wait_idle()
+
+
+def test_a_light_shows_the_gpus_work_which_counts_into_the_cells_time(
+    notebook: NotebookPage,
+) -> None:
+    notebook.page.evaluate(
+        """() => {
+          const light = document.querySelector(".gpu-light");
+          window.lights = [];
+          new MutationObserver(() => window.lights.push(light.textContent))
+            .observe(light, { childList: true });
+        }"""
+    )
+    index = notebook.start(
+        "import browsergpu as bg\nx = bg.ones((384, 384))\n"
+        "for _ in range(9):\n    x = (x @ x) / 384"
+    )
+    notebook.page.wait_for_function("lights.includes('GPU working') && lights.at(-1) === ''")
+    timing = notebook.cell(index).locator(".cell-timing")
+    expect(timing).to_have_attribute("title", re.compile("Python .+, then the GPU .+"))
+    # The next run has none of it.
+    index = notebook.start("float(x[0, 0])")
+    notebook.wait_finished()
+    expect(notebook.output(index)).to_have_text("1.0")
+    expect(notebook.page.locator("footer .gpu-light")).to_be_empty()
+
+
+def test_a_stopped_server_is_named_when_restart_fails(
+    shared: tuple[NotebookPage, list[str]],
+) -> None:
+    notebook, problems = shared
+    notebook.fresh()
+    notebook.fill(0, "mine = 1")
+    notebook.page.context.set_offline(True)
+    notebook.press("Restart")
+    message = notebook.messages.filter(has_text="does not answer")
+    expect(message).to_contain_text(notebook.url)
+    expect(message).to_contain_text("serve.py")
+    assert notebook.sources() == ["mine = 1"]
+    notebook.page.context.set_offline(False)
+    message.get_by_role("button", name="Restart").click()
+    notebook.wait_idle()
+    expect(notebook.run("1 + 1")).to_have_text("2")
+    problems.clear()  # the browser's, about what it could not load

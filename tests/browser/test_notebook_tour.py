@@ -95,6 +95,10 @@ def test_the_tour(notebook: NotebookPage) -> None:
     outputs = notebook.page.locator(".cell-outputs").all_inner_texts()
     text = "\n".join(outputs)
     assert "'vendor'" in text
+    # The status bar says the same number.
+    known = re.search(r"features\s+(\d+),", text)
+    assert known is not None
+    expect(notebook.page.locator("footer")).to_contain_text(f"{known[1]} features")
     for line in ("GPU", "NumPy", "ratio"):
         assert any(row.startswith(line) for row in text.splitlines()), line
     matrices, attention = (

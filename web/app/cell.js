@@ -18,6 +18,7 @@ export class Cell {
   #extras;
   #doc;
   #state = "idle";
+  #seconds = 0;
 
   /** `actions(cell)` gives the notebook's reactions; see notebook.js. */
   constructor(model, { actions, complete }) {
@@ -177,6 +178,7 @@ export class Cell {
 
   /** Take a message of the running cell. */
   receive(message) {
+    if (message.type === "gpu" && message.seconds > 0.001) this.#showTiming(this.#seconds, message);
     if (message.type === "stream") this.#area.stream(message.name, message.text);
     else if (message.type === "display") this.#area.display(message.data, message.metadata);
   }
@@ -196,9 +198,12 @@ export class Cell {
     if (running) this.#area.stream("stderr", `[${reason}]\n`);
   }
 
-  #showTiming(seconds) {
-    this.#refs.timing.textContent = formatSeconds(seconds);
-    this.#refs.timing.title = "How long the cell ran";
+  /** The cell's time: Python's `seconds`, and those after it until the GPU was done. */
+  #showTiming(seconds, { working = false, seconds: more = 0 } = {}) {
+    this.#seconds = seconds;
+    this.#refs.timing.textContent = formatSeconds(seconds + more) + (working ? "…" : "");
+    this.#refs.timing.title = more === 0 ? "How long the cell ran"
+      : `Python ${formatSeconds(seconds)}, then the GPU ${formatSeconds(more)}`;
     this.#refs.timing.hidden = false;
   }
 

@@ -18,7 +18,7 @@ const ANSWER_MS = 2000;
 /**
  * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
  * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect), "widget" (what
- * a control of a cell is told; widgets.js).
+ * a control of a cell is told; widgets.js), "gpu" ({working}: whether the GPU has work of a run left).
  * States: loading, idle, busy, interrupting, dead.
  */
 export class KernelClient extends EventTarget {
@@ -196,6 +196,7 @@ export class KernelClient extends EventTarget {
       this.#emit("widget", message);
       return;
     }
+    if (message.type === "gpu") this.#emit("gpu", message);
     if (message.type === "loading") this.#emit("loading", message);
     // A task that a cell left behind may print after the cell is done.
     const request = message.id === this.#current?.id

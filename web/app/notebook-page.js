@@ -11,6 +11,7 @@ import { KernelClient } from "./kernel-client.js";
 import { machineApi } from "./machine.js";
 import { showMessage } from "./messages.js";
 import { Notebook } from "./notebook.js";
+import { explainEnd } from "./server.js";
 import { Selection } from "./selection.js";
 import { commandKeys } from "./shortcuts.js";
 import { showStatus } from "./status.js";
@@ -41,6 +42,7 @@ export function openNotebookPage(app) {
       list: found["feature-list"],
     },
     memory: found.memory,
+    gpu: found.gpu,
   });
   const notebook = new Notebook({
     root: found.cells, kernel, complete: completionSource(kernel),
@@ -126,7 +128,7 @@ function reactToKernel(kernel, interruptButton, restart) {
     interruptButton.disabled = state !== "busy" && state !== "interrupting";
     if (state !== "interrupting") takeAway();
     if (state === "dead") {
-      showMessage(`The kernel stopped: ${message}`, { kind: "error", action });
+      void explainEnd(message).then((text) => showMessage(text, { kind: "error", action }));
     }
   });
   kernel.addEventListener("unresponsive", () => {

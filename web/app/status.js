@@ -51,8 +51,19 @@ async function showMemory(kernel, box) {
     + `${buffers === 1 ? "buffer" : "buffers"}, ${formatBytes(pooled)} kept for reuse`;
 }
 
+/** A light while the GPU works on what a run left to it. */
+function showGpu(kernel, light) {
+  kernel.addEventListener("gpu", ({ detail: { working } }) => {
+    light.textContent = working ? "GPU working" : "";
+  });
+  kernel.addEventListener("state", ({ detail: { state } }) => {
+    if (state === "loading" || state === "dead") light.textContent = "";
+  });
+}
+
 /** Keep the status bar in step with `kernel`. */
-export function showStatus(kernel, { kernelBox, adapter, memory }) {
+export function showStatus(kernel, { kernelBox, adapter, memory, gpu }) {
+  showGpu(kernel, gpu);
   showKernelState(kernel, kernelBox);
   kernel.addEventListener("ready", ({ detail }) => showAdapter(detail, adapter));
   kernel.addEventListener("state", ({ detail: { state } }) => {

@@ -3,6 +3,7 @@ import { loadPyodide } from "/pyodide/pyodide.mjs";
 import { bootFiles } from "./boot-files.js";
 import { watchDownloads } from "./download-progress.js";
 import { describeAdapter } from "./adapter.js";
+import { beginRun, watchGpu } from "./gpu-watch.js";
 import { Interruption } from "./interruption.js";
 
 const KERNEL_FOLDER = "/opt/notebook";
@@ -91,6 +92,7 @@ async function loadImports(id, code) {
 
 async function run({ id, name, code }) {
   interruption.begin(id);
+  beginRun();
   post({ type: "start", id });
   try {
     await loadImports(id, code);
@@ -103,6 +105,7 @@ async function run({ id, name, code }) {
   } finally {
     interruption.end();
   }
+  watchGpu(id, () => runner.gpu_unfinished(), post);
 }
 
 /** Put a file that the person brought into the kernel's home folder. */

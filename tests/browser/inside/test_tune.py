@@ -43,8 +43,10 @@ def test_it_measures_every_variant_that_can(device: Any) -> None:
     from browsergpu import Tuning, tune
 
     before = device.memory.buffers
-    result = tune(device, ["gemm"])
+    told: list[tuple[int, int, str]] = []
+    result = tune(device, ["gemm"], progress=lambda *step: told.append(step))
     assert isinstance(result, Tuning)
+    assert told == [(0, 1, "gemm test"), (1, 1, "done")]
     assert device.memory.buffers == before
     times = result.seconds["gemm"]["test"]
     assert set(times) <= {variant.name for variant in device.variants.available("gemm")}
@@ -59,7 +61,9 @@ def test_it_measures_every_variant_that_can(device: Any) -> None:
 
 
 @pytest.mark.usefixtures("small_problems")
-def test_picks_are_remembered_until_they_are_forgotten(device: Any) -> None:
+def test_picks_are_remembered_until_they_are_forgotten(
+    device: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     from browsergpu import WasmBackend, forget_tuning, tune
 
     def of_a_new_device() -> Any:
@@ -69,6 +73,7 @@ def test_picks_are_remembered_until_they_are_forgotten(device: Any) -> None:
 
     assert of_a_new_device() == {}
     picks = tune(device, ["gemm"]).picks
+    assert "tune: 1 of 1  done" in capsys.readouterr().err
     assert of_a_new_device() == picks == device.variants.tuned
     forget_tuning(device)
     assert of_a_new_device() == device.variants.tuned == {}

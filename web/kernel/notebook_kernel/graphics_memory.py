@@ -1,4 +1,4 @@
-"""How much GPU memory the user's arrays and backends hold."""
+"""How much GPU memory the user's arrays and backends hold, and how much work waits for the GPU."""
 
 import sys
 from typing import Any
@@ -13,6 +13,12 @@ def in_use() -> dict[str, Any]:
         total["pooled"] += device.memory.pooled
         total["buffers"] += device.memory.buffers
     return total
+
+
+def unfinished() -> int:
+    """Dispatches that were recorded and that no GPU is known to have done."""
+    recorders = [device.recorder for device in _devices()]
+    return sum(recorder.unfinished for recorder in recorders if not recorder.is_lost)
 
 
 def _devices() -> list[Any]:

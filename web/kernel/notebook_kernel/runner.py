@@ -90,6 +90,12 @@ class Runner:
 
         return json.dumps(graphics_memory.in_use())
 
+    def gpu_unfinished(self) -> int:
+        """How much work the GPUs are not known to have done."""
+        from . import graphics_memory
+
+        return graphics_memory.unfinished()
+
 
 def _resolve(future: asyncio.Future[None]) -> None:
     if not future.done():

@@ -17,6 +17,7 @@ from browsergpu.kernels.family import Problem
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 from browsergpu.tools.tuning import problems
 from browsergpu.tools.tuning.clock import Clock, quickest_times
+from browsergpu.tools.tuning.progress import Progress, show_progress
 from browsergpu.tools.tuning.workgroups import (
     benchmark_workgroup_sizes_async,
     forget_workgroup_sizes_async,
@@ -51,28 +52,42 @@ class Tuning:
         return "\n".join(lines)
 
 
-def tune(device: Any = None, operations: Sequence[str] | None = None) -> Tuning:
+def tune(
+    device: Any = None,
+    operations: Sequence[str] | None = None,
+    progress: Progress | None = show_progress,
+) -> Tuning:
     """Measures every variant of the operations on this GPU and takes the quickest from now on.
 
     ``device`` is a Device, or a backend or executor that has one; None means the only one that is
     open. ``operations`` are names of operations that have variants ("gemm", "conv2d" …); all of
     them by default, and then the sizes of workgroups too. It takes some seconds on a GPU, minutes
-    on a software fallback.
+    on a software fallback. ``progress(done, total, what)`` is told how far it is, and what comes
+    next: by default a line of standard error shows it; None tells nobody.
 
     The browser keeps the picks for this site and GPU: devices that are opened later, in the page
     or its workers, start with them. Waits. Raises InvalidArgument where the device or an
     operation is not one.
     """
-    return platform.block_on(tune_async(device, operations), "tune")
+    return platform.block_on(tune_async(device, operations, progress), "tune")
 
 
-async def tune_async(device: Any = None, operations: Sequence[str] | None = None) -> Tuning:
+async def tune_async(
+    device: Any = None,
+    operations: Sequence[str] | None = None,
+    progress: Progress | None = show_progress,
+) -> Tuning:
     """:func:`tune` for callers that cannot block."""
     target = _device("tune", device)
     chosen = _chosen(target, operations)
     clock = Clock(target.recorder, target.features)
     seconds: dict[str, dict[str, dict[str, float]]] = {}
-    for problem in chosen:
+    tell = progress or _to_nobody
+    steps = [f"{problem.op} {problem.size_class}" for problem in chosen]
+    if operations is None:
+        steps.append("sizes of workgroups")
+    for done, problem in enumerate(chosen):
+        tell(done, len(steps), steps[done])
         times = await _times(target, clock, problem)
         if times:
             seconds.setdefault(problem.op, {})[problem.size_class] = times
@@ -83,10 +98,17 @@ async def tune_async(device: Any = None, operations: Sequence[str] | None = None
         picked.setdefault(op, {}).update(picks[op])
     sizes = target.workgroup_sizes
     if operations is None:
+        tell(len(chosen), len(steps), steps[-1])
         sizes = (await benchmark_workgroup_sizes_async(target)).sizes
     target.variants.tuned = picked
     stored = await tuned.save_picks(target.info, target.variants.tuned)
+    if steps:
+        tell(len(steps), len(steps), "done")
     return Tuning(picks, seconds, sizes, clock.name, stored)
+
+
+def _to_nobody(_done: int, _total: int, _what: str) -> None:
+    """Progress that nobody wants to hear of."""
 
 
 def forget_tuning(device: Any = None) -> None:
