@@ -367,8 +367,8 @@ def test_a_light_shows_the_gpus_work_which_counts_into_the_cells_time(
         }"""
     )
     index = notebook.start(
-        "import browsergpu as bg\nx = bg.ones((384, 384))\n"
-        "for _ in range(9):\n    x = (x @ x) / 384"
+        "import browsergpu as bg\nx = bg.ones((256, 256))\n"
+        "for _ in range(5):\n    x = (x @ x) / 256"
     )
     notebook.page.wait_for_function("lights.includes('GPU working') && lights.at(-1) === ''")
     timing = notebook.cell(index).locator(".cell-timing")

@@ -5,8 +5,17 @@ const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 const isThere = (button) => !button.disabled && button.offsetParent !== null;
 const buttonsOf = (toolbar) => [...toolbar.querySelectorAll("button")].filter(isThere);
 
+/** On a narrow screen the masthead goes away but for its toolbar: say how much that is. */
+function tellHeight(masthead) {
+  const toolbar = masthead.querySelector(".toolbar");
+  new ResizeObserver(() => {
+    masthead.style.setProperty("--above-toolbar", `${toolbar.offsetTop}px`);
+  }).observe(masthead);
+}
+
 /** Listen for all toolbars of `page`. */
 export function toolbarKeys(page) {
+  tellHeight(page.querySelector(".masthead"));
   page.addEventListener("keydown", (event) => {
     const toolbar = event.target.closest('[role="toolbar"]');
     if (!toolbar || !event.target.matches("button")) return;

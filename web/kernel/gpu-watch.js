@@ -2,28 +2,34 @@
 
 const LOOK_MS = 50;
 
-/** @type {number | null} */
-let watched = null;
+/** Ends the present watch. */
+let stop = () => {};
 
 /** A run begins: what the GPU still does cannot be told from its work. */
 export function beginRun() {
-  watched = null;
+  stop();
 }
 
 /** The run `id` has ended; `unfinished()` counts what the GPU has not done yet. */
 export function watchGpu(id, unfinished, post) {
-  watched = id;
   const ended = performance.now();
+  const tell = (working) =>
+    post({ type: "gpu", id, working, seconds: (performance.now() - ended) / 1000 });
   let looks = 0;
+  /** @type {number | undefined} */
+  let timer;
+  stop = () => {
+    if (timer !== undefined) tell(false);
+    clearTimeout(timer);
+    timer = undefined;
+  };
   const look = () => {
-    if (watched !== id) return;
+    timer = undefined;
     const working = unfinished() > 0;
     // What is done in a moment makes no light flicker.
-    if (!working || looks === 1) {
-      post({ type: "gpu", id, working, seconds: (performance.now() - ended) / 1000 });
-    }
+    if (!working || looks === 1) tell(working);
     looks += 1;
-    if (working) setTimeout(look, LOOK_MS);
+    if (working) timer = setTimeout(look, LOOK_MS);
   };
   look();
 }

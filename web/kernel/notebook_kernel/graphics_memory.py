@@ -1,5 +1,6 @@
 """How much GPU memory the user's arrays and backends hold, and how much work waits for the GPU."""
 
+import contextlib
 import sys
 from typing import Any
 
@@ -16,9 +17,15 @@ def in_use() -> dict[str, Any]:
 
 
 def unfinished() -> int:
-    """Dispatches that were recorded and that no GPU is known to have done."""
-    recorders = [device.recorder for device in _devices()]
-    return sum(recorder.unfinished for recorder in recorders if not recorder.is_lost)
+    """Dispatches that no GPU is known to have done; what was only recorded is sent to it now."""
+    count = 0
+    for device in _devices():
+        # What is wrong with a device is raised where the user's code meets it.
+        with contextlib.suppress(Exception):
+            if not device.recorder.is_lost:
+                device.recorder.submit()
+                count += device.recorder.unfinished
+    return count
 
 
 def _devices() -> list[Any]:

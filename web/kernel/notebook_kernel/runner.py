@@ -91,7 +91,7 @@ class Runner:
         return json.dumps(graphics_memory.in_use())
 
     def gpu_unfinished(self) -> int:
-        """How much work the GPUs are not known to have done."""
+        """How much work the GPUs have not done yet; what is recorded begins."""
         from . import graphics_memory
 
         return graphics_memory.unfinished()
