@@ -132,13 +132,26 @@ PIXEL = (
 )
 
 
+def test_links_within_a_notebook_lead_to_its_headings(notebook: NotebookPage) -> None:
+    open_cells(
+        notebook,
+        markdown("[go](#Far-below,-at-last) [back](#top)\n\n<p id='top'>start</p>" + "\n\nx" * 60),
+        markdown("## Far below, at last" + "\n\ny" * 60),
+    )
+    target = notebook.page.get_by_role("heading", name="Far below, at last")
+    expect(target).not_to_be_in_viewport()
+    notebook.page.get_by_role("link", name="go").click()
+    expect(target).to_be_in_viewport()
+    assert len(notebook.page.context.pages) == 1
+
+
 def test_formulas_tasks_and_attachments_of_text_cells(notebook: NotebookPage) -> None:
     source = (
         "An angle $\\theta_1 < 2$ costs $5 or $6, and `$x$` is code.\n\n"
         "$$\n\\int_0^1 x^2 \\, dx = \\frac{1}{3}\n$$\n\n"
         "\\begin{align}\na &= b \\\\\n&= c\n\\end{align}\n\n"
         "- [x] measured\n- [ ] written\n\n"
-        "![a dot](attachment:my%20dot.png)\n"
+        "![a dot](attachment:my%20dot.png) ![none](attachment:%E0%A4%A.png) [no](#%E0%A4%A)\n"
     )
     attachments = {"my dot.png": {"image/png": PIXEL}}
     open_cells(notebook, markdown(source, attachments=attachments))

@@ -2,13 +2,15 @@
  * Shows HTML from elsewhere in a shadow tree: its classes and ids are not the page's, clicks in it
  * come from a box of the page, and the box clips what would lie over its neighbours.
  */
+import { followAnchor } from "./anchors.js";
 import { element } from "./dom.js";
 
 /** The style sheet at that address, for shadow trees; it fills when it has arrived. */
 export function sharedSheet(url) {
   const { href } = new URL(url, location.href);
   const sheet = new CSSStyleSheet({ baseURL: href });
-  void fetch(href).then((response) => response.text()).then((text) => sheet.replace(text));
+  const filled = fetch(href).then((response) => response.text()).then((text) => sheet.replace(text));
+  filled.catch(() => {}); // without it all can be read, if not as nicely
   return sheet;
 }
 
@@ -26,5 +28,6 @@ export function foreignBox(kind, fragment) {
   const inside = element("div", { className: kind });
   inside.append(fragment);
   root.append(inside);
+  root.addEventListener("click", followAnchor);
   return element("div", { className: `foreign output-${kind}` }, host);
 }

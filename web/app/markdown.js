@@ -1,5 +1,6 @@
 /** Markdown, formulas and HTML from elsewhere, as boxes that cannot act for their reader. */
 import { marked } from "marked";
+import { decoded } from "./addresses.js";
 import { foreignBox } from "./foreign.js";
 import { mathExtensions, setMath } from "./math.js";
 import { safeFragment } from "./sanitize.js";
@@ -22,7 +23,7 @@ function withMath(box) {
 function attached(href, attachments) {
   const name = /^attachment:(.*)$/.exec(href)?.[1];
   if (!name) return href;
-  const files = attachments[name] ?? attachments[decodeURIComponent(name)] ?? {};
+  const files = attachments[name] ?? attachments[decoded(name)] ?? {};
   const [mime, data] = Object.entries(files).find(([one]) => one.startsWith("image/")) ?? [];
   return mime ? `data:${mime};base64,${data}` : href;
 }

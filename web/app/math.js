@@ -66,7 +66,11 @@ async function load() {
 export async function setMath(root) {
   const formulas = root.querySelectorAll(".math");
   if (formulas.length === 0) return;
-  const katex = await (loading ??= load());
+  const katex = await (loading ??= load()).catch(() => null);
+  if (katex === null) {
+    loading = null; // the next one tries again
+    return;
+  }
   root.adoptedStyleSheets.push(look);
   for (const formula of formulas) {
     const displayMode = formula.classList.contains("display");

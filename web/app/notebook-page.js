@@ -75,7 +75,10 @@ export function openNotebookPage(app) {
     "append-code": () => notebook.append({ type: "code" }).edit(),
     "append-markdown": () => notebook.append({ type: "markdown" }).edit(),
     "clear-outputs": () => notebook.clearOutputs(),
-    new: () => documents.new(),
+    new: () => {
+      documents.new();
+      notebook.current?.edit();
+    },
     open: () => found["notebook-picker"].click(),
     save: () => documents.save(),
     tour: () => void documents.tour(),
