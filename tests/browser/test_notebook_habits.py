@@ -72,6 +72,7 @@ def wait_in_view(notebook: NotebookPage, place: Locator) -> None:
 
 def test_cells_are_copied_cut_pasted_and_selected_as_in_jupyter(notebook: NotebookPage) -> None:
     # A new notebook's cell, and a cell that the toolbar adds, take what is typed.
+    notebook.press("New")
     expect(notebook.editor(0)).to_be_focused()
     notebook.press("Text")
     expect(notebook.editor(1)).to_be_focused()

@@ -122,7 +122,10 @@ export class Notebook extends EventTarget {
   }
 
   #insertAt(index, model) {
-    const cell = this.#make(model);
+    return this.#place(index, this.#make(model));
+  }
+
+  #place(index, cell) {
     this.#cells.splice(index, 0, cell);
     this.#root.insertBefore(cell.root, this.#root.children[index] ?? null);
     this.#renumber();
@@ -167,7 +170,7 @@ export class Notebook extends EventTarget {
     const taken = [];
     this.history.together(() => taken.push(...cells.map((cell) => this.#take(cell))));
     this.#current?.focus();
-    if (!taken.some(({ model }) => model.source.trim())) return;
+    if (taken.every(({ cell }) => cell.isEmpty)) return;
     showMessage(taken.length === 1 ? "Cell deleted." : `${taken.length} cells deleted.`, {
       action: {
         label: "Undo",
@@ -178,7 +181,8 @@ export class Notebook extends EventTarget {
 
   /** Take a cell out, so that it can be brought back. */
   #take(cell) {
-    const deletion = { index: this.#cells.indexOf(cell), model: cell.model };
+    // Kept as it is: what it still puts out, where it runs, comes back with it.
+    const deletion = { index: this.#cells.indexOf(cell), cell };
     this.#discard(cell);
     this.#deleted.push(deletion);
     this.history.record(() => this.undoDelete(deletion));
@@ -189,7 +193,7 @@ export class Notebook extends EventTarget {
     const index = this.#cells.indexOf(cell);
     if (index < 0) return;
     this.#cells.splice(index, 1);
-    cell.destroy();
+    cell.root.remove();
     if (this.#cells.length === 0) this.#insertAt(0, { type: "code" });
     this.#makeCurrent(this.#cells[Math.min(index, this.#cells.length - 1)]);
     this.#renumber();
@@ -201,7 +205,7 @@ export class Notebook extends EventTarget {
     const place = this.#deleted.indexOf(deletion);
     if (place < 0) return false;
     this.#deleted.splice(place, 1);
-    this.#insertAt(Math.min(deletion.index, this.#cells.length), deletion.model).focus();
+    this.#place(Math.min(deletion.index, this.#cells.length), deletion.cell).focus();
     return true;
   }
 
@@ -210,9 +214,7 @@ export class Notebook extends EventTarget {
     const made = models.map((model, offset) => this.#insertAt(index + offset, model));
     this.history.together(() => {
       this.history.record(() => {
-        // One that was deleted and brought back since is another object of the same id.
-        const ids = new Set(made.map(({ id }) => id));
-        for (const cell of this.cells) if (ids.has(cell.id)) this.#discard(cell);
+        for (const cell of made) this.#discard(cell);
         this.#current?.focus();
       });
       for (const cell of old) this.#take(cell);
