@@ -34,8 +34,8 @@ SLOW = [
     *(
         f"{_BROWSER}{name}.py"
         for name in (
-            "test_readme", "test_harness", "test_wheel", "test_draw", "test_notebook_cells",
-            "test_examples",
+            "test_readme", "test_harness", "test_notebook_habits", "test_wheel", "test_draw",
+            "test_notebook_cells", "test_examples",
         )
     ),
 ]  # fmt: skip
