@@ -1,4 +1,4 @@
-"""Puts a JupyterLite site together in the cache: jupyterlite-core, its Pyodide kernel, our wheel."""
+"""Puts a JupyterLite site together in the cache: JupyterLite, its Pyodide kernel, our wheel."""
 
 import hashlib
 import json

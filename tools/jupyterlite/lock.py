@@ -30,9 +30,7 @@ def closure(packages: Packages, names: Iterable[str]) -> dict[str, str]:
 def lacking(versions: Mapping[str, str], wheels: Iterable[Path]) -> dict[str, str]:
     """Those of the packages that no wheel is of."""
     there = {_identity(wheel) for wheel in wheels}
-    return {
-        name: version for name, version in versions.items() if (name, version) not in there
-    }
+    return {name: version for name, version in versions.items() if (name, version) not in there}
 
 
 def lock_of(lock: Mapping[str, Any], wheels: Iterable[Path]) -> dict[str, Any]:

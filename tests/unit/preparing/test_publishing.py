@@ -28,7 +28,12 @@ _VERSION = re.search(
 def run(*command: str | Path, folder: Path = REPOSITORY) -> str:
     """Run a program that must succeed; gives what it said."""
     finished = subprocess.run(
-        command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600
+        command,
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=600,
     )
     assert finished.returncode == 0, finished.stdout
     return finished.stdout
