@@ -73,8 +73,7 @@ def notebook(lab: Lab) -> Iterator[JupyterLite]:
         expect(notebook.cells).to_have_count(5)
         yield notebook
         page.context.close()
-    # Browsers ask for an icon at the top of the host; JupyterLite has it elsewhere.
-    problems.assert_none([problem for problem in found if "/favicon.ico" not in problem])
+    problems.assert_none(found)
 
 
 def test_its_notebook_computes_shows_a_picture_and_plots(notebook: JupyterLite) -> None:
