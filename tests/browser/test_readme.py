@@ -148,7 +148,7 @@ def test_the_files_it_names_exist() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("name", [*GUIDES, "gallery"])
+@pytest.mark.parametrize("name", [*GUIDES, "gallery", "embedding", "jupyterlite", "pyscript"])
 def test_the_files_that_a_guide_names_exist(name: str) -> None:
     links = re.findall(r"\]\(([^)#:]+)", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
     assert links

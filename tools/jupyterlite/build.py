@@ -30,11 +30,17 @@ class CannotBuild(Exception):
     """The site cannot be built; the message says why."""
 
 
+def check_folders(contents: Path, out: Path | None) -> None:
+    """Raises CannotBuild unless the contents are a folder, and the other is empty or not there."""
+    if not contents.is_dir():
+        raise CannotBuild(f"{contents} is no folder: --contents takes one of notebooks and files")
+    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise CannotBuild(f"{out} is not empty: --out takes a new folder, or an empty one")
+
+
 def ensure_site(layout: Layout, site: Site, contents: Path, progress: Progress) -> Path:
     """The folder of a JupyterLite site with our wheel and these contents; built where the one in
     the cache is of others. ``site`` is what `devsite.site.prepare` made ready."""
-    if not contents.is_dir():
-        raise CannotBuild(f"{contents} is no folder: --contents takes one of notebooks and files")
     cache = layout.cache / "jupyterlite"
     with cache_lock(layout.cache / "jupyterlite.lock", progress):
         built, stamp = cache / "site", cache / "site.json"
@@ -56,12 +62,6 @@ def ensure_site(layout: Layout, site: Site, contents: Path, progress: Progress) 
         # Last, so that a site whose building broke off is built anew.
         stamp.write_text(fingerprint, encoding="utf-8")
         return built
-
-
-def check_free(folder: Path) -> None:
-    """Raises CannotBuild unless the folder is empty or not there yet."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CannotBuild(f"{folder} is not empty: --out takes a new folder, or an empty one")
 
 
 def _wheels(cache: Path, site: Site, python: Path, progress: Progress) -> list[Path]:

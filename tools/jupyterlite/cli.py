@@ -11,7 +11,7 @@ from devsite.errors import SiteError
 from devsite.layout import Layout
 from devsite.progress import Console
 from devsite.site import prepare
-from jupyterlite.build import CONTENTS, CannotBuild, check_free, ensure_site
+from jupyterlite.build import CONTENTS, CannotBuild, check_folders, ensure_site
 from runner.problem import CannotPrepare
 
 
@@ -21,8 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(sys.stderr)
     layout = Layout()
     try:
-        if options.out is not None:
-            check_free(options.out)
+        check_folders(options.contents, options.out)
         built = ensure_site(layout, prepare(progress=console), options.contents, console)
         if options.out is not None:
             shutil.copytree(built, options.out, dirs_exist_ok=True)
