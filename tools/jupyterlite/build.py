@@ -10,6 +10,7 @@ from pathlib import Path
 
 from devsite.layout import Layout
 from devsite.lock import cache_lock
+from devsite.manifest import load_manifest
 from devsite.processes import run_program
 from devsite.progress import Progress
 from devsite.site import Site
@@ -46,7 +47,7 @@ def ensure_site(layout: Layout, site: Site, contents: Path, progress: Progress) 
         built, stamp = cache / "site", cache / "site.json"
         requirements = HERE / "requirements.txt"
         python = ensure_environment(cache / "venv", requirements, progress.note)
-        wheels = _wheels(cache, site, python, progress)
+        wheels = _wheels(cache, layout, site, python, progress)
         sources = [*sorted(HERE.glob("*.py")), requirements, *_files(contents), *wheels]
         fingerprint = json.dumps({"sources": _digest(sources)})
         if stamp.exists() and stamp.read_text(encoding="utf-8") == fingerprint:
@@ -64,9 +65,12 @@ def ensure_site(layout: Layout, site: Site, contents: Path, progress: Progress) 
         return built
 
 
-def _wheels(cache: Path, site: Site, python: Path, progress: Progress) -> list[Path]:
-    """Every wheel of the site: Pyodide's, ours, and what JupyterLite's kernel needs besides."""
-    own = [*site.roots["/pyodide/"].glob("*.whl"), site.wheel]
+def _wheels(
+    cache: Path, layout: Layout, site: Site, python: Path, progress: Progress
+) -> list[Path]:
+    """Every wheel of the site: our page's, ours, and what JupyterLite's kernel needs besides."""
+    pinned = [layout.files / file.path for file in load_manifest().under("pyodide")]
+    own = [*(path for path in pinned if path.suffix == ".whl"), site.wheel]
     needed = closure(_lock(site.roots["/pyodide/"])["packages"], _OF_THE_LOCK)
     wanted = [f"{name}=={version}" for name, version in lacking(needed, own).items()]
     cache.mkdir(parents=True, exist_ok=True)
