@@ -51,18 +51,20 @@ def why_no_gpu() -> str:
     )
 
 
-def block_on(coroutine: Coroutine[Any, Any, T], op: str) -> T:
+def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
     """Waits for a coroutine from plain Python, by JavaScript promise integration (JSPI).
 
-    Raises Unsupported, which names the ``_async`` twin, where Python cannot block: no JSPI in
-    the browser, or Python was entered by a synchronous call such as ``runPython``.
+    Raises Unsupported where Python cannot block: no JSPI in the browser, or Python was entered by a
+    synchronous call such as ``runPython``. The error names what to use ``instead``, unless told the
+    ``_async`` twin.
     """
     if not can_block():
         coroutine.close()
         raise Unsupported(
             op,
-            f"cannot block here; use `await {op}_async(...)`. Blocking needs a browser with JSPI "
-            "(Chrome 137+, Firefox 153+, Safari 27+) and Python entered by runPythonAsync",
+            f"cannot block here; use {instead or f'`await {op}_async(...)`'}. Blocking needs a "
+            "browser with JSPI (Chrome 137+, Firefox 153+, Safari 27+) and Python entered by "
+            "runPythonAsync",
         )
     values: list[T] = []
     errors: list[BaseException] = []
