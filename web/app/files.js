@@ -89,6 +89,17 @@ export class KernelFiles {
   }
 }
 
+/**
+ * The files that were dropped, each with its handle: what a promise gives, or null where the browser
+ * has none. To be asked while the event is being handled.
+ */
+function droppedFiles({ items = [] }) {
+  return [...items].flatMap((item) => {
+    const file = item.getAsFile();
+    return file ? [{ file, handle: item.getAsFileSystemHandle?.().catch(() => null) ?? null }] : [];
+  });
+}
+
 /** Call `take(files)` with what is dropped anywhere on the page; `veil` shows meanwhile. */
 export function acceptDrops(veil, take) {
   const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
@@ -104,6 +115,6 @@ export function acceptDrops(veil, take) {
     if (!hasFiles(event)) return;
     event.preventDefault();
     veil.hidden = true;
-    take([...(event.dataTransfer?.files ?? [])]);
+    take(droppedFiles(/** @type {any} */ (event.dataTransfer)));
   });
 }
