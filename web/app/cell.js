@@ -160,6 +160,7 @@ export class Cell {
   receive(message) {
     if (message.type === "stream") this.#area.stream(message.name, message.text);
     else if (message.type === "display") this.#area.display(message.data, message.metadata);
+    else if (message.type === "picture") this.#area.picture(message.canvas, message.picture);
   }
 
   /** The run is over: `ending` is the kernel's "done" message. */

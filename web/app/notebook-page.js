@@ -1,7 +1,6 @@
 /** Composes the notebook page: kernel, cells, files, status, keys. */
 import { acceptDrops, KernelFiles } from "./files.js";
 import { showBoot } from "./boot-view.js";
-import { CANVAS_ID, canvasMaker } from "./canvas.js";
 import { completionSource } from "./completion.js";
 import { Documents } from "./documents.js";
 import { fromTemplate, refs } from "./dom.js";
@@ -11,6 +10,7 @@ import { KernelClient } from "./kernel-client.js";
 import { machineApi } from "./machine.js";
 import { showMessage } from "./messages.js";
 import { Notebook } from "./notebook.js";
+import { pictureIn } from "./picture.js";
 import { Shelf } from "./shelf.js";
 import { commandKeys } from "./shortcuts.js";
 import { showStatus } from "./status.js";
@@ -25,9 +25,7 @@ export function openNotebookPage(app) {
   const found = refs(page);
   app.replaceChildren(page);
 
-  const kernel = new KernelClient({
-    makeCanvas: canvasMaker(found["canvas-frame"]), canvasId: CANVAS_ID,
-  });
+  const kernel = new KernelClient();
   showBoot(kernel, {
     box: found.boot, bar: found["boot-bar"], stage: found["boot-stage"],
     bytes: found["boot-bytes"],
@@ -107,7 +105,7 @@ export function openNotebookPage(app) {
   reactToKernel(kernel, page.querySelector('[data-action="interrupt"]'), restart);
   void documents.restore().then(() => shelf.tidy()).catch(() => {});
   kernel.start();
-  globalThis.browsergpu = machineApi(kernel, { onMessage: toConsole });
+  globalThis.browsergpu = machineApi(kernel, { onMessage: besideTheCells(found) });
 }
 
 function onPick(input, take) {
@@ -136,8 +134,14 @@ function reactToKernel(kernel, interruptButton, restart) {
   });
 }
 
-/** What code run through `browsergpu.run` prints belongs to no cell. */
-function toConsole(message) {
-  if (message.type === "stream") console.log(message.text.replace(/\n$/, ""));
-  else if (message.type === "display") console.log(message.data["text/plain"]);
+/** What code run through `browsergpu.run` prints and draws belongs to no cell. */
+function besideTheCells(found) {
+  const draw = pictureIn(found["canvas-frame"], () => {
+    found["canvas-panel"].hidden = false;
+  });
+  return (message) => {
+    if (message.type === "stream") console.log(message.text.replace(/\n$/, ""));
+    else if (message.type === "display") console.log(message.data["text/plain"]);
+    else if (message.type === "picture") draw(message);
+  };
 }
