@@ -25,7 +25,7 @@ def context(lab: Lab) -> Iterator[BrowserContext]:
     """One profile of the browser; its file chooser is that of an <input>."""
     context = lab.browser.new_context()
     context.set_default_timeout(GLANCE_MS)
-    context.add_init_script("if (!globalThis.keepPicker) delete globalThis.showOpenFilePicker")
+    context.add_init_script("delete globalThis.showOpenFilePicker")
     yield context
     context.close()
 
@@ -213,7 +213,6 @@ def test_every_tab_has_a_notebook_of_its_own_and_all_are_found_again(
 
 # A file that stands for one on disk: the browser's own, without the dialog that chooses it.
 _PICKER = """
-globalThis.keepPicker = true;
 globalThis.onDisk = async () => {
   const folder = await navigator.storage.getDirectory();
   return folder.getFileHandle("on disk.ipynb", { create: true });

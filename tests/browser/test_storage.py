@@ -241,6 +241,7 @@ def test_open_tabs_do_not_block_each_other(site: Site) -> None:
     expect(first.cell(0)).to_contain_text("of_the_last = 2")
     second = site.notebook(kernel=False)
     expect(second.cell(0)).to_contain_text("Python on your GPU")
+    second.new()
     keep(first, "in_the_first_tab = 1")
     keep(second, "in_the_second_tab = 2")
 

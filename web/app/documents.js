@@ -48,14 +48,16 @@ export class Documents {
     this.#autosave = new Autosave({
       snapshot: () => this.#snapshot(),
       save: (record) => storage.put(record),
-      saveAtOnce: (record) => {
-        storage.putAtOnce(record);
-        for (const away of this.#away.values()) storage.putAtOnce(stored(away));
-      },
+      saveAtOnce: (record) => storage.putAtOnce(record),
       report: (state, error) => this.#report(state, error),
     });
     notebook.addEventListener("change", () => this.#touch());
     title.addEventListener("input", () => this.#touch());
+    addEventListener("pagehide", () => {
+      for (const { record, ...away } of this.#away.values()) {
+        storage.putAtOnce(stored({ ...away, record: { ...record, saved: Date.now() } }));
+      }
+    });
   }
 
   #snapshot() {
@@ -64,8 +66,8 @@ export class Documents {
   }
 
   #touch() {
-    this.#record.saved = Date.now();
-    this.#record.untouched = false;
+    const now = Date.now();
+    Object.assign(this.#record, { saved: now, used: now, untouched: false });
     this.#autosave.touch();
   }
 

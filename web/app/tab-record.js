@@ -6,7 +6,7 @@ const SHOWN = "browsergpu-record";
 const LEFT = "browsergpu-record-left";
 const LOCK = "browsergpu-record ";
 /** How long the page that a reload has left may take to let its record go. */
-const LEAVING_MS = 10_000;
+const LEAVING_MS = 5000;
 
 export class TabRecord {
   /** @type {Map<string, () => void>} */

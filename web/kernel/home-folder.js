@@ -56,10 +56,12 @@ export class HomeFolder {
   /** @type {Map<string, string>} why a file is not kept */
   #problems = new Map();
   #storing = Promise.resolve();
+  #told = "";
 
   /**
    * `fs` is Emscripten's; `kept` is what `readKept` found, which is put into the folder `home`.
-   * `report` gets `{files: [{path, size, problem}], reason}` whenever it has been looked at.
+   * `report` gets `[{path, size, problem}]` when the files are others than before; `problem` says why
+   * one is not kept.
    */
   constructor(fs, home, kept, report) {
     this.#fs = fs;
@@ -114,7 +116,9 @@ export class HomeFolder {
     const files = [...this.#look()].filter(([, about]) => about !== null).map(([path, about]) => ({
       path, size: about.size, problem: this.#problems.get(path) ?? this.#reason,
     }));
-    this.#report({ files, reason: this.#reason });
+    const present = JSON.stringify(files);
+    if (present !== this.#told) this.#report(files);
+    this.#told = present;
   }
 
   /** What lies in the folder now. */

@@ -80,7 +80,7 @@ async function boot({ interruptBuffer }) {
   // After a fatal error, such as an overflown stack, pending promises never settle.
   pyodide._api.on_fatal = (error) =>
     post({ type: "failed", request: "run", id: null, message: String(error) });
-  home = new HomeFolder(pyodide.FS, HOME, await kept, (files) => post({ type: "files", ...files }));
+  home = new HomeFolder(pyodide.FS, HOME, await kept, (files) => post({ type: "files", files }));
   interruption = new Interruption(pyodide, interruptBuffer);
   const module = pyodide.pyimport("notebook_kernel.runner");
   runner = module.start((text) => post(JSON.parse(text)), interruption);
