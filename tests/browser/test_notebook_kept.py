@@ -211,6 +211,26 @@ def test_every_tab_has_a_notebook_of_its_own_and_all_are_found_again(
         expect(last.editor(0)).to_have_text(source)
 
 
+def test_leaving_a_large_notebook_right_after_typing_loses_nothing(tab: Tab) -> None:
+    """It is too large for what is stored before the page is gone."""
+    notebook = tab()
+    file = file_of("large = 1", "large.ipynb")
+    cells = json.loads(file["buffer"])
+    cells["cells"][0]["outputs"] = [
+        {"output_type": "stream", "name": "stdout", "text": "many words " * 700_000}
+    ]
+    with notebook.page.expect_file_chooser() as chosen:
+        notebook.press("Open")
+    chosen.value.set_files({**file, "buffer": json.dumps(cells).encode()})
+    expect(name(notebook)).to_have_value("large")
+    notebook.wait_kept()
+    notebook.editor(0).click()
+    notebook.page.keyboard.press("Control+End")
+    notebook.page.keyboard.type("23")
+    notebook.page.reload()
+    expect(notebook.editor(0)).to_have_text("large = 123")
+
+
 # A file that stands for one on disk: the browser's own, without the dialog that chooses it.
 _PICKER = """
 globalThis.onDisk = async () => {

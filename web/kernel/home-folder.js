@@ -108,8 +108,19 @@ export class HomeFolder {
 
   /** Keep what changes while something goes on; gives the function that ends it. */
   watch() {
-    const timer = setInterval(() => void this.keep(), LOOK_MS);
-    return () => clearInterval(timer);
+    let ended = false;
+    const look = async () => {
+      const begun = performance.now();
+      await this.keep();
+      // Large files that grow must not be copied all the time.
+      const pause = Math.max(LOOK_MS, 4 * (performance.now() - begun));
+      if (!ended) timer = setTimeout(look, pause);
+    };
+    let timer = setTimeout(look, LOOK_MS);
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+    };
   }
 
   tell() {
