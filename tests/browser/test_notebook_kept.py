@@ -188,7 +188,7 @@ def test_every_tab_has_a_notebook_of_its_own_and_all_are_found_again(
 
     # The browser copies a tab's sessionStorage into one that it opens or duplicates.
     with context.expect_page() as opened:
-        first.page.evaluate("() => { window.open('/favicon.svg'); }")
+        first.page.evaluate("() => { window.open('about:blank'); }")
     copy = tab(opened.value)
     expect(name(copy)).to_have_value("one (copy)")
     expect(copy.editor(0)).to_have_text("first_tab = 1")

@@ -16,15 +16,19 @@ from harness.problems import assert_none
 from playwright.sync_api import Locator, expect
 
 
+FLAT = """
+import browsergpu as bg
+
+def flat(r, g, b, height=300, width=400):
+    return bg.ones((height, width, 3)) * bg.asarray([r, g, b])
+"""
+
+
 @pytest.fixture(scope="module")
 def notebook(lab: Lab) -> Iterator[NotebookPage]:
     with open_notebook(lab) as (notebook, problems):
         notebook.new()
-        notebook.run(
-            "import browsergpu as bg\n"
-            "def flat(r, g, b, height=300, width=400):\n"
-            "    return bg.ones((height, width, 3)) * bg.asarray([r, g, b])"
-        )
+        notebook.run(FLAT)
         yield notebook
         assert_none(problems)
 
@@ -81,9 +85,7 @@ def test_they_are_saved_with_their_cell_and_there_after_a_reload(notebook: Noteb
     notebook.page.reload()
     check()
     notebook.wait_idle()
-    notebook.run(
-        "import browsergpu as bg\nflat = lambda *c: bg.ones((300, 400, 3)) * bg.asarray(c)"
-    )
+    notebook.run(FLAT)
 
 
 def test_a_loop_that_never_waits_is_seen_while_it_runs(notebook: NotebookPage) -> None:

@@ -32,7 +32,7 @@ SMALL = {
 }
 
 
-FLAT_PNG = 3000  # bytes; that of a canvas of one colour has less
+FLAT_PNG = 1500  # bytes; that of a canvas of one colour has less
 
 TOUR = GALLERY.parents[1] / "web" / "tour.ipynb"
 SMALLER = {"1_000_000": "10_000", "n = 512": "n = 128"}  # of the tour
