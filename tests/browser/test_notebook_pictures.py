@@ -15,7 +15,6 @@ from harness.pixels import Pixels, screenshot
 from harness.problems import assert_none
 from playwright.sync_api import Locator, expect
 
-
 FLAT = """
 import browsergpu as bg
 
