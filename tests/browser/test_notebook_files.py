@@ -164,15 +164,22 @@ def test_a_trace_of_a_profile_can_be_had(notebook: NotebookPage) -> None:
 
 
 def test_a_run_that_never_ends_loses_no_file(notebook: NotebookPage) -> None:
-    """What it wrote is kept while it waits, and the restart has it."""
+    """What it wrote is kept while it waits; so is what another tab wrote meanwhile."""
     notebook.start(
         "import asyncio\nopen('early.txt', 'w').write('written while it runs')\n"
         "await asyncio.Event().wait()"
     )
     expect(row(notebook, "early.txt")).to_be_visible()
+    other = NotebookPage(notebook.page.context.new_page(), notebook.url)
+    other.open()
+    expect(row(other, "early.txt")).to_be_visible()
+    other.new()
+    other.run("open('theirs.txt', 'w').write('of another tab')")
+    other.page.close()
     notebook.press("Restart")
     notebook.wait_idle()
     assert downloaded(notebook, "early.txt") == b"written while it runs"
+    assert downloaded(notebook, "theirs.txt") == b"of another tab"
 
 
 def test_a_browser_that_keeps_no_files_says_so(notebook: NotebookPage) -> None:
