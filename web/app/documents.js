@@ -33,7 +33,7 @@ export class Documents {
   /** @type {Promise<unknown>} */
   #writing = Promise.resolve();
   /**
-   * Notebooks that were left while a cell of theirs was running, by their record's id.
+   * Notebooks that were left and are not stored yet, or whose cells still run, by their record's id.
    * @type {Map<string, {sheet: import("./sheet.js").Sheet, record: About, title: string}>}
    */
   #away = new Map();
