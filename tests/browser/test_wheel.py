@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -54,6 +55,33 @@ def test_one_install_is_all_it_takes(bare: BarePage, lab: Lab) -> None:
     assert bare.run(awaiting) < 1e-4
     assert requested, "the wheel came from nowhere"
     assert {path.split("/")[1] for path in requested} <= {"tests", "pyodide", "wheel"}
+
+
+def test_a_file_is_handed_to_the_browsers_downloads(bare: BarePage, lab: Lab) -> None:
+    bare.install([lab.wheel_url])
+    bare.run("""
+        import browsergpu
+        from browsergpu.errors import Unsupported
+
+        with open("a.txt", "w") as file:
+            file.write("of a page")
+    """)
+    if bare.kernel == "main":
+        with bare.page.expect_download() as download:
+            bare.run("browsergpu.download('a.txt', 'b.txt')")
+        assert download.value.suggested_filename == "b.txt"
+        assert Path(download.value.path()).read_text(encoding="utf-8") == "of a page"
+        return
+    message = bare.run("""
+        try:
+            browsergpu.download("a.txt")
+            message = "nothing was raised"
+        except Unsupported as error:
+            message = str(error)
+        message
+    """)
+    assert "browsergpuDownload" in message
+    assert "JupyterLite" in message
 
 
 def test_where_python_cannot_block(bare: BarePage, lab: Lab) -> None:
