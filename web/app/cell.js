@@ -22,10 +22,10 @@ export class Cell {
 
   /** `actions(cell)` gives the notebook's reactions; see notebook.js. */
   constructor(model, { actions, complete }) {
-    const { id = newCellId(), type, source = "", metadata = {}, attachments } = model;
+    const { id = newCellId(), type, source = "", metadata = {}, attachments, shape } = model;
     this.id = id;
     this.type = type;
-    this.#extras = { metadata, attachments };
+    this.#extras = { metadata, attachments, shape };
     this.#doc = source;
     this.#actions = actions(this);
     this.#complete = complete;
@@ -181,6 +181,7 @@ export class Cell {
     if (message.type === "gpu" && message.seconds > 0.001) this.#showTiming(this.#seconds, message);
     if (message.type === "stream") this.#area.stream(message.name, message.text);
     else if (message.type === "display") this.#area.display(message.data, message.metadata);
+    else if (message.type === "picture") this.#area.picture(message.canvas, message.picture);
   }
 
   /** The run is over: `ending` is the kernel's "done" message. */

@@ -42,9 +42,4 @@ export class History {
       this.#undoing = false;
     }
   }
-
-  /** Another notebook: nothing of the old one comes back. */
-  clear() {
-    this.#steps = [];
-  }
 }

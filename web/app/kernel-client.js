@@ -18,12 +18,11 @@ const ANSWER_MS = 2000;
 /**
  * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
  * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect), "widget" (what
- * a control of a cell is told; widgets.js), "gpu" ({working}: whether the GPU has work of a run left).
+ * a control of a cell is told; widgets.js), "gpu" ({working}: whether the GPU has work of a run
+ * left), "files" (what lies in its home folder, see home-folder.js), "download" ({name, bytes}).
  * States: loading, idle, busy, interrupting, dead.
  */
 export class KernelClient extends EventTarget {
-  #makeCanvas;
-  #canvasId;
   /** @type {Worker | null} */
   #worker = null;
   /** @type {SharedArrayBuffer | null} */
@@ -47,13 +46,6 @@ export class KernelClient extends EventTarget {
   ready = null;
   info = null;
 
-  /** `makeCanvas` gives a fresh canvas element: each can be handed to a worker only once. */
-  constructor({ makeCanvas, canvasId }) {
-    super();
-    this.#makeCanvas = makeCanvas;
-    this.#canvasId = canvasId;
-  }
-
   start() {
     const ready = Promise.withResolvers();
     // Whoever does not await it still hears of a failure through the state.
@@ -61,7 +53,6 @@ export class KernelClient extends EventTarget {
     this.ready = ready.promise;
     this.info = null;
     this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
-    const canvas = this.#makeCanvas().transferControlToOffscreen();
     const worker = new Worker(new URL("../kernel/worker.js", import.meta.url), { type: "module" });
     this.#worker = worker;
     worker.onmessage = ({ data }) => {
@@ -74,12 +65,7 @@ export class KernelClient extends EventTarget {
       this.#die(event.message || "the kernel's script could not be loaded", ready);
     };
     this.#setState("loading");
-    worker.postMessage(
-      {
-        type: "boot", canvas, canvasId: this.#canvasId, interruptBuffer: this.#buffer,
-      },
-      [canvas],
-    );
+    worker.postMessage({ type: "boot", interruptBuffer: this.#buffer });
   }
 
   /** End the worker, whatever it does, and start a fresh one. What was queued is rejected. */
@@ -91,7 +77,7 @@ export class KernelClient extends EventTarget {
   /**
    * Run code after everything queued before it; `name()`, asked when its turn comes, stands for
    * a file name in tracebacks. Resolves to how it ended (see runner.py);
-   * `listener` gets the messages on the way: start, stream, display, loading. When a run of a
+   * `listener` gets the messages on the way: start, stream, display, picture, loading. When a run of a
    * `group` fails, or is interrupted, what is queued of that group is not run any more.
    */
   run({ name, code, listener = () => {}, group = null }) {
@@ -142,12 +128,27 @@ export class KernelClient extends EventTarget {
   }
 
   /** Put bytes into the kernel's home folder; resolves to the path. */
-  async writeFile(name, bytes) {
+  writeFile(name, bytes) {
+    return this.#call({ type: "file", name, bytes });
+  }
+
+  /** The bytes of a file in the kernel's home folder, when the kernel has time. */
+  readFile(path) {
+    return this.#call({ type: "read", path });
+  }
+
+  /** Delete a file in the kernel's home folder; resolves to its bytes. */
+  deleteFile(path) {
+    return this.#call({ type: "delete", path });
+  }
+
+  /** Ask what the kernel answers even if it must finish something first; null after a restart. */
+  async #call(question) {
     await this.ready;
     const id = this.#nextId++;
     const answer = Promise.withResolvers();
     this.#answers.set(id, answer);
-    this.#send({ type: "file", id, name, bytes });
+    this.#send({ ...question, id });
     return answer.promise;
   }
 
@@ -179,6 +180,7 @@ export class KernelClient extends EventTarget {
     else if (type === "file") this.#answer(id, message.path);
     else if (type === "done") this.#finish(message);
     else if (type === "failed") this.#fail(message, ready);
+    else if (type === "files" || type === "download") this.#emit(type, message);
     else if (type === "interrupted") clearTimeout(this.#computingTimer);
     else this.#deliver(message);
   }

@@ -1,8 +1,8 @@
 /** The list of cells: their order, which one is current, running them, loading and saving. */
 import { Cell } from "./cell.js";
-import { History } from "./history.js";
 import { announce, showMessage } from "./messages.js";
 import { formatSeconds } from "./dom.js";
+import { Sheet } from "./sheet.js";
 
 /** Runs of this group stop together when one of them fails. */
 const CELLS = "cells";
@@ -12,13 +12,10 @@ export class Notebook extends EventTarget {
   #root;
   #kernel;
   #complete;
-  #cells = [];
+  #sheet = new Sheet({ metadata: {} }, []);
   /** @type {Cell | null} */
   #current = null;
-  #metadata = {};
-  #deleted = [];
   #count = 0;
-  history = new History();
 
   constructor({ root, kernel, complete }) {
     super();
@@ -34,31 +31,51 @@ export class Notebook extends EventTarget {
     });
   }
 
-  /** The notebook as ipynb.js takes it. */
-  get model() {
-    return { metadata: this.#metadata, cells: this.#cells.map((cell) => cell.model) };
+  /** What is shown. */
+  get sheet() {
+    return this.#sheet;
+  }
+
+  get #cells() {
+    return this.#sheet.cells;
   }
 
   get cells() {
     return [...this.#cells];
   }
 
+  /** What was done to the cells of what is shown. */
+  get history() {
+    return this.#sheet.history;
+  }
+
   get current() {
     return this.#current;
   }
 
-  /** Show a notebook as ipynb.js gives it. What was deleted from the old one is forgotten. */
-  load({ metadata, cells }) {
-    for (const cell of this.#cells) cell.destroy();
-    this.#metadata = metadata;
-    this.#deleted = [];
-    this.history.clear();
-    this.#cells = (cells.length > 0 ? cells : [{ type: "code" }]).map((one) => this.#make(one));
-    this.#root.replaceChildren(...this.#cells.map((cell) => cell.root));
-    this.#current = null;
-    this.#makeCurrent(this.#cells[0]);
+  /**
+   * Show a notebook as ipynb.js gives it, or a sheet that was shown before. What cannot be shown
+   * changes nothing. The sheet that was shown until now is left as it is.
+   */
+  show(notebook) {
+    const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook);
+    this.#root.replaceChildren(...sheet.cells.map((cell) => cell.root));
+    this.#sheet = sheet;
+    this.#makeCurrent(sheet.cells[0]);
     this.#renumber();
-    this.#changed();
+  }
+
+  #sheetOf(notebook) {
+    /** @type {Cell[]} */
+    const cells = [];
+    try {
+      const models = notebook.cells.length > 0 ? notebook.cells : [{ type: "code" }];
+      for (const model of models) cells.push(this.#make(model));
+    } catch (error) {
+      for (const cell of cells) cell.destroy();
+      throw error;
+    }
+    return new Sheet(notebook, cells);
   }
 
   #make(model) {
@@ -184,7 +201,7 @@ export class Notebook extends EventTarget {
     // Kept as it is: what it still puts out, where it runs, comes back with it.
     const deletion = { index: this.#cells.indexOf(cell), cell };
     this.#discard(cell);
-    this.#deleted.push(deletion);
+    this.#sheet.deleted.push(deletion);
     this.history.record(() => this.undoDelete(deletion));
     return deletion;
   }
@@ -201,10 +218,10 @@ export class Notebook extends EventTarget {
   }
 
   /** Bring back a deleted cell, the last one unless told which. */
-  undoDelete(deletion = this.#deleted.at(-1)) {
-    const place = this.#deleted.indexOf(deletion);
-    if (place < 0) return false;
-    this.#deleted.splice(place, 1);
+  undoDelete(deletion) {
+    const { deleted } = this.#sheet;
+    if (!deleted.includes(deletion)) return false;
+    deleted.splice(deleted.indexOf(deletion), 1);
     this.#place(Math.min(deletion.index, this.#cells.length), deletion.cell).focus();
     return true;
   }
@@ -252,6 +269,15 @@ export class Notebook extends EventTarget {
       return true;
     }
     cell.setState("queued");
+    const sheet = this.#sheet;
+    const running = this.#execute(cell, () => {
+      if (sheet === this.#sheet) this.#changed();
+    });
+    sheet.track(running);
+    return running;
+  }
+
+  async #execute(cell, changed) {
     try {
       const ending = await this.#kernel.run({
         code: cell.source,
@@ -263,7 +289,7 @@ export class Notebook extends EventTarget {
         },
         listener: (message) => {
           cell.receive(message);
-          this.#changed();
+          changed();
         },
       });
       cell.finish(ending);
@@ -276,7 +302,7 @@ export class Notebook extends EventTarget {
       announce(error.message);
       return false;
     } finally {
-      this.#changed();
+      changed();
     }
   }
 

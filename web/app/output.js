@@ -1,22 +1,27 @@
 /** What a cell printed, showed and raised, on the page and in nbformat's form. */
 import { element } from "./dom.js";
 import { htmlBox, latexBox, markdownBox } from "./markdown.js";
+import { Picture, setShownWidth } from "./picture.js";
 import { isForTerminals, terminalText } from "./stream-text.js";
 import { WIDGET, widgets } from "./widgets.js";
 
-/** @type {[mime: string, render: (data: string, alt: string) => HTMLElement][]} */
+/** @type {[mime: string, render: (data: string, alt: string, metadata: any) => HTMLElement][]} */
 const RENDERERS = [
   ["text/html", htmlBox],
   ["image/svg+xml", (svg, alt) => image(svgUrl(svg), alt)],
-  ["image/png", (data, alt) => image(`data:image/png;base64,${data}`, alt)],
+  ["image/png", (data, alt, metadata) => image(`data:image/png;base64,${data}`, alt, metadata)],
   ["image/jpeg", (data, alt) => image(`data:image/jpeg;base64,${data}`, alt)],
   ["text/markdown", (source) => markdownBox(source)],
   ["text/latex", latexBox],
   ["text/plain", (text) => preformatted("output-text", text)],
 ];
 
-function image(src, alt) {
-  return element("img", { src, alt: alt || "Image output" });
+function image(src, alt, { width } = /** @type {{width?: number}} */ ({})) {
+  const shown = element("img", { src, alt: alt || "Image output" });
+  if (Number.isFinite(width)) {
+    shown.addEventListener("load", () => setShownWidth(shown, shown.naturalWidth, width));
+  }
+  return shown;
 }
 
 // As an image an SVG can neither run scripts nor load anything.
@@ -31,11 +36,11 @@ function preformatted(className, text) {
   return box;
 }
 
-function renderData(data) {
+function renderData(data, metadata = {}) {
   const found = RENDERERS.find(([mime]) => mime in data);
   if (!found) return preformatted("output-text", `[${Object.keys(data).join(", ")}]`);
   const [mime, render] = found;
-  return render(data[mime], data["text/plain"]);
+  return render(data[mime], data["text/plain"], metadata[mime] ?? {});
 }
 
 export class OutputArea {
@@ -46,6 +51,8 @@ export class OutputArea {
   #stream = null;
   /** Whether the next output takes the place of all that is there. */
   #clearsNext = false;
+  /** @type {Map<string, Picture>} what the run drew, by the names of its canvases */
+  #pictures = new Map();
 
   constructor(root) {
     this.#root = root;
@@ -57,20 +64,24 @@ export class OutputArea {
     if (type === "clear") this.#clearsNext = message.wait || this.clear();
     else if (type === "stream") this.stream(message.name, message.text);
     else if (type === "display") this.display(data, metadata);
+    else if (type === "picture") this.picture(message.canvas, message.picture);
   }
 
   clear() {
     this.#clearsNext = false;
     this.#outputs = [];
     this.#stream = null;
+    this.#pictures.clear();
     this.#root.replaceChildren();
   }
 
   /** The outputs in nbformat's form. */
   get outputs() {
     // A file has what controls show, not the controls: those need the Python that made them.
-    return this.#outputs.flatMap((output) =>
-      (WIDGET in (output.data ?? {}) ? widgets.plain(output.data[WIDGET]) : [output]));
+    return this.#outputs.flatMap((output) => {
+      if (output instanceof Picture) return [output.output];
+      return WIDGET in (output.data ?? {}) ? widgets.plain(output.data[WIDGET]) : [output];
+    });
   }
 
   /** Show outputs of a notebook file. */
@@ -93,6 +104,19 @@ export class OutputArea {
 
   display(data, metadata) {
     this.#add({ output_type: "display_data", data, metadata });
+  }
+
+  /** Show a picture that was drawn on a canvas, in place of what was drawn on it before. */
+  picture(canvas, bitmap) {
+    let picture = this.#pictures.get(canvas);
+    if (!picture) {
+      picture = new Picture(canvas);
+      this.#pictures.set(canvas, picture);
+      this.#outputs.push(picture);
+      this.#stream = null;
+      this.#root.append(element("div", { className: "output display_data" }, picture.root));
+    }
+    picture.show(bitmap);
   }
 
   result(executionCount, data, metadata) {
@@ -129,7 +153,7 @@ export class OutputArea {
     } else {
       const tree = output.data[WIDGET];
       box.append(tree ? widgets.show(tree, this, (root) => new OutputArea(root))
-        : renderData(output.data));
+        : renderData(output.data, output.metadata));
     }
     return box;
   }

@@ -4,7 +4,9 @@ import { bootFiles } from "./boot-files.js";
 import { watchDownloads } from "./download-progress.js";
 import { describeAdapter } from "./adapter.js";
 import { beginRun, watchGpu } from "./gpu-watch.js";
+import { HomeFolder, readKept } from "./home-folder.js";
 import { Interruption } from "./interruption.js";
+import { Pictures } from "./pictures.js";
 
 const KERNEL_FOLDER = "/opt/notebook";
 const KERNEL_MODULES = [
@@ -18,6 +20,10 @@ const INTERRUPTED = {
   traceback: "KeyboardInterrupt\n", full: "KeyboardInterrupt\n",
 };
 
+/** @type {HomeFolder} */
+let home;
+/** @type {Pictures} */
+let pictures;
 let interruption;
 let pyodide;
 let runner;
@@ -34,12 +40,20 @@ async function readKernelModules() {
   }));
 }
 
-async function boot({ canvas, canvasId, interruptBuffer }) {
+async function boot({ interruptBuffer }) {
+  pictures = new Pictures(
+    ({ run: id, canvas, picture }) => post({ type: "picture", id, canvas, picture }, [picture]),
+    () => runner.active_run(),
+  );
   // browsergpu looks here for a canvas: a worker has no document to search.
-  (globalThis.browsergpuCanvases ??= new Map()).set(canvasId, canvas);
+  globalThis.browsergpuCanvases = /** @type {any} */ (pictures);
   // And here for the translator of SPIR-V, which it loads when it meets some.
   globalThis.browsergpuNagaUrl = "/vendor/naga-wasm/dist/index.js";
 
+  // And here for what takes a download: a worker has no document to click in.
+  globalThis.browsergpuDownload = (name, bytes) => post({ type: "download", name, bytes });
+
+  const kept = readKept();
   post({ type: "boot", stage: "Looking up the files" });
   const { lockFile, wheel, files } = await bootFiles();
   const downloads = watchDownloads(files, (progress) => post({ type: "boot", ...progress }));
@@ -68,10 +82,12 @@ async function boot({ canvas, canvasId, interruptBuffer }) {
   // After a fatal error, such as an overflown stack, pending promises never settle.
   pyodide._api.on_fatal = (error) =>
     post({ type: "failed", request: "run", id: null, message: String(error) });
+  home = new HomeFolder(pyodide.FS, HOME, await kept, (files) => post({ type: "files", files }));
   interruption = new Interruption(pyodide, interruptBuffer);
   const module = pyodide.pyimport("notebook_kernel.runner");
   runner = module.start((text) => post(JSON.parse(text)), interruption);
   module.destroy();
+  home.tell();
   post({
     type: "ready",
     python: pyodide.runPython("import platform; platform.python_version()"),
@@ -94,6 +110,7 @@ async function run({ id, name, code }) {
   interruption.begin(id);
   beginRun();
   post({ type: "start", id });
+  const endWatch = home.watch();
   try {
     await loadImports(id, code);
     if (!interruption.arm(() => runner.cancel())) {
@@ -101,24 +118,23 @@ async function run({ id, name, code }) {
       return;
     }
     const ending = JSON.parse(await runner.run.callPromising(id, name, code));
+    pictures.flush();
+    await home.keep();
     post({ type: "done", id, ...ending });
   } finally {
+    endWatch();
     interruption.end();
   }
   watchGpu(id, () => runner.gpu_unfinished(), post);
 }
 
-/** Put a file that the person brought into the kernel's home folder. */
-function writeFile({ id, name, bytes }) {
-  const path = `${HOME}/${name}`;
-  pyodide.FS.writeFile(path, new Uint8Array(bytes));
-  post({ type: "file", id, path });
-}
-
 const handlers = {
   boot,
   run,
-  file: writeFile,
+  file: async ({ id, name, bytes }) =>
+    post({ type: "file", id, path: await home.write(name, new Uint8Array(bytes)) }),
+  read: ({ id, path }) => post({ type: "answer", id, value: home.read(path) }),
+  delete: async ({ id, path }) => post({ type: "answer", id, value: await home.delete(path) }),
   interrupt: ({ id }) => {
     if (interruption.whileWaiting(id)) post({ type: "interrupted", id });
   },

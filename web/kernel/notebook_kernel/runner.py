@@ -84,6 +84,11 @@ class Runner:
         """Completions for the code before the cursor, as JSON."""
         return json.dumps(completion.complete(before, self.namespace))
 
+    def active_run(self) -> int | None:
+        """The run that the code that calls this belongs to; None before the first."""
+        shown = outputs.active()
+        return None if shown is None else shown.run_id
+
     def status(self) -> str:
         """GPU memory that arrays and backends hold, as JSON."""
         from . import graphics_memory
