@@ -12,6 +12,8 @@ from devsite.lock import cache_lock
 from devsite.manifest import Manifest, load_manifest
 from devsite.packages import npm, pip
 from devsite.progress import Progress
+from devsite.site_lock import NAME as LOCK
+from devsite.site_lock import write_site_lock
 from devsite.store import Store
 from devsite.wheel import ensure_wheel
 
@@ -59,6 +61,9 @@ def prepare(
                 sources: list[Source] = [first, first, npm(progress), pip(progress)]
                 fetch_files(files, sources, store, progress)
             builders = [store.path(file) for file in manifest.under("build")]
+            for file in manifest.files:
+                if file.path == f"pyodide/{LOCK}":
+                    write_site_lock(store.path(file), manifest.lock, layout.lock, layout.temporary)
             wheel = ensure_wheel(layout, builders, progress, rebuild=refresh)
         finally:
             # A thread that was called off while it waited for a server leaves its file.
@@ -66,6 +71,7 @@ def prepare(
     roots = {
         "/": layout.web,
         "/gallery/": layout.gallery,
+        "/lock/": layout.lock,
         "/pyodide/": layout.files / "pyodide",
         "/vendor/": layout.files / "vendor",
         "/wheel/": layout.wheel,

@@ -1,6 +1,7 @@
 /** One cell: its source, its outputs, and how they look. It knows nothing of its neighbours. */
 import { formatSeconds, fromTemplate, refs } from "./dom.js";
 import { createEditor } from "./editor.js";
+import { askAfter } from "./input-field.js";
 import { newCellId } from "./ipynb.js";
 import { renderMarkdown } from "./markdown.js";
 import { OutputArea } from "./output.js";
@@ -17,6 +18,8 @@ export class Cell {
   #extras;
   #doc;
   #state = "idle";
+  /** Takes the field of `input()` away, where there is one. */
+  #stopAsking = () => {};
 
   /** `actions(cell)` gives the notebook's reactions; see notebook.js. */
   constructor(model, { actions, complete }) {
@@ -158,20 +161,21 @@ export class Cell {
 
   /** Take a message of the running cell. */
   receive(message) {
-    if (message.type === "stream") this.#area.stream(message.name, message.text);
-    else if (message.type === "display") this.#area.display(message.data, message.metadata);
+    if (message.type === "input") this.#stopAsking = askAfter(this.#refs.outputs, message);
+    else this.#area.receive(message, this.executionCount);
   }
 
   /** The run is over: `ending` is the kernel's "done" message. */
   finish(ending) {
+    this.#stopAsking();
     if (!ending.ok) this.#area.error(ending);
-    else if (ending.data) this.#area.result(this.executionCount, ending.data, ending.metadata);
     this.#showTiming(ending.seconds);
     this.setState(ending.ok ? "idle" : "failed");
   }
 
   /** The run never ended, for instance because the kernel was restarted. */
   abandon(reason) {
+    this.#stopAsking();
     const running = this.#state === "running";
     this.setState("idle");
     if (running) this.#area.stream("stderr", `[${reason}]\n`);

@@ -1,11 +1,14 @@
 /** The page's side of the kernel: one worker, one queue, one interrupt, one restart. */
-import { SHARED_BYTES, raiseInterrupt } from "../kernel/interruption.js";
+import { ANSWER_BYTES, giveAnswer } from "../kernel/answers.js";
+import { SHARED_BYTES, askForOutput, raiseInterrupt } from "../kernel/interruption.js";
 
 /** After this long without an answer, Python is taken to be computing, not waiting. */
 const WAITING_ANSWER_MS = 200;
 /** After this long, the page tells that the kernel does not react. */
 const REACTION_MS = 4000;
 const ANSWER_MS = 2000;
+/** How often Python is asked for output that it holds back. */
+const OUTPUT_MS = 100;
 
 /**
  * Code that is queued or runs.
@@ -27,6 +30,12 @@ export class KernelClient extends EventTarget {
   #worker = null;
   /** @type {SharedArrayBuffer | null} */
   #buffer = null;
+  /** @type {SharedArrayBuffer | null} */
+  #answerBuffer = null;
+  /** @type {number | undefined} */
+  #outputTimer;
+  /** Whether Python is blocked in `input()`. */
+  #asked = false;
   /** @type {Run[]} */
   #queue = [];
   /** @type {Run | null} */
@@ -60,6 +69,7 @@ export class KernelClient extends EventTarget {
     this.ready = ready.promise;
     this.info = null;
     this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
+    this.#answerBuffer = this.#buffer && new SharedArrayBuffer(ANSWER_BYTES);
     const canvas = this.#makeCanvas().transferControlToOffscreen();
     const worker = new Worker(new URL("../kernel/worker.js", import.meta.url), { type: "module" });
     this.#worker = worker;
@@ -76,6 +86,7 @@ export class KernelClient extends EventTarget {
     worker.postMessage(
       {
         type: "boot", canvas, canvasId: this.#canvasId, interruptBuffer: this.#buffer,
+        answerBuffer: this.#answerBuffer,
       },
       [canvas],
     );
@@ -123,6 +134,7 @@ export class KernelClient extends EventTarget {
     this.#dropQueued(request.group, "Not run: the run before it was interrupted.");
     this.#setState("interrupting");
     this.#send({ type: "interrupt", id: request.id });
+    if (this.#asked) this.#reply(null);
     this.#clearTimers();
     this.#computingTimer = setTimeout(() => {
       if (this.#buffer) raiseInterrupt(this.#buffer, request.id);
@@ -195,7 +207,22 @@ export class KernelClient extends EventTarget {
     // A task that a cell left behind may print after the cell is done.
     const request = message.id === this.#current?.id
       ? this.#current : this.#background.get(message.id);
-    request?.listener(message);
+    if (message.type === "input") this.#askPerson(request, message);
+    else request?.listener(message);
+  }
+
+  /** The listener gets a function that takes the answer. */
+  #askPerson(request, message) {
+    this.#asked = message.blocked;
+    const reply = message.blocked
+      ? (text) => this.#reply(text) : (text) => this.#send({ type: "input", text });
+    request?.listener({ ...message, reply });
+  }
+
+  #reply(text) {
+    if (!this.#asked) return;
+    this.#asked = false;
+    giveAnswer(this.#answerBuffer, text);
   }
 
   #advance() {
@@ -247,6 +274,7 @@ export class KernelClient extends EventTarget {
     this.#background.clear();
     for (const { resolve } of this.#answers.values()) resolve(null);
     this.#answers.clear();
+    this.#asked = false;
     for (const request of waiting) request.reject(new Error(reason));
   }
 
@@ -257,6 +285,10 @@ export class KernelClient extends EventTarget {
 
   #setState(state, message = "") {
     this.state = state;
+    clearInterval(this.#outputTimer);
+    if (this.#buffer && (state === "busy" || state === "interrupting")) {
+      this.#outputTimer = setInterval(() => askForOutput(this.#buffer), OUTPUT_MS);
+    }
     this.#emit("state", { state, message });
   }
 

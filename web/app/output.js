@@ -1,6 +1,7 @@
 /** What a cell printed, showed and raised, on the page and in nbformat's form. */
 import { element } from "./dom.js";
 import { renderMarkdown, safeHtml } from "./markdown.js";
+import { rememberDisplay, updateDisplays } from "./display-ids.js";
 import { isForTerminals, terminalText } from "./stream-text.js";
 
 /** @type {[mime: string, render: (data: string, alt: string) => HTMLElement][]} */
@@ -49,12 +50,29 @@ export class OutputArea {
   #outputs = [];
   /** @type {Text | null} of the last output, where it is a stream */
   #stream = null;
+  /** Whether the next output takes the place of all that is there. */
+  #clearsNext = false;
+  /** The end of what was printed, where its middle is left out. */
+  #tail = [];
 
   constructor(root) {
     this.#root = root;
   }
 
+  /** Take a message of the kernel (outputs.py); `executionCount` is the cell's. */
+  receive(message, executionCount) {
+    const { type, data, metadata } = message;
+    if (type === "clear") this.#clearsNext = message.wait || this.clear();
+    else if (type === "update") updateDisplays(message.display_id, data, metadata);
+    else if (type === "tail") this.#showTail(message.left_out, message.pieces);
+    else if (type === "stream") this.stream(message.name, message.text);
+    else if (type === "result") this.result(executionCount, data, metadata);
+    else if (type === "display") this.display(data, metadata, message.display_id);
+  }
+
   clear() {
+    this.#clearsNext = false;
+    this.#tail = [];
     this.#outputs = [];
     this.#stream = null;
     this.#root.replaceChildren();
@@ -72,6 +90,7 @@ export class OutputArea {
   }
 
   stream(name, text) {
+    if (this.#clearsNext) this.clear();
     const last = this.#outputs.at(-1);
     if (!this.#stream || last.name !== name) {
       this.#add({ output_type: "stream", name, text });
@@ -82,8 +101,37 @@ export class OutputArea {
     else this.#stream.appendData(text);
   }
 
-  display(data, metadata) {
-    this.#add({ output_type: "display_data", data, metadata });
+  display(data, metadata, displayId = null) {
+    const output = { output_type: "display_data", data, metadata };
+    this.#add(output);
+    if (displayId !== null) {
+      rememberDisplay(displayId, (...changed) => this.#replace(output, ...changed));
+    }
+  }
+
+  /** Change a display; false where it is gone. */
+  #replace(output, data, metadata) {
+    const index = this.#outputs.indexOf(output);
+    if (index < 0) return false;
+    Object.assign(output, { data, metadata });
+    this.#root.children[index].replaceWith(this.#render(output));
+    return true;
+  }
+
+  #showTail(leftOut, pieces) {
+    const [first] = this.#tail;
+    const index = first ? this.#outputs.indexOf(first) : this.#outputs.length;
+    const tail = pieces.map(([name, text]) => ({ output_type: "stream", name, text }));
+    if (leftOut > 0) {
+      const text = `\n[${leftOut.toLocaleString("en")} characters are left out here]\n`;
+      tail.unshift({ output_type: "stream", name: "stderr", text });
+    }
+    for (const _ of this.#tail) this.#root.children[index].remove();
+    const next = this.#root.children[index] ?? null;
+    for (const output of tail) this.#root.insertBefore(this.#render(output), next);
+    this.#outputs.splice(index, this.#tail.length, ...tail);
+    this.#tail = tail;
+    this.#stream = null;
   }
 
   result(executionCount, data, metadata) {
@@ -101,6 +149,7 @@ export class OutputArea {
   }
 
   #add(output) {
+    if (this.#clearsNext) this.clear();
     this.#outputs.push(output);
     this.#stream = null;
     this.#root.append(this.#render(output));

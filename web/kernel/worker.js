@@ -1,14 +1,15 @@
 /** The kernel: Pyodide in a module worker. The page sends one request at a time. */
 import { loadPyodide } from "/pyodide/pyodide.mjs";
-import { bootFiles } from "./boot-files.js";
+import { PACKAGES, bootFiles } from "./boot-files.js";
 import { watchDownloads } from "./download-progress.js";
 import { describeAdapter } from "./adapter.js";
+import { Answers } from "./answers.js";
 import { Interruption } from "./interruption.js";
 
 const KERNEL_FOLDER = "/opt/notebook";
 const KERNEL_MODULES = [
-  "__init__", "channel", "outputs", "display", "tracebacks", "waiting", "completion",
-  "graphics_memory", "runner", "matplotlib_backend",
+  "__init__", "without_terminal", "channel", "outputs", "display", "tracebacks", "waiting",
+  "asking", "processes", "installing", "shell", "completion", "graphics_memory", "runner",
 ];
 const HOME = "/home/pyodide";
 const INTERRUPTED = {
@@ -16,6 +17,7 @@ const INTERRUPTED = {
   traceback: "KeyboardInterrupt\n", full: "KeyboardInterrupt\n",
 };
 
+let answers;
 let interruption;
 let pyodide;
 let runner;
@@ -32,7 +34,7 @@ async function readKernelModules() {
   }));
 }
 
-async function boot({ canvas, canvasId, interruptBuffer }) {
+async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
   // browsergpu looks here for a canvas: a worker has no document to search.
   (globalThis.browsergpuCanvases ??= new Map()).set(canvasId, canvas);
   // And here for the translator of SPIR-V, which it loads when it meets some.
@@ -47,8 +49,8 @@ async function boot({ canvas, canvasId, interruptBuffer }) {
       indexURL: "/pyodide/",
       lockFileContents: lockFile,
       packageBaseUrl: new URL("/pyodide/", location.href).href,
-      env: { HOME, MPLBACKEND: "module://notebook_kernel.matplotlib_backend" },
-      packages: ["numpy", "micropip"],
+      env: { HOME, MPLBACKEND: "module://matplotlib_inline.backend_inline" },
+      packages: PACKAGES,
       stdin: () => null,
     });
     post({ type: "boot", stage: "Installing browsergpu" });
@@ -67,8 +69,9 @@ async function boot({ canvas, canvasId, interruptBuffer }) {
   pyodide._api.on_fatal = (error) =>
     post({ type: "failed", request: "run", id: null, message: String(error) });
   interruption = new Interruption(pyodide, interruptBuffer);
+  answers = new Answers(answerBuffer);
   const module = pyodide.pyimport("notebook_kernel.runner");
-  runner = module.start((text) => post(JSON.parse(text)), interruption);
+  runner = module.start((text) => post(JSON.parse(text)), interruption, answers);
   module.destroy();
   post({
     type: "ready",
@@ -115,6 +118,7 @@ const handlers = {
   boot,
   run,
   file: writeFile,
+  input: ({ text }) => answers.take(text),
   interrupt: ({ id }) => {
     if (interruption.whileWaiting(id)) post({ type: "interrupted", id });
   },

@@ -1,0 +1,116 @@
+"""IPython's shell for the notebook: magics, `Out`, `?`, top-level await, one cell at a time."""
+
+import re
+import sys
+import warnings
+from typing import Any, NoReturn
+
+from IPython.core import page
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.displayhook import DisplayHook
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+from traitlets import Type
+from traitlets.config import Config
+
+from . import display, installing, processes, tracebacks
+
+FOLDER = "/tmp/ipython"
+SCRIPTS = ("bash", "sh", "script", "perl", "ruby", "pypy", "python2", "python3", "system", "sx")
+
+
+class _Compiler(CachingCompiler):  # type: ignore[misc]
+    """Names code as the page does: "Cell 3"."""
+
+    name = "Cell"
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        """The name that stands for a file in tracebacks."""
+        return self.name
+
+
+class Shell(InteractiveShell):  # type: ignore[misc]
+    """The shell. Tracebacks are the caller's: `run` returns errors and prints none."""
+
+    compiler_class = Type(_Compiler)
+    displayhook_class = Type(display.CellResults)
+    display_pub_class = Type(display.CellDisplays)
+    #: Whether the running code is a cell's: only those have results, `Out` and a history.
+    in_cell = False
+    _code = ""
+
+    async def run(self, name: str, code: str) -> ExecutionResult:
+        """Run `code`, which tracebacks call `name`: "Cell 3" has the number 3 in `Out`."""
+        self.compile.name = name
+        cell = re.fullmatch(r"Cell (\d+)", name)
+        self.in_cell = cell is not None
+        if cell:
+            self.execution_count = int(cell[1])
+        self._code = transformed = self.transform_cell(code)
+        return await self.run_cell_async(
+            code, store_history=self.in_cell, transformed_cell=transformed
+        )
+
+    def after_run(self, result: ExecutionResult) -> None:
+        """Tell those who wait for the end of a run: Matplotlib shows its figures now."""
+        self.events.trigger("post_execute")
+        self.events.trigger("post_run_cell", result)
+
+    def hushed(self, hook: DisplayHook) -> bool:
+        """Whether a semicolon ends the running code."""
+        return hook.semicolon_at_end_of_expression(self._code)
+
+    # -- errors ----------------------------------------------------------------------------------
+
+    def showtraceback(
+        self,
+        exc_tuple: Any = None,
+        filename: Any = None,
+        tb_offset: Any = None,
+        exception_only: bool = False,
+        running_compiled_code: bool = False,
+    ) -> None:
+        """Tell an error that does not end the run, as one in a script that %run runs."""
+        _, error, _ = self._get_exc_info(exc_tuple)
+        ends_the_run = running_compiled_code or exception_only
+        if not ends_the_run and not isinstance(error, KeyboardInterrupt):
+            sys.stderr.write(tracebacks.report(error).trimmed)
+
+    def showsyntaxerror(self, filename: Any = None, running_compiled_code: bool = False) -> None:
+        """Remember the error of code that cannot be compiled; `run` returns it."""
+        self._get_exc_info()
+
+    def _format_exception_for_storage(self, exception: BaseException, *_: Any, **__: Any) -> Any:
+        # The page keeps errors; IPython's own way takes long.
+        return {}
+
+    # -- what a browser has not ------------------------------------------------------------------
+
+    def system(self, cmd: str) -> NoReturn:
+        """`!command`."""
+        processes.refuse(cmd)
+
+    def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> NoReturn:
+        """`files = !command`."""
+        processes.refuse(cmd)
+
+    def ask_exit(self) -> NoReturn:
+        """`exit` and `quit`."""
+        raise UsageError("The notebook has no end; Restart above starts a fresh kernel.")
+
+
+def make_shell(module: Any) -> Shell:
+    """The one shell, whose variables are those of `module`."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    # Names are completed by completion.py; this one would import jedi at once.
+    config.Completer.use_jedi = False
+    with warnings.catch_warnings(action="ignore"):
+        shell: Shell = Shell.instance(config=config, user_module=module, ipython_dir=FOLDER)
+    warnings.filterwarnings("ignore", message="To exit: use")
+    shell.set_hook("show_in_pager", page.as_hook(page.display_page), 99)
+    shell.input_transformers_cleanup.append(installing.transform)
+    for name in SCRIPTS:
+        shell.register_magic_function(processes.refuse_script, "cell", name)
+    return shell
