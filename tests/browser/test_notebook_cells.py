@@ -90,7 +90,9 @@ def test_rich_representations(notebook: NotebookPage) -> None:
         "Drawing()"
     )
     expect(output.locator("td")).to_have_text("cell")
-    expect(output.locator("pre")).to_have_text("plain")
+    # As in Jupyter, who wrote the class is told of its error.
+    expect(output.locator(".display_data pre")).to_have_text("plain")
+    expect(output.locator(".stderr")).to_contain_text("ValueError")
     drawing = output.locator("img[src^='data:image/svg']")
     assert drawing.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 20
     assert notebook.page.evaluate("window.hacked === undefined")
@@ -186,6 +188,7 @@ def test_indenting_and_undo(notebook: NotebookPage) -> None:
     keyboard.press("Escape")
     notebook.editor(0).click()
     keyboard.press("Control+End")
+    keyboard.press("Home")
     keyboard.press("Tab")
     assert notebook.source(0) == "if True:\n        x"
     keyboard.press("Shift+Tab")

@@ -203,7 +203,10 @@ export class KernelClient extends EventTarget {
   }
 
   #deliver(message) {
-    if (message.type === "loading") this.#emit("loading", message);
+    if (message.type === "loading") {
+      this.#emit("loading", message);
+      return;
+    }
     // A task that a cell left behind may print after the cell is done.
     const request = message.id === this.#current?.id
       ? this.#current : this.#background.get(message.id);

@@ -9,7 +9,7 @@ import { Interruption } from "./interruption.js";
 const KERNEL_FOLDER = "/opt/notebook";
 const KERNEL_MODULES = [
   "__init__", "without_terminal", "channel", "outputs", "display", "tracebacks", "waiting",
-  "asking", "processes", "installing", "shell", "completion", "graphics_memory", "runner",
+  "asking", "packages", "processes", "installing", "shell", "completion", "graphics_memory", "runner",
 ];
 const HOME = "/home/pyodide";
 const INTERRUPTED = {
@@ -71,7 +71,8 @@ async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
   interruption = new Interruption(pyodide, interruptBuffer);
   answers = new Answers(answerBuffer);
   const module = pyodide.pyimport("notebook_kernel.runner");
-  runner = module.start((text) => post(JSON.parse(text)), interruption, answers);
+  runner = module.start((text) => post(JSON.parse(text)), interruption, answers,
+    loadPackages);
   module.destroy();
   post({
     type: "ready",
@@ -81,21 +82,29 @@ async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
   });
 }
 
-/** Load the packages that the code imports and that Pyodide's lock file knows. */
-async function loadImports(id, code) {
+/** Load packages of the lock file; resolves to what went wrong. */
+async function loadPackages(names) {
   const problems = [];
-  await pyodide.loadPackagesFromImports(code, {
-    messageCallback: (text) => post({ type: "loading", id, text }),
+  await pyodide.loadPackage(names, {
+    messageCallback: (text) => post({ type: "loading", text }),
     errorCallback: (text) => problems.push(text),
   });
-  for (const text of problems) post({ type: "stream", id, name: "stderr", text: `${text}\n` });
+  return problems.filter((text) => !text.startsWith("The following error")).join("\n");
+}
+
+/** Load what the code imports while Python is idle; what fails, the import itself will tell. */
+async function loadImports(code) {
+  const names = runner.imported_by(code);
+  if (names === "[]") return;
+  const problem = await loadPackages(JSON.parse(names));
+  if (problem) runner.not_loaded(names, problem);
 }
 
 async function run({ id, name, code }) {
   interruption.begin(id);
   post({ type: "start", id });
   try {
-    await loadImports(id, code);
+    await loadImports(code);
     if (!interruption.arm(() => runner.cancel())) {
       post({ type: "done", id, ...INTERRUPTED });
       return;

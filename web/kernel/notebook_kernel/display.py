@@ -8,6 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from . import outputs
+from .packages import Installation
 
 __all__ = ["CellDisplays", "CellResults", "display", "mime_bundle"]
 
@@ -48,7 +49,8 @@ class CellResults(DisplayHook):  # type: ignore[misc]
     def __call__(self, result: Any = None) -> None:
         """Show a value and remember it as `_` and in `Out`, but for code that is no cell's."""
         self.check_for_underscore()
-        if result is None or self.shell.hushed(self):
+        silent = result is None or isinstance(result, Installation)
+        if silent or self.shell.hushed(self):
             return
         self.fill_exec_result(result)
         shown = outputs.active()

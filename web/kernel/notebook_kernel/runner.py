@@ -10,7 +10,7 @@ from typing import Any
 
 # First: it imports IPython.
 from . import without_terminal  # isort: skip # noqa: F401
-from . import asking, channel, completion, outputs, tracebacks, waiting
+from . import asking, channel, completion, outputs, packages, tracebacks, waiting
 from .shell import make_shell
 
 # How long an interrupted run may take to clean up when the interrupt struck the event loop.
@@ -20,8 +20,9 @@ GRACE_SECONDS = 1.0
 class Runner:
     """The interpreter behind the page. It runs one request at a time; the page keeps the queue."""
 
-    def __init__(self, interruption: Any) -> None:
+    def __init__(self, interruption: Any, finder: packages.SitePackages) -> None:
         self._interruption = interruption
+        self._finder = finder
         # Pickle, dataclasses and typing look names up in sys.modules["__main__"].
         self._shell = make_shell(types.ModuleType("__main__"))
         self.namespace = self._shell.user_ns
@@ -68,6 +69,7 @@ class Runner:
             error = result.error_before_exec or result.error_in_exec
             if error is not None:
                 raise error
+            await packages.finish_installations()
             return _success(result.result, wanted=not self._shell.in_cell)
         except asyncio.CancelledError as cancelled:
             return _failure(KeyboardInterrupt().with_traceback(cancelled.__traceback__))
@@ -75,6 +77,15 @@ class Runner:
             return _failure(error)
         finally:
             self._interruption.ignore()
+
+    def imported_by(self, code: str) -> str:
+        """The packages that `code` needs and that are not loaded yet, as JSON."""
+        return json.dumps(self._finder.imported_by(self._shell.as_python(code)))
+
+    def not_loaded(self, names: str, reason: str) -> None:
+        """Take note why the packages, a JSON list, could not be loaded: imports will say so."""
+        for name in json.loads(names):
+            self._finder.failed(name, reason)
 
     def in_cell(self) -> bool:
         """Whether the running code is a cell's."""
@@ -118,7 +129,7 @@ def _failure(error: BaseException) -> dict[str, Any]:
     }
 
 
-def start(post: Any, interruption: Any, answers: Any) -> Runner:
+def start(post: Any, interruption: Any, answers: Any, load: Any) -> Runner:
     """Connect the interpreter to its page. Call once, before any other Python runs."""
     channel.connect(post)
     waiting.install(interruption)
@@ -126,6 +137,7 @@ def start(post: Any, interruption: Any, answers: Any) -> Runner:
     sys.stderr = outputs.Stream("stderr")
     outputs.poked = interruption.reaches
     signal.signal(signal.SIGALRM, outputs.flush_all)
-    runner = Runner(interruption)
+    packages.watch_installations()
+    runner = Runner(interruption, packages.install_finder(load))
     asking.install(answers, runner.in_cell)
     return runner

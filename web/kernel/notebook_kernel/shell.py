@@ -51,6 +51,13 @@ class Shell(InteractiveShell):  # type: ignore[misc]
             code, store_history=self.in_cell, transformed_cell=transformed
         )
 
+    def as_python(self, code: str) -> str:
+        """`code` without magics, as far as that can be told before it runs."""
+        try:
+            return str(self.transform_cell(code))
+        except Exception:
+            return ""
+
     def after_run(self, result: ExecutionResult) -> None:
         """Tell those who wait for the end of a run: Matplotlib shows its figures now."""
         self.events.trigger("post_execute")
@@ -94,6 +101,11 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         """`files = !command`."""
         processes.refuse(cmd)
 
+    def enable_gui(self, gui: str | None = None) -> None:
+        """`%gui NAME`, and what %matplotlib asks for: pictures come below the cell anyway."""
+        if gui not in (None, "inline", "auto"):
+            raise UsageError(f"{gui} needs windows; here %matplotlib inline draws below the cell.")
+
     def ask_exit(self) -> NoReturn:
         """`exit` and `quit`."""
         raise UsageError("The notebook has no end; Restart above starts a fresh kernel.")
@@ -109,6 +121,8 @@ def make_shell(module: Any) -> Shell:
     with warnings.catch_warnings(action="ignore"):
         shell: Shell = Shell.instance(config=config, user_module=module, ipython_dir=FOLDER)
     warnings.filterwarnings("ignore", message="To exit: use")
+    # tqdm says once that there are no threads, which it does not need.
+    warnings.filterwarnings("ignore", message="tqdm:disabling monitor support")
     shell.set_hook("show_in_pager", page.as_hook(page.display_page), 99)
     shell.input_transformers_cleanup.append(installing.transform)
     for name in SCRIPTS:
