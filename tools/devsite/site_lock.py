@@ -1,4 +1,4 @@
-"""The lock that the site's Pyodide reads: the release's, with the wheels that came from elsewhere."""
+"""The lock that the site's Pyodide reads: the release's, and wheels that came from elsewhere."""
 
 import json
 from collections.abc import Mapping

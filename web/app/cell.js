@@ -12,7 +12,7 @@ export class Cell {
   #refs;
   #area;
   #actions;
-  #complete;
+  #help;
   /** @type {any} CodeMirror's; null once the cell is destroyed */
   #view = null;
   #extras;
@@ -22,14 +22,14 @@ export class Cell {
   #stopAsking = () => {};
 
   /** `actions(cell)` gives the notebook's reactions; see notebook.js. */
-  constructor(model, { actions, complete }) {
+  constructor(model, { actions, help }) {
     const { id = newCellId(), type, source = "", metadata = {}, attachments } = model;
     this.id = id;
     this.type = type;
     this.#extras = { metadata, attachments };
     this.#doc = source;
     this.#actions = actions(this);
-    this.#complete = complete;
+    this.#help = help;
     this.root = fromTemplate("cell");
     this.#refs = refs(this.root);
     this.#area = new OutputArea(this.#refs.outputs);
@@ -76,7 +76,7 @@ export class Cell {
       doc: this.#doc,
       type,
       label: type === "code" ? "Python code" : "Text in Markdown",
-      complete: this.#complete,
+      help: this.#help,
       keys: this.#actions,
       onChange: () => this.#actions.changed(),
     });

@@ -6,7 +6,7 @@ import { SHARED_BYTES, askForOutput, raiseInterrupt } from "../kernel/interrupti
 const WAITING_ANSWER_MS = 200;
 /** After this long, the page tells that the kernel does not react. */
 const REACTION_MS = 4000;
-const ANSWER_MS = 2000;
+const ANSWER_MS = 15_000;
 /** How often Python is asked for output that it holds back. */
 const OUTPUT_MS = 100;
 
@@ -20,7 +20,8 @@ const OUTPUT_MS = 100;
 
 /**
  * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
- * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect).
+ * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect), "outline"
+ * (what outline.py tells after a run).
  * States: loading, idle, busy, interrupting, dead.
  */
 export class KernelClient extends EventTarget {
@@ -142,9 +143,14 @@ export class KernelClient extends EventTarget {
     this.#reactionTimer = setTimeout(() => this.#emit("unresponsive"), REACTION_MS);
   }
 
-  /** Completions of the live interpreter; null when it is busy. */
-  complete(before) {
-    return this.#ask({ type: "complete", before });
+  /** Completions between the code `before` and `after`; null when the kernel is busy. */
+  complete(before, after) {
+    return this.#ask({ type: "complete", before, after });
+  }
+
+  /** The signature and documentation there; null when there is none, or the kernel is busy. */
+  describe(before, after) {
+    return this.#ask({ type: "describe", before, after });
   }
 
   /** GPU memory in use; null when the kernel is busy. */
@@ -190,6 +196,7 @@ export class KernelClient extends EventTarget {
     else if (type === "file") this.#answer(id, message.path);
     else if (type === "done") this.#finish(message);
     else if (type === "failed") this.#fail(message, ready);
+    else if (type === "outline") this.#emit("outline", message.value);
     else if (type === "interrupted") clearTimeout(this.#computingTimer);
     else this.#deliver(message);
   }

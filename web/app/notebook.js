@@ -10,7 +10,7 @@ const CELLS = "cells";
 export class Notebook extends EventTarget {
   #root;
   #kernel;
-  #complete;
+  #help;
   #cells = [];
   /** @type {Cell | null} */
   #current = null;
@@ -22,7 +22,7 @@ export class Notebook extends EventTarget {
     super();
     this.#root = root;
     this.#kernel = kernel;
-    this.#complete = complete;
+    this.#help = { complete, kernel };
     root.addEventListener("focusin", ({ target }) => {
       const cell = this.#cells.find((one) => one.root.contains(target));
       if (cell) this.#makeCurrent(cell);
@@ -55,7 +55,7 @@ export class Notebook extends EventTarget {
   }
 
   #make(model) {
-    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), complete: this.#complete });
+    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), help: this.#help });
   }
 
   #actionsOf(cell) {

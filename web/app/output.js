@@ -126,7 +126,7 @@ export class OutputArea {
       const text = `\n[${leftOut.toLocaleString("en")} characters are left out here]\n`;
       tail.unshift({ output_type: "stream", name: "stderr", text });
     }
-    for (const _ of this.#tail) this.#root.children[index].remove();
+    this.#tail.forEach(() => this.#root.children[index].remove());
     const next = this.#root.children[index] ?? null;
     for (const output of tail) this.#root.insertBefore(this.#render(output), next);
     this.#outputs.splice(index, this.#tail.length, ...tail);

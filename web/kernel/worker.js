@@ -9,7 +9,8 @@ import { Interruption } from "./interruption.js";
 const KERNEL_FOLDER = "/opt/notebook";
 const KERNEL_MODULES = [
   "__init__", "without_terminal", "channel", "outputs", "display", "tracebacks", "waiting",
-  "asking", "packages", "processes", "installing", "shell", "completion", "graphics_memory", "runner",
+  "asking", "packages", "processes", "installing", "shell", "completion", "documentation",
+  "analysis", "outline", "graphics_memory", "runner",
 ];
 const HOME = "/home/pyodide";
 const INTERRUPTED = {
@@ -114,6 +115,21 @@ async function run({ id, name, code }) {
   } finally {
     interruption.end();
   }
+  post({ type: "outline", value: JSON.parse(runner.outline()) });
+}
+
+/**
+ * Ask the interpreter, and jedi where only the code can tell; jedi is loaded when it is first
+ * needed, since it is large.
+ */
+async function look({ type, id, before, after }) {
+  const ask = (byAnalysis) => JSON.parse(runner[type](before, after, byAnalysis));
+  let value = ask(false);
+  if (value?.unresolved) {
+    const problem = await loadPackages(["jedi"]);
+    value = problem ? null : ask(true);
+  }
+  post({ type: "answer", id, value });
 }
 
 /** Put a file that the person brought into the kernel's home folder. */
@@ -131,8 +147,8 @@ const handlers = {
   interrupt: ({ id }) => {
     if (interruption.whileWaiting(id)) post({ type: "interrupted", id });
   },
-  complete: ({ id, before }) =>
-    post({ type: "answer", id, value: JSON.parse(runner.complete(before)) }),
+  complete: look,
+  describe: look,
   status: ({ id }) => post({ type: "answer", id, value: JSON.parse(runner.status()) }),
 };
 

@@ -19,7 +19,7 @@ def mime_bundle(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return InteractiveShell.instance().display_formatter.format(value)
 
 
-class CellDisplays(DisplayPublisher):  # type: ignore[misc]
+class CellDisplays(DisplayPublisher):
     """Takes what `display`, `update_display` and `clear_output` send."""
 
     def publish(
@@ -43,7 +43,7 @@ class CellDisplays(DisplayPublisher):  # type: ignore[misc]
             shown.clear(wait=wait)
 
 
-class CellResults(DisplayHook):  # type: ignore[misc]
+class CellResults(DisplayHook):
     """Takes the values of last expressions."""
 
     def __call__(self, result: Any = None) -> None:

@@ -24,7 +24,8 @@ def _transformed(line: str) -> str:
     if not match:
         return line
     rest = (match["rest"] or "").strip()
-    return f"{match['indent']}await __import__('notebook_kernel.installing').installing.pip({rest!r})\n"
+    module = "__import__('notebook_kernel.installing').installing"
+    return f"{match['indent']}await {module}.pip({rest!r})\n"
 
 
 async def pip(line: str) -> None:

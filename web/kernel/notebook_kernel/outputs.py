@@ -175,7 +175,9 @@ def limited(data: dict[str, Any]) -> dict[str, Any]:
         size = len(value) if isinstance(value, str) else 0
         if mime == "text/plain" and size > MAX_PLAIN_CHARACTERS:
             more = size - MAX_PLAIN_CHARACTERS
-            kept[mime] = f"{value[:MAX_PLAIN_CHARACTERS]}\n[{more:,} more characters were not shown]"
+            kept[mime] = (
+                f"{value[:MAX_PLAIN_CHARACTERS]}\n[{more:,} more characters were not shown]"
+            )
         elif size <= MAX_DISPLAY_CHARACTERS:
             kept[mime] = value
     return kept or {"text/plain": f"[an output above {MAX_DISPLAY_CHARACTERS:,} characters]"}

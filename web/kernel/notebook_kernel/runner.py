@@ -10,7 +10,8 @@ from typing import Any
 
 # First: it imports IPython.
 from . import without_terminal  # isort: skip # noqa: F401
-from . import asking, channel, completion, outputs, packages, tracebacks, waiting
+from . import asking, channel, completion, documentation, outputs, packages, tracebacks, waiting
+from .outline import Outline
 from .shell import make_shell
 
 # How long an interrupted run may take to clean up when the interrupt struck the event loop.
@@ -26,6 +27,7 @@ class Runner:
         # Pickle, dataclasses and typing look names up in sys.modules["__main__"].
         self._shell = make_shell(types.ModuleType("__main__"))
         self.namespace = self._shell.user_ns
+        self._outline = Outline()
         self._task: asyncio.Task[Any] | None = None
         self._given_up: asyncio.Future[None] | None = None
         loop: Any = asyncio.get_event_loop()
@@ -95,9 +97,25 @@ class Runner:
         """Interrupt a run that awaits something; False if there is none."""
         return self._task is not None and self._task.cancel()
 
-    def complete(self, before: str) -> str:
-        """Completions for the code before the cursor, as JSON."""
-        return json.dumps(completion.complete(before, self.namespace))
+    def complete(self, before: str, after: str, by_analysis: bool) -> str:
+        """Completions at the cursor, as JSON: from the interpreter, or by jedi, which is loaded."""
+        if by_analysis:
+            from . import analysis
+
+            return json.dumps(analysis.complete(before, after, self.namespace))
+        return json.dumps(completion.complete(before, self.namespace, self._shell.magics()))
+
+    def describe(self, before: str, after: str, by_analysis: bool) -> str:
+        """Signature and documentation at the cursor, as JSON; as `complete`."""
+        if by_analysis:
+            from . import analysis
+
+            return json.dumps(analysis.describe(before, after, self.namespace))
+        return json.dumps(documentation.describe(before, after, self.namespace))
+
+    def outline(self) -> str:
+        """What the variables are, as JSON, as far as it was not told before."""
+        return json.dumps(self._outline.news(self.namespace))
 
     def status(self) -> str:
         """GPU memory that arrays and backends hold, as JSON."""

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from IPython.core import page
 from IPython.core.compilerop import CachingCompiler
+from IPython.core.debugger import InterruptiblePdb
 from IPython.core.displayhook import DisplayHook
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
@@ -19,7 +20,7 @@ FOLDER = "/tmp/ipython"
 SCRIPTS = ("bash", "sh", "script", "perl", "ruby", "pypy", "python2", "python3", "system", "sx")
 
 
-class _Compiler(CachingCompiler):  # type: ignore[misc]
+class _Compiler(CachingCompiler):
     """Names code as the page does: "Cell 3"."""
 
     name = "Cell"
@@ -29,10 +30,21 @@ class _Compiler(CachingCompiler):  # type: ignore[misc]
         return self.name
 
 
-class Shell(InteractiveShell):  # type: ignore[misc]
+class _Debugger(InterruptiblePdb):
+    """Finds the lines of cells, whose names are no paths."""
+
+    def canonic(self, filename: str) -> str:
+        """The name under which the debugger looks for the lines."""
+        if filename.startswith(tracebacks.CELLS):
+            return filename
+        return str(super().canonic(filename))
+
+
+class Shell(InteractiveShell):
     """The shell. Tracebacks are the caller's: `run` returns errors and prints none."""
 
     compiler_class = Type(_Compiler)
+    debugger_cls = _Debugger
     displayhook_class = Type(display.CellResults)
     display_pub_class = Type(display.CellDisplays)
     #: Whether the running code is a cell's: only those have results, `Out` and a history.
@@ -57,6 +69,14 @@ class Shell(InteractiveShell):  # type: ignore[misc]
             return str(self.transform_cell(code))
         except Exception:
             return ""
+
+    def magics(self) -> list[str]:
+        """The magics' names, with their per cent signs."""
+        return [
+            f"{sign}{name}"
+            for kind, sign in (("line", "%"), ("cell", "%%"))
+            for name in self.magics_manager.magics[kind]
+        ]
 
     def after_run(self, result: ExecutionResult) -> None:
         """Tell those who wait for the end of a run: Matplotlib shows its figures now."""

@@ -12,8 +12,9 @@ KERNEL_MARKS = (
     "/IPython/core/interactiveshell.py",
     "/IPython/core/compilerop.py",
 )
-# Cells, `browsergpu.run`, what %time and %timeit compile, and files that the user brought.
-USER_MARKS = ("Cell ", "Run ", "<timed ", "<magic-timeit>", "/home/")
+CELLS = ("Cell ", "Run ")  # a run's name stands for a file
+# And what %time and %timeit compile, and files that the user brought.
+USER_MARKS = (*CELLS, "<timed ", "<magic-timeit>", "/home/")
 
 
 @dataclass(frozen=True)
