@@ -202,7 +202,9 @@ def completions(notebook: NotebookPage, typed: str) -> list[str]:
     """What the editor offers after `typed`."""
     notebook.fill(notebook.cells.count() - 1, "")
     notebook.page.keyboard.type(typed)
-    offered = notebook.page.locator(".cm-tooltip-autocomplete")
+    offered = notebook.page.locator(
+        ".cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)"
+    )
     if not offered.is_visible():
         notebook.page.keyboard.press("Control+Space")
     expect(offered).to_be_visible()

@@ -4,11 +4,12 @@ import { PACKAGES, bootFiles } from "./boot-files.js";
 import { watchDownloads } from "./download-progress.js";
 import { describeAdapter } from "./adapter.js";
 import { Answers } from "./answers.js";
+import { openBytecode } from "./bytecode.js";
 import { Interruption } from "./interruption.js";
 
 const KERNEL_FOLDER = "/opt/notebook";
 const KERNEL_MODULES = [
-  "__init__", "without_terminal", "channel", "outputs", "display", "tracebacks", "waiting",
+  "__init__", "bytecode", "without_terminal", "channel", "outputs", "display", "tracebacks", "waiting",
   "asking", "packages", "processes", "installing", "shell", "completion", "documentation",
   "analysis", "outline", "graphics_memory", "runner",
 ];
@@ -43,6 +44,7 @@ async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
 
   post({ type: "boot", stage: "Looking up the files" });
   const { lockFile, wheel, files } = await bootFiles();
+  const kept = readBytecode(lockFile);
   const downloads = watchDownloads(files, (progress) => post({ type: "boot", ...progress }));
   const modules = readKernelModules();
   try {
@@ -71,6 +73,7 @@ async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
     post({ type: "failed", request: "run", id: null, message: String(error) });
   interruption = new Interruption(pyodide, interruptBuffer);
   answers = new Answers(answerBuffer);
+  const keepBytecode = importShell(await kept);
   const module = pyodide.pyimport("notebook_kernel.runner");
   runner = module.start((text) => post(JSON.parse(text)), interruption, answers,
     loadPackages);
@@ -81,6 +84,22 @@ async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
     pyodide: pyodide.version,
     adapter: await describeAdapter(),
   });
+  await keepBytecode();
+}
+
+/** What the browser keeps of the shell's modules: a place for them, and what is there. */
+async function readBytecode(lockFile) {
+  const place = await openBytecode(lockFile);
+  return { place, archive: await place?.read() };
+}
+
+/** Import IPython; gives a function that keeps what was compiled, where nothing was kept. */
+function importShell({ place, archive }) {
+  const bytecode = pyodide.pyimport("notebook_kernel.bytecode");
+  if (archive) bytecode.restore(archive);
+  const finish = archive || !place ? null : bytecode.record();
+  pyodide.pyimport("notebook_kernel.shell").destroy();
+  return () => finish && place.write(finish().toJs());
 }
 
 /** Load packages of the lock file; resolves to what went wrong. */

@@ -8,8 +8,6 @@ import time
 import types
 from typing import Any
 
-# First: it imports IPython.
-from . import without_terminal  # isort: skip # noqa: F401
 from . import asking, channel, completion, documentation, outputs, packages, tracebacks, waiting
 from .outline import Outline
 from .shell import make_shell

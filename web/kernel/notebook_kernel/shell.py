@@ -5,6 +5,9 @@ import sys
 import warnings
 from typing import Any, NoReturn
 
+# First: it imports IPython.
+from . import without_terminal  # isort: skip # noqa: F401
+
 from IPython.core import page
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.debugger import InterruptiblePdb
@@ -126,6 +129,9 @@ class Shell(InteractiveShell):
         if gui not in (None, "inline", "auto"):
             raise UsageError(f"{gui} needs windows; here %matplotlib inline draws below the cell.")
 
+    def init_completer(self) -> None:
+        """Nothing: the editor asks completion.py, and IPython's own takes long to import."""
+
     def ask_exit(self) -> NoReturn:
         """`exit` and `quit`."""
         raise UsageError("The notebook has no end; Restart above starts a fresh kernel.")
@@ -136,8 +142,6 @@ def make_shell(module: Any) -> Shell:
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
-    # Names are completed by completion.py; this one would import jedi at once.
-    config.Completer.use_jedi = False
     with warnings.catch_warnings(action="ignore"):
         shell: Shell = Shell.instance(config=config, user_module=module, ipython_dir=FOLDER)
     warnings.filterwarnings("ignore", message="To exit: use")
