@@ -172,6 +172,11 @@ def test_a_restart_rejects_what_runs_and_makes_a_new_ready(notebook: NotebookPag
     notebook.press("Restart")
     assert "restarted" in notebook.page.evaluate("window.ending")
     assert notebook.page.evaluate("browsergpu.ready.then(() => browsergpu.run('2 + 3'))") == "5"
+    # The browser kept the shell as Python had compiled it: with the mark that nothing is checked.
+    flags = (
+        "import IPython.core.interactiveshell as shell\nopen(shell.__cached__, 'rb').read()[4:8]"
+    )
+    assert notebook.page.evaluate(RUN, flags) == repr(bytes([1, 0, 0, 0]))
 
 
 @pytest.mark.provokes_errors

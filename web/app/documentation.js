@@ -23,8 +23,8 @@ function tooltip(pos, { signature, text }, whole) {
   const said = whole ? text : text.split("\n\n")[0];
   return {
     pos,
-    above: true,
-    whole,
+    // The whole is read; a signature must not hide the completions below.
+    above: !whole,
     create() {
       const dom = element("div", { className: "documentation" },
         element("pre", { className: "documentation-signature" }, signature));
