@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import zipfile
 from collections.abc import Iterator
 
 import pytest
 from harness.lab import Lab
 from harness.notebook import NotebookPage, open_notebook
 from harness.problems import assert_none
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +53,8 @@ def test_results_are_kept_as_in_jupyter(notebook: NotebookPage) -> None:
 MAGICS = {
     "%timeit -n 2 -r 2 sum([1])": "per loop",
     "%%time\nimport asyncio\nsum(range(5))": "10",
+    "%%time\nnap = 'a '\nawait asyncio.sleep(0, nap + 'nap')": "'a nap'",
+    "%time await asyncio.sleep(0, 'dozed')": "Wall time",
     "%%capture held\nprint('inside')": "",
     "held.stdout": "'inside\\n'",
     "%%writefile kept.py\nanswer = 42": "kept.py",
@@ -196,6 +202,47 @@ def test_the_packages_of_a_lesson_load(notebook: NotebookPage) -> None:
     )
     expect(output).to_contain_text("[2, 3, 5, 7, 11] tqdm")
     expect(output.locator("th").filter(has_text="column")).to_be_visible()
+
+
+def greeting_wheel() -> bytes:
+    """A wheel of one module."""
+    info = "greeting-1.0.dist-info"
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as wheel:
+        wheel.writestr("greeting.py", "text = 'hello'")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return content.getvalue()
+
+
+@pytest.mark.provokes_errors
+def test_what_was_installed_once_can_be_installed_without_a_network(
+    notebook: NotebookPage,
+) -> None:
+    index, name, wheel = "https://index.test", "greeting-1.0-py3-none-any.whl", greeting_wheel()
+    digest = hashlib.sha256(wheel).hexdigest()
+    file = {"filename": name, "url": f"{index}/{name}", "hashes": {"sha256": digest}}
+    listing = {"meta": {"api-version": "1.0"}, "name": "greeting", "files": [file]}
+    online = True
+
+    def answer(route: Route) -> None:
+        allowed = {"Access-Control-Allow-Origin": "*"}
+        if not online:
+            route.abort()
+        elif route.request.url.endswith(".whl"):
+            route.fulfill(body=wheel, headers=allowed)
+        else:
+            kind = {"Content-Type": "application/vnd.pypi.simple.v1+json", **allowed}
+            route.fulfill(body=json.dumps(listing), headers=kind)
+
+    notebook.page.route(f"{index}/**", answer)
+    install = f"%pip install greeting -i {index}/simple/{{package_name}}/\nimport greeting"
+    expect(notebook.run(f"{install}\ngreeting.text")).to_contain_text("'hello'")
+    notebook.run("%pip uninstall greeting\nimport sys; del sys.modules['greeting']")
+    online = False
+    expect(notebook.run(f"{install}\ngreeting.text")).to_contain_text("'hello'")
+    notebook.page.unroute(f"{index}/**")
 
 
 @pytest.mark.provokes_errors

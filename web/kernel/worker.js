@@ -6,12 +6,13 @@ import { describeAdapter } from "./adapter.js";
 import { Answers } from "./answers.js";
 import { openBytecode } from "./bytecode.js";
 import { Interruption } from "./interruption.js";
+import { keepPackages } from "./package-cache.js";
 
 const KERNEL_FOLDER = "/opt/notebook";
 const KERNEL_MODULES = [
-  "__init__", "bytecode", "without_terminal", "channel", "outputs", "display", "tracebacks", "waiting",
-  "asking", "packages", "processes", "installing", "shell", "completion", "documentation",
-  "analysis", "outline", "graphics_memory", "runner",
+  "__init__", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
+  "asking", "packages", "display", "processes", "installing", "timing", "shell", "completion",
+  "documentation", "analysis", "outline", "graphics_memory", "runner",
 ];
 const HOME = "/home/pyodide";
 const INTERRUPTED = {
@@ -42,6 +43,7 @@ async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
   // And here for the translator of SPIR-V, which it loads when it meets some.
   globalThis.browsergpuNagaUrl = "/vendor/naga-wasm/dist/index.js";
 
+  keepPackages();
   post({ type: "boot", stage: "Looking up the files" });
   const { lockFile, wheel, files } = await bootFiles();
   const kept = readBytecode(lockFile);

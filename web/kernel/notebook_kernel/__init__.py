@@ -13,6 +13,7 @@ Modules, each importing only those above it:
     display           IPython's displays and results, sent to the page
     processes         what `!command` says: a browser starts no programs
     installing        %pip, by micropip
+    timing            %time and %%time of code that awaits
     shell             IPython's shell: magics, `Out`, `?`, top-level await
     completion        names, attributes, keys, modules and magics for the editor
     documentation     signatures and docstrings for the editor

@@ -17,7 +17,7 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-from . import display, installing, processes, tracebacks
+from . import display, installing, processes, timing, tracebacks
 
 FOLDER = "/tmp/ipython"
 SCRIPTS = ("bash", "sh", "script", "perl", "ruby", "pypy", "python2", "python3", "system", "sx")
@@ -148,7 +148,7 @@ def make_shell(module: Any) -> Shell:
     # tqdm says once that there are no threads, which it does not need.
     warnings.filterwarnings("ignore", message="tqdm:disabling monitor support")
     shell.set_hook("show_in_pager", page.as_hook(page.display_page), 99)
-    shell.input_transformers_cleanup.append(installing.transform)
+    shell.input_transformers_cleanup.extend([installing.transform, timing.transform])
     for name in SCRIPTS:
         shell.register_magic_function(processes.refuse_script, "cell", name)
     return shell
