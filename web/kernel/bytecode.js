@@ -2,10 +2,13 @@
 
 const NAME = "browsergpu-bytecode";
 
-/** Where the modules that a lock file leads to are kept; null where the browser keeps nothing. */
-export async function openBytecode(lockFile) {
+/**
+ * Where the modules are kept that `sources`, all that decides about them, leads to; null where the
+ * browser keeps nothing.
+ */
+export async function openBytecode(sources) {
   if (!("caches" in self)) return null;
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(lockFile));
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(sources));
   const key = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0"));
   return new Bytecode(await caches.open(NAME), `/bytecode/${key.join("")}`);
 }
@@ -25,7 +28,7 @@ class Bytecode {
     return kept ? new Uint8Array(await kept.arrayBuffer()) : null;
   }
 
-  /** Keep this, and nothing of other lock files. A full disk is no failure. */
+  /** Keep this, and nothing of other sources. A full disk is no failure. */
   async write(archive) {
     try {
       for (const old of await this.#cache.keys()) await this.#cache.delete(old);

@@ -46,9 +46,9 @@ async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
   keepPackages();
   post({ type: "boot", stage: "Looking up the files" });
   const { lockFile, wheel, files } = await bootFiles();
-  const kept = readBytecode(lockFile);
   const downloads = watchDownloads(files, (progress) => post({ type: "boot", ...progress }));
   const modules = readKernelModules();
+  const kept = readBytecode(lockFile, modules);
   try {
     pyodide = await loadPyodide({
       indexURL: "/pyodide/",
@@ -90,8 +90,8 @@ async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
 }
 
 /** What the browser keeps of the shell's modules: a place for them, and what is there. */
-async function readBytecode(lockFile) {
-  const place = await openBytecode(lockFile);
+async function readBytecode(lockFile, modules) {
+  const place = await openBytecode(lockFile + JSON.stringify(await modules));
   return { place, archive: await place?.read() };
 }
 

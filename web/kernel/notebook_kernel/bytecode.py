@@ -2,7 +2,7 @@
 
 Compiling takes longer than running them. Pyodide unpacks the wheels at each boot, so the files'
 times tell nothing, and what is kept is marked as not to be checked: the browser keeps it by the
-lock file, which says which wheels there are.
+lock file, which says which wheels there are, and by the text of these modules.
 """
 
 import importlib.util
@@ -49,9 +49,10 @@ def record() -> Callable[[], bytes]:
 
 
 def _compiled(module: ModuleType) -> Path | None:
-    """A module's compiled file, where it came with a wheel."""
+    """A module's compiled file, where it came with a wheel or is the notebook's."""
     source = getattr(module, "__file__", None) or ""
-    if "/site-packages/" not in source or not source.endswith(".py"):
+    ours = "/site-packages/" in source or "/notebook_kernel/" in source
+    if not ours or not source.endswith(".py"):
         return None
     path = Path(importlib.util.cache_from_source(source))
     return path if path.exists() else None

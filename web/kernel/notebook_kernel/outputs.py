@@ -1,6 +1,7 @@
 """What one run prints and displays, within limits that keep the page alive."""
 
 import asyncio
+import base64
 import io
 import time
 from collections import deque
@@ -168,9 +169,12 @@ class Outputs:
 
 
 def limited(data: dict[str, Any]) -> dict[str, Any]:
-    """The bundle without entries that are too large for a page, and a line that says so."""
+    """The bundle as JSON takes it: binary data in base64; without entries that are too large for
+    a page, and a line that says so."""
     kept: dict[str, Any] = {}
     for mime, value in data.items():
+        if isinstance(value, bytes | bytearray | memoryview):
+            value = base64.b64encode(value).decode("ascii")
         # The rest is JSON, which its maker keeps small.
         size = len(value) if isinstance(value, str) else 0
         if mime == "text/plain" and size > MAX_PLAIN_CHARACTERS:
