@@ -52,6 +52,8 @@ class Shell(InteractiveShell):
     display_pub_class = Type(display.CellDisplays)
     #: Whether the running code is a cell's: only those have results, `Out` and a history.
     in_cell = False
+    # The latest code as it was written, and as Python reads it.
+    _source: str | None = None
     _code = ""
 
     async def run(self, name: str, code: str) -> ExecutionResult:
@@ -61,7 +63,9 @@ class Shell(InteractiveShell):
         self.in_cell = cell is not None
         if cell:
             self.execution_count = int(cell[1])
-        self._code = transformed = self.transform_cell(code)
+        if self._source != code:
+            self._source, self._code = code, self.transform_cell(code)
+        transformed = self._code
         return await self.run_cell_async(
             code, store_history=self.in_cell, transformed_cell=transformed
         )
@@ -69,9 +73,13 @@ class Shell(InteractiveShell):
     def as_python(self, code: str) -> str:
         """`code` without magics, as far as that can be told before it runs."""
         try:
-            return str(self.transform_cell(code))
+            self._code = self.transform_cell(code)
         except Exception:
+            # Run, it tells its error.
+            self._source = None
             return ""
+        self._source = code
+        return str(self._code)
 
     def magics(self) -> list[str]:
         """The magics' names, with their per cent signs."""
