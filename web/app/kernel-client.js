@@ -102,7 +102,7 @@ export class KernelClient extends EventTarget {
   /**
    * Run code after everything queued before it; `name()`, asked when its turn comes, stands for
    * a file name in tracebacks. Resolves to how it ended (see runner.py);
-   * `listener` gets the messages on the way: start, stream, display, loading. When a run of a
+   * `listener` gets the messages on the way: those of outputs.py, and "input". When a run of a
    * `group` fails, or is interrupted, what is queued of that group is not run any more.
    */
   run({ name, code, listener = () => {}, group = null }) {
@@ -135,11 +135,13 @@ export class KernelClient extends EventTarget {
     this.#dropQueued(request.group, "Not run: the run before it was interrupted.");
     this.#setState("interrupting");
     this.#send({ type: "interrupt", id: request.id });
-    if (this.#asked) this.#reply(null);
     this.#clearTimers();
-    this.#computingTimer = setTimeout(() => {
-      if (this.#buffer) raiseInterrupt(this.#buffer, request.id);
-    }, WAITING_ANSWER_MS);
+    if (this.#asked) this.#reply(null);
+    else {
+      this.#computingTimer = setTimeout(() => {
+        if (this.#buffer) raiseInterrupt(this.#buffer, request.id);
+      }, WAITING_ANSWER_MS);
+    }
     this.#reactionTimer = setTimeout(() => this.#emit("unresponsive"), REACTION_MS);
   }
 
