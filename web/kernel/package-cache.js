@@ -28,9 +28,10 @@ export function keepPackages() {
 
 /** The address, where it is one of a package; a wheel's bytes never change. */
 function describe(input, options) {
-  if (input instanceof Request || (options?.method ?? "GET") !== "GET") return null;
-  const { origin, pathname, href } = new URL(input, location.href);
-  const headers = new Headers(options?.headers);
+  const given = input instanceof Request ? input : { url: input, method: "GET", headers: {} };
+  if ((options?.method ?? given.method) !== "GET") return null;
+  const { origin, pathname, href } = new URL(given.url, location.href);
+  const headers = new Headers(options?.headers ?? given.headers);
   if (origin === location.origin || headers.has("authorization")) return null;
   const unchanging = /\.whl(\.metadata)?$/.test(pathname);
   const index = headers.get("accept")?.includes(INDEX_TYPE) ?? false;
