@@ -221,6 +221,7 @@ from browsergpu.gpu.platform import (
     is_available,
 )
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
+from browsergpu.tools.downloading import download
 from browsergpu.tools.group import BackendGroup, Policy
 from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile
 from browsergpu.tools.tuning import (
@@ -321,6 +322,7 @@ __all__ = [
     "cumulative_sum",
     "diff",
     "divide",
+    "download",
     "draw",
     "e",
     "einsum",

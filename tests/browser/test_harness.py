@@ -24,6 +24,35 @@ device = await adapter.requestDevice()
 """
 
 
+_ASK = """async () => {
+  const adapter = await navigator.gpu.requestAdapter();
+  const asked = adapter.requestDevice({ requiredFeatures: ["subgroups"] });
+  return [
+    [...adapter.features],
+    [...navigator.gpu.wgslLanguageFeatures],
+    "setImmediates" in GPUComputePassEncoder.prototype,
+    await asked.then(() => "given", (error) => error.name),
+    [...(await adapter.requestDevice()).features],
+  ];
+}"""
+
+
+def test_a_plain_webgpu_has_no_extras(lab: Lab) -> None:
+    found: list[str] = []
+    page = lab.new_page(found.append)
+    BarePage(page, lab.site_url, "main", "plain")
+    features, language, immediates, subgroups, own = page.evaluate(_ASK)
+    assert "core-features-and-limits" in features
+    for feature in features + own:
+        assert not feature.startswith(("shader-f16", "subgroup", "timestamp", "chromium"))
+    assert "pointer_composite_access" in language
+    assert "immediate_address_space" not in language
+    assert not immediates
+    assert subgroups == "TypeError"
+    assert found == []
+    page.context.close()
+
+
 @pytest.fixture(scope="module", params=KERNELS)
 def shared(request: pytest.FixtureRequest, lab: Lab) -> Iterator[tuple[BarePage, list[str]]]:
     """A page with Pyodide, for all tests of one kernel, and the problems it reports."""

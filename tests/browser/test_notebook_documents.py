@@ -44,15 +44,11 @@ def open_file(notebook: NotebookPage, name: str, content: str) -> None:
 
 
 def save_file(notebook: NotebookPage) -> tuple[str, dict[str, Any]]:
-    """Save; gives the file's name and content."""
+    """Download; gives the file's name and content."""
     with notebook.page.expect_download() as download:
-        notebook.press("Save")
+        notebook.press("Download")
     text = Path(download.value.path()).read_text(encoding="utf-8")
     return download.value.suggested_filename, json.loads(text)
-
-
-def wait_kept(notebook: NotebookPage) -> None:
-    expect(notebook.page.locator("footer")).to_contain_text("Kept in this browser")
 
 
 RICH = {
@@ -114,6 +110,78 @@ def test_a_notebook_survives_opening_and_saving(notebook: NotebookPage) -> None:
     assert saved["metadata"]["kernelspec"]["name"] == "python3"
 
 
+def test_what_was_opened_is_saved_in_its_own_order(notebook: NotebookPage) -> None:
+    """Keys, those of other programs too, and their order: a version control sees no change."""
+    cell = {
+        "source": ["1 + 1\n", "2"], "id": "z", "outputs": [
+            {"text": ["2\n"], "name": "stdout", "output_type": "stream"},
+        ], "of_another_program": {"b": 1, "a": 2}, "metadata": {"y": 1, "x": 2},
+        "execution_count": 3, "cell_type": "code",
+    }  # fmt: skip
+    text = json.dumps(
+        {
+            "nbformat_minor": 5,
+            "nbformat": 4,
+            "metadata": {"z": 1, "language_info": {"name": "python"}, "kernelspec": {}},
+            "mine": [1],
+            "cells": [cell],
+        },
+        indent=1,
+        ensure_ascii=False,
+    )
+    open_file(notebook, "order.ipynb", text)
+    expect(notebook.editor(0)).to_have_text("1 + 12")
+    with notebook.page.expect_download() as download:
+        notebook.press("Download")
+    assert Path(download.value.path()).read_text(encoding="utf-8") == text + "\n"
+
+
+def test_elements_of_an_output_are_not_taken_for_the_pages(notebook: NotebookPage) -> None:
+    names = ("cell", "toasts", "announcements", "notebook-page")
+    html = "".join(f'<b id="{name}">{name}</b>' for name in names)
+    output = {"output_type": "display_data", "data": {"text/html": html}, "metadata": {}}
+    cells = [{**RICH["cells"][1], "outputs": [output]}]
+    open_file(notebook, "ids.ipynb", json.dumps({**RICH, "cells": cells}))
+    expect(notebook.output(0)).to_contain_text("cell")
+    expect(notebook.messages).to_have_count(1)
+    notebook.press("Code")
+    expect(notebook.cells).to_have_count(2)
+    notebook.messages.get_by_role("button", name="Back to “untitled”").click()
+    expect(notebook.output(0)).to_be_empty()
+
+
+def test_a_cell_deleted_while_it_runs_comes_back_with_its_output(notebook: NotebookPage) -> None:
+    notebook.start(
+        "import asyncio\ngate = asyncio.Event()\nprint('before')\n"
+        "await gate.wait()\nprint('after')\n'done'"
+    )
+    expect(notebook.output(0)).to_have_text("before")
+    notebook.cell(0).hover()
+    notebook.cell(0).get_by_role("button", name="Delete this cell").click()
+    expect(notebook.cells).to_have_count(1)
+    notebook.page.evaluate("void 0")
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+    notebook.messages.get_by_role("button", name="Undo").click()
+    expect(notebook.output(0)).to_contain_text("before")
+    expect(notebook.output(0)).to_contain_text("KeyboardInterrupt")
+    assert notebook.source(0).startswith("import asyncio")
+
+
+def test_a_notebook_that_is_left_takes_what_its_cells_put_out(notebook: NotebookPage) -> None:
+    notebook.page.get_by_label("Notebook name").fill("left")
+    notebook.start("import asyncio\nprint('before')\ngate = asyncio.Event()\nawait gate.wait()")
+    expect(notebook.output(0)).to_have_text("before")
+    notebook.press("New")
+    expect(notebook.cells).to_have_count(1)
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+    notebook.press("Notebooks")
+    notebook.page.get_by_role("dialog").get_by_role("button", name="left", exact=True).click()
+    expect(notebook.output(0)).to_contain_text("before")
+    expect(notebook.output(0)).to_contain_text("KeyboardInterrupt")
+
+
 def test_what_was_run_is_saved_with_its_outputs(notebook: NotebookPage) -> None:
     notebook.page.get_by_label("Notebook name").fill("my work")
     notebook.run("print('out')\ndisplay('shown')\n'result'")
@@ -134,7 +202,7 @@ def test_the_last_notebook_survives_a_reload(notebook: NotebookPage) -> None:
     notebook.page.get_by_label("Notebook name").fill("kept")
     notebook.run("'an output'")
     notebook.fill(1, "not_run_yet = 1")
-    wait_kept(notebook)
+    notebook.wait_kept()
     notebook.page.reload()
     expect(notebook.output(0)).to_have_text("'an output'")
     assert notebook.sources() == ["'an output'", "not_run_yet = 1"]
@@ -148,20 +216,6 @@ def test_leaving_right_after_typing_loses_nothing(notebook: NotebookPage) -> Non
     notebook.page.keyboard.type("typed_last = 1")
     notebook.page.reload()
     expect(notebook.editor(0)).to_have_text("typed_last = 1")
-    notebook.wait_idle()
-
-
-def test_each_tab_keeps_its_own_notebook(notebook: NotebookPage) -> None:
-    notebook.fill(0, "first_tab")
-    wait_kept(notebook)
-    other = NotebookPage(notebook.page.context.new_page(), notebook.url)
-    other.open()
-    expect(other.editor(0)).to_have_text("first_tab")
-    other.fill(0, "second_tab")
-    wait_kept(other)
-    notebook.page.reload()
-    expect(notebook.editor(0)).to_have_text("first_tab")
-    other.page.close()
     notebook.wait_idle()
 
 
@@ -181,6 +235,16 @@ BROKEN = {
     "too old": ('{"nbformat": 3, "worksheets": []}', "nbformat 3"),
     "without cells": ('{"nbformat": 4}', "no list of cells"),
     "a strange cell": ('{"nbformat": 4, "cells": [{"cell_type": "poem"}]}', "“poem”"),
+    "a strange stream": (
+        '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "outputs": '
+        '[{"output_type": "stream", "name": "my stream", "text": "x"}]}]}',
+        "“my stream”",
+    ),
+    "a strange traceback": (
+        '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "outputs": '
+        '[{"output_type": "error", "ename": "E", "evalue": "", "traceback": "text"}]}]}',
+        "traceback",
+    ),
     "a strange source": (
         '{"nbformat": 4, "cells": [{"cell_type": "code", "source": 5}]}',
         "cell 1",
@@ -205,16 +269,9 @@ def test_a_dropped_notebook_is_opened(notebook: NotebookPage) -> None:
     expect(notebook.page.get_by_label("Notebook name")).to_have_value("dropped")
 
 
-def test_control_s_saves(notebook: NotebookPage) -> None:
-    notebook.fill(0, "1 + 1")
-    with notebook.page.expect_download() as download:
-        notebook.page.keyboard.press("Control+s")
-    assert download.value.suggested_filename == "untitled.ipynb"
-
-
 def test_a_damaged_store_is_told_and_its_content_can_be_had(notebook: NotebookPage) -> None:
     notebook.fill(0, "before = 1")
-    wait_kept(notebook)
+    notebook.wait_kept()
     notebook.page.evaluate(
         """() => new Promise((resolve, reject) => {
           const opening = indexedDB.open("browsergpu-notebooks");

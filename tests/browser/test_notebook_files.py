@@ -1,8 +1,10 @@
-"""Files that a person drops or chooses land in the kernel's file system."""
+"""Files lie in the kernel's home folder: what a person brings and what Python writes is kept."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from harness.lab import Lab
@@ -74,3 +76,128 @@ def test_files_are_there_again_after_a_restart(notebook: NotebookPage) -> None:
     notebook.press("Restart")
     notebook.wait_idle()
     expect(notebook.run("len(open('notes.txt').read())")).to_have_text("17")
+
+
+# What the browser has of the folder.
+_KEPT = """async () => {
+  const read = async (folder) => {
+    const found = {};
+    for await (const [name, handle] of folder.entries()) {
+      found[name] = handle.kind === "file"
+        ? await (await handle.getFile()).text() : await read(handle);
+    }
+    return found;
+  };
+  const root = await navigator.storage.getDirectory();
+  const { evil, "cup.jpg": _cup, "late.txt": _late, ...rest } = await read(
+    await root.getDirectoryHandle("browsergpu-files"));
+  return rest;
+}"""
+
+
+def row(notebook: NotebookPage, path: str) -> Locator:
+    return listed(notebook).locator("li", has_text=f"/home/pyodide/{path}")
+
+
+def downloaded(notebook: NotebookPage, path: str) -> bytes:
+    """What the button of a file gives."""
+    with notebook.page.expect_download() as download:
+        row(notebook, path).get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == path.rpartition("/")[2]
+    return Path(download.value.path()).read_bytes()
+
+
+def test_what_python_writes_is_kept_listed_and_can_be_had(notebook: NotebookPage) -> None:
+    notebook.drop([TEXT])
+    expect(row(notebook, "notes.txt")).to_contain_text("17 B")
+    notebook.run(
+        "from pathlib import Path\n"
+        "Path('notes.txt').write_text('changed by Python')\n"
+        "Path('out/deep').mkdir(parents=True)\nPath('out/deep/numbers.bin').write_bytes(bytes(1500))\n"
+        "Path('gone.txt').write_text('gone'); Path('gone.txt').unlink()\n"
+        "Path('.hidden').write_text('a setting')"
+    )
+    expect(row(notebook, "out/deep/numbers.bin")).to_contain_text("1.5 kB")
+    expect(listed(notebook)).not_to_contain_text("hidden")
+    notebook.page.reload()
+    notebook.wait_idle()
+    found = notebook.run(
+        "import os\nsorted(os.path.join(*one) for folder, _, names in os.walk('out') "
+        "for one in [(folder, name) for name in names]), open('notes.txt').read()"
+    )
+    expect(found).to_have_text("(['out/deep/numbers.bin'], 'changed by Python')")
+    assert downloaded(notebook, "notes.txt") == b"changed by Python"
+    assert downloaded(notebook, "out/deep/numbers.bin") == bytes(1500)
+
+    # Of what one second gives to both, the one that is changed again is kept as it was last.
+    notebook.run("for n in range(50): Path('often.txt').write_text(f'{n:02}')" .replace(
+        "for", "from pathlib import Path\nfor", 1))  # fmt: skip
+    row(notebook, "out/deep/numbers.bin").get_by_role("button", name="Delete").click()
+    expect(row(notebook, "out/deep/numbers.bin")).to_have_count(0)
+    row(notebook, "notes.txt").get_by_role("button", name="Delete").click()
+    expect(row(notebook, "notes.txt")).to_have_count(0)
+    message = notebook.messages.filter(has_text="notes.txt is deleted")
+    message.get_by_role("button", name="Undo").click()
+    expect(row(notebook, "notes.txt")).to_be_visible()
+    with notebook.page.expect_download() as download:
+        notebook.run("import browsergpu\nbrowsergpu.download('notes.txt', 'mine.txt')")
+    assert download.value.suggested_filename == "mine.txt"
+    assert Path(download.value.path()).read_bytes() == b"changed by Python"
+    expect(notebook.run("browsergpu.download('nothing')")).to_contain_text("FileNotFoundError")
+    expect(notebook.run("browsergpu.download('notes.txt', 'a/b')")).to_contain_text(
+        "without folders"
+    )
+    expect(row(notebook, "notes.txt")).to_be_visible()
+    assert notebook.page.evaluate(_KEPT) == {
+        "notes.txt": "changed by Python", "often.txt": "49", "out": {"deep": {}},
+    }  # fmt: skip
+
+
+def test_a_trace_of_a_profile_can_be_had(notebook: NotebookPage) -> None:
+    notebook.wait_idle()
+    told = notebook.run(
+        "import browsergpu as bg\nx = bg.ones(9)\nwith bg.profile() as p:\n"
+        "    y = (x + 1).tolist()\np.save_trace()"
+    )
+    expect(told).to_have_text("'trace.json'")
+    assert "traceEvents" in json.loads(downloaded(notebook, "trace.json"))
+
+
+def test_a_run_that_never_ends_loses_no_file(notebook: NotebookPage) -> None:
+    """What it wrote is kept while it waits; so is what another tab wrote meanwhile."""
+    notebook.start(
+        "import asyncio\nopen('early.txt', 'w').write('written while it runs')\n"
+        "await asyncio.Event().wait()"
+    )
+    expect(row(notebook, "early.txt")).to_be_visible()
+    other = NotebookPage(notebook.page.context.new_page(), notebook.url)
+    other.open()
+    expect(row(other, "early.txt")).to_be_visible()
+    other.new()
+    other.run("open('theirs.txt', 'w').write('of another tab')")
+    other.page.close()
+    notebook.press("Restart")
+    notebook.wait_idle()
+    assert downloaded(notebook, "early.txt") == b"written while it runs"
+    assert downloaded(notebook, "theirs.txt") == b"of another tab"
+
+
+def test_a_browser_that_keeps_no_files_says_so(notebook: NotebookPage) -> None:
+    """Its storage is refused, as in some private windows."""
+    page = notebook.page.context.new_page()
+    page.route(
+        "**/kernel/home-folder.js",
+        lambda route: route.fulfill(
+            body=route.fetch().text().replace("navigator.storage.getDirectory()", "null.refused"),
+            content_type="text/javascript",
+        ),
+    )
+    other = NotebookPage(page, notebook.url)
+    other.open()
+    other.drop([TEXT])
+    expect(other.messages.filter(has_text="not kept in this browser")).to_be_visible()
+    expect(row(other, "notes.txt")).to_contain_text("not kept")
+    other.press("Restart")
+    other.wait_idle()
+    expect(other.run("len(open('notes.txt').read())")).to_have_text("17")
+    page.close()

@@ -78,6 +78,9 @@ def test_the_examples(run: Callable[[str], str]) -> None:
         difference = re.sub(r"np\.float\d\d", "", run(smaller))
         assert 0 <= float(re.search(r"[\d.e+-]+", difference)[0]) < 1e-3
     run(profile)
+    registry = (REPOSITORY / "py" / "README.md").read_text(encoding="utf-8")
+    _install, example = re.findall(r"```python\n(.*?)```", registry, re.DOTALL)
+    assert "array(" in run(example.replace("512", "96"))
     assert "gemm" in run("p.table()")
 
 
@@ -145,7 +148,7 @@ def test_the_files_it_names_exist() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("name", [*GUIDES, "gallery"])
+@pytest.mark.parametrize("name", [*GUIDES, "gallery", "embedding", "jupyterlite", "pyscript"])
 def test_the_files_that_a_guide_names_exist(name: str) -> None:
     links = re.findall(r"\]\(([^)#:]+)", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
     assert links

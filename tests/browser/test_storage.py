@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from harness.bare import BarePage
 from harness.lab import Lab
-from harness.notebook import NotebookPage
+from harness.notebook import NotebookPage, hold_kernels
 from harness.problems import watch
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -119,11 +119,6 @@ class Site:
         return bare
 
 
-def hold_kernels(page: Page) -> None:
-    """No kernel of a page gets its Pyodide, which takes seconds; the page waits for it."""
-    page.route("**/pyodide/**", lambda _route: None)
-
-
 @pytest.fixture
 def site(lab: Lab, page_problems: list[str]) -> Iterator[Site]:
     context = lab.browser.new_context()
@@ -135,7 +130,7 @@ def site(lab: Lab, page_problems: list[str]) -> Iterator[Site]:
 def keep(notebook: NotebookPage, code: str) -> None:
     """Put code into the first cell, and wait until the browser has kept it."""
     notebook.fill(0, code)
-    expect(notebook.page.locator("footer")).to_contain_text("Kept in this browser")
+    notebook.wait_kept()
 
 
 def sizes_in(notebook: NotebookPage) -> list[int]:
@@ -245,7 +240,8 @@ def test_open_tabs_do_not_block_each_other(site: Site) -> None:
     first = site.notebook(kernel=False)
     expect(first.cell(0)).to_contain_text("of_the_last = 2")
     second = site.notebook(kernel=False)
-    expect(second.cell(0)).to_contain_text("of_the_last = 2")
+    expect(second.cell(0)).to_contain_text("Python on your GPU")
+    second.new()
     keep(first, "in_the_first_tab = 1")
     keep(second, "in_the_second_tab = 2")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -56,6 +57,33 @@ def test_one_install_is_all_it_takes(bare: BarePage, lab: Lab) -> None:
     assert {path.split("/")[1] for path in requested} <= {"tests", "pyodide", "wheel"}
 
 
+def test_a_file_is_handed_to_the_browsers_downloads(bare: BarePage, lab: Lab) -> None:
+    bare.install([lab.wheel_url])
+    bare.run("""
+        import browsergpu
+        from browsergpu.errors import Unsupported
+
+        with open("a.txt", "w") as file:
+            file.write("of a page")
+    """)
+    if bare.kernel == "main":
+        with bare.page.expect_download() as download:
+            bare.run("browsergpu.download('a.txt', 'b.txt')")
+        assert download.value.suggested_filename == "b.txt"
+        assert Path(download.value.path()).read_text(encoding="utf-8") == "of a page"
+        return
+    message = bare.run("""
+        try:
+            browsergpu.download("a.txt")
+            message = "nothing was raised"
+        except Unsupported as error:
+            message = str(error)
+        message
+    """)
+    assert "browsergpuDownload" in message
+    assert "JupyterLite" in message
+
+
 def test_where_python_cannot_block(bare: BarePage, lab: Lab) -> None:
     bare.install([lab.wheel_url])
     bare.run("""
@@ -87,6 +115,93 @@ def test_where_python_cannot_block(bare: BarePage, lab: Lab) -> None:
         what="work that does not wait",
     )
     assert bare.run("await backend.synchronize_async(); backend.is_initialized") is True
+
+
+# Every public call that waits, by the name of its twin: what to give the one that blocks.
+_BLOCKING = """
+import browsergpu as bg
+import numpy as np
+from browsergpu.errors import Unsupported
+
+device = await bg.init_async()
+backend = await bg.WasmBackend.init_from_canvas("gpu-canvas")
+executor, tensors = bg.KernelExecutor(backend), bg.TensorBackend(backend)
+group = bg.BackendGroup([backend])
+x, pointer = bg.arange(4), backend.alloc(16)
+tensor, buffer = tensors.alloc_tensor([4], "f32"), bg.Buffer(device, 16)
+spirv = np.array([0x07230203, 0x10000, 0, 1, 0], "u4").tobytes()
+calls = {
+    "browsergpu.init_async": (bg, ()),
+    "browsergpu.enumerate_adapters_async": (bg, ()),
+    "browsergpu.get_best_adapter_async": (bg, ()),
+    "browsergpu.get_adapter_info_async": (bg, (0,)),
+    "browsergpu.tune_async": (bg, ()),
+    "browsergpu.forget_tuning_async": (bg, ()),
+    "browsergpu.benchmark_workgroup_sizes_async": (bg, (device,)),
+    "browsergpu.forget_workgroup_sizes_async": (bg, (device,)),
+    "browsergpu.save_async": (bg, ("x.npy", x)),
+    "browsergpu.savez_async": (bg, ("x.npz", x)),
+    "browsergpu.savez_compressed_async": (bg, ("x.npz", x)),
+    "Array.numpy_async": (x, ()),
+    "DeviceArray.numpy_async": (executor.from_numpy(np.ones(4, "f4")), ()),
+    "Buffer.read_data_async": (buffer, ()),
+    "KernelExecutor.synchronize_async": (executor, ()),
+    "WasmBackend.init_async": (bg.WasmBackend(), ()),
+    "WasmBackend.copy_dtoh_async": (backend, (bytearray(16), pointer)),
+    "WasmBackend.synchronize_async": (backend, ()),
+    "TensorBackend.dispatch_compute_async": (tensors, (spirv, [tensor], None, 1)),
+    "TensorBackend.read_tensor_async": (tensors, (tensor,)),
+    "TensorBackend.read_numpy_async": (tensors, (tensor,)),
+    "TensorBackend.sync_async": (tensors, ()),
+    "BackendGroup.measure_async": (group, ()),
+    "BackendGroup.copy_async": (group, (backend, pointer, backend, pointer)),
+}
+
+def said(call, *arguments):
+    try:
+        call(*arguments)
+    except Unsupported as error:
+        return str(error)
+    return "nothing was raised"
+
+owners = [bg, *(owner for owner in vars(bg).values() if isinstance(owner, type))]
+public = {
+    f"{owner.__name__}.{name}" for owner in owners for name in dir(owner) if name.endswith("_async")
+}
+# The contract computes nothing, a mapping is entered (below), warm_up() compiles in the background.
+others = {name for name in public if name.startswith("ComputeBackend.")}
+others |= {"Buffer.map_async", "Device.warm_up_async"}
+named = {
+    twin: said(getattr(owner, twin.partition(".")[2].removesuffix("_async")), *arguments)
+    for twin, (owner, arguments) in calls.items()
+}
+entered = [said(buffer.map("read").__enter__), said(bg.profile().__enter__)]
+unnamed = [said(np.asarray, x), said(float, bg.sum(x)), said(bg.nonzero, x)]
+[sorted(public - set(calls) - others), named, entered, unnamed, (await x.numpy_async()).tolist()]
+"""
+
+
+def test_without_jspi_each_call_that_waits_names_its_twin(
+    lab: Lab, page_problems: list[str]
+) -> None:
+    page = lab.new_page(page_problems.append)
+    # What a browser without it looks like: Chromium 156 has no flag for it any more.
+    page.add_init_script("delete WebAssembly.Suspending; delete WebAssembly.promising;")
+    bare = BarePage(page, lab.site_url, "main")
+    bare.boot(["micropip"])
+    bare.install([lab.wheel_url])
+    untold, named, entered, unnamed, values = bare.run(_BLOCKING)
+    assert untold == [], "calls with a twin that this test does not know"
+    for twin, message in named.items():
+        assert f"`await {twin.partition('.')[2]}(...)`" in message, twin
+    assert ["async with" in message for message in entered] == [True, True]
+    of_array, of_number, of_nonzero = unnamed
+    assert "numpy_async" in of_array
+    assert "numpy_async" in of_number
+    assert "nonzero_async" not in of_nonzero
+    assert "where()" in of_nonzero
+    assert values == [0, 1, 2, 3]
+    page.context.close()
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

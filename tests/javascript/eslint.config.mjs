@@ -14,7 +14,7 @@ const IN_WORKERS = ["web/kernel/*.js", "tests/browser/pages/*-worker.mjs"];
 // not be another's global, and what is not imported must not be found all the same.
 const GIVEN = [
   "device", "ring", "options",
-  "GPUBufferUsage", "GPUMapMode", "GPUOutOfMemoryError", "GPUShaderStage",
+  "Event", "GPUBufferUsage", "GPUMapMode", "GPUOutOfMemoryError", "GPUShaderStage",
   "globalThis", "navigator", "performance", "requestAnimationFrame", "setTimeout",
 ];
 

@@ -20,7 +20,7 @@ from hatchling.build import build_wheel
 build_wheel(sys.argv[1])
 """
 _FOLDERS = ("py/browsergpu", "shaders")
-_FILES = ("pyproject.toml", "README.md", "LICENSE", "tools/join_recorder.py")
+_FILES = ("pyproject.toml", "py/README.md", "LICENSE", "tools/join_recorder.py")
 _TIMEOUT = 120.0
 # 2020-01-01, so that the same sources always give the same bytes.
 _EPOCH = "1577836800"

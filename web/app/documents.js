@@ -1,60 +1,108 @@
-/** Opening, saving and keeping notebooks: between the notebook, the disk and the browser. */
-import { autosave } from "./autosave.js";
-import { element } from "./dom.js";
+/** The notebook that is shown: which record it is, where it came from, and how it is kept. */
+import { Autosave } from "./autosave.js";
+import { ChangedOnDisk, canPickFiles, pickNotebook, writeBack } from "./disk-file.js";
+import { downloadNotebook } from "./downloads.js";
 import { NotebookFormatError, formatNotebook, parseNotebook } from "./ipynb.js";
-import { showMessage } from "./messages.js";
+import { announce, showMessage } from "./messages.js";
+import { openRecords } from "./tab-record.js";
+import { copyOf } from "./shelf.js";
 
 const TOUR = "/tour.ipynb";
+const UNTITLED = "untitled";
 const EMPTY = { metadata: {}, cells: [] };
+
+/**
+ * What is known of a notebook's record, beside what the page shows of it.
+ * @typedef {Omit<import("./storage.js").NotebookRecord, "notebook" | "title">} About
+ */
+
+/** A record of which nothing is stored yet. */
+function newRecord(title, more = {}) {
+  return { id: crypto.randomUUID(), saved: Date.now(), title, ...more };
+}
 
 export class Documents {
   #notebook;
   #storage;
+  #tab;
   #title;
-  #touch = () => {};
+  #saved;
+  /** @type {About} */
+  #record = newRecord(UNTITLED);
+  #autosave;
+  /** @type {Promise<unknown>} */
+  #writing = Promise.resolve();
+  /**
+   * Notebooks that were left and are not stored yet, or whose cells still run, by their record's id.
+   * @type {Map<string, {sheet: import("./sheet.js").Sheet, record: About, title: string}>}
+   */
+  #away = new Map();
 
   /** `title` is the input with the notebook's name; `saved` the place that says it is kept. */
-  constructor({ notebook, storage, title, saved }) {
+  constructor({ notebook, storage, tab, title, saved }) {
     this.#notebook = notebook;
     this.#storage = storage;
+    this.#tab = tab;
     this.#title = title;
-    const present = () => [this.#title.value, formatNotebook(this.#notebook.model)];
-    this.#touch = autosave({
-      save: () => this.#storage.save(...present()),
-      saveAtOnce: () => this.#storage.saveAtOnce(...present()),
-      report: (state, error) => this.#report(state, error, saved),
+    this.#saved = saved;
+    this.#autosave = new Autosave({
+      snapshot: () => this.#snapshot(),
+      save: (record) => storage.put(record),
+      saveAtOnce: (record) => storage.putAtOnce(record),
+      report: (state, error) => this.#report(state, error),
     });
     notebook.addEventListener("change", () => this.#touch());
     title.addEventListener("input", () => this.#touch());
+    addEventListener("pagehide", () => {
+      for (const { record, ...away } of this.#away.values()) {
+        storage.putAtOnce(stored({ ...away, record: { ...record, saved: Date.now() } }));
+      }
+    });
   }
 
-  #report(state, error, saved) {
+  #snapshot() {
+    const { value: title } = this.#title;
+    return stored({ record: this.#record, title, sheet: this.#notebook.sheet });
+  }
+
+  #touch() {
+    const now = Date.now();
+    Object.assign(this.#record, { saved: now, used: now, untouched: false });
+    this.#autosave.touch();
+  }
+
+  #report(state, error) {
     const texts = { saving: "Saving…", saved: "Kept in this browser", failed: "Not kept" };
-    saved.textContent = texts[state];
-    saved.dataset.state = state;
+    this.#say(state, texts[state]);
     if (state === "failed") {
       showMessage(
-        `The notebook could not be kept in this browser (${error.message}). Save it to a file.`,
+        `The notebook could not be kept in this browser (${error.message}). Download it.`,
         { kind: "error" },
       );
     }
   }
 
-  /** The notebook that was open last, else the tour. */
+  #say(state, text) {
+    this.#saved.textContent = text;
+    this.#saved.dataset.state = state;
+  }
+
+  /** What this tab showed before, else the notebook used last that no tab has open, else the tour. */
   async restore() {
-    /** @type {{title: string, notebook: string} | null} */
+    /** @type {import("./storage.js").NotebookRecord | null | undefined} */
     let record = null;
     try {
-      record = await this.#storage.load();
-      await this.#storage.prune();
+      const open = await openRecords();
+      await this.#storage.adopt((id) => open.has(id));
+      record = await this.#find();
     } catch (error) {
-      showMessage(`This browser keeps no notebooks (${error.message}); save yours to a file.`, {
+      showMessage(`This browser keeps no notebooks (${error.message}); download yours.`, {
         kind: "error",
       });
     }
     if (!record) return this.#loadTour();
     try {
-      this.#show(record.title, parseNotebook(record.notebook));
+      this.#show(record, parseNotebook(record.notebook));
     } catch (error) {
       this.#explain("The notebook kept in this browser", error);
       this.#offerDownload(record);
@@ -62,35 +110,83 @@ export class Documents {
     }
   }
 
+  async #find() {
+    const before = await this.#tab.resume();
+    const record = before && await this.#storage.get(before.id);
+    const list = (await this.#storage.list()).filter(({ deleted }) => !deleted);
+    if (record && !record.deleted) {
+      if (before?.mine) return record;
+      const copy = copyOf(record, list.map(({ title }) => title));
+      await this.#tab.claim(copy.id);
+      showMessage(`“${record.title}” is open in another tab. This is a copy of it.`);
+      return copy;
+    }
+    const [latest] = list.filter(({ untouched }) => !untouched);
+    const free = latest && await this.#tab.claim(latest.id);
+    return free ? this.#storage.get(latest.id) : null;
+  }
+
   #offerDownload({ title, notebook }) {
     showMessage("Its file can still be had as it is.", {
       stays: true,
-      action: { label: "Download", run: () => download(`${title}.ipynb`, notebook) },
+      action: { label: "Download", run: () => downloadNotebook(title, notebook) },
     });
   }
 
-  #show(title, model) {
+  /**
+   * Show a notebook as ipynb.js gives it, or a sheet; one that cannot be shown changes nothing.
+   * @param {About & {title: string}} record
+   */
+  #show({ id, title, saved, untouched, disk }, model) {
+    this.#notebook.show(model);
+    this.#record = { id, saved, untouched, disk, used: Date.now() };
     this.#title.value = title;
-    this.#notebook.load(model);
+    this.#tab.id = id;
+    this.#autosave.touch();
   }
 
-  /** Show another notebook, with a way back to the one before. */
-  #replace(title, model) {
-    const before = { title: this.#title.value, model: this.#notebook.model };
-    this.#show(title, model);
-    showMessage(`“${title}” is open.`, {
+  /** Show another notebook, with a way back to the one before, which stays what it is. */
+  #goTo(record, model, { quietly = false } = {}) {
+    void this.#tab.claim(record.id); // a new record's, which nobody else can know
+    const before = { record: this.#record, title: this.#title.value, sheet: this.#notebook.sheet };
+    const kept = this.#autosave.flush();
+    this.#show(record, model);
+    this.#leave(before, kept).catch((error) => this.#report("failed", error));
+    if (quietly) return;
+    showMessage(`“${record.title}” is open.`, {
       action: {
         label: `Back to “${before.title}”`,
-        run: () => this.#show(before.title, before.model),
+        run: () => void this.openKept(before.record.id),
       },
     });
   }
 
+  async #leave(before, kept) {
+    const { record: { id }, sheet } = before;
+    const isAway = () => this.#away.get(id) === before;
+    this.#away.set(id, before);
+    await kept;
+    if (sheet.isBusy) {
+      await sheet.settled();
+      if (isAway()) await this.#storage.put(stored(before));
+    }
+    if (!isAway()) return; // it is shown again
+    this.#forget(id);
+    sheet.destroy();
+  }
+
+  #forget(id) {
+    this.#away.delete(id);
+    this.#tab.release(id);
+  }
+
   async #loadTour() {
+    const record = newRecord("tour", { untouched: true });
+    await this.#tab.claim(record.id);
     try {
-      this.#show("tour", await fetchNotebook(TOUR));
+      this.#show(record, await fetchNotebook(TOUR));
     } catch (error) {
-      this.#show("untitled", EMPTY);
+      this.#show({ ...record, title: UNTITLED }, EMPTY);
       this.#explain("The tour", error);
     }
   }
@@ -101,7 +197,7 @@ export class Documents {
   }
 
   new() {
-    this.#replace("untitled", EMPTY);
+    this.#goTo(newRecord(UNTITLED, { untouched: true }), EMPTY);
   }
 
   tour() {
@@ -111,36 +207,145 @@ export class Documents {
   /** Open a notebook that comes with the page. */
   async openFromSite(title, url) {
     try {
-      this.#replace(title, await fetchNotebook(url));
+      this.#goTo(newRecord(title, { untouched: true }), await fetchNotebook(url));
     } catch (error) {
       this.#explain(`“${title}”`, error);
     }
   }
 
-  /** Open a notebook file; a bad one leaves the present notebook alone. */
-  async open(file) {
+  /** Let the person choose a notebook file; `pick` is for browsers that give only its content. */
+  async choose(pick) {
+    if (!canPickFiles()) return pick();
     try {
-      this.#replace(file.name.replace(/\.ipynb$/i, ""), parseNotebook(await file.text()));
+      const handle = await pickNotebook();
+      if (handle) await this.open(await handle.getFile(), handle);
+    } catch (error) {
+      this.#explain("The file", error);
+    }
+  }
+
+  /**
+   * Open a notebook file, whose `handle` Ctrl+S writes to; a bad one leaves the present notebook alone.
+   * @param {File} file
+   * @param {FileSystemFileHandle | null} handle
+   */
+  async open(file, handle = null) {
+    try {
+      const title = file.name.replace(/\.ipynb$/i, "");
+      const disk = handle ? { disk: { handle, modified: file.lastModified } } : {};
+      this.#goTo(newRecord(title, disk), parseNotebook(await file.text()));
     } catch (error) {
       this.#explain(file.name, error);
     }
   }
 
-  /** Download the notebook as .ipynb. */
-  save() {
-    const title = this.#title.value.trim() || "untitled";
-    download(`${title}.ipynb`, formatNotebook(this.#notebook.model));
+  /** Open a notebook that the browser keeps. */
+  async openKept(id) {
+    if (id === this.#record.id) return;
+    const away = this.#away.get(id);
+    if (away) {
+      this.#away.delete(id);
+      return this.#goTo({ ...away.record, title: away.title }, away.sheet);
+    }
+    try {
+      if (!(await this.#tab.claim(id))) {
+        showMessage("That notebook is open in another tab.");
+        return;
+      }
+      const record = await this.#storage.get(id);
+      if (!record) throw new Error("it is not kept any more");
+      try {
+        this.#goTo(record, parseNotebook(record.notebook));
+      } catch (error) {
+        this.#offerDownload(record);
+        throw error;
+      }
+    } catch (error) {
+      if (this.#record.id !== id) this.#tab.release(id);
+      this.#explain("The notebook", error);
+    }
   }
+
+  /** The id of the record that is shown. */
+  get id() {
+    return this.#record.id;
+  }
+
+  /** Wait until what is shown is kept. */
+  flush() {
+    return this.#autosave.flush();
+  }
+
+  /** Give a notebook that this tab has open another name; false where it has not. */
+  async rename(id, title) {
+    const away = this.#away.get(id);
+    if (away) away.title = title;
+    if (id !== this.#record.id) return false;
+    this.#title.value = title;
+    this.#touch();
+    await this.flush();
+    return true;
+  }
+
+  /** Show nothing of a notebook any more, which was deleted. */
+  async close(id) {
+    if (id === this.#record.id) {
+      this.#goTo(newRecord(UNTITLED, { untouched: true }), EMPTY, { quietly: true });
+      await this.flush(); // the last of it is stored before it is marked
+    }
+    this.#forget(id);
+  }
+
+  /** Keep the notebook in the browser, and write it to the file that it was opened from. */
+  async save() {
+    const record = this.#record;
+    // The browser then does not clear it away when space runs out; it may ask the person.
+    void navigator.storage?.persist?.();
+    record.untouched = false;
+    this.#autosave.touch();
+    const kept = this.#autosave.flush();
+    if (record.disk) {
+      const { title, notebook } = this.#snapshot();
+      this.#writing = this.#writing.then(() => this.#writeBack(record, title, notebook));
+      await this.#writing;
+    }
+    await kept;
+    announce("The notebook is kept in this browser");
+  }
+
+  async #writeBack(record, title, text, how = {}) {
+    const { disk, id } = record;
+    const { name } = disk.handle;
+    try {
+      await writeBack(disk, text, how);
+      await this.#storage.change(id, { disk });
+      showMessage(`Saved to ${name}.`);
+    } catch (error) {
+      const again = () => this.#writeBack(record, title, text, { overwrite: true });
+      showMessage(
+        `${name} was not written: ${error.message}. The notebook is kept in this browser.`, {
+          kind: "error",
+          action: error instanceof ChangedOnDisk
+            ? { label: "Overwrite it", run: again }
+            : { label: "Download", run: () => downloadNotebook(title, text) },
+        },
+      );
+    }
+  }
+
+  /** Download the notebook as .ipynb. */
+  download() {
+    downloadNotebook(this.#title.value, formatNotebook(this.#notebook.sheet.model));
+  }
+}
+
+/** A notebook as storage.js keeps it. */
+function stored({ record, title, sheet }) {
+  return { ...record, title, notebook: formatNotebook(sheet.model) };
 }
 
 async function fetchNotebook(url) {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
   return parseNotebook(await response.text());
-}
-
-function download(name, text) {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/x-ipynb+json" }));
-  element("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,8 +1,11 @@
 /** Small helpers for building the page. */
 
-/** The page's element of that id, which is there: index.html has it. */
+/**
+ * The page's element of that id, which is there: index.html has it in its body. What a notebook put
+ * out may have an element of the same id, further down.
+ */
 export function byId(id) {
-  return /** @type {any} */ (document.getElementById(id));
+  return /** @type {any} */ (document.querySelector(`body > #${id}`));
 }
 
 /** A fresh copy of the element in `<template id=…>`. */

@@ -1,8 +1,11 @@
-/** Files that the person drops or chooses: notebooks are opened, the rest goes to Python. */
+/** Files: what the person drops or chooses, and what lies in Python's home folder. */
 import { element, formatBytes } from "./dom.js";
+import { download } from "./downloads.js";
 import { announce, showMessage } from "./messages.js";
 
 const MAX_BYTES = 1024 ** 3;
+const MOST_LISTED = 200;
+const HOME = "/home/pyodide/";
 const IMAGE = /\.(png|jpe?g|gif|webp|bmp|tiff?)$/i;
 
 /** A name without folders or control characters. */
@@ -26,17 +29,22 @@ export class KernelFiles {
   #kernel;
   #list;
   #insert;
-  #files = new Map();
+  /** @type {Map<string, Blob>} what the person brought, until it is kept: a fresh kernel gets it */
+  #brought = new Map();
+  #waiting = new Set();
+  #files = [];
+  #told = new Set();
 
   /** `insert(code)` puts a cell with code into the notebook. */
   constructor({ kernel, list, insert }) {
     this.#kernel = kernel;
     this.#list = list;
     this.#insert = insert;
-    // A fresh kernel has an empty file system: hand it what the person had brought.
+    kernel.addEventListener("files", ({ detail }) => this.#take(detail));
     kernel.addEventListener("ready", () => {
-      for (const file of this.#files.values()) void this.#write(file);
+      for (const name of this.#brought.keys()) void this.#write(name);
     });
+    kernel.addEventListener("download", ({ detail: { name, bytes } }) => download(name, bytes));
   }
 
   /** Put files into the kernel's home folder and list them. */
@@ -49,44 +57,129 @@ export class KernelFiles {
         );
         continue;
       }
-      const kept = { name: safeName(file.name), blob: file };
-      this.#files.set(kept.name, kept);
-      if (this.#kernel.state !== "loading") void this.#write(kept);
+      this.#bring(safeName(file.name), file);
     }
   }
 
-  async #write(file) {
-    this.#show(file, element("span", {}, `${file.name} waits for Python`));
+  #bring(path, blob) {
+    this.#brought.set(path, blob);
+    if (this.#kernel.state === "loading") this.#wait(path);
+    else void this.#write(path);
+  }
+
+  #wait(path) {
+    this.#waiting.add(path);
+    this.#show();
+  }
+
+  async #write(path) {
+    const blob = this.#brought.get(path);
+    if (!blob) return;
+    this.#wait(path);
     try {
-      const bytes = await file.blob.arrayBuffer();
-      const path = await this.#kernel.writeFile(file.name, bytes);
+      const whole = await this.#kernel.writeFile(path, await blob.arrayBuffer());
       // A restart came in between; the fresh kernel gets the file when it is ready.
-      if (path === null) return;
-      this.#show(file, element("code", {}, path), this.#readButton(file.name));
-      announce(`${file.name} is now at ${path}`);
+      if (whole === null) return;
+      announce(`${path} is now at ${whole}`);
     } catch (error) {
-      showMessage(`${file.name} could not be handed to Python: ${error.message}`, {
-        kind: "error",
-      });
+      this.#brought.delete(path);
+      showMessage(`${path} could not be handed to Python: ${error.message}`, { kind: "error" });
+    }
+    this.#waiting.delete(path);
+    this.#forgetKept();
+    this.#show();
+  }
+
+  /** What the kernel says that lies in its folder. */
+  #take({ files }) {
+    this.#files = files.sort((a, b) => a.path.localeCompare(b.path));
+    this.#forgetKept();
+    for (const { path, problem } of files) {
+      if (!problem || this.#told.has(path)) continue;
+      this.#told.add(path);
+      showMessage(
+        `${path} is not kept in this browser (${problem}): it is gone when the page is closed. `
+        + "Download it.", { kind: "error" },
+      );
+    }
+    this.#show();
+  }
+
+  #forgetKept() {
+    for (const { path, problem } of this.#files) {
+      if (!problem && !this.#waiting.has(path)) this.#brought.delete(path);
     }
   }
 
-  #readButton(name) {
-    const button = element("button", { type: "button", className: "link" }, "Read it in a cell");
-    button.setAttribute("aria-label", `Read ${name} in a cell`);
-    button.addEventListener("click", () => this.#insert(readingCode(name)));
+  async #download(path) {
+    const bytes = await this.#ask(path, () => this.#kernel.readFile(path));
+    if (bytes) download(path.split("/").pop(), bytes);
+  }
+
+  async #delete(path) {
+    this.#brought.delete(path);
+    const bytes = await this.#ask(path, () => this.#kernel.deleteFile(path));
+    if (!bytes) return;
+    const undo = { label: "Undo", run: () => this.#bring(path, new Blob([bytes])) };
+    showMessage(`${path} is deleted.`, { action: undo });
+  }
+
+  /** What the kernel answers, which may have to finish something first; null where it cannot. */
+  async #ask(path, question) {
+    const { state } = this.#kernel;
+    if (state === "busy") announce(`${path} comes when Python has time`);
+    try {
+      if (state === "dead") throw new Error("the kernel is not running; restart it first");
+      return await question();
+    } catch (error) {
+      showMessage(`${path}: ${error.message}`, { kind: "error" });
+      return null;
+    }
+  }
+
+  #button(label, path, run) {
+    const button = element("button", { type: "button", className: "link" }, label);
+    const [verb, ...rest] = label.split(" it");
+    button.setAttribute("aria-label", `${verb} ${path}${rest.join("")}`);
+    button.addEventListener("click", run);
     return button;
   }
 
-  #show({ name, blob }, place, ...actions) {
-    place.className = "file-path";
-    const size = element("span", { className: "file-size" }, formatBytes(blob.size));
-    const item = element("li", {}, place, size, ...actions);
-    item.dataset.name = name;
-    const old = [...this.#list.children].find((one) => one.dataset.name === name);
-    if (old) old.replaceWith(item);
-    else this.#list.append(item);
+  #show() {
+    const listed = new Set(this.#files.map(({ path }) => path));
+    const coming = [...this.#waiting].filter((path) => !listed.has(path));
+    this.#list.replaceChildren(
+      ...coming.map((path) => element("li", {},
+        element("span", { className: "file-path" }, `${path} waits for Python`))),
+      ...this.#files.slice(0, MOST_LISTED).map((file) => this.#row(file)),
+    );
+    const more = this.#files.length - MOST_LISTED;
+    if (more > 0) this.#list.append(element("li", {}, `and ${more} more`));
   }
+
+  #row({ path, size, problem }) {
+    const waits = this.#waiting.has(path);
+    const place = waits
+      ? element("span", {}, `${path} waits for Python`) : element("code", {}, HOME + path);
+    place.className = "file-path";
+    const about = formatBytes(size) + (problem ? " · not kept" : "");
+    return element("li", {}, place,
+      element("span", { className: "file-size", title: problem }, about),
+      this.#button("Read it in a cell", path, () => this.#insert(readingCode(path))),
+      this.#button("Download", path, () => void this.#download(path)),
+      this.#button("Delete", path, () => void this.#delete(path)));
+  }
+}
+
+/**
+ * The files that were dropped, each with its handle: what a promise gives, or null where the browser
+ * has none. To be asked while the event is being handled.
+ */
+function droppedFiles({ items = [] }) {
+  return [...items].flatMap((item) => {
+    const file = item.getAsFile();
+    return file ? [{ file, handle: item.getAsFileSystemHandle?.().catch(() => null) ?? null }] : [];
+  });
 }
 
 /** Call `take(files)` with what is dropped anywhere on the page; `veil` shows meanwhile. */
@@ -104,6 +197,6 @@ export function acceptDrops(veil, take) {
     if (!hasFiles(event)) return;
     event.preventDefault();
     veil.hidden = true;
-    take([...(event.dataTransfer?.files ?? [])]);
+    take(droppedFiles(/** @type {any} */ (event.dataTransfer)));
   });
 }

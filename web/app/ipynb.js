@@ -3,7 +3,11 @@
 export class NotebookFormatError extends Error {}
 
 const CELL_TYPES = ["code", "markdown", "raw"];
+const CELL_KEYS = [
+  "cell_type", "id", "metadata", "source", "attachments", "execution_count", "outputs",
+];
 const OUTPUT_TYPES = ["stream", "display_data", "execute_result", "error"];
+const STREAMS = ["stdout", "stderr"];
 
 /** Multi-line strings may be lists of lines. */
 function text(value, where) {
@@ -41,7 +45,16 @@ export function parseNotebook(source) {
     );
   }
   if (!Array.isArray(file.cells)) throw new NotebookFormatError("it has no list of cells");
-  return { metadata: file.metadata ?? {}, cells: file.cells.map(parseCell) };
+  const shape = shapeOf(file, ["cells", "metadata"]);
+  return { metadata: file.metadata ?? {}, cells: file.cells.map(parseCell), shape };
+}
+
+/** An object of a file without what is kept elsewhere: the order of its keys, and what is unknown. */
+function shapeOf(object, kept) {
+  const entries = Object.entries(object);
+  return Object.fromEntries(entries.map(([key, value]) => [
+    key, kept.includes(key) ? undefined : value,
+  ]));
 }
 
 function parseCell(cell, index) {
@@ -50,6 +63,7 @@ function parseCell(cell, index) {
     throw new NotebookFormatError(`${where} has the unknown type “${cell?.cell_type}”`);
   }
   const parsed = {
+    shape: shapeOf(cell, CELL_KEYS),
     id: typeof cell.id === "string" ? cell.id : newCellId(),
     type: cell.cell_type,
     source: text(cell.source ?? "", `the source of ${where}`),
@@ -69,9 +83,20 @@ function parseOutput(output, where) {
     throw new NotebookFormatError(`${where} has an output of the unknown type “${type}”`);
   }
   if (type === "stream") {
+    if (!STREAMS.includes(output.name)) {
+      throw new NotebookFormatError(
+        `${where} has an output to the unknown stream “${output.name}”`,
+      );
+    }
     return { ...output, text: text(output.text ?? "", `an output of ${where}`) };
   }
-  if (type === "error") return { ...output, traceback: output.traceback ?? [] };
+  if (type === "error") {
+    const { traceback = [] } = output;
+    if (!Array.isArray(traceback) || !traceback.every((line) => typeof line === "string")) {
+      throw new NotebookFormatError(`${where} has an error whose traceback is no list of lines`);
+    }
+    return { ...output, traceback };
+  }
   const data = {};
   for (const [mime, value] of Object.entries(output.data ?? {})) {
     data[mime] = isJson(mime) ? value : text(value, `an output of ${where}`);
@@ -82,23 +107,32 @@ function parseOutput(output, where) {
 const isJson = (mime) => mime === "application/json" || mime.endsWith("+json");
 const isText = (mime) => mime.startsWith("text/") || mime === "image/svg+xml";
 
-/** The text of the .ipynb file for a notebook as `parseNotebook` gives it. */
-export function formatNotebook({ metadata, cells }) {
+const OURS = {
+  kernelspec: { display_name: "Python (browsergpu)", language: "python", name: "python3" },
+  language_info: { name: "python", file_extension: ".py", mimetype: "text/x-python" },
+};
+
+/**
+ * The text of the .ipynb file for a notebook as `parseNotebook` gives it.
+ * @param {{metadata: any, cells: any[], shape?: any}} notebook
+ */
+export function formatNotebook({ metadata, cells, shape = {} }) {
+  const added = Object.entries(OURS).filter(([name]) => !(name in metadata));
   const file = {
+    ...shape,
     cells: cells.map(formatCell),
-    metadata: {
-      kernelspec: { display_name: "Python (browsergpu)", language: "python", name: "python3" },
-      language_info: { name: "python", file_extension: ".py", mimetype: "text/x-python" },
-      ...metadata,
-    },
+    metadata: { ...metadata, ...Object.fromEntries(added) },
     nbformat: 4,
-    nbformat_minor: 5,
+    // Cells have identifiers from 4.5 on, and here all have.
+    nbformat_minor: Math.max(shape.nbformat_minor ?? 0, 5),
   };
   return `${JSON.stringify(file, null, 1)}\n`;
 }
 
-function formatCell({ id, type, source, metadata, attachments, executionCount, outputs }) {
-  const cell = { cell_type: type, id, metadata, source: lines(source) };
+function formatCell({
+  shape, id, type, source, metadata, attachments, executionCount, outputs,
+}) {
+  const cell = { ...shape, cell_type: type, id, metadata, source: lines(source) };
   if (attachments) cell.attachments = attachments;
   if (type === "code") {
     cell.execution_count = executionCount;

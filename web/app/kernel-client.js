@@ -20,13 +20,12 @@ const OUTPUT_MS = 100;
 
 /**
  * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
- * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect), "outline"
- * (what outline.py tells after a run).
+ * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect), "files" (what
+ * lies in its home folder, see home-folder.js), "download" ({name, bytes}), "outline" (what
+ * outline.py tells after a run).
  * States: loading, idle, busy, interrupting, dead.
  */
 export class KernelClient extends EventTarget {
-  #makeCanvas;
-  #canvasId;
   /** @type {Worker | null} */
   #worker = null;
   /** @type {SharedArrayBuffer | null} */
@@ -56,13 +55,6 @@ export class KernelClient extends EventTarget {
   ready = null;
   info = null;
 
-  /** `makeCanvas` gives a fresh canvas element: each can be handed to a worker only once. */
-  constructor({ makeCanvas, canvasId }) {
-    super();
-    this.#makeCanvas = makeCanvas;
-    this.#canvasId = canvasId;
-  }
-
   start() {
     const ready = Promise.withResolvers();
     // Whoever does not await it still hears of a failure through the state.
@@ -71,7 +63,6 @@ export class KernelClient extends EventTarget {
     this.info = null;
     this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
     this.#answerBuffer = this.#buffer && new SharedArrayBuffer(ANSWER_BYTES);
-    const canvas = this.#makeCanvas().transferControlToOffscreen();
     const worker = new Worker(new URL("../kernel/worker.js", import.meta.url), { type: "module" });
     this.#worker = worker;
     worker.onmessage = ({ data }) => {
@@ -84,13 +75,9 @@ export class KernelClient extends EventTarget {
       this.#die(event.message || "the kernel's script could not be loaded", ready);
     };
     this.#setState("loading");
-    worker.postMessage(
-      {
-        type: "boot", canvas, canvasId: this.#canvasId, interruptBuffer: this.#buffer,
-        answerBuffer: this.#answerBuffer,
-      },
-      [canvas],
-    );
+    worker.postMessage({
+      type: "boot", interruptBuffer: this.#buffer, answerBuffer: this.#answerBuffer,
+    });
   }
 
   /** End the worker, whatever it does, and start a fresh one. What was queued is rejected. */
@@ -102,7 +89,7 @@ export class KernelClient extends EventTarget {
   /**
    * Run code after everything queued before it; `name()`, asked when its turn comes, stands for
    * a file name in tracebacks. Resolves to how it ended (see runner.py);
-   * `listener` gets the messages on the way: those of outputs.py, and "input". When a run of a
+   * `listener` gets the messages on the way: those of outputs.py, "picture" and "input". When a run of a
    * `group` fails, or is interrupted, what is queued of that group is not run any more.
    */
   run({ name, code, listener = () => {}, group = null }) {
@@ -161,12 +148,27 @@ export class KernelClient extends EventTarget {
   }
 
   /** Put bytes into the kernel's home folder; resolves to the path. */
-  async writeFile(name, bytes) {
+  writeFile(name, bytes) {
+    return this.#call({ type: "file", name, bytes });
+  }
+
+  /** The bytes of a file in the kernel's home folder, when the kernel has time. */
+  readFile(path) {
+    return this.#call({ type: "read", path });
+  }
+
+  /** Delete a file in the kernel's home folder; resolves to its bytes. */
+  deleteFile(path) {
+    return this.#call({ type: "delete", path });
+  }
+
+  /** Ask what the kernel answers even if it must finish something first; null after a restart. */
+  async #call(question) {
     await this.ready;
     const id = this.#nextId++;
     const answer = Promise.withResolvers();
     this.#answers.set(id, answer);
-    this.#send({ type: "file", id, name, bytes });
+    this.#send({ ...question, id });
     return answer.promise;
   }
 
@@ -199,6 +201,7 @@ export class KernelClient extends EventTarget {
     else if (type === "done") this.#finish(message);
     else if (type === "failed") this.#fail(message, ready);
     else if (type === "outline") this.#emit("outline", message.value);
+    else if (type === "files" || type === "download") this.#emit(type, message);
     else if (type === "interrupted") clearTimeout(this.#computingTimer);
     else this.#deliver(message);
   }

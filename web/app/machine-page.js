@@ -1,8 +1,8 @@
 /** `/?notebook=none`: the kernel and the canvas alone, for programs that drive the page. */
-import { CANVAS_ID, canvasMaker } from "./canvas.js";
 import { fromTemplate, refs } from "./dom.js";
 import { KernelClient } from "./kernel-client.js";
 import { machineApi } from "./machine.js";
+import { pictureIn } from "./picture.js";
 import { showKernelState } from "./status.js";
 
 const MAX_LOG = 200_000;
@@ -11,11 +11,11 @@ export function openMachinePage(app) {
   const page = fromTemplate("machine-page");
   const found = refs(page);
   app.replaceChildren(page);
-  const kernel = new KernelClient({
-    makeCanvas: canvasMaker(found["canvas-frame"]), canvasId: CANVAS_ID,
-  });
+  const kernel = new KernelClient();
+  const draw = pictureIn(found["canvas-frame"]);
   showKernelState(kernel, found.kernel);
   const log = (message) => {
+    if (message.type === "picture") draw(message);
     const text = message.type === "stream" ? message.text
       : message.type === "display" ? `${message.data["text/plain"]}\n` : "";
     if (!text) return;

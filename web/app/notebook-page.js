@@ -1,18 +1,21 @@
 /** Composes the notebook page: kernel, cells, files, status, keys. */
 import { acceptDrops, KernelFiles } from "./files.js";
 import { showBoot } from "./boot-view.js";
-import { CANVAS_ID, canvasMaker } from "./canvas.js";
 import { completionSource } from "./completion.js";
 import { Documents } from "./documents.js";
 import { fromTemplate, refs } from "./dom.js";
 import { showGallery } from "./gallery.js";
+import { KeptList } from "./kept-list.js";
 import { KernelClient } from "./kernel-client.js";
 import { machineApi } from "./machine.js";
 import { showMessage } from "./messages.js";
 import { Notebook } from "./notebook.js";
+import { pictureIn } from "./picture.js";
+import { Shelf } from "./shelf.js";
 import { commandKeys } from "./shortcuts.js";
 import { showStatus } from "./status.js";
 import { NotebookStorage } from "./storage.js";
+import { TabRecord } from "./tab-record.js";
 
 const isNotebook = (file) => file.name.toLowerCase().endsWith(".ipynb");
 
@@ -22,9 +25,7 @@ export function openNotebookPage(app) {
   const found = refs(page);
   app.replaceChildren(page);
 
-  const kernel = new KernelClient({
-    makeCanvas: canvasMaker(found["canvas-frame"]), canvasId: CANVAS_ID,
-  });
+  const kernel = new KernelClient();
   showBoot(kernel, {
     box: found.boot, bar: found["boot-bar"], stage: found["boot-stage"],
     bytes: found["boot-bytes"],
@@ -40,18 +41,24 @@ export function openNotebookPage(app) {
   const notebook = new Notebook({
     root: found.cells, kernel, complete: completionSource(kernel),
   });
+  const storage = new NotebookStorage();
+  const tab = new TabRecord();
   const documents = new Documents({
-    notebook, storage: new NotebookStorage(), title: found.title, saved: found.saved,
+    notebook, storage, tab, title: found.title, saved: found.saved,
   });
+  const shelf = new Shelf({ storage, tab, documents });
+  const kept = new KeptList(found, shelf);
   const files = new KernelFiles({
     kernel,
     list: found.files,
     insert: (source) =>
       notebook.insertAfter(notebook.current, { type: "code", source }).edit("end"),
   });
-  const take = (dropped) => {
-    dropped.filter(isNotebook).slice(0, 1).forEach((file) => void documents.open(file));
-    files.add(dropped.filter((file) => !isNotebook(file)));
+  const take = async (dropped) => {
+    files.add(dropped.filter(({ file }) => !isNotebook(file)).map(({ file }) => file));
+    for (const { file, handle } of dropped) {
+      if (isNotebook(file)) await documents.open(file, await handle);
+    }
   };
 
   const restart = () => {
@@ -69,8 +76,10 @@ export function openNotebookPage(app) {
     "append-markdown": () => notebook.append({ type: "markdown" }).edit(),
     "clear-outputs": () => notebook.clearOutputs(),
     new: () => documents.new(),
-    open: () => found["notebook-picker"].click(),
-    save: () => documents.save(),
+    open: () => void documents.choose(() => found["notebook-picker"].click()),
+    kept: () => void kept.show(),
+    save: () => void documents.save(),
+    download: () => documents.download(),
     tour: () => void documents.tour(),
     gallery: () => void showGallery(
       { dialog: found["gallery-dialog"], list: found["gallery-list"] },
@@ -83,20 +92,20 @@ export function openNotebookPage(app) {
     actions[target.closest("[data-action]")?.dataset.action]?.();
   });
   onPick(found["notebook-picker"], ([file]) => void documents.open(file));
-  onPick(found["file-picker"], take);
+  onPick(found["file-picker"], (chosen) => take(chosen.map((file) => ({ file }))));
   acceptDrops(found["drop-veil"], take);
   commandKeys(found.cells, notebook, actions);
   addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "s") {
       event.preventDefault();
-      documents.save();
+      void documents.save();
     }
   });
 
   reactToKernel(kernel, page.querySelector('[data-action="interrupt"]'), restart);
-  void documents.restore();
+  void documents.restore().then(() => shelf.tidy()).catch(() => {});
   kernel.start();
-  globalThis.browsergpu = machineApi(kernel, { onMessage: toConsole });
+  globalThis.browsergpu = machineApi(kernel, { onMessage: besideTheCells(found) });
 }
 
 function onPick(input, take) {
@@ -125,8 +134,14 @@ function reactToKernel(kernel, interruptButton, restart) {
   });
 }
 
-/** What code run through `browsergpu.run` prints belongs to no cell. */
-function toConsole(message) {
-  if (message.type === "stream") console.log(message.text.replace(/\n$/, ""));
-  else if (message.type === "display") console.log(message.data["text/plain"]);
+/** What code run through `browsergpu.run` prints and draws belongs to no cell. */
+function besideTheCells(found) {
+  const draw = pictureIn(found["canvas-frame"], () => {
+    found["canvas-panel"].hidden = false;
+  });
+  return (message) => {
+    if (message.type === "stream") console.log(message.text.replace(/\n$/, ""));
+    else if (message.type === "display") console.log(message.data["text/plain"]);
+    else if (message.type === "picture") draw(message);
+  };
 }

@@ -2,6 +2,7 @@
 import { Cell } from "./cell.js";
 import { announce, showMessage } from "./messages.js";
 import { formatSeconds } from "./dom.js";
+import { Sheet } from "./sheet.js";
 
 /** Runs of this group stop together when one of them fails. */
 const CELLS = "cells";
@@ -11,11 +12,9 @@ export class Notebook extends EventTarget {
   #root;
   #kernel;
   #help;
-  #cells = [];
+  #sheet = new Sheet({ metadata: {} }, []);
   /** @type {Cell | null} */
   #current = null;
-  #metadata = {};
-  #deleted = [];
   #count = 0;
 
   constructor({ root, kernel, complete }) {
@@ -32,26 +31,42 @@ export class Notebook extends EventTarget {
     });
   }
 
-  /** The notebook as ipynb.js takes it. */
-  get model() {
-    return { metadata: this.#metadata, cells: this.#cells.map((cell) => cell.model) };
+  /** What is shown. */
+  get sheet() {
+    return this.#sheet;
+  }
+
+  get #cells() {
+    return this.#sheet.cells;
   }
 
   get current() {
     return this.#current;
   }
 
-  /** Show a notebook as ipynb.js gives it. What was deleted from the old one is forgotten. */
-  load({ metadata, cells }) {
-    for (const cell of this.#cells) cell.destroy();
-    this.#metadata = metadata;
-    this.#deleted = [];
-    this.#cells = (cells.length > 0 ? cells : [{ type: "code" }]).map((one) => this.#make(one));
-    this.#root.replaceChildren(...this.#cells.map((cell) => cell.root));
-    this.#current = null;
-    this.#makeCurrent(this.#cells[0]);
+  /**
+   * Show a notebook as ipynb.js gives it, or a sheet that was shown before. What cannot be shown
+   * changes nothing. The sheet that was shown until now is left as it is.
+   */
+  show(notebook) {
+    const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook);
+    this.#root.replaceChildren(...sheet.cells.map((cell) => cell.root));
+    this.#sheet = sheet;
+    this.#makeCurrent(sheet.cells[0]);
     this.#renumber();
-    this.#changed();
+  }
+
+  #sheetOf(notebook) {
+    /** @type {Cell[]} */
+    const cells = [];
+    try {
+      const models = notebook.cells.length > 0 ? notebook.cells : [{ type: "code" }];
+      for (const model of models) cells.push(this.#make(model));
+    } catch (error) {
+      for (const cell of cells) cell.destroy();
+      throw error;
+    }
+    return new Sheet(notebook, cells);
   }
 
   #make(model) {
@@ -113,7 +128,10 @@ export class Notebook extends EventTarget {
   }
 
   #insertAt(index, model) {
-    const cell = this.#make(model);
+    return this.#place(index, this.#make(model));
+  }
+
+  #place(index, cell) {
     this.#cells.splice(index, 0, cell);
     this.#root.insertBefore(cell.root, this.#root.children[index] ?? null);
     this.#renumber();
@@ -151,18 +169,18 @@ export class Notebook extends EventTarget {
 
   delete(cell) {
     const index = this.#cells.indexOf(cell);
-    const { model } = cell;
+    // Kept as it is: what it still puts out, where it runs, comes back with it.
+    const deletion = { index, cell };
     this.#cells.splice(index, 1);
-    cell.destroy();
+    cell.root.remove();
     if (this.#cells.length === 0) this.#insertAt(0, { type: "code" });
-    const deletion = { index, model };
-    this.#deleted.push(deletion);
+    this.#sheet.deleted.push(deletion);
     const next = this.#cells[Math.min(index, this.#cells.length - 1)];
     this.#makeCurrent(next);
     next.focus();
     this.#renumber();
     this.#changed();
-    if (model.source.trim()) {
+    if (!cell.isEmpty) {
       showMessage("Cell deleted.", {
         action: { label: "Undo", run: () => this.undoDelete(deletion) },
       });
@@ -170,11 +188,11 @@ export class Notebook extends EventTarget {
   }
 
   /** Bring back a deleted cell, the last one unless told which. */
-  undoDelete(deletion = this.#deleted.at(-1)) {
-    const place = this.#deleted.indexOf(deletion);
-    if (place < 0) return;
-    this.#deleted.splice(place, 1);
-    this.#insertAt(Math.min(deletion.index, this.#cells.length), deletion.model).focus();
+  undoDelete(deletion = this.#sheet.deleted.at(-1)) {
+    const { deleted } = this.#sheet;
+    if (!deletion || !deleted.includes(deletion)) return;
+    deleted.splice(deleted.indexOf(deletion), 1);
+    this.#place(Math.min(deletion.index, this.#cells.length), deletion.cell).focus();
   }
 
   convert(cell, type) {
@@ -207,6 +225,15 @@ export class Notebook extends EventTarget {
       return true;
     }
     cell.setState("queued");
+    const sheet = this.#sheet;
+    const running = this.#execute(cell, () => {
+      if (sheet === this.#sheet) this.#changed();
+    });
+    sheet.track(running);
+    return running;
+  }
+
+  async #execute(cell, changed) {
     try {
       const ending = await this.#kernel.run({
         code: cell.source,
@@ -218,7 +245,7 @@ export class Notebook extends EventTarget {
         },
         listener: (message) => {
           cell.receive(message);
-          this.#changed();
+          changed();
         },
       });
       cell.finish(ending);
@@ -231,7 +258,7 @@ export class Notebook extends EventTarget {
       announce(error.message);
       return false;
     } finally {
-      this.#changed();
+      changed();
     }
   }
 

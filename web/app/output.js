@@ -2,13 +2,14 @@
 import { element } from "./dom.js";
 import { renderMarkdown, safeHtml } from "./markdown.js";
 import { rememberDisplay, updateDisplays } from "./display-ids.js";
+import { Picture, setShownWidth } from "./picture.js";
 import { isForTerminals, terminalText } from "./stream-text.js";
 
-/** @type {[mime: string, render: (data: string, alt: string) => HTMLElement][]} */
+/** @type {[mime: string, render: (data: string, alt: string, metadata: any) => HTMLElement][]} */
 const RENDERERS = [
   ["text/html", (html) => markup("output-html", safeHtml(html))],
   ["image/svg+xml", (svg, alt) => image(svgUrl(svg), alt)],
-  ["image/png", (data, alt) => image(`data:image/png;base64,${data}`, alt)],
+  ["image/png", (data, alt, metadata) => image(`data:image/png;base64,${data}`, alt, metadata)],
   ["image/jpeg", (data, alt) => image(`data:image/jpeg;base64,${data}`, alt)],
   ["text/markdown", (source) => markup("prose", renderMarkdown(source))],
   ["text/latex", (source) => preformatted("output-text", source)],
@@ -21,8 +22,12 @@ function markup(className, safe) {
   return box;
 }
 
-function image(src, alt) {
-  return element("img", { src, alt: alt || "Image output" });
+function image(src, alt, { width } = /** @type {{width?: number}} */ ({})) {
+  const shown = element("img", { src, alt: alt || "Image output" });
+  if (Number.isFinite(width)) {
+    shown.addEventListener("load", () => setShownWidth(shown, shown.naturalWidth, width));
+  }
+  return shown;
 }
 
 // As an image an SVG can neither run scripts nor load anything.
@@ -37,11 +42,11 @@ function preformatted(className, text) {
   return box;
 }
 
-function renderData(data) {
+function renderData(data, metadata = {}) {
   const found = RENDERERS.find(([mime]) => mime in data);
   if (!found) return preformatted("output-text", `[${Object.keys(data).join(", ")}]`);
   const [mime, render] = found;
-  return render(data[mime], data["text/plain"]);
+  return render(data[mime], data["text/plain"], metadata[mime] ?? {});
 }
 
 export class OutputArea {
@@ -54,6 +59,8 @@ export class OutputArea {
   #clearsNext = false;
   /** The end of what was printed, where its middle is left out. */
   #tail = [];
+  /** @type {Map<string, Picture>} what the run drew, by the names of its canvases */
+  #pictures = new Map();
 
   constructor(root) {
     this.#root = root;
@@ -65,6 +72,7 @@ export class OutputArea {
     if (type === "clear") this.#clearsNext = message.wait || this.clear();
     else if (type === "update") updateDisplays(message.display_id, data, metadata);
     else if (type === "tail") this.#showTail(message.left_out, message.pieces);
+    else if (type === "picture") this.picture(message.canvas, message.picture);
     else if (type === "stream") this.stream(message.name, message.text);
     else if (type === "result") this.result(executionCount, data, metadata);
     else if (type === "display") this.display(data, metadata, message.display_id);
@@ -75,12 +83,13 @@ export class OutputArea {
     this.#tail = [];
     this.#outputs = [];
     this.#stream = null;
+    this.#pictures.clear();
     this.#root.replaceChildren();
   }
 
   /** The outputs in nbformat's form. */
   get outputs() {
-    return this.#outputs;
+    return this.#outputs.map((output) => (output instanceof Picture ? output.output : output));
   }
 
   /** Show outputs of a notebook file. */
@@ -134,6 +143,20 @@ export class OutputArea {
     this.#stream = null;
   }
 
+  /** Show a picture that was drawn on a canvas, in place of what was drawn on it before. */
+  picture(canvas, bitmap) {
+    if (this.#clearsNext) this.clear();
+    let picture = this.#pictures.get(canvas);
+    if (!picture) {
+      picture = new Picture(canvas);
+      this.#pictures.set(canvas, picture);
+      this.#outputs.push(picture);
+      this.#stream = null;
+      this.#root.append(element("div", { className: "output display_data" }, picture.root));
+    }
+    picture.show(bitmap);
+  }
+
   result(executionCount, data, metadata) {
     this.#add({ output_type: "execute_result", execution_count: executionCount, data, metadata });
   }
@@ -166,7 +189,7 @@ export class OutputArea {
     } else if (output.output_type === "error") {
       box.append(preformatted("output-traceback", terminalText(output.traceback.join("\n"))));
     } else {
-      box.append(renderData(output.data));
+      box.append(renderData(output.data, output.metadata));
     }
     return box;
   }

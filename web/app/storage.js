@@ -1,4 +1,4 @@
-/** Keeps each tab's notebook in the browser, so that a reload or a crash loses nothing. */
+/** Keeps notebooks in the browser, each as a record of its own, so that a reload or a crash loses nothing. */
 
 // The package has a database of its own for what tuning finds (gpu/browser/interop.py): each can then
 // change the shape of its own without the other's knowing.
@@ -6,7 +6,6 @@ const DATABASE = "browsergpu-notebooks";
 const STORE = "notebooks";
 // The name that both used before, so that whoever came first left the other without its store.
 const OLD_DATABASE = "browsergpu";
-const KEPT = 10;
 const LEFT = "browsergpu-left:";
 
 function promised(request) {
@@ -57,17 +56,19 @@ async function openExisting(name) {
   }
 }
 
-/** Records are `{id, saved, title, notebook}`, with the notebook as .ipynb text. */
+/**
+ * One kept notebook. `notebook` is its .ipynb text; `saved` is when it changed last, `used` when it
+ * was shown last. `untouched`: it came with the page, or is empty, and nobody has changed it.
+ * `deleted` is when it was deleted, where it was. `disk` is the file that it was opened from.
+ * @typedef {{
+ *   id: string, title: string, notebook: string, saved: number, used?: number,
+ *   untouched?: boolean, deleted?: number, disk?: import("./disk-file.js").DiskFile,
+ * }} NotebookRecord
+ */
+
 export class NotebookStorage {
   /** @type {Promise<IDBDatabase> | null} */
   #opening = null;
-  #id;
-
-  constructor() {
-    // Every tab has a record of its own, so two tabs do not overwrite each other.
-    this.#id = sessionStorage.getItem("browsergpu-record") ?? crypto.randomUUID();
-    sessionStorage.setItem("browsergpu-record", this.#id);
-  }
 
   async #store(mode) {
     const end = () => { if (this.#opening === opening) this.#opening = null; };
@@ -80,27 +81,85 @@ export class NotebookStorage {
     }
   }
 
-  /** This tab's notebook, else the one saved last by any tab, else null. */
-  async load() {
-    await this.#adoptOld();
+  /** @returns {Promise<NotebookRecord | undefined>} */
+  async get(id) {
+    return promised((await this.#store("readonly")).get(id));
+  }
+
+  /** All records without their notebooks, whose `size` is said instead; the last used comes first. */
+  async list() {
+    const request = (await this.#store("readonly")).openCursor();
+    const found = [];
+    await new Promise((resolve, reject) => {
+      request.onerror = () => reject(request.error);
+      request.onsuccess = () => {
+        const cursor = request.result;
+        if (!cursor) return resolve(null);
+        const { notebook, ...rest } = cursor.value;
+        found.push({ ...rest, size: notebook.length, used: rest.used ?? rest.saved });
+        cursor.continue();
+      };
+    });
+    return found.sort((a, b) => b.used - a.used);
+  }
+
+  /** @param {NotebookRecord} record */
+  async put(record) {
+    const store = await this.#store("readwrite");
+    const done = completed(store.transaction);
+    store.put(record);
+    // A page that is left cannot say any more that this was all.
+    store.transaction.commit?.();
+    await done;
+  }
+
+  /** Change some fields of a record, where it is still there. */
+  async change(id, fields) {
+    const store = await this.#store("readwrite");
+    const done = completed(store.transaction);
+    const record = await promised(store.get(id));
+    if (record) store.put({ ...record, ...fields });
+    await done;
+  }
+
+  async remove(id) {
+    await promised((await this.#store("readwrite")).delete(id));
+  }
+
+  /**
+   * Store before returning, where it fits: a page that is left does not wait for a database.
+   * @param {NotebookRecord} record
+   */
+  putAtOnce(record) {
+    try {
+      // The handle of a file is nothing for JSON; the database has it.
+      const text = JSON.stringify({ ...record, disk: undefined });
+      localStorage.setItem(LEFT + record.id, text);
+    } catch {
+      // Larger than local storage: the database, which is tried as well, has to do.
+    }
+  }
+
+  /** Take over what was stored elsewhere; `isOpen(id)` says whether a tab has a record open. */
+  async adopt(isOpen) {
+    await this.#adoptOld(isOpen);
     await this.#adoptLeft();
-    const records = await promised((await this.#store("readonly")).getAll());
-    return records.find(({ id }) => id === this.#id)
-      ?? records.sort((a, b) => b.saved - a.saved)[0] ?? null;
   }
 
   /**
    * Move what the page kept in the database of before into the present one. At each load: a tab that
    * was opened before the page changed may still be storing there.
    */
-  async #adoptOld() {
+  async #adoptOld(isOpen) {
     /** @type {IDBDatabase | null} */
     let old = null;
     try {
       old = await openExisting(OLD_DATABASE);
       if (!old?.objectStoreNames.contains(STORE)) return;
       for (const record of await promised(old.transaction(STORE).objectStore(STORE).getAll())) {
-        await this.#adopt(record);
+        // The tab of before and one of today may both have it open: each keeps what it has.
+        const id = isOpen(record.id) ? crypto.randomUUID() : record.id;
+        await this.#adopt({ ...record, id });
         await removeUnchanged(old, record);
       }
     } catch (error) {
@@ -115,7 +174,7 @@ export class NotebookStorage {
     const store = await this.#store("readwrite");
     const done = completed(store.transaction);
     const stored = await promised(store.get(record.id));
-    if (!stored || stored.saved < record.saved) store.put(record);
+    if (!stored || stored.saved < record.saved) store.put({ ...stored, ...record });
     await done;
   }
 
@@ -128,32 +187,6 @@ export class NotebookStorage {
       await this.#adopt(JSON.parse(left));
       localStorage.removeItem(key);
     }
-  }
-
-  #record(title, notebook) {
-    return { id: this.#id, saved: Date.now(), title, notebook };
-  }
-
-  async save(title, notebook) {
-    const record = this.#record(title, notebook);
-    await promised((await this.#store("readwrite")).put(record));
-  }
-
-  /** Store before returning, where it fits: a page that is left does not wait for a database. */
-  saveAtOnce(title, notebook) {
-    try {
-      localStorage.setItem(LEFT + this.#id, JSON.stringify(this.#record(title, notebook)));
-    } catch {
-      // Larger than local storage: the database, which is tried as well, has to do.
-    }
-  }
-
-  /** Forget all but the latest notebooks. */
-  async prune() {
-    const records = await promised((await this.#store("readonly")).getAll());
-    const old = records.sort((a, b) => b.saved - a.saved).slice(KEPT);
-    const store = await this.#store("readwrite");
-    await Promise.all(old.map(({ id }) => promised(store.delete(id))));
   }
 }
 

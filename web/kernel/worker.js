@@ -5,8 +5,10 @@ import { watchDownloads } from "./download-progress.js";
 import { describeAdapter } from "./adapter.js";
 import { Answers } from "./answers.js";
 import { openBytecode } from "./bytecode.js";
+import { HomeFolder, readKept } from "./home-folder.js";
 import { Interruption } from "./interruption.js";
 import { keepPackages } from "./package-cache.js";
+import { Pictures } from "./pictures.js";
 
 const KERNEL_FOLDER = "/opt/notebook";
 const KERNEL_MODULES = [
@@ -21,6 +23,10 @@ const INTERRUPTED = {
 };
 
 let answers;
+/** @type {HomeFolder} */
+let home;
+/** @type {Pictures} */
+let pictures;
 let interruption;
 let pyodide;
 let runner;
@@ -37,18 +43,26 @@ async function readKernelModules() {
   }));
 }
 
-async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
+async function boot({ interruptBuffer, answerBuffer }) {
+  pictures = new Pictures(
+    ({ run: id, canvas, picture }) => post({ type: "picture", id, canvas, picture }, [picture]),
+    () => runner.active_run(),
+  );
   // browsergpu looks here for a canvas: a worker has no document to search.
-  (globalThis.browsergpuCanvases ??= new Map()).set(canvasId, canvas);
+  globalThis.browsergpuCanvases = /** @type {any} */ (pictures);
   // And here for the translator of SPIR-V, which it loads when it meets some.
   globalThis.browsergpuNagaUrl = "/vendor/naga-wasm/dist/index.js";
 
   keepPackages();
+  // And here for what takes a download: a worker has no document to click in.
+  globalThis.browsergpuDownload = (name, bytes) => post({ type: "download", name, bytes });
+
+  const kept = readKept();
   post({ type: "boot", stage: "Looking up the files" });
   const { lockFile, wheel, files } = await bootFiles();
   const downloads = watchDownloads(files, (progress) => post({ type: "boot", ...progress }));
   const modules = readKernelModules();
-  const kept = readBytecode(lockFile, modules);
+  const compiled = readBytecode(lockFile, modules);
   try {
     pyodide = await loadPyodide({
       indexURL: "/pyodide/",
@@ -73,13 +87,15 @@ async function boot({ canvas, canvasId, interruptBuffer, answerBuffer }) {
   // After a fatal error, such as an overflown stack, pending promises never settle.
   pyodide._api.on_fatal = (error) =>
     post({ type: "failed", request: "run", id: null, message: String(error) });
+  home = new HomeFolder(pyodide.FS, HOME, await kept, (files) => post({ type: "files", files }));
   interruption = new Interruption(pyodide, interruptBuffer);
   answers = new Answers(answerBuffer);
-  const keepBytecode = importShell(await kept);
+  const keepBytecode = importShell(await compiled);
   const module = pyodide.pyimport("notebook_kernel.runner");
   runner = module.start((text) => post(JSON.parse(text)), interruption, answers,
     loadPackages);
   module.destroy();
+  home.tell();
   post({
     type: "ready",
     python: pyodide.runPython("import platform; platform.python_version()"),
@@ -125,6 +141,7 @@ async function loadImports(code) {
 async function run({ id, name, code }) {
   interruption.begin(id);
   post({ type: "start", id });
+  const endWatch = home.watch();
   try {
     await loadImports(code);
     if (!interruption.arm(() => runner.cancel())) {
@@ -132,8 +149,11 @@ async function run({ id, name, code }) {
       return;
     }
     const ending = JSON.parse(await runner.run.callPromising(id, name, code));
+    pictures.flush();
+    await home.keep();
     post({ type: "done", id, ...ending });
   } finally {
+    endWatch();
     interruption.end();
   }
   post({ type: "outline", value: JSON.parse(runner.outline()) });
@@ -153,18 +173,14 @@ async function look({ type, id, before, after }) {
   post({ type: "answer", id, value });
 }
 
-/** Put a file that the person brought into the kernel's home folder. */
-function writeFile({ id, name, bytes }) {
-  const path = `${HOME}/${name}`;
-  pyodide.FS.writeFile(path, new Uint8Array(bytes));
-  post({ type: "file", id, path });
-}
-
 const handlers = {
   boot,
   run,
-  file: writeFile,
   input: ({ text }) => answers.take(text),
+  file: async ({ id, name, bytes }) =>
+    post({ type: "file", id, path: await home.write(name, new Uint8Array(bytes)) }),
+  read: ({ id, path }) => post({ type: "answer", id, value: home.read(path) }),
+  delete: async ({ id, path }) => post({ type: "answer", id, value: await home.delete(path) }),
   interrupt: ({ id }) => {
     if (interruption.whileWaiting(id)) post({ type: "interrupted", id });
   },

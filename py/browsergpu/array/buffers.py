@@ -131,7 +131,7 @@ class Buffer:
         """
         start, array, kind = self._begin_map(mode, offset, nbytes)
         if kind is not MapMode.WRITE:
-            platform.block_on(self._fill(start, array), "map")
+            platform.block_on(self._fill(start, array), "map", "`async with x.map_async(...)`")
         array.flags.writeable = kind is not MapMode.READ
         yield array
         self._end_map(start, array, kind)

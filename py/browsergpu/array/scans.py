@@ -52,7 +52,10 @@ async def true_count_async(device: Device, count: View) -> int:
 
 def true_count(device: Device, op: str, count: View) -> int:
     """:func:`true_count_async`. Waits."""
-    return platform.block_on(true_count_async(device, count), op)
+    instead = (
+        "where(), or NumPy on `await mask.numpy_async()`, as only the GPU knows how many are true"
+    )
+    return platform.block_on(true_count_async(device, count), op, instead)
 
 
 @of_views

@@ -1,1 +1,1 @@
-"""What looks on or measures: profiles, tuning, groups of backends."""
+"""What looks on or measures: profiles, tuning, groups of backends; downloads."""

@@ -232,7 +232,8 @@ class Profile:
 
     def save_trace(self, path: str = "trace.json") -> str:
         """Writes :meth:`trace` as JSON, for ui.perfetto.dev or chrome://tracing. Returns the
-        path."""
+        path. In the notebook the file then stands in the list of files, and
+        ``browsergpu.download(profile.save_trace())`` hands it to the browser's downloads."""
         Path(path).write_text(json.dumps(self.trace()), encoding="utf-8")
         return path
 

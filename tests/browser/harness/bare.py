@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,8 @@ from playwright.sync_api import Page
 from .patience import PATIENCE_MS, PATIENCE_S, pause_ms
 
 KERNELS = ("worker", "main")
+
+WEBGPU = "BROWSERGPU_WEBGPU"
 
 
 class PythonFailed(AssertionError):
@@ -25,7 +28,8 @@ class BarePage:
     is a wait of the host with its own time-out, even while the page's thread is busy.
     """
 
-    def __init__(self, page: Page, site_url: str, kernel: str) -> None:
+    def __init__(self, page: Page, site_url: str, kernel: str, webgpu: str = "") -> None:
+        """``webgpu`` is "plain" for one without extras; unless told, $BROWSERGPU_WEBGPU says so."""
         if kernel not in KERNELS:
             raise ValueError(f"kernel is {kernel!r}, expected one of {KERNELS}")
         self.page = page
@@ -37,7 +41,10 @@ class BarePage:
         page.on("crash", lambda _page: self._note_crash())
         page.expose_binding("bareSettled", self._settled)
         page.expose_binding("bareReport", lambda _source, report: self.on_report(report))
-        page.goto(f"{site_url}/tests/bare.html?kernel={kernel}", timeout=PATIENCE_MS)
+        webgpu = webgpu or os.environ.get(WEBGPU, "")
+        page.goto(
+            f"{site_url}/tests/bare.html?kernel={kernel}&webgpu={webgpu}", timeout=PATIENCE_MS
+        )
         page.wait_for_function("() => globalThis.bare !== undefined", timeout=PATIENCE_MS)
 
     def boot(self, packages: list[str]) -> None:

@@ -65,6 +65,8 @@ class Lab:
         """A page in a context of its own; `tell` hears of its problems."""
         context = self.browser.new_context(**options)
         context.set_default_timeout(GLANCE_MS)
+        # Playwright answers the file choosers of <input> elements alone.
+        context.add_init_script("delete globalThis.showOpenFilePicker")
         page = context.new_page()
         problems.watch(page, tell)
         return page

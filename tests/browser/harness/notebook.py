@@ -109,6 +109,10 @@ class NotebookPage:
     def messages(self) -> Locator:
         return self.page.locator(".toast")
 
+    def wait_kept(self) -> None:
+        """Wait until the browser has the notebook as it is."""
+        expect(self.page.locator("footer")).to_contain_text("Kept in this browser")
+
     def close_messages(self) -> None:
         while self.messages.count():
             self.messages.first.get_by_role("button", name="Close this message").click()
@@ -128,6 +132,11 @@ class NotebookPage:
             }""",
             files,
         )
+
+
+def hold_kernels(page: Page) -> None:
+    """No kernel of a page gets its Pyodide, which takes seconds; the page waits for it."""
+    page.route("**/pyodide/**", lambda _route: None)
 
 
 @contextlib.contextmanager

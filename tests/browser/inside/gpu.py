@@ -61,6 +61,11 @@ def on_gpu(backend: Any) -> Iterator[Scratch]:
         scratch.free()
 
 
+def has_clock(device: Any) -> bool:
+    """Whether the device tells of its own time; profiles take wall time where it does not."""
+    return "timestamp-query" in device.features
+
+
 def each_variant(device: Any, op: str) -> Iterator[str]:
     """The names of an operation's variants on a device; while one is given, it does the work."""
     for variant in device.variants.available(op):

@@ -1,10 +1,12 @@
 // The bare page: Pyodide and a canvas, nothing of web/. `?kernel=main` runs Python in this thread,
-// `?kernel=worker` in a worker that gets the canvas as an OffscreenCanvas.
+// `?kernel=worker` in a worker that gets the canvas as an OffscreenCanvas. With `&webgpu=plain` the
+// browser's WebGPU has no extras (plain-webgpu.mjs).
 //
 // The test harness calls `bare.start(id, method, ...args)` and is told the outcome through the
 // binding `bareSettled`, so that no wait of the harness depends on this thread being responsive.
 // The bindings `bareSettled` and `bareReport` are Playwright's; see harness/bare.py.
 
+import "./plain-webgpu.mjs";
 import "./watch-webgpu.mjs";
 
 const inWorker = new URLSearchParams(location.search).get("kernel") === "worker";
@@ -16,7 +18,7 @@ async function callHere() {
 }
 
 async function callWorker() {
-  const worker = new Worker("kernel-worker.mjs", { type: "module", name: "bare-kernel" });
+  const worker = new Worker(`kernel-worker.mjs${location.search}`, { type: "module", name: "bare-kernel" });
   const pending = new Map();
   let calls = 0;
   worker.onmessage = ({ data }) => {

@@ -1,6 +1,7 @@
 // The worker side of bare.mjs: answers { call, method, args } with { call, value } or
 // { call, failure }, and forwards the reports of in-page tests.
 
+import "./plain-webgpu.mjs";
 import "./watch-webgpu.mjs";
 import * as kernel from "./kernel.mjs";
 

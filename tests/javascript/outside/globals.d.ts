@@ -2,6 +2,8 @@
 
 /** Where browsergpu finds a worker's canvases, by their ids. */
 declare var browsergpuCanvases: Map<string, OffscreenCanvas> | undefined;
+/** What takes a file for the browser's downloads, in a worker. */
+declare var browsergpuDownload: ((name: string, bytes: Uint8Array) => void) | undefined;
 declare var browsergpuNagaUrl: string | undefined;
 
 // Of the pages in tests/browser/pages; bareSettled and bareReport are Playwright's bindings.

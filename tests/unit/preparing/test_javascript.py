@@ -44,11 +44,11 @@ def test_packages_are_fetched_once_and_anew_when_the_pins_change(
     tmp_path: Path, pins: Path
 ) -> None:
     folder = tmp_path / "javascript"
-    assert ensure(folder, pins) == ["Fetching TypeScript and ESLint"]
+    assert ensure(folder, pins) == ["Fetching npm packages: javascript"]
     (folder / "mark").touch()
     assert ensure(folder, pins) == []
     write_pins(pins, "2.0.0")
-    assert ensure(folder, pins) == ["Fetching TypeScript and ESLint"]
+    assert ensure(folder, pins) == ["Fetching npm packages: javascript"]
     assert not (folder / "mark").exists()
 
 
@@ -57,7 +57,7 @@ def test_packages_that_cannot_be_had_keep_the_old_ones(tmp_path: Path, pins: Pat
     ensure(folder, pins)
     (folder / "mark").touch()
     (pins / "package.json").write_text("{")
-    with pytest.raises(CannotPrepare, match="npm could not fetch what checks JavaScript"):
+    with pytest.raises(CannotPrepare, match="npm could not fetch the packages of"):
         ensure(folder, pins)
     assert (folder / "mark").exists()
     assert not list(tmp_path.glob("javascript.*"))

@@ -151,7 +151,8 @@ def test_without_git_nothing_has_changed(tmp_path: Path, monkeypatch: pytest.Mon
 def test_the_rest_of_the_command_line_is_pytests(
     arguments: list[str], quick: bool, rest: list[str]
 ) -> None:
-    assert parse(arguments) == (quick, rest)
+    options, others = parse(arguments)
+    assert (options.quick, others) == (quick, rest)
 
 
 def test_help_tells_of_quick(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,7 +67,7 @@ def fetch(files: Sequence[ManifestFile], store: Store, notes: Notes, *sources: S
 def copy_checkout(target: Path) -> Layout:
     """A copy of this repository's sources, small enough for each test to have its own."""
     target.mkdir()
-    for name in ("serve.py", "pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+    for name in ("serve.py", "pyproject.toml", "LICENSE", ".gitignore"):
         shutil.copy2(REPOSITORY / name, target / name)
     ignore = shutil.ignore_patterns("__pycache__")
     for name in ("py", "shaders", "tools"):

@@ -157,7 +157,7 @@ def test_a_new_file_is_in_the_next_wheel(ready: Layout, changed: str, inside: st
     [
         f"{FOLDER}/main.js",
         "tools/join_recorder.py",
-        "README.md",
+        "py/README.md",
         "LICENSE",
         "pyproject.toml",
     ],
@@ -176,9 +176,9 @@ def test_a_changed_file_is_built_in(ready: Layout, name: str) -> None:
 
 def test_a_new_version_replaces_the_old_wheel(ready: Layout) -> None:
     old = build(ready)
-    project = ready.repository / "pyproject.toml"
-    changed = re.sub(r'(?m)^version = ".*"$', 'version = "9.8.7"', project.read_text())
-    project.write_text(changed)
+    package = ready.repository / "py/browsergpu/__init__.py"
+    changed = re.sub(r'(?m)^__version__ = ".*"$', '__version__ = "9.8.7"', package.read_text())
+    package.write_text(changed)
     new = build(ready)
     assert new.name == "browsergpu-9.8.7-py3-none-any.whl"
     assert not old.exists()
@@ -204,7 +204,7 @@ def test_a_build_that_fails_says_why_and_keeps_the_old_wheel(ready: Layout) -> N
     wheel = build(ready)
     good = wheel.read_bytes()
     project = ready.repository / "pyproject.toml"
-    project.write_text(project.read_text().replace('readme = "README.md"', 'readme = "NONE.md"'))
+    project.write_text(project.read_text().replace('"py/README.md"', '"NONE.md"', 1))
     with pytest.raises(WheelBuildFailed, match=r"hatchling said:[\s\S]*NONE\.md"):
         build(ready)
     assert wheel.read_bytes() == good

@@ -115,6 +115,11 @@ class Runner:
         """What the variables are, as JSON, as far as it was not told before."""
         return json.dumps(self._outline.news(self.namespace))
 
+    def active_run(self) -> int | None:
+        """The run that the code that calls this belongs to; None before the first."""
+        shown = outputs.active()
+        return None if shown is None else shown.run_id
+
     def status(self) -> str:
         """GPU memory that arrays and backends hold, as JSON."""
         from . import graphics_memory

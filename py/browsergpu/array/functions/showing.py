@@ -10,11 +10,12 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 
 def draw(x: Array, /, *, canvas_id: str = "gpu-canvas") -> None:
     """Shows an array [height, width], in grey, or [height, width, channels], of 1 (grey), 3 (RGB)
-    or 4 channels (RGBA), on a canvas, by default the notebook's. The picture stays on the GPU.
+    or 4 channels (RGBA), on a canvas. The picture stays on the GPU. In the notebook it is an output
+    of its cell, one for each ``canvas_id`` that the cell draws on.
 
     Floats are from 0 to 1, values outside are clamped; uint8 from 0 to 255; bool is black and
-    white. The canvas takes the picture's size. In a worker the picture appears when Python next
-    waits or returns: an animation awaits something (``asyncio.sleep``) after each picture.
+    white. The canvas takes the picture's size. In a worker of another page the picture appears when
+    Python next waits or returns: an animation awaits something (``asyncio.sleep``) after each one.
 
     Raises InvalidType, a TypeError, for other dtypes, InvalidArgument, a ValueError, for other
     shapes and where there is no canvas of that id, and Unsupported where the canvas is taken by

@@ -51,18 +51,20 @@ def why_no_gpu() -> str:
     )
 
 
-def block_on(coroutine: Coroutine[Any, Any, T], op: str) -> T:
+def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
     """Waits for a coroutine from plain Python, by JavaScript promise integration (JSPI).
 
-    Raises Unsupported, which names the ``_async`` twin, where Python cannot block: no JSPI in
-    the browser, or Python was entered by a synchronous call such as ``runPython``.
+    Raises Unsupported where Python cannot block: no JSPI in the browser, or Python was entered by a
+    synchronous call such as ``runPython``. The error names what to use ``instead``, unless told the
+    ``_async`` twin.
     """
     if not can_block():
         coroutine.close()
         raise Unsupported(
             op,
-            f"cannot block here; use `await {op}_async(...)`. Blocking needs a browser with JSPI "
-            "(Chrome 137+, Firefox 153+, Safari 27+) and Python entered by runPythonAsync",
+            f"cannot block here; use {instead or f'`await {op}_async(...)`'}. Blocking needs a "
+            "browser with JSPI (Chrome 137+, Firefox 153+, Safari 27+) and Python entered by "
+            "runPythonAsync",
         )
     values: list[T] = []
     errors: list[BaseException] = []
@@ -240,7 +242,8 @@ def find_canvas(canvas_id: str) -> Any | None:
     """The element or OffscreenCanvas known under an id, or None.
 
     A page that runs Python in a worker registers its OffscreenCanvas there, in the Map
-    ``globalThis.browsergpuCanvases``; on the main thread the document is asked.
+    ``globalThis.browsergpuCanvases``; on the main thread the document is asked. A canvas gets an
+    event ``draw`` after each picture.
     """
     registered = or_none(getattr(js, "browsergpuCanvases", None))
     if registered is not None and registered.has(canvas_id):
@@ -254,6 +257,24 @@ def is_canvas(value: Any) -> bool:
     test = """(value) => ["HTMLCanvasElement", "OffscreenCanvas"].some(
         (name) => name in globalThis && value instanceof globalThis[name])"""
     return bool(load_function(test)(value))
+
+
+def hand_over(name: str, content: bytes) -> bool:
+    """Hands a file to the browser's downloads. False in a worker whose page takes none."""
+    offer = """(name, bytes) => {
+      if (globalThis.browsergpuDownload) {
+        globalThis.browsergpuDownload(name, bytes);
+        return true;
+      }
+      if (!globalThis.document) return false;
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([bytes]));
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      return true;
+    }"""
+    return bool(load_function(offer)(name, to_js(content)))
 
 
 if IN_PYODIDE:

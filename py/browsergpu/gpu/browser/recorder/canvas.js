@@ -78,6 +78,7 @@ export function draw(canvas, id, height, width, channels, code) {
     size.destroy();
   });
   counters.draws += 1;
+  canvas.dispatchEvent(new Event("draw")); // for the page, which may want to do something with it
   return "";
 }
 

@@ -1,0 +1,48 @@
+// Makes this browser's WebGPU one without extras where the address has `webgpu=plain`: as Firefox's,
+// without f16, subgroups, timestamps and immediates. Imported before anything else.
+
+const plain = new URLSearchParams(globalThis.location.search).get("webgpu") === "plain";
+
+// What Firefox's WGSL has beyond the base language.
+const LANGUAGE = new Set([
+  "packed_4x8_integer_dot_product",
+  "pointer_composite_access",
+  "readonly_and_readwrite_storage_textures",
+  "unrestricted_pointer_parameters",
+]);
+
+const isExtra = (/** @type {string} */ feature) =>
+  feature === "shader-f16" ||
+  feature === "timestamp-query" ||
+  feature.startsWith("subgroup") ||
+  feature.startsWith("chromium-");
+
+if (plain && "GPU" in globalThis) {
+  narrow(GPUAdapter.prototype, "features", (feature) => !isExtra(feature));
+  narrow(GPUDevice.prototype, "features", (feature) => !isExtra(feature));
+  narrow(GPU.prototype, "wgslLanguageFeatures", (feature) => LANGUAGE.has(feature));
+
+  const requestDevice = GPUAdapter.prototype.requestDevice;
+  GPUAdapter.prototype.requestDevice = async function (descriptor = {}) {
+    const extra = [...(descriptor.requiredFeatures ?? [])].filter(isExtra);
+    if (extra.length > 0) throw new TypeError(`no such features: ${extra}`);
+    return requestDevice.call(this, descriptor);
+  };
+
+  for (const type of [GPUComputePassEncoder, GPURenderPassEncoder, GPURenderBundleEncoder]) {
+    Reflect.deleteProperty(type.prototype, "setImmediates");
+  }
+}
+
+// Leaves out what an object's set of names should not have.
+function narrow(prototype, property, keep) {
+  const { get } = /** @type {PropertyDescriptor} */ (
+    Object.getOwnPropertyDescriptor(prototype, property)
+  );
+  Object.defineProperty(prototype, property, {
+    configurable: true,
+    get() {
+      return new Set([.../** @type {() => Set<string>} */ (get).call(this)].filter(keep));
+    },
+  });
+}

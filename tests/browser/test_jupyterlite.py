@@ -1,0 +1,117 @@
+"""JupyterLite with our wheel in it, as tools/jupyterlite builds it, on a plain static host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from harness import problems
+from harness.lab import Lab
+from harness.patience import GLANCE_MS, PATIENCE_MS
+from harness.static import static_host
+from playwright.sync_api import Locator, Page, expect
+
+from devsite.layout import Layout
+from devsite.progress import Progress
+from devsite.site import prepare
+from jupyterlite.build import CONTENTS, ensure_site
+
+expect.set_options(timeout=GLANCE_MS)
+
+DOCS = Layout().repository / "docs" / "jupyterlite.md"
+
+
+@dataclass
+class JupyterLite:
+    """A notebook in JupyterLite, as a person uses it."""
+
+    page: Page
+    strangers: list[str] = field(default_factory=list)  # what was asked of other hosts
+
+    @property
+    def cells(self) -> Locator:
+        return self.page.locator(".jp-CodeCell")
+
+    def menu(self, name: str, entry: str) -> None:
+        self.page.get_by_role("menuitem", name=name, exact=True).click()
+        self.page.locator(".lm-Menu-item").get_by_text(entry, exact=True).click()
+
+    def output(self, index: int) -> Locator:
+        return self.cells.nth(index).locator(".jp-OutputArea-output")
+
+    def run_below(self, code: str) -> int:
+        """Run code in a new cell at the end; gives its index."""
+        index = self.cells.count()
+        self.cells.last.locator(".cm-content").click()
+        for key in ("Escape", "b", "Enter"):
+            self.page.keyboard.press(key)
+        expect(self.cells).to_have_count(index + 1)
+        self.page.keyboard.insert_text(code.strip())
+        self.page.keyboard.press("Control+Enter")
+        return index
+
+
+@pytest.fixture(scope="module")
+def notebook(lab: Lab) -> Iterator[JupyterLite]:
+    """The notebook that the site begins with, shared by the tests: its kernel takes seconds."""
+    folder = ensure_site(Layout(), prepare(), CONTENTS, Progress())
+    found: list[str] = []
+    with static_host(folder) as url:
+        # So tall that no cell is out of sight: JupyterLab takes those out of the document.
+        page = lab.new_page(found.append, viewport={"width": 1024, "height": 3000})
+        notebook = JupyterLite(page)
+        page.context.on(
+            "request",
+            lambda request: (
+                None if request.url.startswith((url, "data:", "blob:"))
+                else notebook.strangers.append(request.url)
+            ),
+        )  # fmt: skip
+        page.goto(f"{url}/notebooks/index.html?path=browsergpu.ipynb")
+        expect(notebook.cells).to_have_count(5)
+        yield notebook
+        page.context.close()
+    problems.assert_none(found)
+
+
+def test_its_notebook_computes_shows_a_picture_and_plots(notebook: JupyterLite) -> None:
+    notebook.menu("Run", "Run All Cells")
+    installed, name, computed, picture, plot = (notebook.output(i) for i in range(5))
+    expect(name).to_have_text("'google swiftshader'", timeout=PATIENCE_MS)
+    expect(computed).to_have_text("as NumPy has it", timeout=PATIENCE_MS)
+    size = "image => [image.naturalWidth, image.naturalHeight]"
+    assert picture.locator("img").evaluate(size) == [360, 240]
+    assert plot.locator("img").evaluate(size)[0] > 300
+    expect(installed).to_have_count(0)  # nothing to complain of
+    assert notebook.page.evaluate("crossOriginIsolated") is False
+    assert notebook.strangers == []
+
+
+def test_what_its_page_says_of_pictures_and_sliders(notebook: JupyterLite) -> None:
+    install, picture, sliders = re.findall(
+        r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL
+    )
+    notebook.run_below(install)
+    shown = notebook.output(notebook.run_below(picture))
+    expect(shown.locator("img")).to_be_visible(timeout=PATIENCE_MS)
+    moved = notebook.output(notebook.run_below(sliders))
+    expect(moved.get_by_text("14", exact=True)).to_be_visible(timeout=PATIENCE_MS)
+    slider = moved.get_by_role("slider")
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(moved.get_by_text("30", exact=True)).to_be_visible()
+    drawn = notebook.output(notebook.run_below("bg.draw(picture)"))
+    expect(drawn).to_contain_text("InvalidArgument: draw: canvas_id")
+    expect(drawn).to_contain_text("browsergpuCanvases")
+    assert notebook.strangers == []
+
+
+def test_a_loop_without_end_is_ended_by_a_restart(notebook: JupyterLite) -> None:
+    notebook.run_below("print('begun')\nwhile True: pass")
+    expect(notebook.page.get_by_text("begun", exact=True)).to_be_visible()
+    notebook.menu("Kernel", "Restart Kernel…")
+    notebook.page.get_by_role("button", name="Confirm Kernel Restart").click()
+    after = notebook.output(notebook.run_below("6 * 7"))
+    expect(after).to_have_text("42", timeout=PATIENCE_MS)

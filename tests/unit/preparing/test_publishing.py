@@ -1,0 +1,111 @@
+"""What a package registry would get: `python -m build` in a fresh clone, and its metadata."""
+
+from __future__ import annotations
+
+import email
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from email.message import Message
+from pathlib import Path
+
+import pytest
+from trove_classifiers import classifiers
+
+from devsite.layout import REPOSITORY
+
+_VERSION = re.search(
+    r'^__version__ = "(.+)"$',
+    (REPOSITORY / "py/browsergpu/__init__.py").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+def run(*command: str | Path, folder: Path = REPOSITORY) -> str:
+    """Run a program that must succeed; gives what it said."""
+    finished = subprocess.run(
+        command,
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=600,
+    )
+    assert finished.returncode == 0, finished.stdout
+    return finished.stdout
+
+
+@pytest.fixture(scope="module")
+def version() -> str:
+    assert _VERSION is not None
+    return _VERSION[1]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what `python -m build` makes of the files that git knows."""
+    clone = tmp_path_factory.mktemp("clone")
+    for name in run("git", "ls-files", "-z").split("\0"):
+        source = REPOSITORY / name
+        if name and source.is_file():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, clone / name)
+    # The wheel is built from the archive of sources, as a registry's users would.
+    run(sys.executable, "-m", "build", "--no-isolation", folder=clone)
+    return clone / "dist"
+
+
+@pytest.fixture(scope="module")
+def metadata(built: Path) -> Message:
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        return email.message_from_bytes(wheel.read(name))
+
+
+def test_a_fresh_clone_builds_a_wheel_and_an_archive_that_pass_the_registrys_checks(
+    built: Path, version: str
+) -> None:
+    archive, wheel = sorted(built.iterdir(), key=lambda path: path.suffix)
+    assert archive.name == f"browsergpu-{version}.tar.gz"
+    assert wheel.name == f"browsergpu-{version}-py3-none-any.whl"
+    said = run(sys.executable, "-m", "twine", "--no-color", "check", "--strict", archive, wheel)
+    assert said.count("PASSED") == 2
+    with tarfile.open(archive) as tar:
+        names = {name.partition("/")[2] for name in tar.getnames()}
+    assert {"LICENSE", "CHANGELOG.md", "PKG-INFO", "shaders/gemm.wgsl"} <= names
+
+
+def test_the_metadata_says_what_it_is(metadata: Message, version: str) -> None:
+    assert metadata["Name"] == "browsergpu"
+    assert metadata["Version"] == version
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["License-File"] == "LICENSE"
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata.get_all("Requires-Dist") == ["numpy"]
+    assert metadata["Author"]
+    assert len(metadata["Summary"]) < 100
+    chosen = metadata.get_all("Classifier") or []
+    assert {"Environment :: WebAssembly :: Emscripten", "Typing :: Typed"} <= set(chosen)
+    assert set(chosen) <= set(classifiers)
+
+
+def test_the_description_leads_to_nothing_that_a_registrys_page_lacks(metadata: Message) -> None:
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    description = str(metadata.get_payload())
+    links = re.findall(r"\]\(([^)]*)\)", description)
+    assert links
+    assert all(link.startswith("https://") for link in links)
+
+
+def test_the_version_stands_in_one_place(version: str) -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "version" not in project
+    assert project["dynamic"] == ["version"]
+    pages = [REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")]
+    for page in pages:
+        said = re.findall(r"browsergpu-([\w.]+)-py3", page.read_text(encoding="utf-8"))
+        assert set(said) <= {version}, f"{page.name} names a wheel of another version"

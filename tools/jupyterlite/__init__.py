@@ -1,0 +1,1 @@
+"""Builds a JupyterLite site that has browsergpu in it: docs/jupyterlite.md."""

@@ -1,0 +1,135 @@
+"""Puts a JupyterLite site together in the cache: JupyterLite, its Pyodide kernel, our wheel."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from devsite.layout import Layout
+from devsite.lock import cache_lock
+from devsite.manifest import load_manifest
+from devsite.processes import run_program
+from devsite.progress import Progress
+from devsite.site import Site
+from jupyterlite.lock import closure, lacking, lock_of
+from runner.environment import ensure_environment
+from runner.wheels import ensure_wheels
+
+HERE = Path(__file__).resolve().parent
+CONTENTS = HERE / "contents"
+
+# What the kernel installs when it starts: of Pyodide's lock, and what that does not have.
+_OF_THE_LOCK = ("ipython", "jedi")
+_OTHERS = ("comm==0.2.3", "ipywidgets==8.1.9", "jupyterlab-widgets==3.0.17")
+_TIMEOUT = 600.0
+
+
+class CannotBuild(Exception):
+    """The site cannot be built; the message says why."""
+
+
+def check_folders(contents: Path, out: Path | None) -> None:
+    """Raises CannotBuild unless the contents are a folder, and the other is empty or not there."""
+    if not contents.is_dir():
+        raise CannotBuild(f"{contents} is no folder: --contents takes one of notebooks and files")
+    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise CannotBuild(f"{out} is not empty: --out takes a new folder, or an empty one")
+
+
+def ensure_site(layout: Layout, site: Site, contents: Path, progress: Progress) -> Path:
+    """The folder of a JupyterLite site with our wheel and these contents; built where the one in
+    the cache is of others. ``site`` is what `devsite.site.prepare` made ready."""
+    cache = layout.cache / "jupyterlite"
+    with cache_lock(layout.cache / "jupyterlite.lock", progress):
+        built, stamp = cache / "site", cache / "site.json"
+        requirements = HERE / "requirements.txt"
+        python = ensure_environment(cache / "venv", requirements, progress.note)
+        wheels = _wheels(cache, layout, site, python, progress)
+        sources = [*sorted(HERE.glob("*.py")), requirements, *_files(contents), *wheels]
+        fingerprint = json.dumps({"sources": _digest(sources)})
+        if stamp.exists() and stamp.read_text(encoding="utf-8") == fingerprint:
+            return built
+        progress.note("Building the JupyterLite site")
+        stamp.unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache) as name:
+            folder = Path(name)
+            _stage(folder / "lite", site.roots["/pyodide/"], wheels)
+            _build(python, folder, contents.resolve())
+            shutil.rmtree(built, ignore_errors=True)
+            (folder / "site").rename(built)
+        # Last, so that a site whose building broke off is built anew.
+        stamp.write_text(fingerprint, encoding="utf-8")
+        return built
+
+
+def _wheels(
+    cache: Path, layout: Layout, site: Site, python: Path, progress: Progress
+) -> list[Path]:
+    """Every wheel of the site: our page's, ours, and what JupyterLite's kernel needs besides."""
+    pinned = [layout.files / file.path for file in load_manifest().under("pyodide")]
+    own = [*(path for path in pinned if path.suffix == ".whl"), site.wheel]
+    needed = closure(_lock(site.roots["/pyodide/"])["packages"], _OF_THE_LOCK)
+    wanted = [f"{name}=={version}" for name, version in lacking(needed, own).items()]
+    cache.mkdir(parents=True, exist_ok=True)
+    requirements = cache / "wheels.txt"
+    requirements.write_text("\n".join([*sorted(wanted), *_OTHERS]), encoding="utf-8")
+    ensure_wheels(cache / "wheels", requirements, python, progress.note)
+    return sorted([*own, *(cache / "wheels").glob("*.whl")])
+
+
+def _stage(lite: Path, pyodide: Path, wheels: Iterable[Path]) -> None:
+    """Lay out what `jupyter lite build` takes: Pyodide, and wheels for piplite in ``pypi``."""
+    lock = lock_of(_lock(pyodide), wheels)
+    distribution, others = lite / "static" / "pyodide", lite / "pypi"
+    for folder in (distribution, others):
+        folder.mkdir(parents=True)
+    for path in pyodide.iterdir():
+        if path.suffix not in (".whl", ".json"):
+            _link(path, distribution)
+    (distribution / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    named = {package["file_name"] for package in lock["packages"].values()}
+    for wheel in wheels:
+        _link(wheel, distribution if wheel.name in named else others)
+
+
+def _build(python: Path, folder: Path, contents: Path) -> None:
+    command = [str(python), "-m", "jupyterlite_core", "build", "--lite-dir", str(folder / "lite")]
+    command += ["--output-dir", str(folder / "site"), "--contents", str(contents)]
+    command += ["--no-sourcemaps", "--no-unused-shared-packages"]
+    # Its settings are its own: those of a Jupyter that the user has could change the site.
+    environment = {"JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_NO_CONFIG": "1"}
+    finished = run_program(command, folder=folder, timeout=_TIMEOUT, environment=environment)
+    if not finished.succeeded:
+        reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+        raise CannotBuild(f"jupyter lite build failed:\n{reason or finished.last_lines(12)}")
+
+
+def _lock(pyodide: Path) -> dict[str, dict[str, dict[str, object]]]:
+    lock: dict[str, dict[str, dict[str, object]]] = json.loads(
+        (pyodide / "pyodide-lock.json").read_text(encoding="utf-8")
+    )
+    return lock
+
+
+def _link(path: Path, folder: Path) -> None:
+    target = folder / path.name
+    try:
+        os.link(path, target)
+    except OSError:  # another file system, or one without links
+        shutil.copy2(path, target)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    yield from sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as stream:
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest.update(f"{path}\0{content}\0".encode())
+    return digest.hexdigest()

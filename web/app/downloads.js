@@ -1,0 +1,14 @@
+/** Hands files to the browser's downloads. */
+import { element } from "./dom.js";
+
+/** @param {string} name @param {BlobPart} content */
+export function download(name, content, type = "application/octet-stream") {
+  const url = URL.createObjectURL(new Blob([content], { type }));
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** Download a notebook's text under its title. */
+export function downloadNotebook(title, text) {
+  download(`${title.trim() || "untitled"}.ipynb`, text, "application/x-ipynb+json");
+}

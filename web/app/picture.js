@@ -1,0 +1,79 @@
+/** A picture that Python draws: shown as it changes, and a PNG in the notebook. */
+import { element } from "./dom.js";
+
+/** The canvas that `draw` takes where it is not told another. */
+export const CANVAS_ID = "gpu-canvas";
+
+/** Smaller ones are shown larger, pixel by pixel: CSS pixels. */
+const LEAST_WIDTH = 256;
+const PNG = "image/png";
+
+/** Show a picture of `width` pixels at that size, or larger where it was saved so. */
+export function setShownWidth(shown, width, wanted = width) {
+  if (wanted <= width) return;
+  shown.style.width = `${wanted}px`;
+  shown.classList.add("enlarged");
+}
+
+export class Picture {
+  /** @type {HTMLCanvasElement} */
+  root;
+  #name;
+  #context;
+  #url = "";
+
+  /** `name` is what the code calls the canvas. */
+  constructor(name) {
+    this.#name = name;
+    this.root = element("canvas", { className: "picture" });
+    this.root.setAttribute("role", "img");
+    this.#label();
+    this.#context = /** @type {ImageBitmapRenderingContext} */ (
+      this.root.getContext("bitmaprenderer"));
+  }
+
+  /** Show an ImageBitmap, which is used up. */
+  show(bitmap) {
+    const { width, height } = bitmap;
+    if (this.root.width !== width || this.root.height !== height) {
+      Object.assign(this.root, { width, height });
+      this.root.classList.remove("enlarged");
+      this.root.style.width = "";
+      setShownWidth(this.root, width, LEAST_WIDTH);
+    }
+    this.#context.transferFromImageBitmap(bitmap);
+    this.#url = "";
+    this.#label();
+  }
+
+  get #text() {
+    return `<picture of ${this.root.width} × ${this.root.height} on ${this.#name}>`;
+  }
+
+  #label() {
+    this.root.setAttribute("aria-label", this.#text.slice(1, -1));
+  }
+
+  /** The output in nbformat's form. */
+  get output() {
+    // Encoded when it is asked for: an animation changes it many times between two saves.
+    this.#url ||= this.root.toDataURL(PNG);
+    const { width } = this.root;
+    return {
+      output_type: "display_data",
+      data: { [PNG]: this.#url.slice(this.#url.indexOf(",") + 1), "text/plain": this.#text },
+      metadata: width < LEAST_WIDTH ? { [PNG]: { width: LEAST_WIDTH } } : {},
+    };
+  }
+}
+
+/** A picture in `frame` for what no cell drew; gives the function that shows messages of the kernel. */
+export function pictureIn(frame, onFirst = () => {}) {
+  const picture = new Picture(CANVAS_ID);
+  picture.root.id = CANVAS_ID;
+  frame.append(picture.root);
+  return ({ picture: bitmap }) => {
+    onFirst();
+    picture.show(bitmap);
+  };
+}

@@ -1,0 +1,45 @@
+/** The cells of one notebook. One that is left goes on taking what its running cells put out. */
+export class Sheet {
+  metadata;
+  /** How the notebook's file was written, for ipynb.js. */
+  shape;
+  /** @type {import("./cell.js").Cell[]} */
+  cells;
+  /** @type {{index: number, cell: import("./cell.js").Cell}[]} what was deleted and can come back */
+  deleted = [];
+  /** @type {Set<Promise<unknown>>} */
+  #runs = new Set();
+
+  constructor({ metadata, shape = {} }, cells) {
+    this.metadata = metadata;
+    this.shape = shape;
+    this.cells = cells;
+  }
+
+  /** The notebook as ipynb.js takes it. */
+  get model() {
+    const { metadata, shape, cells } = this;
+    return { metadata, shape, cells: cells.map((cell) => cell.model) };
+  }
+
+  /** A cell of it runs until `run` settles. */
+  track(run) {
+    this.#runs.add(run);
+    const end = () => this.#runs.delete(run);
+    run.then(end, end);
+  }
+
+  get isBusy() {
+    return this.#runs.size > 0;
+  }
+
+  /** Wait until no cell of it runs any more. */
+  async settled() {
+    while (this.isBusy) await Promise.allSettled(this.#runs);
+  }
+
+  destroy() {
+    for (const cell of this.cells) cell.destroy();
+    for (const { cell } of this.deleted) cell.destroy();
+  }
+}
