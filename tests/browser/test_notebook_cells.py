@@ -8,7 +8,7 @@ import pytest
 from harness.lab import Lab
 from harness.notebook import NotebookPage, open_notebook
 from harness.problems import assert_none
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,9 @@ def test_rich_representations(notebook: NotebookPage) -> None:
         "Drawing()"
     )
     expect(output.locator("td")).to_have_text("cell")
-    expect(output.locator("pre")).to_have_text("plain")
+    # As in Jupyter, who wrote the class is told of its error.
+    expect(output.locator(".display_data pre")).to_have_text("plain")
+    expect(output.locator(".stderr")).to_contain_text("ValueError")
     drawing = output.locator("img[src^='data:image/svg']")
     assert drawing.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 20
     assert notebook.page.evaluate("window.hacked === undefined")
@@ -186,6 +188,7 @@ def test_indenting_and_undo(notebook: NotebookPage) -> None:
     keyboard.press("Escape")
     notebook.editor(0).click()
     keyboard.press("Control+End")
+    keyboard.press("Home")
     keyboard.press("Tab")
     assert notebook.source(0) == "if True:\n        x"
     keyboard.press("Shift+Tab")
@@ -199,7 +202,9 @@ def completions(notebook: NotebookPage, typed: str) -> list[str]:
     """What the editor offers after `typed`."""
     notebook.fill(notebook.cells.count() - 1, "")
     notebook.page.keyboard.type(typed)
-    offered = notebook.page.locator(".cm-tooltip-autocomplete")
+    offered = notebook.page.locator(
+        ".cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)"
+    )
     if not offered.is_visible():
         notebook.page.keyboard.press("Control+Space")
     expect(offered).to_be_visible()
@@ -235,14 +240,84 @@ def test_a_completion_is_taken_with_enter(notebook: NotebookPage) -> None:
     expect(notebook.editor(last)).to_have_text("a_long_name_to_complete")
 
 
-def test_completion_does_not_wait_for_a_busy_kernel(notebook: NotebookPage) -> None:
+def last_editor(notebook: NotebookPage, typed: str, delay: float = 0) -> Locator:
+    """The last cell's editor, after `typed` was typed into it."""
+    last = notebook.cells.count() - 1
+    notebook.fill(last, "")
+    notebook.page.keyboard.type(typed, delay=delay)
+    return notebook.editor(last)
+
+
+def test_tab_behind_a_word_completes_at_any_speed(notebook: NotebookPage) -> None:
+    notebook.run("import numpy as np\nfrequency_table = {}\ntexts = ['a']")
+    keyboard = notebook.page.keyboard
+    for delay in (0, 30, 120):
+        for typed, whole in {
+            "np.linalg.no": "np.linalg.norm",
+            "frequ": "frequency_table",
+            # What has no name is for jedi.
+            "texts[0].capitali": "texts[0].capitalize",
+            "%timei": "%timeit",
+        }.items():
+            editor = last_editor(notebook, typed, delay)
+            keyboard.press("Tab")
+            expect(editor).to_have_text(whole)
+    # Several: a list to choose from.
+    editor = last_editor(notebook, "np.linalg.sv")
+    keyboard.press("Tab")
+    offered = notebook.page.locator(".cm-tooltip-autocomplete .cm-completionLabel")
+    expect(offered).to_have_text(["svd", "svdvals"])
+    keyboard.press("Escape")
+    # Where nothing can follow, Tab still does not indent the middle of a line.
+    editor = last_editor(notebook, "no_such_name_at_all")
+    keyboard.press("Tab")
+    keyboard.type(" = 1")
+    expect(editor).to_have_text("no_such_name_at_all = 1")
+
+
+def test_a_busy_kernel_does_not_keep_completion_from_what_is_known(notebook: NotebookPage) -> None:
+    notebook.run("import numpy as np\nmeasured = np.ones(3)")
     notebook.start("while True: pass")
     notebook.wait_state("busy")
-    notebook.page.keyboard.type("local_name = 1\nlocal_n")
-    expect(notebook.page.locator(".cm-tooltip-autocomplete")).to_contain_text("local_name")
-    notebook.page.keyboard.press("Escape")
+    for typed, whole in {
+        "np.linalg.no": "np.linalg.norm",
+        "measured.resh": "measured.reshape",
+        "measu": "measured",
+        "local_name = 1\nlocal_n": "local_name",
+        "isinst": "isinstance",
+    }.items():
+        editor = last_editor(notebook, typed)
+        notebook.page.keyboard.press("Tab")
+        expect(editor.locator(".cm-line").last).to_have_text(whole)
     notebook.press("Interrupt")
     notebook.wait_idle()
+
+
+def test_signatures_and_documentation(notebook: NotebookPage) -> None:
+    notebook.run("import numpy as np\ndef known(first, second=2):\n    'Say so.'")
+    keyboard = notebook.page.keyboard
+    help_ = notebook.page.locator(".documentation")
+    editor = last_editor(notebook, "np.linspace(")
+    expect(help_).to_contain_text("np.linspace(start, stop, num=50")
+    expect(help_).to_contain_text("Return evenly spaced numbers")
+    keyboard.type("0, known(")
+    expect(help_).to_contain_text("known(first, second=2)")
+    keyboard.press("Escape")
+    expect(help_).to_be_hidden()
+    expect(editor).to_be_focused()
+    keyboard.press("Shift+Tab")
+    expect(help_).to_contain_text("Say so.")
+    # The whole documentation, and for a name as well as for a call.
+    last_editor(notebook, "np.linspace")
+    keyboard.press("Shift+Tab")
+    expect(help_).to_contain_text("Examples")
+    keyboard.press("Escape")
+    # What was not run yet is known from its code.
+    last = notebook.cells.count() - 1
+    notebook.fill(last, "def unrun(alpha, beta): return alpha\n")
+    keyboard.type("unrun(")
+    expect(help_).to_contain_text("unrun(alpha, beta)")
+    keyboard.press("Escape")
 
 
 def test_cells_are_added_moved_deleted_and_brought_back(notebook: NotebookPage) -> None:

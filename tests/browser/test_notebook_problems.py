@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from harness import chromium
 from harness.lab import Lab
+from harness.notebook import NotebookPage
 from harness.patience import PATIENCE_MS
 from playwright.sync_api import Page, Route, expect
 
@@ -74,6 +75,15 @@ def test_the_notebook_works_without_isolation_where_wanted(
     kernel = page.locator("footer .kernel-state")
     expect(kernel).to_have_attribute("data-state", "idle", timeout=PATIENCE_MS)
     assert page.evaluate("browsergpu.run('6 * 7')") == "42"
+    # Nothing can wake a blocked worker up, but input() can be awaited.
+    notebook = NotebookPage(page, site_url)
+    notebook.new()
+    expect(notebook.run("input('Name? ')")).to_contain_text("await ainput('Name? ')")
+    asking = notebook.start("await ainput('Name? ')")
+    expect(page.get_by_label("Name?")).to_be_focused()
+    page.keyboard.type("Ada")
+    page.keyboard.press("Enter")
+    expect(notebook.output(asking)).to_contain_text("'Ada'")
 
 
 def test_no_jspi(new_page: Callable[..., Page], site_url: str) -> None:

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         site = prepare(
             offline=options.offline, refresh=options.refresh, progress=Console(sys.stderr)
         )
-        server = make_server(site.roots, options.host, options.port)
+        server = make_server(site.roots, options.host, options.port, site.late)
     except SiteError as error:
         print(error, file=sys.stderr)
         return 1

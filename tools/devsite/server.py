@@ -9,7 +9,7 @@ import shutil
 import socket
 import socketserver
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import formatdate
 from http import HTTPStatus
 from pathlib import Path
@@ -28,6 +28,12 @@ _ISOLATION = {
 }
 _IDLE_TIMEOUT = 60.0
 
+Late = Callable[[str], Path | None]
+
+
+def nothing_late(_target: str) -> None:
+    """Files are there from the beginning, or not at all."""
+
 
 class _Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
@@ -36,8 +42,9 @@ class _Server(http.server.ThreadingHTTPServer):
     allow_reuse_address = os.name == "posix"
     allow_reuse_port = False
 
-    def __init__(self, address: tuple[str, int], roots: Mapping[str, Path]) -> None:
+    def __init__(self, address: tuple[str, int], roots: Mapping[str, Path], late: Late) -> None:
         self.roots = roots
+        self.late = late
         self.only_local_names = is_loopback(address[0])
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, _Handler)
@@ -78,7 +85,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             # A foreign name for this address: DNS rebinding, another site reading this one.
             self._answer_error(HTTPStatus.MISDIRECTED_REQUEST, "This server is for localhost")
             return
-        path = resolve(self.path, self.server.roots)
+        path = resolve(self.path, self.server.roots) or self.server.late(self.path)
         if path is None:
             self._answer_error(HTTPStatus.NOT_FOUND, "No such file")
             return
@@ -136,11 +143,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 def make_server(
-    roots: Mapping[str, Path], host: str = "127.0.0.1", port: int = 0
+    roots: Mapping[str, Path],
+    host: str = "127.0.0.1",
+    port: int = 0,
+    late: Late = nothing_late,
 ) -> http.server.ThreadingHTTPServer:
-    """A server that listens already; port 0 picks a free one. Call serve_forever() on it."""
+    """A server that listens already; port 0 picks a free one. Call serve_forever() on it.
+
+    ``late`` is asked for the file of a path that is not there, and may take its time.
+    """
     try:
-        return _Server((host, port), roots)
+        return _Server((host, port), roots, late)
     except (OSError, OverflowError) as error:
         raise AddressUnavailable(_listen_problem(host, port, error)) from error
 

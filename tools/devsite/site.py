@@ -7,21 +7,27 @@ from pathlib import Path
 
 from devsite.cdn import DEFAULT_CDN, Cdn
 from devsite.fetch import Source, fetch_files, missing_offline
+from devsite.late import LateWheels
 from devsite.layout import Layout
 from devsite.lock import cache_lock
 from devsite.manifest import Manifest, load_manifest
 from devsite.packages import npm, pip
 from devsite.progress import Progress
+from devsite.server import Late, nothing_late
+from devsite.site_lock import NAME as LOCK
+from devsite.site_lock import write_site_lock
 from devsite.store import Store
 from devsite.wheel import ensure_wheel
 
 
 @dataclass(frozen=True)
 class Site:
-    """What the server serves: a folder for each URL prefix, and the project's wheel."""
+    """What the server serves: a folder for each URL prefix, the project's wheel, and what brings
+    the files that are only fetched when a page asks."""
 
     roots: Mapping[str, Path]
     wheel: Path
+    late: Late
 
     @property
     def wheel_url(self) -> str:
@@ -47,6 +53,7 @@ def prepare(
     manifest = manifest or load_manifest()
     progress = progress or Progress()
     store = Store(layout.files, layout.temporary)
+    network = Cdn(cdn or os.environ.get("BROWSERGPU_CDN") or DEFAULT_CDN)
     with cache_lock(layout.cache / "lock", progress):
         store.clear_temporary()
         try:
@@ -54,11 +61,17 @@ def prepare(
             if files and offline:
                 raise missing_offline(files)
             if files:
-                first = Cdn(cdn or os.environ.get("BROWSERGPU_CDN") or DEFAULT_CDN)
                 # Twice: a file that broke off once may come whole the second time.
-                sources: list[Source] = [first, first, npm(progress), pip(progress)]
+                sources: list[Source] = [network, network, npm(progress), pip(progress)]
                 fetch_files(files, sources, store, progress)
             builders = [store.path(file) for file in manifest.under("build")]
+            late: Late = nothing_late
+            for file in manifest.files:
+                if file.path == f"pyodide/{LOCK}":
+                    lock = store.path(file)
+                    write_site_lock(lock, manifest.lock, layout.lock, layout.temporary)
+                    if not offline:
+                        late = LateWheels(lock, file.version, store, network).bring
             wheel = ensure_wheel(layout, builders, progress, rebuild=refresh)
         finally:
             # A thread that was called off while it waited for a server leaves its file.
@@ -66,8 +79,9 @@ def prepare(
     roots = {
         "/": layout.web,
         "/gallery/": layout.gallery,
+        "/lock/": layout.lock,
         "/pyodide/": layout.files / "pyodide",
         "/vendor/": layout.files / "vendor",
         "/wheel/": layout.wheel,
     }
-    return Site(roots, wheel)
+    return Site(roots, wheel, late)

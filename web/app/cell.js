@@ -2,6 +2,7 @@
 import { formatSeconds, fromTemplate, refs } from "./dom.js";
 import { createEditor } from "./editor.js";
 import { isFolded, withFolding } from "./folding.js";
+import { askAfter } from "./input-field.js";
 import { newCellId } from "./ipynb.js";
 import { markdownBox } from "./markdown.js";
 import { OutputArea } from "./output.js";
@@ -12,23 +13,25 @@ export class Cell {
   #refs;
   #area;
   #actions;
-  #complete;
+  #help;
   /** @type {any} CodeMirror's; null once the cell is destroyed */
   #view = null;
   #extras;
   #doc;
   #state = "idle";
   #seconds = 0;
+  /** Takes the field of `input()` away, where there is one. */
+  #stopAsking = () => {};
 
   /** `actions(cell)` gives the notebook's reactions; see notebook.js. */
-  constructor(model, { actions, complete }) {
+  constructor(model, { actions, help }) {
     const { id = newCellId(), type, source = "", metadata = {}, attachments, shape } = model;
     this.id = id;
     this.type = type;
     this.#extras = { metadata, attachments, shape };
     this.#doc = source;
     this.#actions = actions(this);
-    this.#complete = complete;
+    this.#help = help;
     this.root = fromTemplate("cell");
     this.#refs = refs(this.root);
     this.#area = new OutputArea(this.#refs.outputs);
@@ -92,7 +95,7 @@ export class Cell {
       doc: this.#doc,
       type,
       label: type === "code" ? "Python code" : "Text in Markdown",
-      complete: this.#complete,
+      help: this.#help,
       keys: this.#actions,
       onChange: () => this.#actions.changed(),
     });
@@ -179,21 +182,21 @@ export class Cell {
   /** Take a message of the running cell. */
   receive(message) {
     if (message.type === "gpu" && message.seconds > 0.001) this.#showTiming(this.#seconds, message);
-    if (message.type === "stream") this.#area.stream(message.name, message.text);
-    else if (message.type === "display") this.#area.display(message.data, message.metadata);
-    else if (message.type === "picture") this.#area.picture(message.canvas, message.picture);
+    if (message.type === "input") this.#stopAsking = askAfter(this.#refs.outputs, message);
+    else this.#area.receive(message, this.executionCount);
   }
 
   /** The run is over: `ending` is the kernel's "done" message. */
   finish(ending) {
+    this.#stopAsking();
     if (!ending.ok) this.#area.error(ending);
-    else if (ending.data) this.#area.result(this.executionCount, ending.data, ending.metadata);
     this.#showTiming(ending.seconds);
     this.setState(ending.ok ? "idle" : "failed");
   }
 
   /** The run never ended, for instance because the kernel was restarted. */
   abandon(reason) {
+    this.#stopAsking();
     const running = this.#state === "running";
     this.setState("idle");
     if (running) this.#area.stream("stderr", `[${reason}]\n`);

@@ -1,6 +1,6 @@
 /** The code editor of a cell: CodeMirror with Python, completion and the notebook's keys. */
 import {
-  acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion,
+  autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion,
   completionKeymap, completionStatus,
 } from "@codemirror/autocomplete";
 import {
@@ -13,6 +13,8 @@ import {
 import { EditorState, Prec } from "@codemirror/state";
 import { EditorView, drawSelection, highlightSpecialChars, keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { completeByTab } from "./completion.js";
+import { documentation, documentationByTab, hideDocumentation } from "./documentation.js";
 import { editorHabits, isSearching } from "./editor-habits.js";
 
 // Colours are CSS variables: light and dark follow the system without the editor's help.
@@ -51,18 +53,23 @@ function notebookKeys({ run, runAndMove, runAndInsert, leave, goUp, goDown, spli
     { key: "Ctrl-Enter", run: always(run) },
     { key: "Alt-Enter", run: always(runAndInsert) },
     { key: "Ctrl-Shift--", run: always(split) },
+    { key: "Escape", run: hideDocumentation },
     { key: "Escape", run: without(leave, (view) => !isSearching(view)) },
     { key: "ArrowUp", run: without(goUp, atStart) },
     { key: "ArrowDown", run: without(goDown, atEnd) },
-    { key: "Tab", run: (view) => acceptCompletion(view) || indentMore(view), shift: indentLess },
   ]));
 }
 
+/** In text, Tab only indents. */
+const tabs = ({ complete, kernel }) => keymap.of([
+  { key: "Tab", run: completeByTab(complete), shift: documentationByTab(kernel) },
+]);
+
 /**
- * Make an editor in `parent`. `type` is the cell's; `keys` are its actions; `complete` is a
- * CodeMirror completion source.
+ * Make an editor in `parent`. `type` is the cell's; `keys` are its actions; `help` has `complete`,
+ * a CodeMirror completion source, and `kernel`, which is asked for documentation.
  */
-export function createEditor({ parent, doc, type, label, keys, complete, onChange }) {
+export function createEditor({ parent, doc, type, label, keys, help, onChange }) {
   const code = type === "code";
   return new EditorView({
     parent,
@@ -78,11 +85,13 @@ export function createEditor({ parent, doc, type, label, keys, complete, onChang
         EditorState.tabSize.of(4),
         code ? [
           python(), indentOnInput(), bracketMatching(), closeBrackets(),
-          autocompletion({ override: [complete], icons: true }),
+          autocompletion({ override: [help.complete], icons: true }),
+          Prec.high(tabs(help)), documentation(help.kernel),
           keymap.of([...closeBracketsKeymap, ...completionKeymap]),
         ] : EditorView.lineWrapping,
         syntaxHighlighting(colours),
         editorHabits,
+        keymap.of([{ key: "Tab", run: indentMore, shift: indentLess }]),
         keymap.of([...historyKeymap, ...defaultKeymap]),
         EditorView.contentAttributes.of({
           "aria-label": label,

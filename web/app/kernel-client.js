@@ -1,11 +1,14 @@
 /** The page's side of the kernel: one worker, one queue, one interrupt, one restart. */
-import { SHARED_BYTES, raiseInterrupt } from "../kernel/interruption.js";
+import { ANSWER_BYTES, giveAnswer } from "../kernel/answers.js";
+import { SHARED_BYTES, askForOutput, raiseInterrupt } from "../kernel/interruption.js";
 
 /** After this long without an answer, Python is taken to be computing, not waiting. */
 const WAITING_ANSWER_MS = 200;
 /** After this long, the page tells that the kernel does not react. */
 const REACTION_MS = 4000;
-const ANSWER_MS = 2000;
+const ANSWER_MS = 15_000;
+/** How often Python is asked for output that it holds back. */
+const OUTPUT_MS = 100;
 
 /**
  * Code that is queued or runs.
@@ -19,7 +22,8 @@ const ANSWER_MS = 2000;
  * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
  * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect), "widget" (what
  * a control of a cell is told; widgets.js), "gpu" ({working}: whether the GPU has work of a run
- * left), "files" (what lies in its home folder, see home-folder.js), "download" ({name, bytes}).
+ * left), "files" (what lies in its home folder, see home-folder.js), "download" ({name, bytes}),
+ * "outline" (what outline.py tells after a run).
  * States: loading, idle, busy, interrupting, dead.
  */
 export class KernelClient extends EventTarget {
@@ -27,6 +31,12 @@ export class KernelClient extends EventTarget {
   #worker = null;
   /** @type {SharedArrayBuffer | null} */
   #buffer = null;
+  /** @type {SharedArrayBuffer | null} */
+  #answerBuffer = null;
+  /** @type {number | undefined} */
+  #outputTimer;
+  /** Whether Python is blocked in `input()`. */
+  #asked = false;
   /** @type {Run[]} */
   #queue = [];
   /** @type {Run | null} */
@@ -53,6 +63,7 @@ export class KernelClient extends EventTarget {
     this.ready = ready.promise;
     this.info = null;
     this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
+    this.#answerBuffer = this.#buffer && new SharedArrayBuffer(ANSWER_BYTES);
     const worker = new Worker(new URL("../kernel/worker.js", import.meta.url), { type: "module" });
     this.#worker = worker;
     worker.onmessage = ({ data }) => {
@@ -65,7 +76,9 @@ export class KernelClient extends EventTarget {
       this.#die(event.message || "the kernel's script could not be loaded", ready);
     };
     this.#setState("loading");
-    worker.postMessage({ type: "boot", interruptBuffer: this.#buffer });
+    worker.postMessage({
+      type: "boot", interruptBuffer: this.#buffer, answerBuffer: this.#answerBuffer,
+    });
   }
 
   /** End the worker, whatever it does, and start a fresh one. What was queued is rejected. */
@@ -77,7 +90,7 @@ export class KernelClient extends EventTarget {
   /**
    * Run code after everything queued before it; `name()`, asked when its turn comes, stands for
    * a file name in tracebacks. Resolves to how it ended (see runner.py);
-   * `listener` gets the messages on the way: start, stream, display, picture, loading. When a run of a
+   * `listener` gets the messages on the way: those of outputs.py, "picture" and "input". When a run of a
    * `group` fails, or is interrupted, what is queued of that group is not run any more.
    */
   run({ name, code, listener = () => {}, group = null }) {
@@ -111,15 +124,23 @@ export class KernelClient extends EventTarget {
     this.#setState("interrupting");
     this.#send({ type: "interrupt", id: request.id });
     this.#clearTimers();
-    this.#computingTimer = setTimeout(() => {
-      if (this.#buffer) raiseInterrupt(this.#buffer, request.id);
-    }, WAITING_ANSWER_MS);
+    if (this.#asked) this.#reply(null);
+    else {
+      this.#computingTimer = setTimeout(() => {
+        if (this.#buffer) raiseInterrupt(this.#buffer, request.id);
+      }, WAITING_ANSWER_MS);
+    }
     this.#reactionTimer = setTimeout(() => this.#emit("unresponsive"), REACTION_MS);
   }
 
-  /** Completions of the live interpreter; null when it is busy. */
-  complete(before) {
-    return this.#ask({ type: "complete", before });
+  /** Completions between the code `before` and `after`; null when the kernel is busy. */
+  complete(before, after) {
+    return this.#ask({ type: "complete", before, after });
+  }
+
+  /** The signature and documentation there; null when there is none, or the kernel is busy. */
+  describe(before, after) {
+    return this.#ask({ type: "describe", before, after });
   }
 
   /** GPU memory in use; null when the kernel is busy. */
@@ -180,6 +201,7 @@ export class KernelClient extends EventTarget {
     else if (type === "file") this.#answer(id, message.path);
     else if (type === "done") this.#finish(message);
     else if (type === "failed") this.#fail(message, ready);
+    else if (type === "outline") this.#emit("outline", message.value);
     else if (type === "files" || type === "download") this.#emit(type, message);
     else if (type === "interrupted") clearTimeout(this.#computingTimer);
     else this.#deliver(message);
@@ -199,11 +221,29 @@ export class KernelClient extends EventTarget {
       return;
     }
     if (message.type === "gpu") this.#emit("gpu", message);
-    if (message.type === "loading") this.#emit("loading", message);
+    if (message.type === "loading") {
+      this.#emit("loading", message);
+      return;
+    }
     // A task that a cell left behind may print after the cell is done.
     const request = message.id === this.#current?.id
       ? this.#current : this.#background.get(message.id);
-    request?.listener(message);
+    if (message.type === "input") this.#askPerson(request, message);
+    else request?.listener(message);
+  }
+
+  /** The listener gets a function that takes the answer. */
+  #askPerson(request, message) {
+    this.#asked = message.blocked;
+    const reply = message.blocked
+      ? (text) => this.#reply(text) : (text) => this.#send({ type: "input", text });
+    request?.listener({ ...message, reply });
+  }
+
+  #reply(text) {
+    if (!this.#asked) return;
+    this.#asked = false;
+    giveAnswer(this.#answerBuffer, text);
   }
 
   #advance() {
@@ -255,6 +295,7 @@ export class KernelClient extends EventTarget {
     this.#background.clear();
     for (const { resolve } of this.#answers.values()) resolve(null);
     this.#answers.clear();
+    this.#asked = false;
     for (const request of waiting) request.reject(new Error(reason));
   }
 
@@ -265,6 +306,10 @@ export class KernelClient extends EventTarget {
 
   #setState(state, message = "") {
     this.state = state;
+    clearInterval(this.#outputTimer);
+    if (this.#buffer && (state === "busy" || state === "interrupting")) {
+      this.#outputTimer = setInterval(() => askForOutput(this.#buffer), OUTPUT_MS);
+    }
     this.#emit("state", { state, message });
   }
 

@@ -11,7 +11,7 @@ const CELLS = "cells";
 export class Notebook extends EventTarget {
   #root;
   #kernel;
-  #complete;
+  #help;
   #sheet = new Sheet({ metadata: {} }, []);
   /** @type {Cell | null} */
   #current = null;
@@ -21,7 +21,7 @@ export class Notebook extends EventTarget {
     super();
     this.#root = root;
     this.#kernel = kernel;
-    this.#complete = complete;
+    this.#help = { complete, kernel };
     root.addEventListener("focusin", ({ target }) => {
       const cell = this.#cells.find((one) => one.root.contains(target));
       if (cell) this.#makeCurrent(cell);
@@ -79,7 +79,7 @@ export class Notebook extends EventTarget {
   }
 
   #make(model) {
-    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), complete: this.#complete });
+    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), help: this.#help });
   }
 
   #actionsOf(cell) {

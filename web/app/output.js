@@ -1,5 +1,6 @@
 /** What a cell printed, showed and raised, on the page and in nbformat's form. */
 import { element } from "./dom.js";
+import { rememberDisplay, updateDisplays } from "./display-ids.js";
 import { htmlBox, latexBox, markdownBox } from "./markdown.js";
 import { Picture, setShownWidth } from "./picture.js";
 import { isForTerminals, terminalText } from "./stream-text.js";
@@ -51,6 +52,8 @@ export class OutputArea {
   #stream = null;
   /** Whether the next output takes the place of all that is there. */
   #clearsNext = false;
+  /** The end of what was printed, where its middle is left out. */
+  #tail = [];
   /** @type {Map<string, Picture>} what the run drew, by the names of its canvases */
   #pictures = new Map();
 
@@ -58,17 +61,21 @@ export class OutputArea {
     this.#root = root;
   }
 
-  /** Take a message of the kernel (outputs.py). */
-  receive(message) {
+  /** Take a message of the kernel (outputs.py); `executionCount` is the cell's. */
+  receive(message, executionCount) {
     const { type, data, metadata } = message;
     if (type === "clear") this.#clearsNext = message.wait || this.clear();
-    else if (type === "stream") this.stream(message.name, message.text);
-    else if (type === "display") this.display(data, metadata);
+    else if (type === "update") updateDisplays(message.display_id, data, metadata);
+    else if (type === "tail") this.#showTail(message.left_out, message.pieces);
     else if (type === "picture") this.picture(message.canvas, message.picture);
+    else if (type === "stream") this.stream(message.name, message.text);
+    else if (type === "result") this.result(executionCount, data, metadata);
+    else if (type === "display") this.display(data, metadata, message.display_id);
   }
 
   clear() {
     this.#clearsNext = false;
+    this.#tail = [];
     this.#outputs = [];
     this.#stream = null;
     this.#pictures.clear();
@@ -102,12 +109,42 @@ export class OutputArea {
     else this.#stream.appendData(text);
   }
 
-  display(data, metadata) {
-    this.#add({ output_type: "display_data", data, metadata });
+  display(data, metadata, displayId = null) {
+    const output = { output_type: "display_data", data, metadata };
+    this.#add(output);
+    if (displayId !== null) {
+      rememberDisplay(displayId, (...changed) => this.#replace(output, ...changed));
+    }
+  }
+
+  /** Change a display; false where it is gone. */
+  #replace(output, data, metadata) {
+    const index = this.#outputs.indexOf(output);
+    if (index < 0) return false;
+    Object.assign(output, { data, metadata });
+    this.#root.children[index].replaceWith(this.#render(output));
+    return true;
+  }
+
+  #showTail(leftOut, pieces) {
+    const [first] = this.#tail;
+    const index = first ? this.#outputs.indexOf(first) : this.#outputs.length;
+    const tail = pieces.map(([name, text]) => ({ output_type: "stream", name, text }));
+    if (leftOut > 0) {
+      const text = `\n[${leftOut.toLocaleString("en")} characters are left out here]\n`;
+      tail.unshift({ output_type: "stream", name: "stderr", text });
+    }
+    this.#tail.forEach(() => this.#root.children[index].remove());
+    const next = this.#root.children[index] ?? null;
+    for (const output of tail) this.#root.insertBefore(this.#render(output), next);
+    this.#outputs.splice(index, this.#tail.length, ...tail);
+    this.#tail = tail;
+    this.#stream = null;
   }
 
   /** Show a picture that was drawn on a canvas, in place of what was drawn on it before. */
   picture(canvas, bitmap) {
+    if (this.#clearsNext) this.clear();
     let picture = this.#pictures.get(canvas);
     if (!picture) {
       picture = new Picture(canvas);

@@ -1,7 +1,11 @@
 /** Which files the kernel needs to start, and how many bytes each has. */
 
 const CORE = ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"];
-const PACKAGES = ["numpy", "micropip"];
+/** What is there before any cell runs. */
+export const PACKAGES = ["numpy", "micropip", "ipython"];
+
+/** Names as the lock file has its keys: `depends` may write them otherwise. */
+const plainName = (name) => name.toLowerCase().replace(/[-_.]+/g, "-");
 
 async function read(url, parse) {
   const response = await fetch(url);
@@ -15,9 +19,10 @@ async function read(url, parse) {
 export function withDependencies(lock, names) {
   const found = new Set();
   const visit = (name) => {
+    name = plainName(name);
     if (found.has(name)) return;
     const entry = lock.packages[name];
-    if (!entry) throw new Error(`pyodide-lock.json has no package named ${name}`);
+    if (!entry) throw new Error(`The lock file has no package named ${name}`);
     found.add(name);
     entry.depends.forEach(visit);
   };
@@ -35,7 +40,7 @@ async function sizeOf(path) {
 /** The lock file's text, the wheel's address, and `[path, bytes]` of every file to load. */
 export async function bootFiles() {
   const [lockFile, index] = await Promise.all([
-    read("/pyodide/pyodide-lock.json", "text"),
+    read("/lock/pyodide-lock.json", "text"),
     read("/wheel/index.json", "json"),
   ]);
   const lock = JSON.parse(lockFile);

@@ -1,6 +1,7 @@
 /** Ends a run from outside: Python that computes, awaits, or blocks in `run_sync`. */
 
 const SIGINT = 2;
+const SIGALRM = 14;
 /**
  * What page and kernel share: a byte that Python looks at, and the id of the run it is meant for.
  * A run that has not begun yet, because its packages are being looked up, finds its id there.
@@ -13,6 +14,11 @@ export const SHARED_BYTES = 8;
 export function raiseInterrupt(buffer, runId) {
   Atomics.store(new Int32Array(buffer), RUN_ID_WORD, runId);
   Atomics.store(new Uint8Array(buffer), SIGNAL_BYTE, SIGINT);
+}
+
+/** Have Python, while it computes, send what it holds back of its output. */
+export function askForOutput(buffer) {
+  Atomics.compareExchange(new Uint8Array(buffer), SIGNAL_BYTE, 0, SIGALRM);
 }
 
 export class Interruption {
@@ -30,6 +36,11 @@ export class Interruption {
     this.#pyodide = pyodide;
     this.#signal = buffer ? new Uint8Array(buffer) : undefined;
     this.#ids = buffer ? new Int32Array(buffer) : undefined;
+  }
+
+  /** Whether the page can reach Python while it computes. */
+  get reaches() {
+    return this.#signal !== undefined;
   }
 
   /** A run begins: packages are loaded first, which must not be torn apart. */

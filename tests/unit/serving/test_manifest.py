@@ -46,9 +46,10 @@ def test_every_file_has_a_source_without_the_cdn(manifest: Manifest) -> None:
         assert file.package.client in ("npm", "pip")
 
 
-def test_the_page_needs_only_the_cdn(manifest: Manifest) -> None:
+def test_the_page_needs_only_the_cdn_and_the_pure_wheels(manifest: Manifest) -> None:
+    pure = {f"pyodide/{entry['file_name']}" for entry in manifest.lock.values()}
     for file in (*manifest.under("pyodide"), *manifest.under("vendor")):
-        assert file.cdn is not None, file.path
+        assert (file.cdn is None) == (file.path in pure), file.path
 
 
 def test_pyodides_core_and_wheels(manifest: Manifest, pins: dict, lock: dict) -> None:
@@ -60,11 +61,25 @@ def test_pyodides_core_and_wheels(manifest: Manifest, pins: dict, lock: dict) ->
         name = waiting.pop()
         wanted.add(lock[name]["file_name"])
         waiting += lock[name]["depends"]
-    assert names == core | wanted
+    assert names == core | wanted | {entry["file_name"] for entry in manifest.lock.values()}
 
 
-def test_wheels_are_those_of_pyodides_lock(manifest: Manifest, lock: dict) -> None:
-    hashes = {package["file_name"]: package["sha256"] for package in lock.values()}
+def test_pure_wheels_are_pinned_and_have_all_that_they_need(
+    manifest: Manifest, pins: dict, lock: dict
+) -> None:
+    assert {name: entry["version"] for name, entry in manifest.lock.items()} == pins["wheels"]
+    names = {file.name for file in manifest.under("pyodide")}
+    for name, entry in manifest.lock.items():
+        assert entry["file_name"].endswith("-none-any.whl")
+        assert entry["version"] == lock.get(name, entry)["version"]
+        for need in entry["depends"]:
+            found = {**lock, **manifest.lock}[need.replace("_", "-")]
+            assert found["file_name"] in names, (name, need)
+
+
+def test_wheels_are_those_of_the_sites_lock(manifest: Manifest, lock: dict) -> None:
+    site = {**lock, **manifest.lock}
+    hashes = {package["file_name"]: package["sha256"] for package in site.values()}
     wheels = [file for file in manifest.under("pyodide") if file.name.endswith(".whl")]
     assert wheels
     for wheel in wheels:

@@ -1,5 +1,6 @@
 """prepare(): from an empty cache to everything served, and what it does when it cannot."""
 
+import json
 import os
 import subprocess
 import sys
@@ -64,9 +65,30 @@ def test_fills_an_empty_cache(full_cdn: CdnServer, site: Layout, notes: Notes) -
     for path, content in CONTENT.items():
         assert (site.files / path).read_bytes() == content
     assert made.wheel.parent == site.wheel
-    assert set(made.roots) == {"/", "/gallery/", "/pyodide/", "/vendor/", "/wheel/"}
+    assert set(made.roots) == {"/", "/gallery/", "/lock/", "/pyodide/", "/vendor/", "/wheel/"}
     assert sorted(path for path, _ in notes.files) == sorted(CONTENT)
     assert files_below(site.temporary) == []
+
+
+def test_the_sites_lock_has_the_wheels_that_are_not_of_the_release(
+    cdn: CdnServer, site: Layout
+) -> None:
+    release = {"info": {"arch": "wasm32"}, "packages": {"numpy": {"sha256": "1"}, "ipython": {}}}
+    lock = json.dumps(release).encode()
+    file = manifest_file("pyodide/pyodide-lock.json", lock, cdn="cdn/lock")
+    cdn.replies = {"cdn/lock": Reply(lock)}
+    changes = {"ipython": {"sha256": "2"}, "seaborn": {"sha256": "3"}}
+    manifest = Manifest((file, *MANIFEST.under("build")), changes)
+    made = prepare(layout=site, manifest=manifest, cdn=cdn.url)
+    served = made.roots["/lock/"] / "pyodide-lock.json"
+    expected = {"numpy": {"sha256": "1"}, **changes}
+    assert json.loads(served.read_text()) == {**release, "packages": expected}
+    # Browsers keep what did not change; what did is not served stale.
+    before = served.stat().st_mtime_ns
+    prepare(layout=site, manifest=manifest, cdn=cdn.url)
+    assert served.stat().st_mtime_ns == before
+    prepare(layout=site, manifest=replace(manifest, lock={}), cdn=cdn.url)
+    assert json.loads(served.read_text()) == release
 
 
 @pytest.mark.usefixtures("no_clients")

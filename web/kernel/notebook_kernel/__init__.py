@@ -2,15 +2,25 @@
 
 Modules, each importing only those above it:
 
+    bytecode          the shell's compiled modules, kept for the next boot
+    without_terminal  imports IPython without the part that reads from terminals
     channel           sends messages to the page
     outputs           what one run prints and displays, within sane limits
-    display           values to MIME bundles, and the `display` function
     tracebacks        exceptions as text, trimmed to the user's own frames
     waiting           blocking waits that the Interrupt button can end
-    completion        names, attributes, keys and modules for the editor
+    asking            input() and getpass(): a field in the cell
+    packages          imports load what the site has; installations are never lost
+    display           IPython's displays and results, sent to the page
+    processes         what `!command` says: a browser starts no programs
+    installing        %pip, by micropip
+    timing            %time and %%time of code that awaits
+    shell             IPython's shell: magics, `Out`, `?`, top-level await
+    completion        names, attributes, keys, modules and magics for the editor
+    documentation     signatures and docstrings for the editor
+    analysis          both by jedi, for what has no value yet; loaded when first needed
+    outline           what the variables are, for completion while the kernel is busy
     graphics_memory   how much GPU memory the user's arrays and backends hold
     runner            one queue-free entry point for cells and `browsergpu.run`
     widgets           sliders, buttons and boxes by ipywidgets' names; imported by user code alone
     interact          controls for the arguments of a function
-    matplotlib_backend   loaded by Matplotlib alone, shows figures below the cell
 """

@@ -1,4 +1,4 @@
-"""Completions from the live interpreter: names, attributes, dictionary keys and modules."""
+"""Completions from the live interpreter: names, attributes, keys, modules and magics."""
 
 import builtins
 import io
@@ -17,30 +17,41 @@ IMPORT = re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?P<path>[\w.]*)$"
 IMPORT_NAME = re.compile(r"^\s*from\s+(?P<module>[\w.]+)\s+import\s+(?:\w+\s*,\s*)*(?P<name>\w*)$")
 KEY = re.compile(r"(?P<owner>[A-Za-z_][\w.]*)\[(?P<quote>['\"])(?P<key>[^'\"\]]*)$")
 DOTTED = re.compile(r"(?P<owner>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\.(?P<name>\w*)$")
+MAGIC = re.compile(r"^\s*(?P<name>%%?\w*)$")
+# An attribute of what has no name: of a call, an element, a literal.
+OTHER_ATTRIBUTE = re.compile(r"[)\]}'\"]\s*\.(?P<name>\w*)$")
 NAME = re.compile(r"(?<![\w.)\]'\"])(?P<name>[A-Za-z_]\w*)$")
 
 
-def complete(before: str, namespace: dict[str, Any]) -> dict[str, Any]:
-    """What may follow the code `before` the cursor: `{"typed", "options": [{"label", "type"}]}`.
+def complete(before: str, namespace: dict[str, Any], magics: Iterable[str]) -> dict[str, Any]:
+    """What may follow the code `before` the cursor: `{"typed", "options": [{"label", "type"}]}`,
+    and "unresolved" where only an analysis of the code can tell.
 
-    `typed` is how many characters before the cursor an option replaces.
+    `typed` is how many characters before the cursor an option replaces. `magics` are names with
+    their per cent signs.
 
     Nothing is called: the text before the cursor is looked up name by name, and properties are
     reported without running them.
     """
     line = before[before.rfind("\n") + 1 :]
+    if match := MAGIC.match(line):
+        return _answer(match["name"], ((name, "keyword") for name in magics))
     if match := IMPORT_NAME.match(line):
         return _answer(match["name"], _module_members(match["module"]))
     if match := IMPORT.match(line):
         parent, _, name = match["path"].rpartition(".")
         return _answer(name, _modules(parent))
     if match := KEY.search(line):
-        return _answer(match["key"], _keys(_resolve(match["owner"], namespace)))
+        return _answer(match["key"], _keys(resolve(match["owner"], namespace)))
     if _in_text(before):
         return _answer("", [])
     if match := DOTTED.search(line):
-        found = _resolve(match["owner"], namespace)
-        return _answer(match["name"], _attributes(found, match["name"]))
+        found = resolve(match["owner"], namespace)
+        if found is MISSING:
+            return {**_answer("", []), "unresolved": True}
+        return _answer(match["name"], attributes(found, match["name"]))
+    if OTHER_ATTRIBUTE.search(line):
+        return {**_answer("", []), "unresolved": True}
     if match := NAME.search(line):
         return _answer(match["name"], _names(namespace))
     return _answer("", [])
@@ -56,22 +67,24 @@ def _answer(typed: str, options: Iterable[tuple[str, str]]) -> dict[str, Any]:
     }
 
 
-class _Missing:
+class MISSING:
     """Stands for a name that does not resolve."""
 
 
-def _resolve(path: str, namespace: Mapping[str, Any]) -> Any:
+def resolve(path: str, namespace: Mapping[str, Any]) -> Any:
+    """What a dotted name stands for, looked up without calling anything; or MISSING."""
     first, *rest = path.split(".")
-    found = namespace.get(first, getattr(builtins, first, _Missing))
+    found = namespace.get(first, getattr(builtins, first, MISSING))
     for name in rest:
-        if found is _Missing or isinstance(getattr_static(type(found), name, None), property):
-            return _Missing
-        found = getattr(found, name, _Missing)
+        if found is MISSING or isinstance(getattr_static(type(found), name, None), property):
+            return MISSING
+        found = getattr(found, name, MISSING)
     return found
 
 
-def _attributes(owner: Any, typed: str) -> Iterable[tuple[str, str]]:
-    if owner is _Missing:
+def attributes(owner: Any, typed: str) -> Iterable[tuple[str, str]]:
+    """Names of attributes and their kinds; private ones where `typed` begins like one."""
+    if owner is MISSING:
         return
     try:
         names = dir(owner)
@@ -79,15 +92,15 @@ def _attributes(owner: Any, typed: str) -> Iterable[tuple[str, str]]:
         return
     for name in names:
         if typed.startswith("_") or not name.startswith("_"):
-            yield name, _kind(getattr_static(owner, name, None))
+            yield name, kind(getattr_static(owner, name, None))
 
 
 def _names(namespace: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield from ((name, "keyword") for name in [*keyword.kwlist, *keyword.softkwlist])
-    yield from ((name, _kind(value)) for name, value in vars(builtins).items() if name[0] != "_")
+    yield from ((name, kind(value)) for name, value in vars(builtins).items() if name[0] != "_")
     for name, value in namespace.items():
         if not name.startswith("__"):
-            yield name, _kind(value)
+            yield name, kind(value)
 
 
 def _keys(owner: Any) -> Iterable[tuple[str, str]]:
@@ -109,7 +122,7 @@ def _modules(parent: str) -> Iterable[tuple[str, str]]:
 def _module_members(name: str) -> Iterable[tuple[str, str]]:
     module = sys.modules.get(name)
     if module is not None:
-        yield from _attributes(module, "")
+        yield from attributes(module, "")
     yield from _modules(name)
 
 
@@ -125,7 +138,8 @@ def _in_text(before: str) -> bool:
     return bool(texts) and texts[-1].type == tokenize.COMMENT
 
 
-def _kind(value: Any) -> str:
+def kind(value: Any) -> str:
+    """What the page draws beside a completion."""
     if isinstance(value, type):
         return "class"
     if type(value).__name__ == "module":

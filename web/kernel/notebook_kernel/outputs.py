@@ -1,20 +1,58 @@
 """What one run prints and displays, within limits that keep the page alive."""
 
+import asyncio
+import base64
 import io
 import time
+from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
 from . import channel
 
-MAX_CHARACTERS = 256 * 1024
+# Of what is printed, so much of the beginning is shown, and so much of the end.
+HEAD_CHARACTERS = 224 * 1024
+TAIL_CHARACTERS = 32 * 1024
 MAX_DISPLAYS = 200
+MAX_PLAIN_CHARACTERS = 256 * 1024
 MAX_DISPLAY_CHARACTERS = 16 * 1024 * 1024
-# Up to here each line is sent at once; a chattier run is sent in batches.
-PROMPT_MESSAGES = 500
+# Whole lines leave at once; a flood, which has spent its credit of messages, in batches.
+CREDIT = 500.0
+CREDIT_A_SECOND = 50.0
 BATCH_SECONDS = 0.1
 BATCH_CHARACTERS = 8 * 1024
+TAIL_SECONDS = 1.0
+
+Piece = tuple[str, str]  # the stream's name, and text
+
+
+class _Tail:
+    """The end of what is printed once the beginning is full."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[Piece] = deque()
+        self._characters = 0
+        self.left_out = 0
+
+    def add(self, stream: str, text: str) -> None:
+        self.left_out += max(0, len(text) - TAIL_CHARACTERS)
+        text = text[-TAIL_CHARACTERS:]
+        self._pieces.append((stream, text))
+        self._characters += len(text)
+        while self._characters - len(self._pieces[0][1]) >= TAIL_CHARACTERS:
+            _, dropped = self._pieces.popleft()
+            self._characters -= len(dropped)
+            self.left_out += len(dropped)
+
+    def joined(self) -> list[Piece]:
+        """The pieces, neighbours of one stream together."""
+        joined: list[tuple[str, list[str]]] = []
+        for stream, text in self._pieces:
+            if not joined or joined[-1][0] != stream:
+                joined.append((stream, []))
+            joined[-1][1].append(text)
+        return [(stream, "".join(texts)) for stream, texts in joined]
 
 
 class Outputs:
@@ -26,21 +64,21 @@ class Outputs:
         self._stream = "stdout"
         self._pending: list[str] = []
         self._pending_characters = 0
-        self._sent_messages = 0
-        self._sent_at = 0.0
+        self._credit = CREDIT
+        self._sent_at = time.monotonic()
         self._characters = 0
-        self._dropped = 0
+        self._tail: _Tail | None = None
+        self._tail_sent_at = 0.0
         self._displays = 0
 
     def write(self, stream: str, text: str) -> None:
-        """Take what was printed to `stream`; whole lines leave at once, floods in batches."""
-        room = MAX_CHARACTERS - self._characters
-        if room <= 0:
-            self._dropped += len(text)
+        """Take what was printed to `stream`."""
+        if self._tail is not None:
+            self._tail.add(stream, text)
+            if time.monotonic() - self._tail_sent_at >= TAIL_SECONDS:
+                self._send_tail()
             return
-        if len(text) > room:
-            self._dropped += len(text) - room
-            text = text[:room]
+        text, rest = self._split(text)
         self._characters += len(text)
         if stream != self._stream:
             self.flush()
@@ -49,62 +87,130 @@ class Outputs:
         self._pending_characters += len(text)
         if self._due(text):
             self.flush()
-        if self._characters >= MAX_CHARACTERS:
+        else:
+            _flush_later()
+        if rest:
             self.flush()
-            self._notice(
-                f"\n[output cut after {MAX_CHARACTERS:,} characters; the cell goes on running]\n"
-            )
+            self._tail = _Tail()
+            self._tail.add(stream, rest)
+
+    def _split(self, text: str) -> Piece:
+        room = HEAD_CHARACTERS - self._characters
+        return text[:room], text[room:]
 
     def _due(self, text: str) -> bool:
-        if self._sent_messages < PROMPT_MESSAGES:
-            return "\n" in text or self._pending_characters >= BATCH_CHARACTERS
+        waited = time.monotonic() - self._sent_at
+        prompt = not poked or "\n" in text or "\r" in text
         return (
-            self._pending_characters >= BATCH_CHARACTERS
-            or time.monotonic() - self._sent_at >= BATCH_SECONDS
+            (prompt and self._credit + waited * CREDIT_A_SECOND >= 1)
+            or waited >= BATCH_SECONDS
+            or self._pending_characters >= BATCH_CHARACTERS
         )
 
     def flush(self) -> None:
         """Send what is held back."""
         if not self._pending:
             return
-        text = "".join(self._pending)
-        self._pending.clear()
+        # Taken first: a signal may bring this method in here once more.
+        pieces, self._pending = self._pending, []
         self._pending_characters = 0
-        self._sent_messages += 1
-        self._sent_at = time.monotonic()
-        self._send(type="stream", id=self.run_id, name=self._stream, text=text)
+        now = time.monotonic()
+        earned = (now - self._sent_at) * CREDIT_A_SECOND
+        self._credit = max(0.0, min(CREDIT, self._credit + earned) - 1)
+        self._sent_at = now
+        self._send(type="stream", id=self.run_id, name=self._stream, text="".join(pieces))
 
-    def display(self, data: dict[str, str], metadata: dict[str, Any] | None = None) -> None:
-        """Show a MIME bundle below the cell."""
+    def _send_tail(self) -> None:
+        if self._tail is not None:
+            self._tail_sent_at = time.monotonic()
+            left_out = self._tail.left_out
+            self._send(type="tail", id=self.run_id, left_out=left_out, pieces=self._tail.joined())
+
+    def display(
+        self,
+        data: dict[str, Any],
+        metadata: dict[str, Any] | None = None,
+        display_id: str | None = None,
+        update: bool = False,
+    ) -> None:
+        """Show a MIME bundle below the cell, or in the place of what has the id."""
         self.flush()
+        bundle = {"data": limited(data), "metadata": metadata or {}, "display_id": display_id}
+        if update:
+            self._send(type="update", id=self.run_id, **bundle)
+            return
         self._displays += 1
         if self._displays > MAX_DISPLAYS:
             if self._displays == MAX_DISPLAYS + 1:
                 self._notice(f"[only the first {MAX_DISPLAYS} displays of a run are shown]\n")
             return
-        self._send(type="display", id=self.run_id, data=limited(data), metadata=metadata or {})
+        self._send(type="display", id=self.run_id, **bundle)
+
+    def result(self, data: dict[str, Any], metadata: dict[str, Any]) -> None:
+        """Show the value of the run's last expression."""
+        self.flush()
+        self._send_tail()
+        self._send(type="result", id=self.run_id, data=limited(data), metadata=metadata)
+
+    def clear(self, wait: bool) -> None:
+        """Empty the outputs; with `wait`, when the next one comes."""
+        self._pending.clear()
+        self._pending_characters = self._characters = self._displays = 0
+        self._tail = None
+        self._send(type="clear", id=self.run_id, wait=wait)
 
     def close(self) -> None:
-        """Send the rest and say how much was left out."""
+        """Send the rest."""
         self.flush()
-        if self._dropped:
-            self._notice(f"[{self._dropped:,} more characters were not shown]\n")
-            self._dropped = 0
+        self._send_tail()
 
     def _notice(self, text: str) -> None:
         self._send(type="stream", id=self.run_id, name="stderr", text=text)
 
 
-def limited(data: dict[str, str]) -> dict[str, str]:
-    """The bundle without entries that are too large for a page, and a line that says so."""
-    kept: dict[str, str] = {}
+def limited(data: dict[str, Any]) -> dict[str, Any]:
+    """The bundle as JSON takes it: binary data in base64; without entries that are too large for
+    a page, and a line that says so."""
+    kept: dict[str, Any] = {}
     for mime, value in data.items():
-        if mime == "text/plain" and len(value) > MAX_CHARACTERS:
-            more = len(value) - MAX_CHARACTERS
-            kept[mime] = f"{value[:MAX_CHARACTERS]}\n[{more:,} more characters were not shown]"
-        elif len(value) <= MAX_DISPLAY_CHARACTERS:
+        if isinstance(value, bytes | bytearray | memoryview):
+            value = base64.b64encode(value).decode("ascii")
+        # The rest is JSON, which its maker keeps small.
+        size = len(value) if isinstance(value, str) else 0
+        if mime == "text/plain" and size > MAX_PLAIN_CHARACTERS:
+            more = size - MAX_PLAIN_CHARACTERS
+            kept[mime] = (
+                f"{value[:MAX_PLAIN_CHARACTERS]}\n[{more:,} more characters were not shown]"
+            )
+        elif size <= MAX_DISPLAY_CHARACTERS:
             kept[mime] = value
     return kept or {"text/plain": f"[an output above {MAX_DISPLAY_CHARACTERS:,} characters]"}
+
+
+# Whether the page raises a signal every BATCH_SECONDS, upon which `flush_all` is called. It comes
+# while Python computes; while Python waits, the event loop's timer does.
+poked = False
+_timer_runs = False
+
+
+def _flush_later() -> None:
+    global _timer_runs
+    if not _timer_runs:
+        _timer_runs = True
+        asyncio.get_event_loop().call_later(BATCH_SECONDS, _timer_rings)
+
+
+def _timer_rings() -> None:
+    global _timer_runs
+    _timer_runs = False
+    flush_all()
+
+
+def flush_all(*_signal: Any) -> None:
+    """Send what any run holds back."""
+    for one in (_last, current.get()):
+        if one is not None:
+            one.flush()
 
 
 # Tasks copy the context they are created in, so a task's prints find the cell that started it.

@@ -1,19 +1,17 @@
 """Runs the code of cells and of `browsergpu.run`; both share one namespace."""
 
-import ast
 import asyncio
-import builtins
 import json
+import signal
 import sys
 import time
 import types
 from typing import Any
 
-from pyodide.code import CodeRunner
+from . import asking, channel, completion, documentation, outputs, packages, tracebacks, waiting
+from .outline import Outline
+from .shell import make_shell
 
-from . import channel, completion, display, outputs, tracebacks, waiting
-
-GRAPHICS = "matplotlib.pyplot"
 # How long an interrupted run may take to clean up when the interrupt struck the event loop.
 GRACE_SECONDS = 1.0
 
@@ -21,13 +19,13 @@ GRACE_SECONDS = 1.0
 class Runner:
     """The interpreter behind the page. It runs one request at a time; the page keeps the queue."""
 
-    def __init__(self, interruption: Any) -> None:
+    def __init__(self, interruption: Any, finder: packages.SitePackages) -> None:
         self._interruption = interruption
-        module = types.ModuleType("__main__")
-        module.__dict__["display"] = display.display
+        self._finder = finder
         # Pickle, dataclasses and typing look names up in sys.modules["__main__"].
-        sys.modules["__main__"] = module
-        self.namespace = module.__dict__
+        self._shell = make_shell(types.ModuleType("__main__"))
+        self.namespace = self._shell.user_ns
+        self._outline = Outline()
         self._task: asyncio.Task[Any] | None = None
         self._given_up: asyncio.Future[None] | None = None
         loop: Any = asyncio.get_event_loop()
@@ -66,9 +64,13 @@ class Runner:
     async def _evaluate(self, name: str, code: str) -> dict[str, Any]:
         try:
             self._interruption.listen()
-            value = await _run(code, name, self.namespace)
-            _show_figures()
-            return _success(value)
+            result = await self._shell.run(name, code)
+            self._shell.after_run(result)
+            error = result.error_before_exec or result.error_in_exec
+            if error is not None:
+                raise error
+            await packages.finish_installations()
+            return _success(result.result, wanted=not self._shell.in_cell)
         except asyncio.CancelledError as cancelled:
             return _failure(KeyboardInterrupt().with_traceback(cancelled.__traceback__))
         except BaseException as error:
@@ -76,13 +78,42 @@ class Runner:
         finally:
             self._interruption.ignore()
 
+    def imported_by(self, code: str) -> str:
+        """The packages that `code` needs and that are not loaded yet, as JSON."""
+        return json.dumps(self._finder.imported_by(self._shell.as_python(code)))
+
+    def not_loaded(self, names: str, reason: str) -> None:
+        """Take note why the packages, a JSON list, could not be loaded: imports will say so."""
+        for name in json.loads(names):
+            self._finder.failed(name, reason)
+
+    def in_cell(self) -> bool:
+        """Whether the running code is a cell's."""
+        return self._shell.in_cell
+
     def cancel(self) -> bool:
         """Interrupt a run that awaits something; False if there is none."""
         return self._task is not None and self._task.cancel()
 
-    def complete(self, before: str) -> str:
-        """Completions for the code before the cursor, as JSON."""
-        return json.dumps(completion.complete(before, self.namespace))
+    def complete(self, before: str, after: str, by_analysis: bool) -> str:
+        """Completions at the cursor, as JSON: from the interpreter, or by jedi, which is loaded."""
+        if by_analysis:
+            from . import analysis
+
+            return json.dumps(analysis.complete(before, after, self.namespace))
+        return json.dumps(completion.complete(before, self.namespace, self._shell.magics()))
+
+    def describe(self, before: str, after: str, by_analysis: bool) -> str:
+        """Signature and documentation at the cursor, as JSON; as `complete`."""
+        if by_analysis:
+            from . import analysis
+
+            return json.dumps(analysis.describe(before, after, self.namespace))
+        return json.dumps(documentation.describe(before, after, self.namespace))
+
+    def outline(self) -> str:
+        """What the variables are, as JSON, as far as it was not told before."""
+        return json.dumps(self._outline.news(self.namespace))
 
     def active_run(self) -> int | None:
         """The run that the code that calls this belongs to; None before the first."""
@@ -107,22 +138,11 @@ def _resolve(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-async def _run(code: str, name: str, namespace: dict[str, Any]) -> Any:
-    runner = CodeRunner(
-        code,
-        filename=name,
-        flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
-        dont_inherit=True,
-    )
-    return await runner.compile().run_async(namespace)
-
-
-def _success(value: Any) -> dict[str, Any]:
-    if value is None:
-        return {"ok": True, "repr": "", "data": None, "metadata": {}}
-    data, metadata = display.mime_bundle(value)
-    text = value if isinstance(value, str) else repr(value)
-    return {"ok": True, "repr": text, "data": outputs.limited(data), "metadata": metadata}
+def _success(value: Any, wanted: bool) -> dict[str, Any]:
+    """The fields of a run that ended well; `wanted`: its value as text, which cells do not need."""
+    if value is None or not wanted:
+        return {"ok": True, "repr": ""}
+    return {"ok": True, "repr": value if isinstance(value, str) else repr(value)}
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
@@ -136,23 +156,15 @@ def _failure(error: BaseException) -> dict[str, Any]:
     }
 
 
-def _show_figures() -> None:
-    pyplot = sys.modules.get(GRAPHICS)
-    if pyplot is not None:
-        pyplot.show()
-
-
-def _no_input(prompt: object = "") -> str:
-    raise RuntimeError(
-        "input() is not available in this notebook; put the value into a variable in a cell"
-    )
-
-
-def start(post: Any, interruption: Any) -> Runner:
+def start(post: Any, interruption: Any, answers: Any, load: Any) -> Runner:
     """Connect the interpreter to its page. Call once, before any other Python runs."""
     channel.connect(post)
     waiting.install(interruption)
     sys.stdout = outputs.Stream("stdout")
     sys.stderr = outputs.Stream("stderr")
-    builtins.input = _no_input
-    return Runner(interruption)
+    outputs.poked = interruption.reaches
+    signal.signal(signal.SIGALRM, outputs.flush_all)
+    packages.watch_installations()
+    runner = Runner(interruption, packages.install_finder(load))
+    asking.install(answers, runner.in_cell)
+    return runner

@@ -4,8 +4,17 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
-KERNEL_MARKS = ("/notebook_kernel/", "/_pyodide/_base.py")
-USER_HOME = "/home/"
+from IPython.core.error import UsageError
+
+KERNEL_MARKS = (
+    "/notebook_kernel/",
+    "/_pyodide/_base.py",
+    "/IPython/core/interactiveshell.py",
+    "/IPython/core/compilerop.py",
+)
+CELLS = ("Cell ", "Run ")  # a run's name stands for a file
+# And what %time and %timeit compile, and files that the user brought.
+USER_MARKS = (*CELLS, "<timed ", "<magic-timeit>", "/home/")
 
 
 @dataclass(frozen=True)
@@ -25,11 +34,15 @@ def is_kernel(frame: traceback.FrameSummary) -> bool:
 
 def is_user(frame: traceback.FrameSummary) -> bool:
     """Whether the frame is of a cell, of `browsergpu.run`, or of a file the user brought."""
-    return frame.filename.startswith(("Cell ", "Run ", USER_HOME))
+    return frame.filename.startswith(USER_MARKS)
 
 
 def report(error: BaseException) -> Report:
     """Describe `error`, whose source lines linecache knows by the cell's name."""
+    if isinstance(error, UsageError):
+        # Of a magic: where in the code it stands says nothing more.
+        text = f"{type(error).__name__}: {error}\n"
+        return Report(name=type(error).__name__, message=str(error), trimmed=text, full=text)
     full = traceback.TracebackException.from_exception(error, compact=True)
     _keep(full, lambda frame: not is_kernel(frame))
     trimmed = traceback.TracebackException.from_exception(error, compact=True)

@@ -1,0 +1,27 @@
+"""The lock that the site's Pyodide reads: the release's, and wheels that came from elsewhere."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from devsite.errors import CacheUnusable
+from devsite.store import write_atomically
+
+NAME = "pyodide-lock.json"
+
+
+def write_site_lock(
+    release: Path, changes: Mapping[str, Mapping[str, Any]], folder: Path, temporary: Path
+) -> None:
+    """Put into ``folder`` the release's lock with ``changes``, whole packages by their names."""
+    try:
+        lock = json.loads(release.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CacheUnusable(f"The cache's {release} cannot be read: {error}") from error
+    lock["packages"] |= changes
+    text = json.dumps(lock, indent=1, sort_keys=True) + "\n"
+    target = folder / NAME
+    # Browsers ask again for what is newer.
+    if not target.is_file() or target.read_text(encoding="utf-8") != text:
+        write_atomically(target, [text.encode()], temporary)

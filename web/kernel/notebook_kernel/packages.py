@@ -1,0 +1,121 @@
+"""Imports load what the site has; what cannot be had raises one error that says why."""
+
+import asyncio
+import importlib
+import sys
+from collections.abc import Callable, Generator
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from typing import Any
+
+import micropip
+import pyodide.ffi
+import pyodide_js
+from pyodide.code import find_imports
+
+from . import tracebacks
+
+
+class SitePackages(MetaPathFinder):
+    """Finds modules of packages that are not loaded yet, where the user's own code asks."""
+
+    def __init__(self, load: Callable[[str], Any]) -> None:
+        """`load(name)` loads a package and resolves to what went wrong, or to nothing."""
+        self._load = load
+        self._packages: dict[str, str] = pyodide_js._api._import_name_to_package_name.to_py()
+        self._reasons: dict[str, str] = {}
+
+    def imported_by(self, code: str) -> list[str]:
+        """The packages that `code` imports and that are not loaded."""
+        self._reasons.clear()
+        try:
+            modules = find_imports(code)
+        except SyntaxError:
+            return []
+        found = {self._packages[name] for name in modules if name in self._packages}
+        loaded = set(pyodide_js.loadedPackages.to_py())
+        return sorted(found - loaded)
+
+    def failed(self, package: str, reason: str) -> None:
+        """Remember why a package could not be loaded in this run."""
+        self._reasons[package] = reason
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Load the package, or raise ModuleNotFoundError with the reason."""
+        if "." in name or name in sys.stdlib_module_names or not _user_asks():
+            return None
+        package = self._packages.get(name)
+        if package is None:
+            raise ModuleNotFoundError(
+                f"No module named {name!r}. The site does not have it; if it is on PyPI as a "
+                "wheel of pure Python, %pip install brings it.",
+                name=name,
+            )
+        if package not in self._reasons:
+            if not pyodide.ffi.can_run_sync():
+                return None
+            self._reasons[package] = pyodide.ffi.run_sync(self._load(package)) or ""
+            importlib.invalidate_caches()
+        found = PathFinder.find_spec(name)
+        if found is None:
+            reason = self._reasons[package] or "it came without the module"
+            raise ModuleNotFoundError(
+                f"{name!r} cannot be had: the site could not give the package {package} ({reason})",
+                name=name,
+            )
+        return found
+
+
+def _user_asks() -> bool:
+    """Whether the import stands in the user's code, or in what a magic does for it."""
+    frame = sys._getframe(2)
+    while frame is not None and "importlib" in frame.f_code.co_filename:
+        frame = frame.f_back  # type: ignore[assignment]
+    name = frame.f_code.co_filename if frame is not None else ""
+    return name.startswith(tracebacks.USER_MARKS) or "/IPython/core/" in name
+
+
+def install_finder(load: Callable[[str], Any]) -> SitePackages:
+    """Have imports load packages from now on."""
+    finder = SitePackages(load)
+    sys.meta_path.append(finder)
+    return finder
+
+
+class Installation:
+    """What `micropip.install` gives here: it goes on by itself, and can be awaited."""
+
+    def __init__(self, work: Any) -> None:
+        self._task = asyncio.ensure_future(work)
+        self._awaited = False
+
+    def __await__(self) -> Generator[Any, None, None]:
+        self._awaited = True
+        return self._task.__await__()
+
+    async def finish(self) -> None:
+        """Wait, if nobody did: an error is raised, not lost."""
+        if not self._awaited:
+            await self
+
+
+_begun: list[Installation] = []
+
+
+def watch_installations() -> None:
+    """Have `micropip.install` begin at once; `finish_installations` ends what was not awaited."""
+    original = micropip.install
+
+    def install(*requirements: Any, **options: Any) -> Installation:
+        begun = Installation(original(*requirements, **options))
+        _begun.append(begun)
+        return begun
+
+    install.__doc__ = original.__doc__
+    micropip.install = install
+
+
+async def finish_installations() -> None:
+    """Wait for what the run began to install; raises what went wrong."""
+    while _begun:
+        await _begun.pop(0).finish()

@@ -1,0 +1,31 @@
+"""Imports IPython without the part that reads from terminals: half of its modules, and of the time.
+
+Import this before anything of IPython.
+"""
+
+import sys
+from types import ModuleType
+from typing import Any, NoReturn
+
+TERMINAL = "IPython.terminal"
+EMBED = f"{TERMINAL}.embed"
+
+
+def _embed(*_args: Any, **_options: Any) -> NoReturn:
+    """What `IPython.embed` is here."""
+    raise RuntimeError("IPython.embed() needs a terminal; this notebook has none: use %debug")
+
+
+def _import() -> None:
+    package, module = ModuleType(TERMINAL), ModuleType(EMBED)
+    package.__path__ = []
+    module.__dict__["embed"] = _embed
+    sys.modules |= {TERMINAL: package, EMBED: module}
+    try:
+        import IPython  # noqa: F401
+    finally:
+        # Who asks for the real ones shall find them.
+        del sys.modules[TERMINAL], sys.modules[EMBED]
+
+
+_import()
