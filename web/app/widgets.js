@@ -1,5 +1,5 @@
 /**
- * Controls that Python shows below a cell (kernel/notebook_kernel/widgets.py). Python has their
+ * Controls that Python shows below a cell (kernel/notebook_kernel/widget.py). Python has their
  * state; this shows it, and runs Python when the person changes it: one change at a time, the latest
  * alone where several came meanwhile.
  */
@@ -97,7 +97,7 @@ class Widgets extends EventTarget {
         model.waiting = null;
         const ending = await this.#kernel.run({
           name: () => "a control",
-          code: `__import__("notebook_kernel.widgets").widgets.receive(${JSON.stringify(model.id)}, `
+          code: `__import__("notebook_kernel.widget").widget.receive(${JSON.stringify(model.id)}, `
             + `${JSON.stringify(json)})`,
           listener: (message) => area.receive(message),
         });

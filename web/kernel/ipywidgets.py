@@ -2,6 +2,8 @@
 
 from typing import NoReturn
 
+from notebook_kernel.box_widgets import Box, HBox, Output, VBox
+from notebook_kernel.choice_widgets import HTML, Button, Checkbox, Dropdown, Label, Text
 from notebook_kernel.interact import (
     fixed,
     interact,
@@ -9,30 +11,18 @@ from notebook_kernel.interact import (
     interactive,
     interactive_output,
 )
-from notebook_kernel.widgets import (
-    HTML,
+from notebook_kernel.number_widgets import (
     BoundedFloatText,
     BoundedIntText,
-    Box,
-    Button,
-    Checkbox,
-    Dropdown,
     FloatProgress,
     FloatSlider,
     FloatText,
-    HBox,
     IntProgress,
     IntSlider,
     IntText,
-    Label,
-    Layout,
-    Output,
-    Text,
-    VBox,
-    Widget,
-    dlink,
-    link,
 )
+from notebook_kernel.widget import Widget
+from notebook_kernel.widget_links import Layout, dlink, link
 
 __all__ = [
     "HTML",

@@ -15,7 +15,8 @@ const KERNEL_FOLDER = "/opt/notebook";
 const KERNEL_MODULES = [
   "__init__", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
   "asking", "packages", "display", "processes", "installing", "timing", "shell", "completion",
-  "documentation", "analysis", "outline", "graphics_memory", "runner", "widgets", "interact",
+  "documentation", "analysis", "outline", "graphics_memory", "runner",
+  "widget", "number_widgets", "choice_widgets", "box_widgets", "widget_links", "interact",
   "../ipywidgets", // by the name under which notebooks import it
 ];
 const HOME = "/home/pyodide";

@@ -21,6 +21,10 @@ Modules, each importing only those above it:
     outline           what the variables are, for completion while the kernel is busy
     graphics_memory   how much GPU memory the user's arrays and backends hold
     runner            one queue-free entry point for cells and `browsergpu.run`
-    widgets           sliders, buttons and boxes by ipywidgets' names; imported by user code alone
+    widget            what controls have, by ipywidgets' names; it and these by user code alone:
+    number_widgets    sliders, fields and bars for numbers
+    choice_widgets    boxes to tick, text, choices and buttons
+    box_widgets       widgets together, and places for output
+    widget_links      widgets that follow each other
     interact          controls for the arguments of a function
 """

@@ -5,7 +5,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from . import display, widgets
+from . import display
+from .box_widgets import Output, VBox
+from .choice_widgets import Button, Checkbox, Dropdown, Text
+from .number_widgets import FloatSlider, IntSlider, is_finite
+from .widget import Widget
 
 
 def show_figures() -> None:
@@ -25,30 +29,30 @@ class fixed:
 def control(abbreviation: Any, name: str) -> Any:
     """The widget that an abbreviation stands for: see `interact`."""
     made = abbreviation
-    if not isinstance(abbreviation, widgets.Widget | fixed):
+    if not isinstance(abbreviation, Widget | fixed):
         made = _abbreviated(abbreviation)
     if made is None or not hasattr(made, "value"):
         raise ValueError(
             f"no control is known for {name}={abbreviation!r}; give a number, (min, max), "
             "(min, max, step), a bool, a str, a list, a dict or a widget"
         )
-    if isinstance(made, widgets.Widget) and not made.description:
+    if isinstance(made, Widget) and not made.description:
         made.description = name
     return made
 
 
 def _abbreviated(given: Any) -> Any:
     if isinstance(given, bool):
-        return widgets.Checkbox(value=given)
+        return Checkbox(value=given)
     if isinstance(given, str):
-        return widgets.Text(value=given)
-    if widgets.is_finite(given):
+        return Text(value=given)
+    if is_finite(given):
         low, high = (0, 1) if given == 0 else sorted((-given, 3 * given))
         return _slider(low, high, value=given)
-    if isinstance(given, tuple) and len(given) in (2, 3) and widgets.is_finite(*given):
+    if isinstance(given, tuple) and len(given) in (2, 3) and is_finite(*given):
         return _slider(*given)
     if isinstance(given, Iterable | Mapping):
-        return widgets.Dropdown(options=given)
+        return Dropdown(options=given)
     return None
 
 
@@ -58,11 +62,9 @@ def _slider(low: Any, high: Any, step: Any = None, value: Any = None) -> Any:
     given = {} if step is None else {"step": step}
     if all(isinstance(one, int) for one in (low, high, *given.values())):
         middle = low + (high - low) // 2
-        return widgets.IntSlider(
-            min=low, max=high, value=middle if value is None else value, **given
-        )
+        return IntSlider(min=low, max=high, value=middle if value is None else value, **given)
     middle = low + (high - low) / 2
-    return widgets.FloatSlider(min=low, max=high, value=middle if value is None else value, **given)
+    return FloatSlider(min=low, max=high, value=middle if value is None else value, **given)
 
 
 def _controls(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
@@ -78,9 +80,7 @@ def _controls(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, 
         if name in rest:
             found[name] = made = control(rest.pop(name), name)
             # A default within the control's reach is where it starts.
-            if default is not parameter.empty and not isinstance(
-                given[name], widgets.Widget | fixed
-            ):
+            if default is not parameter.empty and not isinstance(given[name], Widget | fixed):
                 made.value = default
         elif parameter.annotation is not parameter.empty and default is parameter.empty:
             found[name] = control(parameter.annotation, name)
@@ -93,7 +93,7 @@ def _controls(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, 
     return found
 
 
-class interactive(widgets.VBox):
+class interactive(VBox):
     """The controls of a function's arguments, and a place for what it puts out."""
 
     def __init__(
@@ -105,13 +105,13 @@ class interactive(widgets.VBox):
     ) -> None:
         self.f = function
         self.result: Any = None
-        self.out = widgets.Output()
+        self.out = Output()
         self._named = _controls(function, abbreviations)
         self._options = {"manual": False, "auto_display": False, **(options or {})}
-        shown = [one for one in self._named.values() if isinstance(one, widgets.Widget)]
+        shown = [one for one in self._named.values() if isinstance(one, Widget)]
         if self._options["manual"]:
             name = self._options.get("manual_name", "Run Interact")
-            self.manual_button = widgets.Button(description=name)
+            self.manual_button = Button(description=name)
             self.manual_button.on_click(self.update)
             shown.append(self.manual_button)
         else:
@@ -169,9 +169,9 @@ interact = _Interact()
 interact_manual = interact.options(manual=True, manual_name="Run Interact")
 
 
-def interactive_output(function: Callable[..., Any], controls: Mapping[str, Any]) -> widgets.Output:
+def interactive_output(function: Callable[..., Any], controls: Mapping[str, Any]) -> Output:
     """A place for what `function(**values of controls)` puts out; it runs when one changes."""
-    out = widgets.Output()
+    out = Output()
 
     def update(_change: Any = None) -> None:
         out.clear_output(wait=True)

@@ -1,0 +1,136 @@
+"""Sliders, fields and bars for numbers."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .widget import State, Widget
+
+
+def _number(convert: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    def check(widget: Any, value: Any) -> Any:
+        if isinstance(value, str | bytes | bool):
+            raise TypeError(f"{type(widget).__name__} takes a number, not {value!r}")
+        number = convert(value)
+        if number != value:
+            raise TypeError(f"{type(widget).__name__} takes a whole number, not {value!r}")
+        return number
+
+    return check
+
+
+_whole, _real = _number(int), _number(float)
+
+
+class _Number(Widget):
+    """A number; subclasses say whether it is whole and whether it has bounds."""
+
+    check = staticmethod(_real)
+
+    def _told(self) -> dict[str, Any]:
+        names = ("value", "min", "max", "step", "continuous_update", "readout")
+        more = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        return {**super()._told(), "whole": self.check is _whole, **more}
+
+
+def _between(widget: Any, value: Any) -> Any:
+    return min(max(widget.check(widget, value), widget.min), widget.max)
+
+
+def _lowest(widget: Any, value: Any) -> Any:
+    value = widget.check(widget, value)
+    if "max" in widget._state and value > widget.max:
+        raise ValueError(f"min={value} lies above max={widget.max}")
+    return value
+
+
+def _highest(widget: Any, value: Any) -> Any:
+    value = widget.check(widget, value)
+    if "min" in widget._state and value < widget.min:
+        raise ValueError(f"max={value} lies below min={widget.min}")
+    return value
+
+
+def _check(widget: Any, value: Any) -> Any:
+    return widget.check(widget, value)
+
+
+class _Bounded(_Number):
+    min = State(0.0, _lowest)
+    max = State(100.0, _highest)
+    value = State(0.0, _between)
+    step = State(None)
+    continuous_update = State(True)
+    readout = State(True)
+
+    def _change(self, name: str, value: Any) -> None:
+        super()._change(name, value)
+        if name in ("min", "max"):
+            self.value = self.value  # within the new bounds
+
+
+class FloatSlider(_Bounded):
+    """A slider for a number."""
+
+    kind = "slider"
+    max = State(10.0, _highest)
+    step = State(0.1)
+
+
+class IntSlider(_Bounded):
+    """A slider for a whole number."""
+
+    kind = "slider"
+    check = staticmethod(_whole)
+    min = State(0, _lowest)
+    max = State(100, _highest)
+    value = State(0, _between)
+    step = State(1)
+
+
+class BoundedFloatText(_Bounded):
+    """A field for a number between bounds."""
+
+    kind = "number"
+
+
+class BoundedIntText(IntSlider):
+    """A field for a whole number between bounds."""
+
+    kind = "number"
+
+
+class FloatText(_Number):
+    """A field for a number."""
+
+    kind = "number"
+    value = State(0.0, _check)
+    step = State(None)
+    continuous_update = State(False)
+
+
+class IntText(FloatText):
+    """A field for a whole number."""
+
+    check = staticmethod(_whole)
+    value = State(0, _check)
+
+
+class FloatProgress(_Bounded):
+    """A bar that shows how far something is."""
+
+    kind = "progress"
+
+
+class IntProgress(IntSlider):
+    """A bar that shows how far something is."""
+
+    kind = "progress"
+
+
+def is_finite(*numbers: Any) -> bool:
+    """Whether all are numbers and none is infinite."""
+    return all(
+        isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
+        for one in numbers
+    )
