@@ -506,7 +506,7 @@ def test_linear_of_halves_casts_nothing(executor: Any) -> None:
             check_floats(result, value, tolerance)
 
 
-@pytest.mark.parametrize(("place", "variant"), enumerate(v.name for v in VARIANTS["gemm"]))
+@pytest.mark.parametrize(("place", "variant"), list(enumerate(v.name for v in VARIANTS["gemm"])))
 def test_linear_of_float32_reads_weights_of_float16(
     executor: Any, place: int, variant: str
 ) -> None:
