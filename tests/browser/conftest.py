@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import inside, problems
 from harness.bare import BarePage
 from harness.lab import Lab
+from harness.notebook import NotebookPage, open_notebook
 from playwright.sync_api import Browser, Page
 
 _LAB = pytest.StashKey[Lab]()
+_KEPT = "BROWSERGPU_KEPT"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     for name, text in inside.MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
-    lab = Lab()
+    if _KEPT not in os.environ:  # those that pytest-xdist starts share it
+        folder = os.environ[_KEPT] = tempfile.mkdtemp()
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    lab = Lab(kept=Path(os.environ[_KEPT]))
     config.stash[_LAB] = lab
     config.stash[inside.RUNNERS] = inside.make_runners(lab)
     config.add_cleanup(lab.close)
@@ -58,7 +67,7 @@ def page_problems(request: pytest.FixtureRequest) -> Iterator[list[str]]:
 
 @pytest.fixture
 def new_page(lab: Lab, page_problems: list[str]) -> Iterator[Callable[..., Page]]:
-    """Makes pages, each in a context of its own; takes the options of `Browser.new_context`."""
+    """Makes pages, each in a context of its own; takes the options of `Lab.new_page`."""
     pages: list[Page] = []
 
     def make(**options: Any) -> Page:
@@ -82,3 +91,24 @@ def new_bare_page(lab: Lab, page_problems: list[str]) -> Iterator[Callable[[str]
     yield make
     for bare in bares:
         bare.page.context.close()
+
+
+@pytest.fixture(scope="module")
+def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
+    """The notebook page that a module's tests share, and the problems that it reports."""
+    with open_notebook(lab) as opened:
+        yield opened
+
+
+@pytest.fixture
+def notebook(
+    request: pytest.FixtureRequest, shared: tuple[NotebookPage, list[str]]
+) -> Iterator[NotebookPage]:
+    """An empty notebook; the kernel is shared by the module. Problems fail the test as those of
+    ``page_problems`` do."""
+    page, found = shared
+    page.fresh()
+    found.clear()
+    yield page
+    if request.node.get_closest_marker("provokes_errors") is None:
+        problems.assert_none(found)

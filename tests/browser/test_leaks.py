@@ -63,6 +63,8 @@ def play(rounds):
     return True
 
 def held():
+    # Nothing is on its way any more.
+    backend.synchronize()
     # Twice: what is freed in cycles may hold more cycles.
     gc.collect(); gc.collect()
     backend.device.memory.trim()

@@ -14,7 +14,7 @@ from playwright.sync_api import Error, Page, expect
 @pytest.fixture(scope="module")
 def machine(lab: Lab) -> Iterator[Page]:
     problems: list[str] = []
-    page = lab.new_page(problems.append)
+    page = lab.new_page(problems.append, visited=True)
     page.goto(f"{lab.site_url}/?notebook=none")
     page.evaluate("browsergpu.ready")
     yield page
@@ -106,7 +106,7 @@ def test_it_computes_on_the_gpu_and_draws(machine: Page) -> None:
 
 def test_ready_may_be_asked_for_at_once(lab: Lab) -> None:
     problems: list[str] = []
-    page = lab.new_page(problems.append)
+    page = lab.new_page(problems.append, visited=True)
     page.goto(f"{lab.site_url}/?notebook=none", wait_until="commit")
     page.wait_for_function("globalThis.browsergpu")
     assert page.evaluate("browsergpu.ready.then(() => browsergpu.run('3 * 3'))") == "9"

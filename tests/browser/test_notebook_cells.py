@@ -2,29 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-from harness.lab import Lab
-from harness.notebook import NotebookPage, open_notebook
-from harness.problems import assert_none
+from harness.notebook import NotebookPage
 from playwright.sync_api import Locator, expect
-
-
-@pytest.fixture(scope="module")
-def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
-    with open_notebook(lab) as opened:
-        yield opened
-
-
-@pytest.fixture
-def notebook(shared: tuple[NotebookPage, list[str]]) -> Iterator[NotebookPage]:
-    """An empty notebook; the kernel is shared by the module."""
-    page, problems = shared
-    page.fresh()
-    problems.clear()
-    yield page
-    assert_none(problems)
 
 
 def test_a_cell_runs_and_the_next_one_opens(notebook: NotebookPage) -> None:

@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.lab import Lab
-from harness.notebook import NotebookPage, open_notebook
-from harness.problems import assert_none
+from harness.notebook import NotebookPage
 from playwright.sync_api import expect
-
-
-@pytest.fixture(scope="module")
-def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
-    with open_notebook(lab) as opened:
-        yield opened
-
-
-@pytest.fixture
-def notebook(shared: tuple[NotebookPage, list[str]]) -> Iterator[NotebookPage]:
-    """An empty notebook; the kernel is shared by the module."""
-    page, problems = shared
-    page.fresh()
-    problems.clear()
-    yield page
-    assert_none(problems)
-
 
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"

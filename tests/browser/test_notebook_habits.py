@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 from harness.lab import Lab
 from harness.notebook import NotebookPage, open_notebook
-from harness.problems import assert_none
 from playwright.sync_api import Locator, expect
 
 
@@ -16,16 +15,6 @@ from playwright.sync_api import Locator, expect
 def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
     with open_notebook(lab, viewport={"width": 1024, "height": 700}) as opened:
         yield opened
-
-
-@pytest.fixture
-def notebook(shared: tuple[NotebookPage, list[str]]) -> Iterator[NotebookPage]:
-    """An empty notebook; the kernel is shared by the module."""
-    page, problems = shared
-    page.fresh()
-    problems.clear()
-    yield page
-    assert_none(problems)
 
 
 def press(notebook: NotebookPage, *keys: str) -> None:

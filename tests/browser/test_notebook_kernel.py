@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from harness.lab import Lab
-from harness.notebook import NotebookPage, open_notebook
+from harness.notebook import NotebookPage
 from harness.patience import PATIENCE_MS
-from harness.problems import assert_none
 from playwright.sync_api import Page, expect
-
-
-@pytest.fixture(scope="module")
-def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
-    with open_notebook(lab) as opened:
-        yield opened
-
-
-@pytest.fixture
-def notebook(
-    request: pytest.FixtureRequest, shared: tuple[NotebookPage, list[str]]
-) -> Iterator[NotebookPage]:
-    """An empty notebook; the kernel is shared by the module."""
-    page, problems = shared
-    page.fresh()
-    problems.clear()
-    yield page
-    if request.node.get_closest_marker("provokes_errors") is None:
-        assert_none(problems)
-
 
 INTERRUPTIBLE = {
     "computing": "while True: pass",
@@ -197,7 +175,7 @@ def test_a_crashed_interpreter_is_told_and_restarted(notebook: NotebookPage) -> 
 def test_a_kernel_that_cannot_start_says_why_and_can_be_tried_again(
     new_page: Callable[..., Page], site_url: str
 ) -> None:
-    notebook = NotebookPage(new_page(), site_url)
+    notebook = NotebookPage(new_page(visited=True), site_url)
     notebook.page.route("**/wheel/index.json", lambda route: route.fulfill(status=404))
     notebook.page.goto(f"{site_url}/")
     notebook.wait_state("dead")

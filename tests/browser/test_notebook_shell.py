@@ -6,32 +6,10 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 
 import pytest
-from harness.lab import Lab
-from harness.notebook import NotebookPage, open_notebook
-from harness.problems import assert_none
+from harness.notebook import NotebookPage
 from playwright.sync_api import Locator, Route, expect
-
-
-@pytest.fixture(scope="module")
-def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
-    with open_notebook(lab) as opened:
-        yield opened
-
-
-@pytest.fixture
-def notebook(
-    request: pytest.FixtureRequest, shared: tuple[NotebookPage, list[str]]
-) -> Iterator[NotebookPage]:
-    """An empty notebook; the kernel is shared by the module."""
-    page, problems = shared
-    page.fresh()
-    problems.clear()
-    yield page
-    if request.node.get_closest_marker("provokes_errors") is None:
-        assert_none(problems)
 
 
 def test_results_are_kept_as_in_jupyter(notebook: NotebookPage) -> None:

@@ -61,7 +61,7 @@ def examples(heading: str) -> list[str]:
 def run(lab: Lab) -> Iterator[Callable[[str], str]]:
     """Runs code in a page that all share: booting takes seconds."""
     found: list[str] = []
-    page = lab.new_page(found.append)
+    page = lab.new_page(found.append, visited=True)
     page.goto(f"{lab.site_url}/?notebook=none")
     page.evaluate("browsergpu.ready")
     yield lambda code: str(page.evaluate("code => browsergpu.run(code)", code))
@@ -116,7 +116,7 @@ def test_the_example_of_pointers_run_again_and_again_leaves_one_device_open(
     site_url: str, new_page: Callable[..., Page]
 ) -> None:
     pointers, _ = examples("More than one way to compute")
-    page = new_page()
+    page = new_page(visited=True)
     page.goto(f"{site_url}/?notebook=none")
     page.evaluate("browsergpu.ready")
 

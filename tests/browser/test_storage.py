@@ -121,8 +121,7 @@ class Site:
 
 @pytest.fixture
 def site(lab: Lab, page_problems: list[str]) -> Iterator[Site]:
-    context = lab.browser.new_context()
-    context.set_default_timeout(60_000)
+    context = lab.new_context(visited=True)
     yield Site(context, lab, page_problems.append)
     context.close()
 

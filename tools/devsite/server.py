@@ -66,6 +66,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     server_version = "browsergpu"
     sys_version = ""
     timeout = _IDLE_TIMEOUT
+    # Headers and body are two writes; the second would wait for the first to be acknowledged.
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         self._answer(with_body=True)

@@ -10,6 +10,16 @@ const ANSWER_MS = 15_000;
 /** How often Python is asked for output that it holds back. */
 const OUTPUT_MS = 100;
 
+const newWorker = () =>
+  new Worker(new URL("../kernel/worker.js", import.meta.url), { type: "module" });
+/** @type {Worker | null} */
+let waiting = null;
+
+/** Load the first kernel's script while the page itself is still loading. */
+export function prepareKernel() {
+  waiting = newWorker();
+}
+
 /**
  * Code that is queued or runs.
  * @typedef {{
@@ -64,7 +74,8 @@ export class KernelClient extends EventTarget {
     this.info = null;
     this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
     this.#answerBuffer = this.#buffer && new SharedArrayBuffer(ANSWER_BYTES);
-    const worker = new Worker(new URL("../kernel/worker.js", import.meta.url), { type: "module" });
+    const worker = waiting ?? newWorker();
+    waiting = null;
     this.#worker = worker;
     worker.onmessage = ({ data }) => {
       if (worker === this.#worker) this.#receive(data, ready);

@@ -1,4 +1,5 @@
 /** Decides which page to show: what is missing, the kernel alone, or the notebook. */
+import { prepareKernel } from "./kernel-client.js";
 import { detectProblems } from "./problems.js";
 import { showProblems } from "./problems-page.js";
 import { refusingApi } from "./machine.js";
@@ -17,6 +18,8 @@ globalThis.browsergpu = {
   run: (code) => opened.then(() => globalThis.browsergpu.run(code)),
 };
 globalThis.browsergpu.ready.catch(() => {});
+
+if (isSecureContext) prepareKernel();
 
 async function open() {
   const problems = await detectProblems();

@@ -37,19 +37,23 @@ async function sizeOf(path) {
   return response.ok ? Number(response.headers.get("Content-Length")) || 0 : 0;
 }
 
-/** The lock file's text, the wheel's address, and `[path, bytes]` of every file to load. */
+/** The lock file's text, and the wheel's address. */
 export async function bootFiles() {
   const [lockFile, index] = await Promise.all([
     read("/lock/pyodide-lock.json", "text"),
     read("/wheel/index.json", "json"),
   ]);
+  return { lockFile, wheel: new URL(index.wheel, location.href).href };
+}
+
+/** The bytes of every file to load, by its path. */
+export async function bootSizes({ lockFile, wheel }) {
   const lock = JSON.parse(lockFile);
   const paths = [
     ...CORE.map((name) => `/pyodide/${name}`),
     ...withDependencies(lock, PACKAGES).map((name) => `/pyodide/${lock.packages[name].file_name}`),
-    index.wheel,
+    new URL(wheel).pathname,
   ];
   const sizes = await Promise.all(paths.map(sizeOf));
-  const files = new Map(paths.map((path, i) => [path, sizes[i]]));
-  return { lockFile, wheel: index.wheel, files };
+  return new Map(paths.map((path, i) => [path, sizes[i]]));
 }

@@ -43,6 +43,11 @@ export class Interruption {
     return this.#signal !== undefined;
   }
 
+  /** Whether a run has begun and not ended. */
+  get running() {
+    return this.#runId !== null;
+  }
+
   /** A run begins: packages are loaded first, which must not be torn apart. */
   begin(runId) {
     this.#runId = runId;

@@ -1,25 +1,18 @@
 /** The kernel: Pyodide in a module worker. The page sends one request at a time. */
-import { loadPyodide } from "/pyodide/pyodide.mjs";
-import { PACKAGES, bootFiles } from "./boot-files.js";
+import { PACKAGES, bootFiles, bootSizes } from "./boot-files.js";
 import { watchDownloads } from "./download-progress.js";
 import { describeAdapter } from "./adapter.js";
 import { Answers } from "./answers.js";
-import { openBytecode } from "./bytecode.js";
 import { beginRun, watchGpu } from "./gpu-watch.js";
 import { HomeFolder, readKept } from "./home-folder.js";
 import { Interruption } from "./interruption.js";
+import { readModules } from "./kernel-modules.js";
 import { keepPackages } from "./package-cache.js";
 import { Pictures } from "./pictures.js";
+import { HOME, readMemory, startMaker, startPython } from "./python-start.js";
 
-const KERNEL_FOLDER = "/opt/notebook";
-const KERNEL_MODULES = [
-  "__init__", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
-  "asking", "packages", "display", "processes", "installing", "timing", "shell", "completion",
-  "documentation", "analysis", "outline", "graphics_memory", "runner",
-  "widget", "number_widgets", "choice_widgets", "box_widgets", "widget_links", "interact",
-  "../ipywidgets", // by the name under which notebooks import it
-];
-const HOME = "/home/pyodide";
+/** Someone who has just opened the page is let begin first. */
+const IDLE_MS = 5000;
 const INTERRUPTED = {
   ok: false, name: "KeyboardInterrupt", message: "", seconds: 0,
   traceback: "KeyboardInterrupt\n", full: "KeyboardInterrupt\n",
@@ -36,16 +29,6 @@ let runner;
 
 const post = (message, transfer = []) => self.postMessage(message, transfer);
 
-/** Read the kernel's own Python modules; they go into Pyodide's file system. */
-async function readKernelModules() {
-  return Promise.all(KERNEL_MODULES.map(async (name) => {
-    const url = new URL(`notebook_kernel/${name}.py`, import.meta.url);
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`${url.pathname}: HTTP ${response.status}`);
-    return [name, await response.text()];
-  }));
-}
-
 async function boot({ interruptBuffer, answerBuffer }) {
   pictures = new Pictures(
     ({ run: id, canvas, picture }) => post({ type: "picture", id, canvas, picture }, [picture]),
@@ -60,40 +43,27 @@ async function boot({ interruptBuffer, answerBuffer }) {
   // And here for what takes a download: a worker has no document to click in.
   globalThis.browsergpuDownload = (name, bytes) => post({ type: "download", name, bytes });
 
-  const kept = readKept();
+  const homeFiles = readKept();
   post({ type: "boot", stage: "Looking up the files" });
-  const { lockFile, wheel, files } = await bootFiles();
-  const downloads = watchDownloads(files, (progress) => post({ type: "boot", ...progress }));
-  const modules = readKernelModules();
-  const compiled = readBytecode(lockFile, modules);
+  const files = await bootFiles();
+  const [modules, memory] = await Promise.all([readModules(files), readMemory(files.lockFile)]);
+  // What comes from the browser's cache needs no progress, and is faster unwatched.
+  const downloads = memory?.bytes ? null
+    : watchDownloads(await bootSizes(files), (progress) => post({ type: "boot", ...progress }));
+  post({ type: "boot", stage: "Starting Python" });
   try {
-    pyodide = await loadPyodide({
-      indexURL: "/pyodide/",
-      lockFileContents: lockFile,
-      packageBaseUrl: new URL("/pyodide/", location.href).href,
-      env: { HOME, MPLBACKEND: "module://matplotlib_inline.backend_inline" },
-      packages: PACKAGES,
-      stdin: () => null,
-    });
-    post({ type: "boot", stage: "Installing browsergpu" });
-    await pyodide.pyimport("micropip").install(new URL(wheel, location.href).href);
+    pyodide = await startPython(files.lockFile, memory, [...PACKAGES, files.wheel]);
   } finally {
-    downloads.stop();
+    downloads?.stop();
   }
 
-  post({ type: "boot", stage: "Starting the interpreter" });
-  pyodide.FS.mkdirTree(`${KERNEL_FOLDER}/notebook_kernel`);
-  for (const [name, text] of await modules) {
-    pyodide.FS.writeFile(`${KERNEL_FOLDER}/notebook_kernel/${name}.py`, text);
-  }
-  pyodide.runPython(`import sys; sys.path.append("${KERNEL_FOLDER}")`);
   // After a fatal error, such as an overflown stack, pending promises never settle.
   pyodide._api.on_fatal = (error) =>
     post({ type: "failed", request: "run", id: null, message: String(error) });
-  home = new HomeFolder(pyodide.FS, HOME, await kept, (files) => post({ type: "files", files }));
+  home = new HomeFolder(pyodide.FS, HOME, await homeFiles, (files) => post({ type: "files", files }));
   interruption = new Interruption(pyodide, interruptBuffer);
   answers = new Answers(answerBuffer);
-  const keepBytecode = importShell(await compiled);
+  modules.install(pyodide);
   const module = pyodide.pyimport("notebook_kernel.runner");
   runner = module.start((text) => post(JSON.parse(text)), interruption, answers,
     loadPackages);
@@ -105,22 +75,23 @@ async function boot({ interruptBuffer, answerBuffer }) {
     pyodide: pyodide.version,
     adapter: await describeAdapter(),
   });
-  await keepBytecode();
+  await prepare(modules, files.lockFile, memory);
 }
 
-/** What the browser keeps of the shell's modules: a place for them, and what is there. */
-async function readBytecode(lockFile, modules) {
-  const place = await openBytecode(lockFile + JSON.stringify(await modules));
-  return { place, archive: await place?.read() };
+/** Get ready what the first cells need, and what makes the next boot faster, while nobody waits. */
+async function prepare(modules, lockFile, memory) {
+  try {
+    pyodide.pyimport("browsergpu").destroy();
+  } catch {
+    return; // The cell that imports it shows why it fails.
+  }
+  await modules.keep();
+  if (memory && !memory.bytes) whenIdle(() => startMaker(lockFile));
 }
 
-/** Import IPython; gives a function that keeps what was compiled, where nothing was kept. */
-function importShell({ place, archive }) {
-  const bytecode = pyodide.pyimport("notebook_kernel.bytecode");
-  if (archive) bytecode.restore(archive);
-  const finish = archive || !place ? null : bytecode.record();
-  pyodide.pyimport("notebook_kernel.shell").destroy();
-  return () => finish && place.write(finish().toJs());
+/** Call this when a while has passed and Python has nothing to do. */
+function whenIdle(call) {
+  setTimeout(() => (interruption.running ? whenIdle(call) : call()), IDLE_MS);
 }
 
 /** Load packages of the lock file; resolves to what went wrong. */

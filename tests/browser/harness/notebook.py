@@ -143,7 +143,7 @@ def hold_kernels(page: Page) -> None:
 def open_notebook(lab: Lab, **options: Any) -> Iterator[tuple[NotebookPage, list[str]]]:
     """A notebook page with a running kernel, and the list of the problems it reports."""
     problems: list[str] = []
-    page = lab.new_page(problems.append, **options)
+    page = lab.new_page(problems.append, visited=True, **options)
     notebook = NotebookPage(page, lab.site_url)
     notebook.open()
     yield notebook, problems

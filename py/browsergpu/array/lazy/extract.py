@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -51,8 +51,14 @@ def extract(code: tuple[int, ...], places: tuple[int, ...]) -> Extract:
     arrays = tuple(place for place in kept if is_leaf(code[place]))
     laid_out = tuple(place for place in arrays if not is_loaded(code[place]))
     numbers = tuple(place for place in kept if is_number(code[place]))
+    new, tape = renumbered(code, kept)
+    return Extract(tuple(tape), tuple(new[place] for place in places), arrays, laid_out, numbers)
+
+
+def renumbered(code: Sequence[int], kept: Sequence[int]) -> tuple[dict[int, int], list[int]]:
+    """The entries of a tape that are kept as a tape of their own, with the place there of each
+    place. What they need is kept, too."""
     new = {place: at for at, place in enumerate(kept)}
-    tape = tuple(
+    return new, [
         with_operands(code[place], [new[at] for at in operands_of(code[place])]) for place in kept
-    )
-    return Extract(tape, tuple(new[place] for place in places), arrays, laid_out, numbers)
+    ]

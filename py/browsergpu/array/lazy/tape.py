@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy import fusing
+from browsergpu.array.lazy.extract import renumbered
 from browsergpu.array.lazy.node import Node
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
@@ -27,9 +28,7 @@ from browsergpu.kernels.fused.source import (
     loaded,
     needed,
     number,
-    operands_of,
     operation,
-    with_operands,
 )
 
 #: Entries of a Window: operations, arrays and numbers. About sixty operations.
@@ -199,11 +198,7 @@ class Window:
         kept = needed(self.code, [node.place for node in held])
         if 2 * len(kept) >= MOST_ENTRIES:
             return False
-        new = {place: at for at, place in enumerate(kept)}
-        self.code = [
-            with_operands(self.code[place], [new[at] for at in operands_of(self.code[place])])
-            for place in kept
-        ]
+        new, self.code = renumbered(self.code, kept)
         self.leaves = {new[at]: leaf for at, leaf in self.leaves.items() if at in new}
         self.words = {new[at]: words for at, words in self.words.items() if at in new}
         self._read = {node: new[at] for node, at in self._read.items() if at in new}

@@ -1,0 +1,75 @@
+"""What a browser keeps of a first boot (web/kernel/kept.js), given to other contexts of a test run:
+a boot there takes half as long, as for anybody who comes back."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext
+
+from devsite.lock import cache_lock
+from devsite.progress import Progress
+
+from .patience import PATIENCE_MS
+
+ADDRESS = "/tests/kept/"
+
+_KEPT = ["browsergpu-python", "browsergpu-bytecode"]
+
+_READ = """async (names) => {
+  const found = [];
+  for (const name of names) {
+    const cache = await caches.open(name);
+    const [key] = await cache.keys();
+    if (!key) return null;
+    const bytes = new Uint8Array(await (await cache.match(key)).arrayBuffer());
+    let text = "";
+    for (let at = 0; at < bytes.length; at += 32768) {
+      text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+    }
+    found.push([name, new URL(key.url).pathname, btoa(text)]);
+  }
+  return found;
+}"""
+
+_WRITE = """async (address) => {
+  const kept = await (await fetch(`${address}index.json`)).json();
+  await Promise.all(kept.map(async ([name, path]) => {
+    const bytes = await (await fetch(`${address}${name}`)).arrayBuffer();
+    await (await caches.open(name)).put(path, new Response(bytes));
+  }));
+}"""
+
+
+class Visited:
+    """Makes the first visit when it is first needed, once for all that share the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def remember(self, context: BrowserContext, site_url: str) -> None:
+        """Have the browser of a context remember that it was at the site."""
+        if not (self.folder / "index.json").exists():
+            assert context.browser is not None
+            with cache_lock(self.folder / "lock", Progress()):
+                if not (self.folder / "index.json").exists():
+                    self._visit(context.browser, site_url)
+        page = context.new_page()
+        page.goto(f"{site_url}/favicon.svg")
+        page.evaluate(_WRITE, site_url + ADDRESS)
+        page.close()
+
+    def _visit(self, browser: Browser, site_url: str) -> None:
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.goto(f"{site_url}/?notebook=none")
+        page.evaluate("browsergpu.ready")
+        while not (kept := page.evaluate(_READ, _KEPT)):
+            page.wait_for_timeout(1000)
+        for name, _path, data in kept:
+            (self.folder / name).write_bytes(base64.b64decode(data))
+        index = json.dumps([[name, path] for name, path, _data in kept])
+        (self.folder / "index.json").write_text(index)
+        page.context.close()

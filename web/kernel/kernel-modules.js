@@ -1,0 +1,63 @@
+/**
+ * The kernel's own Python modules, and what Python compiles of them and of the packages they
+ * import: compiling takes longer than running, so the browser keeps it for the next boot.
+ */
+import { openKept } from "./kept.js";
+
+const FOLDER = "/opt/notebook";
+const NAMES = [
+  "__init__", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
+  "asking", "packages", "display", "processes", "installing", "timing", "shell", "completion",
+  "documentation", "analysis", "outline", "graphics_memory", "runner",
+  "widget", "number_widgets", "choice_widgets", "box_widgets", "widget_links", "interact",
+  "../ipywidgets", // by the name under which notebooks import it
+];
+
+/** Read the modules; `lockFile` and `wheel` say which packages there are. */
+export async function readModules({ lockFile, wheel }) {
+  const texts = await Promise.all(NAMES.map(async (name) =>
+    (await answer(new URL(`notebook_kernel/${name}.py`, import.meta.url))).text()));
+  const place = await openKept("browsergpu-bytecode",
+    [lockFile, await (await answer(new URL(wheel))).arrayBuffer(), ...texts]);
+  return new KernelModules(texts, place, await place?.read());
+}
+
+async function answer(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url.pathname}: HTTP ${response.status}`);
+  return response;
+}
+
+class KernelModules {
+  #texts;
+  #place;
+  #archive;
+  /** @type {any} */
+  #finish = null;
+
+  constructor(texts, place, archive) {
+    this.#texts = texts;
+    this.#place = place;
+    this.#archive = archive;
+  }
+
+  /** Put the modules where Python finds them; from now on it notes what it compiles. */
+  install(pyodide) {
+    pyodide.FS.mkdirTree(`${FOLDER}/notebook_kernel`);
+    NAMES.forEach((name, i) =>
+      pyodide.FS.writeFile(`${FOLDER}/notebook_kernel/${name}.py`, this.#texts[i]));
+    pyodide.runPython(`import sys; sys.path.append("${FOLDER}")`);
+    const bytecode = pyodide.pyimport("notebook_kernel.bytecode");
+    if (this.#archive) bytecode.restore(this.#archive);
+    else if (this.#place) this.#finish = bytecode.record();
+    bytecode.destroy();
+  }
+
+  /** Keep what was compiled since, where nothing was kept. */
+  async keep() {
+    if (!this.#finish) return;
+    await this.#place.write(this.#finish().toJs());
+    this.#finish.destroy();
+    this.#finish = null;
+  }
+}

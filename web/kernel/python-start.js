@@ -1,0 +1,73 @@
+/**
+ * Starts Python. Its start takes seconds and always ends in the same memory, so the browser keeps
+ * that memory (memory-maker.js makes it), and the next boot begins with it.
+ */
+import { loadPyodide } from "/pyodide/pyodide.mjs";
+import { openKept } from "./kept.js";
+
+export const HOME = "/home/pyodide";
+
+const ENVIRONMENT = { HOME, MPLBACKEND: "module://matplotlib_inline.backend_inline" };
+
+const options = (lockFile) => ({
+  indexURL: "/pyodide/",
+  packageBaseUrl: new URL("/pyodide/", location.href).href,
+  lockFileContents: lockFile,
+  env: { ...ENVIRONMENT }, // Pyodide writes into it.
+  stdin: () => null,
+});
+
+/**
+ * What the kernel imports of Python's own library: no module that holds on to the page, and no more
+ * than fits into the memory that Pyodide begins with, since a kept one cannot be larger.
+ */
+const IMPORTS = [
+  "asyncio", "cProfile", "concurrent.futures", "dataclasses", "decimal", "email.parser",
+  "fractions", "getpass", "hashlib", "html.parser", "http.client", "importlib.metadata",
+  "importlib.resources", "inspect", "json", "logging.config", "pathlib", "pdb", "pickle",
+  "platform", "pprint", "random", "runpy", "shlex", "shutil", "sqlite3", "subprocess",
+  "tempfile", "tokenize", "typing", "zipfile",
+];
+
+const openMemory = (lockFile) =>
+  openKept("browsergpu-python", [JSON.stringify([ENVIRONMENT, IMPORTS]), lockFile]);
+
+/** The place of the memory, and its bytes, where there are some; null where nothing is kept. */
+export async function readMemory(lockFile) {
+  const place = await openMemory(lockFile);
+  return place && { place, bytes: await place.read() };
+}
+
+/** Python with these packages (names or addresses), from the kept memory where there is one. */
+export async function startPython(lockFile, memory, packages) {
+  const start = (more) => loadPyodide(/** @type {any} */ (
+    { ...options(lockFile), packages, ...more }));
+  if (!memory?.bytes) return start();
+  try {
+    const python = await start({ _loadSnapshot: memory.bytes });
+    // Or each boot would begin with the same random numbers.
+    python.runPython("import random; random.seed(); del random");
+    return python;
+  } catch (error) {
+    console.info(`Python starts anew: ${error}`);
+    await memory.place.clear();
+    return start();
+  }
+}
+
+/** Have a worker make the memory; it ends by itself. */
+export function startMaker(lockFile) {
+  new Worker(new URL("./memory-maker.js", import.meta.url), { type: "module" })
+    .postMessage({ lockFile });
+}
+
+/** Make the memory of a Python that has just started, and keep it. */
+export async function keepMemory(lockFile) {
+  const python = await loadPyodide(/** @type {any} */ (
+    { ...options(lockFile), _makeSnapshot: true }));
+  python.runPython(`
+for name in ${JSON.stringify(IMPORTS)}:
+    __import__(name)
+del name`);
+  await (await openMemory(lockFile))?.write(python.makeMemorySnapshot());
+}
