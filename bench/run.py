@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         make_folder(options.folder, options.sizes, options.pages, options.wgpy)
         return
     parser.add_argument("--only", default="", help="rows with one of these parts|in|their names")
+    parser.add_argument("--no-first", action="store_true", help="leave the first results out")
     parser.add_argument("--no-arrays", action="store_true", help="leave the arrays' programs out")
     parser.add_argument("--software", action="store_true", help="SwiftShader instead of a GPU")
     _results_options(parser)
@@ -68,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lines = FOLDER / "lines.jsonl"
     lines.unlink(missing_ok=True)
     how = ["--software", "--options", "warm=0&ms=1&repeats=3"] if options.software else []
+    how += ["--no-first"] if options.no_first else []
     how += ["--no-arrays"] if options.no_arrays else []
     drive.main(
         [str(FOLDER), "--out", str(lines), "--only", options.only, "--seconds", "3600", *how]
