@@ -1,30 +1,56 @@
 """What Python runs in, for the rooms above: how it waits, what is kept for later, canvases, and the
-GPUs that there are. Today it is a web page."""
+GPUs that there are. In Pyodide it is a web page; anywhere else the machine itself."""
 
-from browsergpu.gpu.browser.adapters import (
-    enumerate_adapters,
-    enumerate_adapters_async,
-    get_adapter_info,
-    get_adapter_info_async,
-    get_best_adapter,
-    get_best_adapter_async,
-    is_available,
-)
-from browsergpu.gpu.browser.interop import (
-    IN_PYODIDE,
-    JsError,
-    block_on,
-    can_block,
-    find_canvas,
-    global_text,
-    hand_over,
-    is_canvas,
-    load_naga,
-    read_setting,
-    why_no_gpu,
-    write_setting,
-)
-from browsergpu.gpu.browser.opening import find_gpu
+import sys
+
+if sys.platform == "emscripten":
+    from browsergpu.gpu.browser.adapters import (
+        enumerate_adapters,
+        enumerate_adapters_async,
+        get_adapter_info,
+        get_adapter_info_async,
+        get_best_adapter,
+        get_best_adapter_async,
+        is_available,
+    )
+    from browsergpu.gpu.browser.interop import (
+        IN_PYODIDE,
+        JsError,
+        block_on,
+        can_block,
+        find_canvas,
+        global_text,
+        hand_over,
+        is_canvas,
+        load_naga,
+        read_setting,
+        why_no_gpu,
+        write_setting,
+    )
+    from browsergpu.gpu.browser.opening import find_gpu
+else:
+    from browsergpu.gpu.native.adapters import (
+        enumerate_adapters,
+        enumerate_adapters_async,
+        get_adapter_info,
+        get_adapter_info_async,
+        get_best_adapter,
+        get_best_adapter_async,
+        is_available,
+    )
+    from browsergpu.gpu.native.opening import find_gpu
+    from browsergpu.gpu.native.page import (
+        IN_PYODIDE,
+        JsError,
+        find_canvas,
+        global_text,
+        hand_over,
+        is_canvas,
+        load_naga,
+        why_no_gpu,
+    )
+    from browsergpu.gpu.native.settings import read_setting, write_setting
+    from browsergpu.gpu.native.waiting import block_on, can_block
 
 __all__ = [
     "IN_PYODIDE",

@@ -1,0 +1,147 @@
+"""The machine's GPUs."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from browsergpu.core import checks
+from browsergpu.core.config import BackendConfig
+from browsergpu.core.errors import InvalidArgument, NoAdapter
+from browsergpu.gpu.adapter_info import AdapterInfo
+from browsergpu.gpu.native.engine import engine, why_none
+from browsergpu.gpu.native.waiting import block_on
+
+#: Best first: what wgpu-py calls the kinds of adapters.
+_KINDS = ("DiscreteGPU", "IntegratedGPU", "CPU", "Unknown")
+#: OpenGL's have neither all limits nor the precision.
+_BACKENDS = ("Vulkan", "Metal", "D3D12")
+
+
+def is_available() -> bool:
+    """Whether there is an engine and a GPU for it."""
+    return bool(adapters())
+
+
+@cache
+def adapters() -> tuple[tuple[Any, AdapterInfo], ...]:
+    """The engine's adapters and what is known of each, best first."""
+    found = engine()
+    if found is None:
+        return ()
+    usable = [
+        adapter
+        for adapter in found.api.gpu.enumerate_adapters_sync()
+        if adapter.info.get("backend_type") in _BACKENDS
+    ]
+    usable.sort(key=lambda adapter: _KINDS.index(_kind(adapter)))
+    return tuple((adapter, _describe(i, adapter)) for i, adapter in enumerate(usable))
+
+
+async def enumerate_adapters_async() -> list[AdapterInfo]:
+    """:func:`enumerate_adapters`, for code that awaits."""
+    if engine() is None:
+        raise NoAdapter("enumerate_adapters", why_none())
+    return [info for _, info in adapters()]
+
+
+def enumerate_adapters() -> list[AdapterInfo]:
+    """The machine's GPUs, best first. Raises NoAdapter where no engine is installed."""
+    return block_on(enumerate_adapters_async(), "enumerate_adapters")
+
+
+async def get_best_adapter_async() -> AdapterInfo:
+    """:func:`get_best_adapter`, for code that awaits."""
+    return _adapter("get_best_adapter", 0)[1]
+
+
+def get_best_adapter() -> AdapterInfo:
+    """The GPU that is used unless told otherwise. Raises NoAdapter where there is none."""
+    return block_on(get_best_adapter_async(), "get_best_adapter")
+
+
+async def get_adapter_info_async(index: int) -> AdapterInfo:
+    """:func:`get_adapter_info`, for code that awaits."""
+    op = "get_adapter_info"
+    return _adapter(op, checks.integer(op, "index", index), "index")[1]
+
+
+def get_adapter_info(index: int) -> AdapterInfo:
+    """One of :func:`enumerate_adapters`."""
+    return block_on(get_adapter_info_async(index), "get_adapter_info")
+
+
+def chosen_adapter(op: str, config: BackendConfig) -> tuple[Any, AdapterInfo]:
+    """The adapter that a config asks for, and what is known of it. Raises NoAdapter."""
+    if config.adapter_index is not None:
+        return _adapter(op, config.adapter_index, "adapter_index")
+    if config.power_preference == "low-power":
+        for one in adapters():
+            if _kind(one[0]) == "IntegratedGPU":
+                return one
+    return _adapter(op, 0)
+
+
+def _adapter(op: str, index: int, argument: str = "index") -> tuple[Any, AdapterInfo]:
+    found = adapters()
+    if not found:
+        raise NoAdapter(op, why_none())
+    if index >= len(found):
+        raise InvalidArgument(op, argument, index, f"less than {len(found)}")
+    return found[index]
+
+
+def _kind(adapter: Any) -> str:
+    kind = str(adapter.info.get("adapter_type"))
+    return kind if kind in _KINDS else "Unknown"
+
+
+def _describe(index: int, adapter: Any) -> AdapterInfo:
+    info = adapter.info
+    return AdapterInfo(
+        index=index,
+        vendor=str(info.get("vendor", "")).lower(),
+        architecture=str(info.get("architecture", "")),
+        device=str(info.get("device", "")),
+        description=str(info.get("description", "")),
+        device_type="cpu" if _kind(adapter) == "CPU" else "gpu",
+        features=features_of(adapter),
+        limits=limits_of(adapter),
+        abilities=_abilities(adapter),
+    )
+
+
+def features_of(owner: Any) -> frozenset[str]:
+    """The features of an adapter or a device, by WebGPU's names."""
+    found = frozenset(str(feature) for feature in owner.features)
+    # naga has subgroups' functions, but refuses the line that WGSL asks for.
+    return found if _is_dawn() else found - {"subgroups", "subgroup-size-control"}
+
+
+def limits_of(owner: Any) -> dict[str, int]:
+    """The limits of an adapter or a device, by WebGPU's names."""
+    return {_camel(name): int(value) for name, value in owner.limits.items()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("-")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _abilities(adapter: Any) -> frozenset[str]:
+    size = adapter.info.get("stackgroup_min_size", 0)  # sic: wgpu-py's name of subgroups' sizes
+    same = 0 < size == adapter.info.get("stackgroup_max_size", 0)
+    found = {f"subgroups of {size}"} if same else set()
+    if _is_dawn():
+        known = engine().extras.get_adapter_properties(adapter)  # type: ignore[union-attr]
+        for c in known.get("subgroup_matrix_configs") or ():
+            found.add(
+                f"matrices {c['component_type']} {c['result_component_type']} "
+                f"{c['m']}x{c['n']}x{c['k']}"
+            )
+    return frozenset(found)
+
+
+def _is_dawn() -> bool:
+    found = engine()
+    return found is not None and found.is_dawn

@@ -1,0 +1,92 @@
+"""The GPU's own times: of everything between two calls, or of each dispatch by itself."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+_MOST_QUERIES = 4096  # in a set; two a dispatch
+
+Span = tuple[float, float]
+
+
+class Clock:
+    """What of one device is being timed. ``encoding`` opens passes as it says."""
+
+    def __init__(self, device: Any, usage: Any) -> None:
+        self._device = device
+        self._usage = usage
+        self._timing: Any = None
+        self._begun = False
+        self.profile: Profile | None = None
+
+    def _queries(self, count: int) -> Any:
+        return self._device.create_query_set(type="timestamp", count=count, label="times")
+
+    # -- everything between two calls ------------------------------------------------------------
+
+    def start(self) -> None:
+        """Times all passes from now on."""
+        self._timing, self._begun = self._queries(2), False
+
+    def pass_writes(self) -> dict[str, Any] | None:
+        """How the next pass is to be timed, where not each dispatch is."""
+        if self._timing is None:
+            return None
+        writes = {"query_set": self._timing, "end_of_pass_write_index": 1}
+        if not self._begun:
+            writes["beginning_of_pass_write_index"] = 0
+        self._begun = True
+        return writes
+
+    def stop(self) -> Any:
+        """Ends it: the queries, or None where no pass began."""
+        queries, self._timing = self._timing, None
+        return queries if self._begun else None
+
+    # -- each dispatch ---------------------------------------------------------------------------
+
+    def start_profile(self, timestamps: bool) -> None:
+        """Times each dispatch, by the GPU's clock or by wall time."""
+        self.profile = Profile(timestamps)
+
+    def dispatch_writes(self, profile: Profile) -> dict[str, Any]:
+        """How the pass of the next dispatch is to be timed by the GPU's clock."""
+        if not profile.sets or profile.sets[-1][1] == _MOST_QUERIES:
+            profile.sets.append([self._queries(_MOST_QUERIES), 0, []])
+        entry = profile.sets[-1]
+        at = entry[1]
+        entry[1] += 2
+        entry[2].append(profile.dispatches)
+        return {
+            "query_set": entry[0],
+            "beginning_of_pass_write_index": at,
+            "end_of_pass_write_index": at + 1,
+        }
+
+    def read(self, encoder: Any, submit: Any, queries: Any, used: int) -> list[Span]:
+        """The spans that a set of queries holds; ``submit`` sends what ``encoder`` has."""
+        resolved = self._device.create_buffer(
+            size=8 * used, usage=self._usage.QUERY_RESOLVE | self._usage.COPY_SRC, label="times"
+        )
+        encoder.resolve_query_set(queries, 0, used, resolved, 0)
+        submit()
+        times = self._device.queue.read_buffer(resolved).cast("Q").tolist()
+        resolved.destroy()
+        return [(times[i], times[i + 1]) for i in range(0, used, 2)]
+
+
+class Profile:
+    """The times of each dispatch."""
+
+    def __init__(self, timestamps: bool) -> None:
+        self.timestamps = timestamps
+        self.dispatches = 0
+        self.sets: list[list[Any]] = []  # queries, how many are used, numbers of dispatches
+        self.spans: dict[int, Span] = {}
+
+    def time_by_wall(self, done: Any) -> None:
+        """Waits by ``done`` for the one dispatch that was just sent alone."""
+        begun = time.perf_counter_ns()
+        done()
+        self.spans[self.dispatches] = (begun, time.perf_counter_ns())

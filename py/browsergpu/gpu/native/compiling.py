@@ -1,0 +1,100 @@
+"""Pipelines: compiled in threads, since engines compile when asked and let other threads run."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from struct import Struct
+from typing import Any
+
+from browsergpu.core.errors import BackendError
+from browsergpu.gpu.native.bindings import Bindings, Layout
+from browsergpu.gpu.native.complaints import of_shader
+
+_THREADS = 4
+#: naga knows neither the line nor the address space's name in it.
+_REQUIRES = re.compile(r"^requires [^;]*;", re.MULTILINE)
+
+
+class Step:
+    """One kernel in one configuration, being compiled or compiled."""
+
+    __slots__ = (
+        "bindings", "failure", "future", "group_words", "handle", "label", "layout", "pack",
+        "pipeline", "uniform", "wanted",
+    )  # fmt: skip
+
+    def __init__(
+        self, label: str, layout: Layout, sized: bool, parameter_format: str, uniform: bool
+    ) -> None:
+        self.label = label
+        self.layout = layout
+        self.bindings = len(layout.numbers)
+        self.group_words = self.bindings * (2 if sized else 1)
+        self.pack = Struct(f"<{parameter_format}").pack if parameter_format else None
+        self.uniform = uniform
+        self.wanted = False
+        self.future: Future[None] | None = None
+        self.pipeline: Any = None
+        self.handle: Any = None
+        self.failure: BackendError | None = None
+
+
+class Compiler:
+    """Makes the pipelines of one device."""
+
+    def __init__(self, device: Any, bindings: Bindings, *, is_dawn: bool) -> None:
+        self._device = device
+        self._bindings = bindings
+        self._is_dawn = is_dawn
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="browsergpu")
+        self.milliseconds = 0.0
+        self._end = 0.0
+
+    def start(
+        self,
+        step: Step,
+        code: str,
+        entry_point: str,
+        constants: Mapping[str, float],
+        immediate_bytes: int,
+        sections: Sequence[tuple[str, int]],
+    ) -> None:
+        """Compiles a step's pipeline in the background."""
+        layout = self._bindings.pipeline_layout(step.layout, immediate_bytes, step.uniform)
+        step.future = self._threads.submit(
+            self._compile, step, code, entry_point, dict(constants), layout, list(sections)
+        )
+
+    def _compile(
+        self,
+        step: Step,
+        code: str,
+        entry_point: str,
+        constants: dict[str, float],
+        layout: Any,
+        sections: list[tuple[str, int]],
+    ) -> None:
+        started = time.perf_counter()
+        if not self._is_dawn:
+            code = _REQUIRES.sub(lambda found: " " * len(found[0]), code)
+        try:
+            module = self._device.create_shader_module(code=code, label=sections[0][0])
+            step.pipeline = self._device.create_compute_pipeline(
+                label=step.label,
+                layout=layout,
+                compute={"module": module, "entry_point": entry_point, "constants": constants},
+            )
+            step.handle = step.pipeline._internal
+        except Exception as error:  # each engine has classes of its own
+            step.failure = of_shader(step.label, error, sections)
+        # Without counting a moment twice where several are compiled side by side.
+        now = time.perf_counter()
+        self.milliseconds += 1e3 * (now - max(started, self._end))
+        self._end = now
+
+    def close(self) -> None:
+        """Starts nothing more, and waits for what is being compiled."""
+        self._threads.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,43 @@
+"""Opening one of the machine's GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Set
+from functools import partial
+from typing import Any
+
+from browsergpu.core.config import BackendConfig
+from browsergpu.core.errors import NoAdapter
+from browsergpu.gpu.adapter_info import AdapterInfo
+from browsergpu.gpu.native.adapters import chosen_adapter
+from browsergpu.gpu.native.engine import engine
+from browsergpu.gpu.native.recorder import Recorder
+
+#: Takes the features that are wanted; raises NoAdapter where the GPU gives no device.
+Opener = Callable[[Set[str]], Awaitable[Recorder]]
+
+
+async def find_gpu(op: str, config: BackendConfig) -> tuple[AdapterInfo, Opener]:
+    """What is known of the GPU that a config asks for, and what opens it. Raises NoAdapter where
+    there is none."""
+    adapter, info = chosen_adapter(op, config)
+    return info, partial(_open, op, config, adapter, info)
+
+
+async def _open(
+    op: str, config: BackendConfig, adapter: Any, info: AdapterInfo, wanted: Set[str]
+) -> Recorder:
+    found = engine()
+    assert found is not None
+    features = set(wanted & info.features)
+    if "immediates" in adapter.features:  # wgpu-native asks for them by name
+        features.add("immediates")
+    try:
+        device = adapter.request_device_sync(
+            label="browsergpu",
+            required_features=sorted(features),
+            required_limits=dict(adapter.limits),
+        )
+    except Exception as error:  # each engine has classes of its own
+        raise NoAdapter(op, f"the adapter gives no device: {error}") from error
+    return Recorder(found, device, one_by_one=config.debug_mode)

@@ -1,0 +1,43 @@
+"""Parameters of kernels where there are no immediates: slots of one uniform buffer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SLOTS = 256
+_SLOT_BYTES = 256  # minUniformBufferOffsetAlignment's default, and its largest value
+
+
+class Parameters:
+    """The uniform buffer of one device. Its slots belong to the open batch."""
+
+    def __init__(self, device: Any, layout: Any, usage: Any) -> None:
+        size = SLOTS * _SLOT_BYTES
+        self._queue = device.queue
+        self._staging = bytearray(size)
+        self._used = 0
+        self.buffer = device.create_buffer(
+            size=size, usage=usage.UNIFORM | usage.COPY_DST, label="parameters"
+        )
+        resource = {"buffer": self.buffer, "offset": 0, "size": _SLOT_BYTES}
+        self.group = device.create_bind_group(
+            layout=layout, entries=[{"binding": 0, "resource": resource}]
+        )
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the batch must be submitted before the next one fits."""
+        return self._used == SLOTS
+
+    def place(self, data: bytes) -> int:
+        """Takes a slot for these parameters; gives its offset."""
+        offset = self._used * _SLOT_BYTES
+        self._staging[offset : offset + len(data)] = data
+        self._used += 1
+        return offset
+
+    def send(self) -> None:
+        """To be called before the batch is submitted."""
+        if self._used:
+            self._queue.write_buffer(self.buffer, 0, self._staging, 0, self._used * _SLOT_BYTES)
+            self._used = 0

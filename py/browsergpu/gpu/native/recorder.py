@@ -1,0 +1,531 @@
+"""One GPU outside a browser: encodes what is recorded at once, and submits it in batches.
+
+All calls may come from any thread; a lock makes them come one after another. Buffers are destroyed
+by the next call, since a garbage collection may free them while a command is being encoded.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from browsergpu.core.errors import DeviceError, OutOfMemory
+from browsergpu.gpu.native.adapters import features_of, limits_of
+from browsergpu.gpu.native.bindings import Bindings
+from browsergpu.gpu.native.clock import Clock, Profile
+from browsergpu.gpu.native.compiling import Compiler, Step
+from browsergpu.gpu.native.complaints import Complaints
+from browsergpu.gpu.native.engine import Engine
+from browsergpu.gpu.native.parameters import Parameters
+from browsergpu.gpu.native.transfers import Transfers
+from browsergpu.gpu.native.waiting import without_the_loop
+from browsergpu.gpu.port import Gpu, Observer, Pipeline
+from browsergpu.gpu.program import BoundStep
+
+_DISPATCHES_PER_SUBMIT = 64
+
+
+class Packed(NamedTuple):
+    """A dispatch that is recorded again and again."""
+
+    pipeline: Pipeline
+    fields: tuple[float, ...]
+
+
+class Recorder(Gpu):
+    """One device of an engine."""
+
+    def __init__(self, engine: Engine, device: Any, *, one_by_one: bool = False) -> None:
+        api, self._ffi, self._lib = engine.api, engine.ffi, engine.lib
+        self._device, self._queue = device, device.queue
+        self.features = features_of(device)
+        self.limits = limits_of(device)
+        # wgpu-native forgets immediates whenever the pipeline changes; they are set each time here.
+        self.has_immediates = self.limits.get("maxImmediateSize", 0) >= 64
+        self._usage = api.BufferUsage
+        self._stage = api.ShaderStage.COMPUTE
+        self._per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+        self._buffers: dict[int, Any] = {}
+        self._steps: list[Step] = []
+        self._bindings = Bindings(device, self._stage, self._buffers)
+        self._compiler = Compiler(device, self._bindings, is_dawn=engine.is_dawn)
+        self._clock = Clock(device, api.BufferUsage)
+        self._transfers = Transfers(device, api)
+        self._parameters: Parameters | None = None
+        self._complaints = Complaints()
+        self._encoder: Any = None
+        self._pass: Any = None
+        self._handle: Any = None  # the pass's, in C
+        self._last_step: Step | None = None
+        self._last_group: Any = None
+        self._batch = 0  # commands of the open batch
+        self._sent = 0  # commands since the last wait
+        self._doomed: list[int] = []
+        self._profiler: Observer | None = None
+        self._counters = dict.fromkeys(
+            ("dispatches", "copies", "submits", "uploads", "readbacks", "draws"), 0
+        )
+        self.failed: set[int] = set()
+        self.is_short_of_memory = False
+        self.observers: list[Observer] = []
+        self.loss: list[int] = [0]
+
+    # -- pipelines -------------------------------------------------------------------------------
+
+    def create_pipeline(
+        self,
+        *,
+        label: str,
+        file: str,
+        code: str,
+        entry_point: str,
+        signature: str,
+        constants: Mapping[str, float],
+        parameter_format: str,
+        immediate: bool,
+        kernel: str = "",
+        ahead: bool = False,
+        sized: bool = False,
+        sections: Sequence[tuple[str, int]] = (),
+    ) -> Pipeline:
+        """Makes a pipeline, which is compiled in the background."""
+        with self._lock:
+            self._check(label)
+            nbytes = 4 * len(parameter_format)
+            uniform = nbytes > 0 and not immediate
+            layout = self._bindings.layout(signature)
+            step = Step(label, layout, sized, parameter_format, uniform)
+            step.wanted = not ahead
+            immediate_bytes = nbytes if immediate else 0
+            given = list(sections) or [(file, 1)]
+            self._compiler.start(step, code, entry_point, constants, immediate_bytes, given)
+            self._steps.append(step)
+            identity = len(self._steps) - 1
+        return Pipeline(identity, label, 0, _not_packed, kernel, code if sized else "")
+
+    async def compiled(self, pipeline: Pipeline) -> None:
+        """Waits until a pipeline is compiled or refused."""
+        future = self._steps[pipeline.id].future
+        if future is not None:
+            await without_the_loop(future.result)
+
+    def _usable(self, step: Step) -> bool:
+        """Waits for a step to be compiled; notes that it was refused."""
+        if step.future is not None:
+            step.future.result()
+            step.future = None
+            if step.failure is not None:
+                self._complaints.note(step.failure)
+        elif step.failure is not None:
+            self._complaints.note(step.failure)
+        step.wanted = True
+        return step.failure is None
+
+    # -- recording -------------------------------------------------------------------------------
+
+    def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
+        """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
+        with self._lock:
+            self._dispatch(self._steps[pipeline.id], fields)
+        for observer in self.observers:
+            observer(pipeline, fields)
+
+    def _dispatch(self, step: Step, fields: tuple[Any, ...]) -> None:
+        if self._batch == 0:
+            self._begin_batch()
+        profile = self._clock.profile
+        if (step.handle is None or step.future is not None) and not self._usable(step):
+            if profile is not None:
+                profile.dispatches += 1
+            return
+        end = 3 + step.group_words
+        key = fields[3:end]
+        group = step.layout.groups.get(key)
+        if group is None:
+            group = self._bindings.make(step.layout, key)
+        if profile is not None:
+            self._begin_profiled_pass(profile)
+        if self._pass is None:
+            self._open_pass(self._clock.pass_writes())
+        lib, handle = self._lib, self._handle
+        if step is not self._last_step:
+            lib.wgpuComputePassEncoderSetPipeline(handle, step.handle)
+            self._last_step = step
+        if group is not self._last_group:
+            lib.wgpuComputePassEncoderSetBindGroup(handle, 0, group._internal, 0, self._ffi.NULL)
+            self._last_group = group
+        if step.pack is not None:
+            data = step.pack(*fields[end:])
+            if step.uniform:
+                self._set_uniforms(data)
+            else:
+                lib.wgpuComputePassEncoderSetImmediates(
+                    handle, 0, self._ffi.from_buffer(data), len(data)
+                )
+        lib.wgpuComputePassEncoderDispatchWorkgroups(handle, *fields[:3])
+        self._counters["dispatches"] += 1
+        self._batch += 1
+        if profile is not None:
+            if not profile.timestamps:
+                self._submit()
+                profile.time_by_wall(self._done)
+            profile.dispatches += 1
+        if self._batch >= self._per_submit:
+            self._submit()
+
+    def _set_uniforms(self, data: bytes) -> None:
+        if self._parameters is None:
+            self._parameters = Parameters(self._device, self._bindings.parameters, self._usage)
+        self._pass.set_bind_group(1, self._parameters.group, [self._parameters.place(data)])
+
+    def run(
+        self, steps: Sequence[BoundStep], ids: tuple[int, ...], late: tuple[float, ...] = ()
+    ) -> None:
+        """Records a program's steps on the buffers of those ids."""
+        for pipeline, grid, pick, fields, is_open in steps:
+            if pipeline is None:
+                source, target = pick(ids)
+                self.copy(source, 0, target, 0, int(fields[0]))
+            elif is_open:
+                self.dispatch(pipeline, *grid, *pick(ids), *fields, *late)
+            else:
+                self.dispatch(pipeline, *grid, *pick(ids), *fields)
+
+    def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Packed:
+        """A dispatch on the buffers of those ids, for :meth:`repeat`."""
+        return Packed(step.pipeline, (*step.grid, *step.pick(ids), *step.fields))
+
+    def repeat(self, packed: Packed) -> None:
+        """Records what was :meth:`packed`."""
+        self.dispatch(packed.pipeline, *packed.fields)
+
+    def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
+        """Records a copy between two buffers; offsets and size are multiples of 4."""
+        with self._lock:
+            self._transfer().copy_buffer_to_buffer(
+                self._buffers[source], source_at, self._buffers[target], target_at, nbytes
+            )
+
+    def clear(self, buffer: int, at: int, nbytes: int) -> None:
+        """Records zeroing a range of a buffer; offset and size are multiples of 4."""
+        with self._lock:
+            self._transfer().clear_buffer(self._buffers[buffer], at, nbytes)
+
+    def _transfer(self) -> Any:
+        if self._batch == 0:
+            self._begin_batch()
+        self._end_pass()
+        self._counters["copies"] += 1
+        self._batch += 1
+        return self._open()
+
+    def flush(self) -> None:
+        """Everything is encoded at once: only what was freed goes now."""
+        with self._lock:
+            self._check("device")
+            self._destroy_doomed()
+
+    def submit(self) -> None:
+        """Sends everything recorded so far to the GPU, without waiting."""
+        with self._lock:
+            self.flush()
+            self._submit()
+
+    def _begin_batch(self) -> None:
+        self._check("device")
+        self._destroy_doomed()
+
+    def _check(self, op: str) -> None:
+        if self._complaints.closed or self._complaints.lost:
+            self._complaints.raise_end(op)
+        if os.getpid() != self._process:
+            raise DeviceError(
+                op,
+                "a process that was forked cannot use its parent's GPU device; start it by the "
+                "method 'spawn', or open a device in it",
+            )
+
+    def _open(self) -> Any:
+        if self._encoder is None:
+            self._encoder = self._device.create_command_encoder(label="batch")
+        return self._encoder
+
+    def _open_pass(self, writes: dict[str, Any] | None) -> None:
+        timed = {} if writes is None else {"timestamp_writes": writes}
+        self._pass = self._open().begin_compute_pass(**timed)
+        self._handle = self._pass._internal
+
+    def _end_pass(self) -> None:
+        if self._pass is not None:
+            self._pass.end()
+            self._pass = self._handle = self._last_step = self._last_group = None
+
+    def _begin_profiled_pass(self, profile: Profile) -> None:
+        self._end_pass()
+        if profile.timestamps:
+            self._open_pass(self._clock.dispatch_writes(profile))
+
+    def _submit(self) -> None:
+        self._end_pass()
+        if self._encoder is None:
+            return
+        encoder, self._encoder = self._encoder, None
+        self._sent += self._batch
+        self._batch = 0
+        if self._parameters is not None:
+            self._parameters.send()
+        try:
+            self._queue.submit([encoder.finish()])
+        except Exception as error:  # each engine has classes of its own
+            self._note("submit", error)
+        self._counters["submits"] += 1
+
+    # -- buffers ---------------------------------------------------------------------------------
+
+    def create_buffer(
+        self, identity: int, nbytes: int, label: str, op: str, requested: int
+    ) -> None:
+        """Makes a buffer known under an id."""
+        with self._lock:
+            error = self._make(identity, nbytes, label)
+            if error is None:
+                return
+            message = (
+                f"the GPU has no room for the {requested} bytes of buffer {label!r} ({error}); "
+                "free it, and others that are no longer needed"
+            )
+            self._complaints.note(OutOfMemory(op, message, requested))
+            self.is_short_of_memory = True
+            self.failed.add(identity)
+            # In its place, so that what is recorded on it meanwhile has something to work on.
+            self._buffers[identity] = self._device.create_buffer(
+                size=nbytes if nbytes <= 1 << 20 else 1 << 20, usage=self._buffer_usage
+            )
+
+    @property
+    def _buffer_usage(self) -> Any:
+        usage = self._usage
+        return usage.STORAGE | usage.UNIFORM | usage.COPY_SRC | usage.COPY_DST
+
+    def _make(self, identity: int, nbytes: int, label: str) -> Exception | None:
+        try:
+            self._buffers[identity] = self._device.create_buffer(
+                size=nbytes, usage=self._buffer_usage, label=label
+            )
+        except Exception as error:  # each engine has classes of its own
+            return error
+        return None
+
+    async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
+        """:meth:`create_buffer` that says whether there was room."""
+        with self._lock:
+            self._check("alloc")
+            return self._make(identity, nbytes, label) is None
+
+    def abandon_buffer(self, identity: int) -> None:
+        """Destroys what an interrupted :meth:`create_buffer_checked` has made."""
+        if identity in self._buffers:
+            self.destroy_buffer(identity)
+
+    def label_buffer(self, identity: int, label: str) -> None:
+        """Engines name a buffer when it is made, and never again."""
+
+    def destroy_buffer(self, identity: int) -> None:
+        """Destroys a buffer after the commands that were recorded for it."""
+        self.failed.discard(identity)
+        self._doomed.append(identity)
+
+    def _destroy_doomed(self) -> None:
+        if not self._doomed:
+            return
+        self._submit()  # wgpu-native ends the process where a batch uses a buffer that is gone
+        while self._doomed:
+            identity = self._doomed.pop()
+            self._bindings.forget_buffer(identity)
+            self._buffers.pop(identity).destroy()
+
+    def trim_staging(self) -> None:
+        """Destroys the buffers that wait to carry data again."""
+        with self._lock:
+            self._transfers.trim()
+
+    def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
+        """Uploads ``nbytes`` of a bytes-like object; the rest of a last word becomes 0."""
+        with self._lock:
+            self.flush()
+            self._submit()  # what was recorded comes first
+            self._transfers.write(self._buffers[buffer], at, source, nbytes)
+            self._counters["uploads"] += 1
+
+    async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
+        """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
+
+        def work() -> None:
+            with self._lock:
+                self.flush()
+                self._await_wanted()
+                self._submit()
+                self._complaints.raise_first()
+                self._transfers.read(self._buffers[buffer], at, target, nbytes)
+                self._counters["readbacks"] += 1
+                self._sent = 0
+
+        await without_the_loop(work)
+
+    # -- waiting and errors ----------------------------------------------------------------------
+
+    async def synchronize(self) -> None:
+        """Waits until the GPU has done everything, and raises what it reported."""
+
+        def work() -> None:
+            with self._lock:
+                self.flush()
+                self._await_wanted()
+                self._submit()
+                self._done()
+                self._complaints.raise_first()
+
+        await without_the_loop(work)
+
+    def _done(self) -> None:
+        try:
+            self._queue.on_submitted_work_done_sync()
+        except Exception as error:  # each engine has classes of its own
+            self._note("synchronize", error)
+        self._sent = 0
+
+    def _await_wanted(self) -> None:
+        for step in self._steps:
+            if step.wanted and step.future is not None:
+                self._usable(step)
+
+    def _note(self, op: str, error: Exception) -> None:
+        if "is lost" in str(error):
+            self._complaints.lost = str(error)
+            self.loss[0] = 1
+        else:
+            self._complaints.note_failure(op, error)
+            self.is_short_of_memory |= isinstance(error, MemoryError)
+
+    # -- timing ----------------------------------------------------------------------------------
+
+    def start_timing(self) -> bool:
+        """Starts to measure the GPU's time; False where the device has no timestamp-query."""
+        with self._lock:
+            self.submit()
+            if "timestamp-query" not in self.features:
+                return False
+            self._clock.start()
+            return True
+
+    async def stop_timing(self) -> float:
+        """Nanoseconds from the first dispatch after :meth:`start_timing` to the end of the last;
+        -1 if there was none."""
+        with self._lock:
+            self._end_pass()
+            queries = self._clock.stop()
+            if queries is None:
+                return -1
+            ((begin, end),) = self._clock.read(self._open(), self._submit, queries, 2)
+            return end - begin
+
+    def start_profile(self, timestamps: bool, observer: Observer) -> None:
+        """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""
+        with self._lock:
+            self.submit()
+            self._clock.start_profile(timestamps and "timestamp-query" in self.features)
+            self._profiler = observer
+            self.observers.insert(0, observer)  # before debugging's, which may raise
+
+    @property
+    def is_profiled(self) -> bool:
+        """Whether a profile was started and not stopped."""
+        return self._profiler is not None
+
+    async def stop_profile(self) -> list[tuple[float, float] | None]:
+        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds; None for one
+        that did not run, as it was refused."""
+        if self._profiler is not None:
+            self.observers.remove(self._profiler)
+            self._profiler = None
+        with self._lock:
+            self._end_pass()
+            profile, self._clock.profile = self._clock.profile, None
+            assert profile is not None
+            for queries, used, numbers in profile.sets:
+                spans = self._clock.read(self._open(), self._submit, queries, used)
+                for number, span in zip(numbers, spans, strict=True):
+                    if any(span):
+                        profile.spans[number] = span
+        await self.synchronize()
+        return [profile.spans.get(number) for number in range(profile.dispatches)]
+
+    # -- canvas, statistics and the end ------------------------------------------------------------
+
+    def draw(
+        self, canvas: Any, buffer: int, height: int, width: int, channels: int, code: str
+    ) -> str:
+        """There is nothing to draw on."""
+        return "there is no canvas outside a browser"
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What was done so far and what is alive now, by name."""
+        with self._lock:
+            if not self._complaints.closed:
+                self._destroy_doomed()
+            return {
+                **self._counters,
+                "bind_groups_created": self._bindings.made,
+                "pipelines_created": len(self._steps),
+                "buffers": len(self._buffers),
+                "bind_groups": self._bindings.live,
+                "pipelines": len(self._steps),
+                "staging": self._transfers.staging,
+                "waiting": 0,
+                "errors": len(self._complaints),
+            }
+
+    @property
+    def compile_ms(self) -> float:
+        """Milliseconds that making pipelines took, as far as it is known by now."""
+        return self._compiler.milliseconds
+
+    @property
+    def unfinished(self) -> int:
+        """Commands that the GPU is not known to have finished."""
+        return self._batch + self._sent
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the device is known to be gone."""
+        return self.loss[0] != 0
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._complaints.closed
+
+    def close(self) -> None:
+        """Destroys the device and everything on it."""
+        with self._lock:
+            if self._complaints.closed:
+                return
+            if not self.is_lost and os.getpid() == self._process:
+                self._submit()
+            self._complaints.closed = True
+            self._compiler.close()
+            self._batch = 0
+            self._encoder = self._pass = None
+            self._buffers.clear()
+            self._bindings.forget()
+            self._transfers.trim()
+            self._device.destroy()
+
+
+def _not_packed(*_fields: Any) -> None:
+    """Nothing is packed here: commands are encoded at once."""

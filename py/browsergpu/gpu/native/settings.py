@@ -1,0 +1,47 @@
+"""What is kept between runs, as tuning results: small files in the user's cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+
+def _folder() -> Path:
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "browsergpu"
+
+
+def _place(key: str) -> Path:
+    return _folder() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.txt"
+
+
+async def read_setting(key: str) -> str | None:
+    """A text that was kept, or None where there is none."""
+    try:
+        return _place(key).read_text("utf-8")
+    except OSError:
+        return None
+
+
+async def write_setting(key: str, text: str | None) -> bool:
+    """Keeps a text, or forgets it. False where the folder cannot be written."""
+    place = _place(key)
+    try:
+        if text is None:
+            place.unlink(missing_ok=True)
+            return True
+        place.parent.mkdir(parents=True, exist_ok=True)
+        # Whole, or not at all: another process may read it, or write it, too.
+        fresh = place.with_suffix(f".{os.getpid()}")
+        fresh.write_text(text, "utf-8")
+        fresh.replace(place)
+    except OSError:
+        return False
+    return True
