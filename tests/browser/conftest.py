@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import inside, problems
+from harness import inside, native, problems
 from harness.bare import BarePage
 from harness.lab import Lab
 from harness.notebook import NotebookPage, open_notebook
@@ -26,6 +26,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if _KEPT not in os.environ:  # those that pytest-xdist starts share it
         folder = os.environ[_KEPT] = tempfile.mkdtemp()
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    if native.ENGINE:
+        native.prepare()
+        config.pluginmanager.register(native)
     lab = Lab(kept=Path(os.environ[_KEPT]))
     config.stash[_LAB] = lab
     config.stash[inside.RUNNERS] = inside.make_runners(lab)
@@ -34,7 +37,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    inside.replace_functions(items)
+    if native.ENGINE:
+        native.leave_out(items, inside.INSIDE)
+    else:
+        inside.replace_functions(items)
 
 
 @pytest.fixture(scope="session")

@@ -47,7 +47,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """What was asked of the runner itself, and what goes to pytest."""
     parser = argparse.ArgumentParser(
         prog="tests/run.py",
-        usage="%(prog)s [-h] [--quick] [--plain-webgpu] [pytest arguments]",
+        usage="%(prog)s [-h] [--quick] [--plain-webgpu | --native ENGINE] [pytest arguments]",
         description="Makes ready what the tests need, then runs ruff, mypy, tsc, eslint, pytest.",
         epilog="Everything else goes to pytest: files, -k, -x …",
         allow_abbrev=False,
@@ -64,6 +64,13 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         action="store_true",
         help="the tests inside Pyodide, or those that are named, on a WebGPU without f16, "
         "subgroups, timestamps and immediates, as Firefox's is",
+    )
+    parser.add_argument(
+        "--native",
+        metavar="ENGINE",
+        choices=("dawn", "wgpu"),
+        help="the tests inside Pyodide, or those that are named, outside a browser, on Dawn or on "
+        "wgpu-native",
     )
     return parser.parse_known_args(arguments)
 
@@ -82,8 +89,11 @@ def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
     environment = {VARIABLE: chromium.path}
     if options.plain_webgpu:
         environment["BROWSERGPU_WEBGPU"] = "plain"
-        if not any(argument.startswith("tests") for argument in pytest_arguments):
-            pytest_arguments = [*pytest_arguments, "tests/browser/inside"]
+    if options.native:
+        environment["BROWSERGPU_NATIVE"] = options.native
+    inside_only = options.plain_webgpu or options.native
+    if inside_only and not any(argument.startswith("tests") for argument in pytest_arguments):
+        pytest_arguments = [*pytest_arguments, "tests/browser/inside"]
     tool = [str(python), "-m"]
     checks = {
         "ruff check": [*tool, "ruff", "check"],

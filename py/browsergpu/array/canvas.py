@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, NoAdapter, Unsupported
+from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
@@ -16,7 +16,7 @@ def find(op: str, canvas_id: str) -> Any:
     if not isinstance(canvas_id, str):
         raise InvalidArgument(op, "canvas_id", canvas_id, "the id of a canvas, a string")
     if not platform.IN_PYODIDE:
-        raise NoAdapter(op, platform.why_no_gpu())
+        raise Unsupported(op, "canvases are of web pages, and Python does not run in one")
     found = platform.find_canvas(canvas_id)
     if found is None:
         raise InvalidArgument(

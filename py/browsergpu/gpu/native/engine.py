@@ -33,6 +33,13 @@ class Engine(NamedTuple):
         """Whether it is Dawn."""
         return self.name == DAWN
 
+    def finish(self, device: Any) -> None:
+        """Waits until a device has done what was submitted to it."""
+        if self.is_dawn:
+            device.queue.on_submitted_work_done_sync()
+        else:  # wgpu 0.32 passes wgpu-native a callback of another form than it takes
+            device._poll_wait()
+
 
 @cache
 def engine() -> Engine | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from browsergpu.gpu.native.engine import why_none
@@ -38,6 +37,5 @@ def is_canvas(value: Any) -> bool:
 
 
 def hand_over(name: str, content: bytes) -> bool:
-    """Writes a file to the working folder: there are no downloads."""
-    Path(name).write_bytes(content)
-    return True
+    """Nobody takes downloads."""
+    return False

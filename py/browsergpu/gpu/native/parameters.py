@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 SLOTS = 256
-_SLOT_BYTES = 256  # minUniformBufferOffsetAlignment's default, and its largest value
+_SLOT_BYTES = 1024  # what a fused kernel of the most operations, each with a number, may need
 
 
 class Parameters:

@@ -39,6 +39,7 @@ class Recorder(Gpu):
 
     def __init__(self, engine: Engine, device: Any, *, one_by_one: bool = False) -> None:
         api, self._ffi, self._lib = engine.api, engine.ffi, engine.lib
+        self._engine = engine
         self._device, self._queue = device, device.queue
         self.features = features_of(device)
         self.limits = limits_of(device)
@@ -393,7 +394,7 @@ class Recorder(Gpu):
 
     def _done(self) -> None:
         try:
-            self._queue.on_submitted_work_done_sync()
+            self._engine.finish(self._device)
         except Exception as error:  # each engine has classes of its own
             self._note("synchronize", error)
         self._sent = 0

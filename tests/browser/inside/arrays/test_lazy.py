@@ -25,6 +25,21 @@ def test_a_chain_is_one_kernel(bg: Any, backend: Any) -> None:
     np.testing.assert_allclose(got, np.where(expected > 0.5, expected, -expected), rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_long_chains_of_operations_with_a_number_each(bg: Any, dtype: str) -> None:
+    """Their numbers are more bytes than a uniform slot once had."""
+    x = sample(dtype, (6, 10))
+    y = bg.asarray(x)[::2, ::-3]
+    expected = x[::2, ::-3].astype("complex128" if dtype == "complex64" else "float64")
+    for i in range(150):
+        factor, term = 0.5 + i / 1024, 1 - i / 512
+        if dtype == "complex64":
+            factor, term = factor * (0.6 + 0.8j), term * 1j
+        y = y * factor + term
+        expected = expected * factor + term
+    assert_same(y, expected.astype(dtype), rtol=1e-5)
+
+
 def test_explanations(bg: Any, backend: Any) -> None:
     a = bg.asarray(sample("float32", 100))
     assert bg.explain(a).startswith("in memory")

@@ -3,7 +3,7 @@ import { uniformLayout } from "./layouts.js";
 import { queue } from "./queue.js";
 
 const SLOTS = 256; // more dispatches than dispatchesPerSubmit and a full ring make
-const SLOT_BYTES = 256; // minUniformBufferOffsetAlignment's default, and its largest value
+const SLOT_BYTES = 1024; // what a fused kernel of the most operations, each with a number, may need
 
 /** @type {GPUBuffer | null} */
 let uniformBuffer = null;

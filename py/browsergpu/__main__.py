@@ -1,0 +1,64 @@
+"""``python -m browsergpu``: the machine's GPUs, and how fast the first of them is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import browsergpu as bg
+from browsergpu.errors import BackendError
+from browsergpu.gpu.platform import block_on
+
+
+def main() -> int:
+    """Print what there is; 1 where there is no GPU, or where it computes wrongly."""
+    try:
+        adapters = bg.enumerate_adapters()
+        bg.get_best_adapter()
+    except BackendError as none:
+        print(none, file=sys.stderr)
+        return 1
+    print(f"browsergpu {bg.__version__}, Python {sys.version.split()[0]}")
+    for adapter in adapters:
+        print(f"  {adapter.index}: {adapter.name} ({adapter.vendor}, {adapter.device_type})")
+    device = bg.init()
+    print(f"On {device.name}:")
+    rng = np.random.default_rng(0)
+    x, y = (rng.random((512, 512), dtype=np.float32) for _ in range(2))
+    error = float(np.abs(np.asarray(bg.asarray(x) @ bg.asarray(y)) - x @ y).max())
+    print(f"  matrix product, 512 × 512: largest difference from NumPy's {error:.1e}")
+    software = adapters[0].device_type == "cpu"
+    n, size = (256, 1 << 20) if software else (4096, 1 << 26)
+    a = bg.random.default_rng(0).uniform(size=(n, n))
+    seconds = _best(lambda: a @ a)
+    print(f"  matrix product, {n} × {n}: {2 * n**3 / seconds / 1e12:.3g} TFLOP/s")
+    b = bg.zeros((size,))
+    seconds = _best(lambda: b + 1)
+    print(f"  b + 1, {4 * size >> 20} MiB: {8 * size / seconds / 1e9:.3g} GB/s")
+    c = bg.zeros((64,))
+    seconds = _best(lambda: _chain(c, 1000))
+    print(f"  1,000 operations on 64 numbers, one after another: {1e6 * seconds / 1000:.3g} µs each")
+    return 0 if error < 1e-3 else 1
+
+
+def _chain(x: bg.Array, length: int) -> bg.Array:
+    for _ in range(length):
+        x = x * 0.5 + 1
+    return x
+
+
+def _best(work: Callable[[], bg.Array], times: int = 5) -> float:
+    """Seconds of the quickest of several runs, each until the GPU is done, after one more."""
+    seconds = []
+    for _ in range(times + 1):
+        begin = time.perf_counter()
+        block_on(work().ready(), "ready")
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""The in-page tests outside a browser: the same files, on the machine's own GPU or one in software.
+
+``$BROWSERGPU_NATIVE`` is the engine, "dawn" or "wgpu"; python3 tests/run.py --native sets it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ENGINE = os.environ.get("BROWSERGPU_NATIVE", "")
+
+_PAGE_ONLY = {"js", "pyodide", "pyodide_js", "micropip"}
+#: Of Debian and of its Chromium. Dawn refuses lavapipe before Mesa 23.
+_SOFTWARE = {
+    "wgpu": Path("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"),
+    "dawn": Path("/usr/lib/chromium/vk_swiftshader_icd.json"),
+}
+
+
+def prepare() -> None:
+    """Have the package use the engine, and a GPU in software unless told otherwise."""
+    os.environ["BROWSERGPU_ENGINE"] = ENGINE
+    driver = _SOFTWARE[ENGINE]
+    if driver.exists():
+        os.environ.setdefault("VK_DRIVER_FILES", str(driver))
+        os.environ.setdefault("VK_ICD_FILENAMES", str(driver))  # for older loaders
+
+
+def leave_out(items: list[pytest.Item], folder: Path) -> None:
+    """Only what runs inside a page otherwise runs here."""
+    items[:] = [item for item in items if folder in item.path.parents]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[Any]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that asks for JavaScript is one of the page alone."""
+    report = yield
+    if report.failed and call.excinfo is not None and _wants_a_page(call.excinfo.value):
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), 0, "Skipped: it needs a page")
+    return report
+
+
+def _wants_a_page(error: BaseException) -> bool:
+    return any(
+        isinstance(one, ModuleNotFoundError) and (one.name or "").split(".")[0] in _PAGE_ONLY
+        for one in _with_causes(error)
+    )
+
+
+def _with_causes(error: BaseException | None) -> Iterable[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
