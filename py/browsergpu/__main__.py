@@ -40,7 +40,9 @@ def main() -> int:
     print(f"  b + 1, {4 * size >> 20} MiB: {8 * size / seconds / 1e9:.3g} GB/s")
     c = bg.zeros((64,))
     seconds = _best(lambda: _chain(c, 1000))
-    print(f"  1,000 operations on 64 numbers, one after another: {1e6 * seconds / 1000:.3g} µs each")
+    print(
+        f"  1,000 operations on 64 numbers, one after another: {1e6 * seconds / 1000:.3g} µs each"
+    )
     return 0 if error < 1e-3 else 1
 
 

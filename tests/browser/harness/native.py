@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 ENGINE = os.environ.get("BROWSERGPU_NATIVE", "")
 
 _PAGE_ONLY = {"js", "pyodide", "pyodide_js", "micropip"}
+_NO_CANVAS = "canvases are of web pages"
 #: Of Debian and of its Chromium. Dawn refuses lavapipe before Mesa 23.
 _SOFTWARE = {
     "wgpu": Path("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"),
@@ -29,6 +32,12 @@ def prepare() -> None:
     if driver.exists():
         os.environ.setdefault("VK_DRIVER_FILES", str(driver))
         os.environ.setdefault("VK_ICD_FILENAMES", str(driver))  # for older loaders
+    from browsergpu.gpu.platform import block_on
+
+    # How tests wait for coroutines; whatever else they want of Pyodide is a page's.
+    pyodide, ffi = ModuleType("pyodide"), ModuleType("pyodide.ffi")
+    ffi.__dict__["run_sync"] = lambda coroutine: block_on(coroutine, "test")
+    sys.modules |= {"pyodide": pyodide, "pyodide.ffi": ffi}
 
 
 def leave_out(items: list[pytest.Item], folder: Path) -> None:
@@ -50,7 +59,8 @@ def pytest_runtest_makereport(
 
 def _wants_a_page(error: BaseException) -> bool:
     return any(
-        isinstance(one, ModuleNotFoundError) and (one.name or "").split(".")[0] in _PAGE_ONLY
+        (isinstance(one, ImportError) and (one.name or "").split(".")[0] in _PAGE_ONLY)
+        or _NO_CANVAS in str(one)
         for one in _with_causes(error)
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -24,25 +25,33 @@ def is_available() -> bool:
 
 
 @cache
-def adapters() -> tuple[tuple[Any, AdapterInfo], ...]:
-    """The engine's adapters and what is known of each, best first."""
+def adapters() -> tuple[AdapterInfo, ...]:
+    """What is known of each of the engine's adapters, best first."""
+    return tuple(_describe(i, adapter) for i, adapter in enumerate(_ask()))
+
+
+def fresh_adapter(info: AdapterInfo) -> Any:
+    """The engine's adapter that was described so. One opens one device only."""
+    return _ask()[info.index]
+
+
+def _ask() -> list[Any]:
     found = engine()
     if found is None:
-        return ()
+        return []
     usable = [
         adapter
         for adapter in found.api.gpu.enumerate_adapters_sync()
         if adapter.info.get("backend_type") in _BACKENDS
     ]
-    usable.sort(key=lambda adapter: _KINDS.index(_kind(adapter)))
-    return tuple((adapter, _describe(i, adapter)) for i, adapter in enumerate(usable))
+    return sorted(usable, key=lambda adapter: _KINDS.index(_kind(adapter)))
 
 
 async def enumerate_adapters_async() -> list[AdapterInfo]:
     """:func:`enumerate_adapters`, for code that awaits."""
     if engine() is None:
         raise NoAdapter("enumerate_adapters", why_none())
-    return [info for _, info in adapters()]
+    return list(adapters())
 
 
 def enumerate_adapters() -> list[AdapterInfo]:
@@ -52,7 +61,7 @@ def enumerate_adapters() -> list[AdapterInfo]:
 
 async def get_best_adapter_async() -> AdapterInfo:
     """:func:`get_best_adapter`, for code that awaits."""
-    return _adapter("get_best_adapter", 0)[1]
+    return _adapter("get_best_adapter", 0)
 
 
 def get_best_adapter() -> AdapterInfo:
@@ -63,7 +72,7 @@ def get_best_adapter() -> AdapterInfo:
 async def get_adapter_info_async(index: int) -> AdapterInfo:
     """:func:`get_adapter_info`, for code that awaits."""
     op = "get_adapter_info"
-    return _adapter(op, checks.integer(op, "index", index), "index")[1]
+    return _adapter(op, checks.integer(op, "index", index), "index")
 
 
 def get_adapter_info(index: int) -> AdapterInfo:
@@ -71,18 +80,18 @@ def get_adapter_info(index: int) -> AdapterInfo:
     return block_on(get_adapter_info_async(index), "get_adapter_info")
 
 
-def chosen_adapter(op: str, config: BackendConfig) -> tuple[Any, AdapterInfo]:
-    """The adapter that a config asks for, and what is known of it. Raises NoAdapter."""
+def chosen_adapter(op: str, config: BackendConfig) -> AdapterInfo:
+    """The adapter that a config asks for. Raises NoAdapter."""
     if config.adapter_index is not None:
         return _adapter(op, config.adapter_index, "adapter_index")
     if config.power_preference == "low-power":
-        for one in adapters():
-            if _kind(one[0]) == "IntegratedGPU":
-                return one
+        for info in adapters():
+            if _kind(fresh_adapter(info)) == "IntegratedGPU":
+                return info
     return _adapter(op, 0)
 
 
-def _adapter(op: str, index: int, argument: str = "index") -> tuple[Any, AdapterInfo]:
+def _adapter(op: str, index: int, argument: str = "index") -> AdapterInfo:
     found = adapters()
     if not found:
         raise NoAdapter(op, why_none())
@@ -125,7 +134,8 @@ def limits_of(owner: Any) -> dict[str, int]:
 
 def _camel(name: str) -> str:
     first, *rest = name.split("-")
-    return first + "".join(word.capitalize() for word in rest)
+    joined = first + "".join(word.capitalize() for word in rest)
+    return re.sub(r"(?<=\d)d", "D", joined)  # "max-texture-dimension2d"
 
 
 def _abilities(adapter: Any) -> frozenset[str]:

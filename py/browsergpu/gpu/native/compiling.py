@@ -9,9 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from struct import Struct
 from typing import Any
 
-from browsergpu.core.errors import BackendError
 from browsergpu.gpu.native.bindings import Bindings, Layout
-from browsergpu.gpu.native.complaints import of_shader
+from browsergpu.gpu.native.complaints import Complaint, of_shader
 
 _THREADS = 4
 #: naga knows neither the line nor the address space's name in it.
@@ -39,7 +38,7 @@ class Step:
         self.future: Future[None] | None = None
         self.pipeline: Any = None
         self.handle: Any = None
-        self.failure: BackendError | None = None
+        self.failure: Complaint | None = None
 
 
 class Compiler:

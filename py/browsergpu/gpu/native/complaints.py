@@ -1,8 +1,13 @@
-"""What the GPU's side reported and nobody has raised yet."""
+"""What the GPU's side reported. An error is told to every wait that had begun when it was first
+told: a read that sees one leaves its array alone, so it must not end without it."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from itertools import count
 from typing import NoReturn
 
 from browsergpu.core.errors import (
@@ -13,56 +18,85 @@ from browsergpu.core.errors import (
 )
 from browsergpu.gpu.port import closed, lost
 
-#: That are kept; further ones are dropped.
+#: That nobody was told yet; further ones are dropped.
 _MOST = 64
-#: The place of an error in a shader: Dawn's ":2:21 error", naga's "wgsl:2:21".
-_PLACE = re.compile(r"(?:^|wgsl|\s):(\d+):(\d+)")
-_NAGAS = re.compile(r"┌─ [^:]*:(\d+):(\d+)")
+#: The place of an error in a shader: Dawn's ":2:21 error", naga's "┌─ wgsl:2:21".
+_PLACES = (re.compile(r"┌─ [^:]*:(\d+):(\d+)"), re.compile(r"(?:^|\s):(\d+):(\d+)"))
+
+#: Makes an error anew, since each that is raised gets a traceback of its own.
+Complaint = Callable[[], BackendError]
 
 
 class Complaints:
-    """Errors in the order in which they came; each is raised once."""
+    """The errors of one device, each with its number."""
 
     def __init__(self) -> None:
-        self._errors: list[BackendError] = []
+        self._errors: list[tuple[int, Complaint]] = []
+        self._numbers = count(1)
+        self._reported = 0
+        self._told = 0
+        self._waits: dict[object, int] = {}
         self.lost = ""
         self.closed = False
 
     def __len__(self) -> int:
         return len(self._errors)
 
-    def note(self, error: BackendError) -> None:
-        """Keeps an error for the next wait."""
-        if len(self._errors) < _MOST:
-            self._errors.append(error)
+    def note(self, complaint: Complaint) -> None:
+        """Keeps an error for those that wait."""
+        if self._reported - self._told < _MOST:
+            self._reported = next(self._numbers)
+            self._errors.append((self._reported, complaint))
 
     def note_failure(self, op: str, error: Exception) -> None:
         """Keeps what the engine raised in the name of an operation."""
-        if isinstance(error, MemoryError):
-            self.note(OutOfMemory(op, str(error)))
-        else:
-            self.note(ValidationError(op, str(error)))
+        kind = OutOfMemory if isinstance(error, MemoryError) else ValidationError
+        message = str(error)
+        self.note(lambda: kind(op, message))
 
-    def raise_first(self) -> None:
-        """Raises the first error, if any; that there are more is said in its message."""
+    @asynccontextmanager
+    async def wait(self) -> AsyncIterator[Callable[[], None]]:
+        """A block that waits for the GPU: it gets what raises the errors that it is to be told."""
+        ticket = object()
+        self._waits[ticket] = self._told
+        try:
+            await asyncio.sleep(0)  # those beside it begin, too
+            yield lambda: self._raise_first(ticket)
+            self._raise_first(ticket)
+        finally:
+            self._waits.pop(ticket, None)
+            self._forget()
+
+    def _raise_first(self, ticket: object) -> None:
         if self.closed or self.lost:
             self.raise_end("device")
-        if self._errors:
-            errors, self._errors = self._errors, []
-            if len(errors) > 1:
-                errors[0].args = (f"{errors[0].args[0]} (and {len(errors) - 1} more)",)
-            raise errors[0]
+        news = [complaint for number, complaint in self._errors if number > self._waits[ticket]]
+        self._told = self._waits[ticket] = self._reported
+        if news:
+            error = news[0]()
+            if len(news) > 1:
+                error.args = (f"{error.args[0]} (and {len(news) - 1} more)",)
+            raise error
 
     def raise_end(self, op: str) -> NoReturn:
         """Raises that the device is gone."""
         raise closed(op) if self.closed else lost(op, self.lost)
 
+    def _forget(self) -> None:
+        since = min(self._since())
+        self._errors = [one for one in self._errors if one[0] > since]
 
-def of_shader(op: str, error: Exception, sections: list[tuple[str, int]]) -> ShaderCompilation:
+    def _since(self) -> Iterator[int]:
+        yield self._told
+        yield from self._waits.values()
+
+
+def of_shader(op: str, error: Exception, sections: list[tuple[str, int]]) -> Complaint:
     """What the engine says of a shader, with its place in one of the files that it is of."""
     text = str(error)
-    place = _NAGAS.search(text) or _PLACE.search(text)
+    place = next((found for pattern in _PLACES if (found := pattern.search(text))), None)
     line, column = map(int, place.groups()) if place else (0, 0)
     file, begin = next((one for one in reversed(sections) if one[1] <= line), sections[0])
-    message = next((part for part in text.splitlines() if "error" in part), text)
-    return ShaderCompilation(op, message.strip(), file, line and line - begin + 1, column)
+    said = [part.strip() for part in text.splitlines() if "error" in part.lower()]
+    message = said[-1] if said and place else text
+    return lambda: ShaderCompilation(op, message, file, line and line - begin + 1, column)

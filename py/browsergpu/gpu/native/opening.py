@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Set
 from functools import partial
-from typing import Any
 
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.errors import NoAdapter
 from browsergpu.gpu.adapter_info import AdapterInfo
-from browsergpu.gpu.native.adapters import chosen_adapter
+from browsergpu.gpu.native.adapters import chosen_adapter, fresh_adapter
 from browsergpu.gpu.native.engine import engine
 from browsergpu.gpu.native.recorder import Recorder
 
@@ -20,15 +19,14 @@ Opener = Callable[[Set[str]], Awaitable[Recorder]]
 async def find_gpu(op: str, config: BackendConfig) -> tuple[AdapterInfo, Opener]:
     """What is known of the GPU that a config asks for, and what opens it. Raises NoAdapter where
     there is none."""
-    adapter, info = chosen_adapter(op, config)
-    return info, partial(_open, op, config, adapter, info)
+    info = chosen_adapter(op, config)
+    return info, partial(_open, op, config, info)
 
 
-async def _open(
-    op: str, config: BackendConfig, adapter: Any, info: AdapterInfo, wanted: Set[str]
-) -> Recorder:
+async def _open(op: str, config: BackendConfig, info: AdapterInfo, wanted: Set[str]) -> Recorder:
     found = engine()
     assert found is not None
+    adapter = fresh_adapter(info)
     features = set(wanted & info.features)
     if "immediates" in adapter.features:  # wgpu-native asks for them by name
         features.add("immediates")

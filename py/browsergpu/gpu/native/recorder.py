@@ -27,6 +27,10 @@ from browsergpu.gpu.program import BoundStep
 _DISPATCHES_PER_SUBMIT = 64
 
 
+#: A dispatch of the open batch: its step, bind group, workgroups and parameters.
+Encoded = tuple[Step, Any, tuple[Any, ...], bytes]
+
+
 class Packed(NamedTuple):
     """A dispatch that is recorded again and again."""
 
@@ -64,6 +68,7 @@ class Recorder(Gpu):
         self._last_step: Step | None = None
         self._last_group: Any = None
         self._batch = 0  # commands of the open batch
+        self._dispatches: list[Encoded] = []  # those among them
         self._sent = 0  # commands since the last wait
         self._doomed: list[int] = []
         self._profiler: Observer | None = None
@@ -119,9 +124,7 @@ class Recorder(Gpu):
         if step.future is not None:
             step.future.result()
             step.future = None
-            if step.failure is not None:
-                self._complaints.note(step.failure)
-        elif step.failure is not None:
+        if step.failure is not None:
             self._complaints.note(step.failure)
         step.wanted = True
         return step.failure is None
@@ -159,6 +162,7 @@ class Recorder(Gpu):
         if group is not self._last_group:
             lib.wgpuComputePassEncoderSetBindGroup(handle, 0, group._internal, 0, self._ffi.NULL)
             self._last_group = group
+        data = b""
         if step.pack is not None:
             data = step.pack(*fields[end:])
             if step.uniform:
@@ -168,12 +172,13 @@ class Recorder(Gpu):
                     handle, 0, self._ffi.from_buffer(data), len(data)
                 )
         lib.wgpuComputePassEncoderDispatchWorkgroups(handle, *fields[:3])
+        self._dispatches.append((step, group, fields[:3], data))
         self._counters["dispatches"] += 1
         self._batch += 1
         if profile is not None:
             if not profile.timestamps:
-                self._submit()
-                profile.time_by_wall(self._done)
+                if self._submit():
+                    profile.time_by_wall(self._done)
             profile.dispatches += 1
         if self._batch >= self._per_submit:
             self._submit()
@@ -270,20 +275,43 @@ class Recorder(Gpu):
         if profile.timestamps:
             self._open_pass(self._clock.dispatch_writes(profile))
 
-    def _submit(self) -> None:
+    def _submit(self) -> bool:
+        """Sends the open batch; False where it was dropped."""
         self._end_pass()
         if self._encoder is None:
-            return
+            return True
         encoder, self._encoder = self._encoder, None
         self._sent += self._batch
         self._batch = 0
         if self._parameters is not None:
             self._parameters.send()
+        dispatches, self._dispatches = self._dispatches, []
         try:
             self._queue.submit([encoder.finish()])
         except Exception as error:  # each engine has classes of its own
-            self._note("submit", error)
+            self._note(self._culprit(dispatches) or "submit", error)
+            return False
         self._counters["submits"] += 1
+        return True
+
+    def _culprit(self, dispatches: list[Encoded]) -> str:
+        """An invalid dispatch drops its whole batch: each is encoded alone, to name the one."""
+        for step, group, grid, data in dispatches:
+            encoder = self._device.create_command_encoder()
+            trial = encoder.begin_compute_pass()
+            trial.set_pipeline(step.pipeline)
+            trial.set_bind_group(0, group)
+            if step.uniform and self._parameters is not None:
+                trial.set_bind_group(1, self._parameters.group, [0])
+            elif data:
+                trial.set_immediates(0, data, 0, len(data))
+            trial.dispatch_workgroups(*grid)
+            trial.end()
+            try:
+                encoder.finish()
+            except Exception:  # each engine has classes of its own
+                return step.label
+        return ""
 
     # -- buffers ---------------------------------------------------------------------------------
 
@@ -299,7 +327,7 @@ class Recorder(Gpu):
                 f"the GPU has no room for the {requested} bytes of buffer {label!r} ({error}); "
                 "free it, and others that are no longer needed"
             )
-            self._complaints.note(OutOfMemory(op, message, requested))
+            self._complaints.note(lambda: OutOfMemory(op, message, requested))
             self.is_short_of_memory = True
             self.failed.add(identity)
             # In its place, so that what is recorded on it meanwhile has something to work on.
@@ -352,6 +380,7 @@ class Recorder(Gpu):
     def trim_staging(self) -> None:
         """Destroys the buffers that wait to carry data again."""
         with self._lock:
+            self._check("device")
             self._transfers.trim()
 
     def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
@@ -364,33 +393,48 @@ class Recorder(Gpu):
 
     async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
         """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
+        with self._lock:
+            self.flush()
+            self._send()
+            pieces = self._transfers.begin(self._buffers[buffer], at, nbytes)
 
         def work() -> None:
             with self._lock:
-                self.flush()
-                self._await_wanted()
-                self._submit()
-                self._complaints.raise_first()
-                self._transfers.read(self._buffers[buffer], at, target, nbytes)
-                self._counters["readbacks"] += 1
-                self._sent = 0
+                if not self._complaints.closed:
+                    self._transfers.finish(pieces, target)
 
-        await without_the_loop(work)
+        try:
+            async with self._complaints.wait() as raise_errors:
+                raise_errors()
+                await without_the_loop(work)
+        finally:
+            with self._lock:
+                if not self._complaints.closed:
+                    self._transfers.give_back(pieces)
+        self._counters["readbacks"] += 1
+        self._sent = 0
 
     # -- waiting and errors ----------------------------------------------------------------------
 
     async def synchronize(self) -> None:
         """Waits until the GPU has done everything, and raises what it reported."""
+        with self._lock:
+            self.flush()
+        async with self._complaints.wait():
 
-        def work() -> None:
-            with self._lock:
-                self.flush()
-                self._await_wanted()
-                self._submit()
-                self._done()
-                self._complaints.raise_first()
+            def work() -> None:
+                with self._lock:
+                    self._send()
+                    self._done()
 
-        await without_the_loop(work)
+            await without_the_loop(work)
+
+    def _send(self) -> None:
+        """Submits, after all that is wrong with shaders has been noted."""
+        for step in self._steps:
+            if step.wanted and step.future is not None:
+                self._usable(step)
+        self._submit()
 
     def _done(self) -> None:
         try:
@@ -398,11 +442,6 @@ class Recorder(Gpu):
         except Exception as error:  # each engine has classes of its own
             self._note("synchronize", error)
         self._sent = 0
-
-    def _await_wanted(self) -> None:
-        for step in self._steps:
-            if step.wanted and step.future is not None:
-                self._usable(step)
 
     def _note(self, op: str, error: Exception) -> None:
         if "is lost" in str(error):
@@ -427,6 +466,7 @@ class Recorder(Gpu):
         """Nanoseconds from the first dispatch after :meth:`start_timing` to the end of the last;
         -1 if there was none."""
         with self._lock:
+            self._check("device")
             self._end_pass()
             queries = self._clock.stop()
             if queries is None:
@@ -454,6 +494,7 @@ class Recorder(Gpu):
             self.observers.remove(self._profiler)
             self._profiler = None
         with self._lock:
+            self._check("device")
             self._end_pass()
             profile, self._clock.profile = self._clock.profile, None
             assert profile is not None
@@ -499,6 +540,7 @@ class Recorder(Gpu):
     @property
     def unfinished(self) -> int:
         """Commands that the GPU is not known to have finished."""
+        self.flush()
         return self._batch + self._sent
 
     @property

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 _SMALLEST = 4096  # bytes
 _PIECE = 1 << 26  # bytes; what is larger is read in pieces
 _MOST_IDLE = 4  # buffers
+
+
+class Piece(NamedTuple):
+    """A part of a read: the buffer that carries it, where it begins, and its bytes."""
+
+    staging: Any
+    begin: int
+    nbytes: int
 
 
 class Transfers:
@@ -32,23 +40,33 @@ class Transfers:
         if whole < nbytes:
             queue.write_buffer(buffer, at + whole, bytes(data[whole:nbytes]).ljust(4, b"\0"))
 
-    def read(self, buffer: Any, at: int, target: memoryview, nbytes: int) -> None:
-        """Fills ``target``; waits."""
-        out = target.cast("B")
+    def begin(self, buffer: Any, at: int, nbytes: int) -> list[Piece]:
+        """Has a range copied to where it can be read, as it is now."""
+        pieces = []
+        encoder = self._device.create_command_encoder()
         for begin in range(0, nbytes, _PIECE):
             count = min(_PIECE, nbytes - begin)
             staging = self._take(count)
-            encoder = self._device.create_command_encoder()
             encoder.copy_buffer_to_buffer(buffer, at + begin, staging, 0, count)
-            self._device.queue.submit([encoder.finish()])
+            pieces.append(Piece(staging, begin, count))
+        self._device.queue.submit([encoder.finish()])
+        return pieces
+
+    def finish(self, pieces: list[Piece], target: memoryview) -> None:
+        """Fills ``target`` with what was copied; waits."""
+        out = target.cast("B")
+        for staging, begin, count in pieces:
             staging.map_sync(self._api.MapMode.READ, 0, count)
             fits = min(count, out.nbytes - begin)
             out[begin : begin + fits] = staging.read_mapped(0, count, copy=False)[:fits]
             staging.unmap()
-            self._idle.append(staging)
-            self._idle.sort(key=lambda one: one.size)
-            while len(self._idle) > _MOST_IDLE:
-                self._idle.pop().destroy()
+
+    def give_back(self, pieces: list[Piece]) -> None:
+        """Takes back what a read has used."""
+        self._idle += [piece.staging for piece in pieces]
+        self._idle.sort(key=lambda one: one.size)
+        while len(self._idle) > _MOST_IDLE:
+            self._idle.pop().destroy()
 
     def _take(self, nbytes: int) -> Any:
         for i, staging in enumerate(self._idle):
