@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from runner.order import rank
+
+# The host's own tests take no GPU; those of tests/browser/inside may be told to take one.
+os.environ.setdefault("BROWSERGPU_ENGINE", "none")
 
 
 @pytest.hookimpl(trylast=True)

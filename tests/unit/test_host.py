@@ -1,4 +1,4 @@
-"""The package outside of a browser: it imports, and says that there is no WebGPU."""
+"""The package outside of a browser and without an engine for GPUs: it imports, and says so."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_import_needs_no_browser_and_is_silent() -> None:
     code = "import browsergpu; print(browsergpu.__version__, browsergpu.is_available())"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
-        env={"PYTHONPATH": str(PY)},
+        env={"PYTHONPATH": str(PY), "BROWSERGPU_ENGINE": "none"},
         capture_output=True,
         text=True,
         timeout=600,
@@ -43,6 +43,7 @@ def assert_says_what_to_do(error: Exception) -> None:
     assert isinstance(error, DeviceError)
     assert "no WebGPU outside a browser" in str(error)
     assert "serve.py" in str(error)
+    assert "browsergpu[native]" in str(error)
 
 
 def test_init() -> None:

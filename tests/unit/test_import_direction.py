@@ -15,8 +15,9 @@ PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 #: room (the public names) imports from all of them, and nothing imports it.
 ROOMS = ("core", "gpu", "kernels", "device", "array", "api", "tools")
 
-#: What has the browser's modules; only `gpu` itself may import it.
-THE_PAGE = "gpu.browser"
+#: What has the browser's modules, and what drives GPUs outside of one; only `gpu` itself may import
+#: them.
+THE_PAGE, THE_MACHINE = "gpu.browser", "gpu.native"
 BROWSER = {"js", "pyodide", "pyodide_js", "micropip"}
 THIRD_PARTY = {"numpy"}
 
@@ -85,7 +86,7 @@ def test_the_browser_is_imported_in_one_place(module: str) -> None:
     tops = {imported.split(".")[0] for imported in imports(MODULES[module])}
     assert module.startswith(THE_PAGE) or not tops & BROWSER
     if room(module) != "gpu":
-        found = [imported for imported in own(MODULES[module]) if imported.startswith(THE_PAGE)]
+        found = [name for name in own(MODULES[module]) if name.startswith((THE_PAGE, THE_MACHINE))]
         assert not found, f"{module} imports {found}: gpu.platform and gpu.port stand for them"
 
 

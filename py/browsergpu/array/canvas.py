@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, Unsupported
+from browsergpu.core.errors import InvalidArgument, NoAdapter, Unsupported
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
@@ -15,6 +15,8 @@ def find(op: str, canvas_id: str) -> Any:
     """The canvas known under an id. Raises InvalidArgument where there is none."""
     if not isinstance(canvas_id, str):
         raise InvalidArgument(op, "canvas_id", canvas_id, "the id of a canvas, a string")
+    if not platform.is_available():
+        raise NoAdapter(op, platform.why_no_gpu())
     if not platform.IN_PYODIDE:
         raise Unsupported(op, "canvases are of web pages, and Python does not run in one")
     found = platform.find_canvas(canvas_id)

@@ -83,6 +83,10 @@ class FakeGpu(Gpu):
     ) -> None:
         self.buffers[identity] = nbytes
 
+    async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
+        self.create_buffer(identity, nbytes, label, "", nbytes)
+        return True
+
     def destroy_buffer(self, identity: int) -> None:
         del self.buffers[identity]
 

@@ -15,8 +15,6 @@ from browsergpu.gpu.native.waiting import block_on
 
 #: Best first: what wgpu-py calls the kinds of adapters.
 _KINDS = ("DiscreteGPU", "IntegratedGPU", "CPU", "Unknown")
-#: OpenGL's have neither all limits nor the precision.
-_BACKENDS = ("Vulkan", "Metal", "D3D12")
 
 
 def is_available() -> bool:
@@ -37,13 +35,7 @@ def fresh_adapter(info: AdapterInfo) -> Any:
 
 def _ask() -> list[Any]:
     found = engine()
-    if found is None:
-        return []
-    usable = [
-        adapter
-        for adapter in found.api.gpu.enumerate_adapters_sync()
-        if adapter.info.get("backend_type") in _BACKENDS
-    ]
+    usable = [] if found is None else found.adapters()
     return sorted(usable, key=lambda adapter: _KINDS.index(_kind(adapter)))
 
 

@@ -1,7 +1,6 @@
 """The library that drives GPUs outside a browser: Dawn, which Chrome has, or else wgpu-native.
 
-Both come with wgpu-py's API; ``$BROWSERGPU_ENGINE`` ("dawn" or "wgpu") chooses where both are
-installed.
+Both come with wgpu-py's API; ``$BROWSERGPU_ENGINE`` ("dawn", "wgpu" or "none") chooses.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 DAWN, WGPU = "wgpudawn", "wgpu"
+VARIABLE = "BROWSERGPU_ENGINE"
+_BACKENDS = ("Vulkan", "Metal", "D3D12")
 
 #: What NVIDIA's driver needs for f16, and every device for subgroup matrices and immediates.
 _TOGGLES = ["allow_unsafe_apis", "vulkan_enable_f16_on_nvidia"]
@@ -40,30 +41,43 @@ class Engine(NamedTuple):
         else:  # wgpu 0.32 passes wgpu-native a callback of another form than it takes
             device._poll_wait()
 
+    def adapters(self) -> list[Any]:
+        """The GPUs that it finds, without those that have only OpenGL, which lacks limits that are
+        needed."""
+        found = self.api.gpu.enumerate_adapters_sync()
+        return [one for one in found if one.info.get("backend_type") in _BACKENDS]
+
 
 @cache
 def engine() -> Engine | None:
-    """The engine that is installed and wanted; None where there is none."""
-    wanted = {"dawn": [DAWN], "wgpu": [WGPU]}.get(os.environ.get("BROWSERGPU_ENGINE", ""))
-    for name in wanted or [DAWN, WGPU]:
-        try:
-            api = importlib.import_module(name)
-        except ImportError:
-            continue
-        backend = f"{name}.backends.{'dawn' if name == DAWN else 'wgpu_native'}"
-        extras = importlib.import_module(f"{backend}.extras")
-        if name == DAWN:
-            extras.set_instance_extras(enable_toggles=_TOGGLES)
-        ffi = importlib.import_module(f"{backend}._ffi")
-        return Engine(name, api, extras, ffi.ffi, ffi.lib)
-    return None
+    """The engine to use: the first that is installed, wanted, and finds a GPU; where none finds
+    one, the first; None where none is installed."""
+    wanted = {"dawn": [DAWN], "wgpu": [WGPU], "none": []}.get(os.environ.get(VARIABLE, ""))
+    installed = [_load(name) for name in ([DAWN, WGPU] if wanted is None else wanted)]
+    engines = [one for one in installed if one is not None]
+    return next((one for one in engines if one.adapters()), engines[0] if engines else None)
+
+
+def _load(name: str) -> Engine | None:
+    try:
+        api = importlib.import_module(name)
+    except ImportError:
+        return None
+    backend = f"{name}.backends.{'dawn' if name == DAWN else 'wgpu_native'}"
+    extras = importlib.import_module(f"{backend}.extras")
+    if name == DAWN:
+        extras.set_instance_extras(enable_toggles=_TOGGLES)
+    ffi = importlib.import_module(f"{backend}._ffi")
+    return Engine(name, api, extras, ffi.ffi, ffi.lib)
 
 
 def why_none() -> str:
     """Why there is no GPU, and what to do."""
     if engine() is None:
         return (
-            "outside a browser browsergpu needs an engine for GPUs: pip install browsergpu[native]"
+            "there is no WebGPU outside a browser unless an engine for it is installed: pip "
+            "install browsergpu[native]; or run this in a page through Pyodide (python3 serve.py "
+            "opens one)"
         )
     return (
         "no GPU with Vulkan, Metal or Direct3D 12 was found; install its driver, or a software "

@@ -176,9 +176,8 @@ class Recorder(Gpu):
         self._counters["dispatches"] += 1
         self._batch += 1
         if profile is not None:
-            if not profile.timestamps:
-                if self._submit():
-                    profile.time_by_wall(self._done)
+            if not profile.timestamps and self._submit():
+                profile.time_by_wall(self._done)
             profile.dispatches += 1
         if self._batch >= self._per_submit:
             self._submit()
