@@ -1,0 +1,35 @@
+"""The same source in the page, in JupyterLab, and as a script with browsergpu[native] installed.
+
+Heat spreads over a plate whose edges are kept cold: views of one array are added up, and each step
+is one kernel. Only the last state is read.
+"""
+
+import numpy as np
+
+import browsergpu as bg
+
+size, steps, rate = 64, 50, np.float32(0.2)
+start = np.zeros((size, size), np.float32)
+start[size // 4 : size // 2, size // 3 : size // 2] = 1
+
+
+def spread(heat):
+    """One step, of NumPy's arrays or of ours."""
+    middle = heat[1:-1, 1:-1]
+    around = heat[:-2, 1:-1] + heat[2:, 1:-1] + heat[1:-1, :-2] + heat[1:-1, 2:]
+    heat[1:-1, 1:-1] = middle + rate * (around - 4 * middle)
+    return heat
+
+
+heat = bg.asarray(start)
+for _ in range(steps):
+    heat = spread(heat)
+result = heat.numpy()  # waits; or: await heat.numpy_async()
+
+# The same in NumPy
+expected = start.copy()
+for _ in range(steps):
+    expected = spread(expected)
+
+np.testing.assert_allclose(result, expected, atol=1e-5)
+print(f"on {heat.device.name}: {result.sum():.3f} of {start.sum():.0f} is left")

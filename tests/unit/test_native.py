@@ -1,0 +1,108 @@
+"""Outside a browser, on a GPU in software: the script and the command line, as a user starts them.
+
+The in-page tests run there as well: python3 tests/run.py --native dawn, or wgpu.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LAVAPIPE = Path("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json")
+
+pytestmark = pytest.mark.skipif(not LAVAPIPE.exists(), reason="no lavapipe is installed here")
+
+
+def run(*arguments: str, engine: str = "wgpu") -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {
+        "BROWSERGPU_ENGINE": engine,
+        "PYTHONPATH": str(ROOT / "py"),
+        "VK_DRIVER_FILES": str(LAVAPIPE),
+        "VK_ICD_FILENAMES": str(LAVAPIPE),
+    }
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=environment, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+
+
+def test_a_script() -> None:
+    done = run(str(ROOT / "examples" / "script.py"))
+    assert done.returncode == 0, done.stderr
+    assert "is left" in done.stdout
+
+
+def test_the_command_line_says_what_there_is() -> None:
+    done = run("-m", "browsergpu")
+    assert done.returncode == 0, done.stderr
+    assert "llvmpipe" in done.stdout
+    assert "TFLOP/s" in done.stdout
+
+
+def test_without_an_engine() -> None:
+    done = run("-m", "browsergpu", engine="none")
+    assert done.returncode == 1
+    assert "pip install browsergpu[native]" in done.stderr
+
+
+def test_within_a_running_event_loop() -> None:
+    """A notebook's cells run in one."""
+    code = """
+import asyncio
+import browsergpu as bg
+
+async def cell():
+    a = bg.arange(4)
+    return float(bg.sum(a)), (await (a + 1).numpy_async()).tolist(), (a * 2).numpy().tolist()
+
+print(asyncio.run(cell()))
+"""
+    done = run("-c", code)
+    assert done.stdout.strip() == "(6.0, [1, 2, 3, 4], [0, 2, 4, 6])", done.stderr
+
+
+def test_from_several_threads() -> None:
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+import browsergpu as bg
+
+device = bg.init()
+
+def work(seed):
+    from browsergpu import KernelExecutor
+    gpu = KernelExecutor(device)
+    x = np.random.default_rng(seed).random((40, 30), np.float32)
+    for _ in range(20):
+        y = gpu.matmul(gpu.from_numpy(x), gpu.from_numpy(x.T)).numpy()
+    return float(np.abs(y - x @ x.T).max())
+
+with ThreadPoolExecutor(4) as threads:
+    print(max(threads.map(work, range(8))) < 1e-4)
+"""
+    done = run("-c", code)
+    assert done.stdout.strip() == "True", done.stderr
+
+
+def test_a_forked_process_is_refused() -> None:
+    code = """
+import os
+import browsergpu as bg
+
+a = bg.arange(4)
+float(bg.sum(a))
+if os.fork() == 0:
+    try:
+        (a + 1).numpy()
+    except Exception as error:
+        print(type(error).__name__, "forked" in str(error), flush=True)
+    os._exit(0)
+os.wait()
+"""
+    done = run("-c", code)
+    assert done.stdout.strip() == "DeviceError True", done.stderr
