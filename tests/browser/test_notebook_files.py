@@ -28,7 +28,7 @@ def test_a_chosen_picture_becomes_an_array(notebook: NotebookPage, lab: Lab) -> 
         notebook.page.get_by_role("button", name="choose files").click()
     chosen.value.set_files({"name": "cup.jpg", "mimeType": "image/jpeg", "buffer": picture})
     expect(listed(notebook)).to_contain_text("/home/pyodide/cup.jpg")
-    notebook.page.get_by_role("button", name="Read cup.jpg in a cell").click()
+    notebook.page.get_by_role("button", name="Read it in a cell: cup.jpg").click()
     notebook.page.keyboard.press("Control+Enter")
     notebook.wait_finished()
     expect(notebook.output(1)).to_have_text("(341, 512, 3)")

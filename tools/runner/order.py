@@ -15,6 +15,7 @@ SLOW = [
             "test_storage", "test_bench", "test_jupyterlite", "test_leaks", "test_gpu_crash",
             "test_tuning", "test_notebook_documents", "test_notebook_kernel",
             "test_notebook_shell", "test_notebook_tour", "test_notebook_files",
+            "test_accessibility", "test_marimo",
         )
     ),
     *(

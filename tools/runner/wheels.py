@@ -1,4 +1,4 @@
-"""Fetches pure-Python wheels for Pyodide into a folder of the cache."""
+"""Fetches wheels for Pyodide into a folder of the cache."""
 
 import shutil
 import tempfile
@@ -9,8 +9,9 @@ from devsite.processes import run_program
 from runner.problem import CannotPrepare
 
 _TIMEOUT = 300.0
-# The Python of Pyodide 314.
+# The Python of Pyodide 314, and what its wheels are for that are not pure Python.
 _PYTHON = "3.14"
+_PLATFORM = "pyemscripten_2026_0_wasm32"
 
 
 def ensure_wheels(
@@ -26,8 +27,9 @@ def ensure_wheels(
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as name:
         fresh = Path(name) / "wheels"
         command = [str(python), "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
-        command += ["--platform", "any", "--python-version", _PYTHON, "--dest", str(fresh)]
-        command += ["--disable-pip-version-check", "--requirement", str(requirements)]
+        command += ["--platform", "any", "--platform", _PLATFORM, "--python-version", _PYTHON]
+        command += ["--dest", str(fresh), "--disable-pip-version-check"]
+        command += ["--requirement", str(requirements)]
         finished = run_program(command, folder=Path(name), timeout=_TIMEOUT)
         if not finished.succeeded:
             reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""

@@ -139,8 +139,8 @@ export class KernelFiles {
 
   #button(label, path, run) {
     const button = element("button", { type: "button", className: "link" }, label);
-    const [verb, ...rest] = label.split(" it");
-    button.setAttribute("aria-label", `${verb} ${path}${rest.join("")}`);
+    // What can be read on it comes first: who speaks to the page says that.
+    button.setAttribute("aria-label", `${label}: ${path}`);
     button.addEventListener("click", run);
     return button;
   }

@@ -27,6 +27,9 @@ export function foreignBox(kind, fragment) {
   root.adoptedStyleSheets = [look];
   const inside = element("div", { className: kind });
   inside.append(fragment);
+  // What is wide scrolls: it must be reachable with the keyboard.
+  const scrolling = kind === "html" ? [inside] : inside.querySelectorAll("pre, .math.display");
+  for (const place of /** @type {Iterable<HTMLElement>} */ (scrolling)) place.tabIndex = 0;
   root.append(inside);
   root.addEventListener("click", followAnchor);
   return element("div", { className: `foreign output-${kind}` }, host);

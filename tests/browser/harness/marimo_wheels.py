@@ -1,0 +1,49 @@
+"""What marimo has in Pyodide: its wheels as Pyodide's lock would name them."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+_YAML = "pyyaml-6.0.3"
+_OF_THE_LOCK = ("jedi", "packaging", "pygments")
+
+
+def pure_yaml(environment: Path, folder: Path) -> Path:
+    """A wheel of the PyYAML that is in an environment, without its part in C: no registry has one
+    for Pyodide."""
+    (installed,) = environment.glob("[Ll]ib/**/site-packages/yaml")
+    name, version = _YAML.split("-")
+    about = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        "WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n",
+        "RECORD": "",
+    }
+    wheel = folder / f"{_YAML}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as content:
+        for module in installed.glob("*.py"):
+            content.write(module, f"yaml/{module.name}")
+        for file, text in about.items():
+            content.writestr(f"{_YAML}.dist-info/{file}", text)
+    return wheel
+
+
+def with_marimo(lock: dict[str, Any], wheels: Iterable[Path]) -> dict[str, Any]:
+    """Pyodide's lock with what it lacks of these wheels, as marimo's server has it. Files and
+    hashes are left to `jupyterlite.lock.lock_of`."""
+    packages = dict(lock["packages"])
+    named = {}
+    for wheel in wheels:
+        name, version = wheel.name.split("-")[:2]
+        name = name.replace("_", "-")
+        named[name] = {
+            "name": name, "version": version, "install_dir": "site", "package_type": "package",
+            "imports": [], "depends": [],
+        }  # fmt: skip
+        if packages.get(name, {}).get("version") != version:
+            packages[name] = named[name]
+    # Its page asks for marimo and little else by name.
+    packages["marimo-base"]["depends"] = [*sorted(named.keys() - {"marimo-base"}), *_OF_THE_LOCK]
+    return {**lock, "packages": packages}

@@ -1,0 +1,180 @@
+"""axe-core finds nothing serious: on the notebook, its dialogs and panels, and the other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from harness.accessibility import find_serious
+from harness.notebook import NotebookPage, hold_kernels
+from playwright.sync_api import Page, expect
+
+PROSE = """# A heading
+
+Text with `code`, a [link](https://example.org), a formula $x^2$ and a box:
+
+- [ ] to do
+
+| wide | table |
+| --- | --- |
+| 1 | 2 |
+
+```python
+print("a block of code that is wide, wider than any screen of", "a telephone, to be scrolled")
+```
+
+$$ 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19 + 20 $$
+"""
+
+# By names of the notebook's own ipywidgets, which need no package.
+CONTROLS = """import ipywidgets
+from ipywidgets import HBox, VBox
+VBox([
+    HBox([ipywidgets.IntSlider(description="sigma"), ipywidgets.FloatSlider()]),
+    ipywidgets.Text(description="name"), ipywidgets.IntText(),
+    ipywidgets.Checkbox(description="on"), ipywidgets.Dropdown(options=["one", "two"]),
+    ipywidgets.Button(description="Go"),
+    ipywidgets.Button(description="Off", disabled=True),
+    ipywidgets.IntProgress(value=3, description="done"), ipywidgets.Label("told"),
+    ipywidgets.HTML("<b>shown</b>"),
+])"""
+
+WIDE = "HTML('<table><tr>' + '<th>a column</th>' * 40 + '<tr>' + '<td>1</td>' * 40 + '</table>')"
+
+OUTPUTS = {
+    "a text": "import sys\nprint('told', 1, None)\nprint('warned', file=sys.stderr)",
+    "a long text": "print('0123456789 ' * 2000)",
+    "a result": "# a comment\nclass Kind:\n    def method(self): return 'text', 2.5\n{'k': [Kind]}",
+    "a traceback": "import json\njson.loads('{')",
+    "a wide table": f"from IPython.display import HTML\n{WIDE}",
+    "a picture": "from PIL import Image\nImage.new('RGB', (32, 32), 'red')",
+    "what was drawn": "import browsergpu as bg\nbg.draw(bg.zeros((16, 16, 3)))",
+    "controls": CONTROLS,
+}
+
+
+def assert_nothing_serious(page: Page) -> None:
+    found = find_serious(page)
+    assert not found, "axe-core found\n" + "\n\n".join(found)
+
+
+def press(notebook: NotebookPage, *keys: str) -> None:
+    for key in keys:
+        notebook.page.keyboard.press(key)
+
+
+def test_the_tour(notebook: NotebookPage) -> None:
+    notebook.press("Tour")
+    expect(notebook.cells.nth(5)).to_be_visible()
+    assert_nothing_serious(notebook.page)
+
+
+def test_cells_with_outputs(notebook: NotebookPage) -> None:
+    for code in OUTPUTS.values():
+        notebook.run(code)
+    last = notebook.cells.count() - 1
+    notebook.cell(last).focus()
+    press(notebook, "m", "Enter")
+    notebook.page.keyboard.insert_text(PROSE)
+    press(notebook, "Control+Enter")
+    expect(notebook.cell(last).get_by_role("heading", name="A heading")).to_be_visible()
+    assert_nothing_serious(notebook.page)
+    # Some of it selected, one output folded, and lines with numbers.
+    notebook.cell(1).focus()
+    press(notebook, "o", "Shift+L", "Shift+J")
+    expect(notebook.page.locator(".cell.selected")).to_have_count(2)
+    assert_nothing_serious(notebook.page)
+    press(notebook, "Escape", "Shift+L")
+
+
+def test_a_cell_that_runs_and_asks(notebook: NotebookPage) -> None:
+    notebook.start("open('kept.txt', 'w').write('a file')\nprint('begun')\ninput('Name? ')")
+    expect(notebook.page.get_by_label("Name?")).to_be_focused()
+    assert_nothing_serious(notebook.page)
+    press(notebook, "Enter")
+    notebook.wait_finished()
+    expect(notebook.page.get_by_role("list", name="Files in the kernel")).to_contain_text(
+        "kept.txt"
+    )
+    assert_nothing_serious(notebook.page)
+
+
+def test_a_list_of_completions_and_documentation(notebook: NotebookPage) -> None:
+    notebook.fill(0, "import math\nmath.")
+    press(notebook, "Control+Space")
+    expect(notebook.page.locator(".cm-tooltip-autocomplete li[aria-selected]")).to_have_count(1)
+    assert_nothing_serious(notebook.page)
+    press(notebook, "Escape")
+    notebook.fill(0, "len")
+    press(notebook, "Shift+Tab")
+    expect(notebook.page.locator(".documentation")).to_contain_text("Return the number of items")
+    assert_nothing_serious(notebook.page)
+    press(notebook, "Escape")
+
+
+def test_find_and_replace(notebook: NotebookPage) -> None:
+    notebook.fill(0, "old = 1\ndef of(old): return 'old', 2.5 # old")
+    press(notebook, "Control+f")
+    notebook.page.keyboard.type("old")
+    expect(notebook.cell(0).locator(".cm-searchMatch")).to_have_count(4)
+    assert_nothing_serious(notebook.page)
+
+
+@pytest.mark.parametrize("button", ["Gallery", "Keys"])
+def test_dialogs(notebook: NotebookPage, button: str) -> None:
+    notebook.press(button)
+    expect(notebook.page.get_by_role("dialog")).to_be_visible()
+    assert_nothing_serious(notebook.page)
+    press(notebook, "Escape")
+
+
+def test_the_list_of_features(notebook: NotebookPage) -> None:
+    notebook.page.locator("footer").get_by_role("button", name="features").click()
+    expect(notebook.page.get_by_role("dialog").get_by_role("listitem")).not_to_have_count(0)
+    assert_nothing_serious(notebook.page)
+    press(notebook, "Escape")
+
+
+def test_the_list_of_notebooks(notebook: NotebookPage) -> None:
+    for source in ("1", "2"):
+        notebook.new()
+        notebook.fill(0, source)
+        notebook.wait_kept()
+    notebook.press("Notebooks")
+    dialog = notebook.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Delete “").last.click()
+    expect(dialog.get_by_role("button", name="Undo")).to_be_visible()
+    dialog.get_by_text("Deleted", exact=True).click()
+    dialog.get_by_role("button", name="Rename “").first.click()
+    expect(dialog.get_by_role("textbox")).to_be_focused()
+    assert_nothing_serious(notebook.page)
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
+
+
+@pytest.mark.provokes_errors
+def test_messages(notebook: NotebookPage) -> None:
+    notebook.run("1")
+    notebook.cell(0).focus()
+    press(notebook, "d", "d")
+    notebook.drop([{"name": "no.ipynb", "type": "", "bytes": list(b"no notebook")}])
+    expect(notebook.messages).to_have_count(2)
+    assert_nothing_serious(notebook.page)
+    notebook.close_messages()
+
+
+def test_a_page_that_loads_its_kernel(new_page: Callable[..., Page], site_url: str) -> None:
+    page = new_page()
+    hold_kernels(page)
+    for address, there in {"/": "progress", "/?notebook=none": ".machine"}.items():
+        page.goto(site_url + address)
+        expect(page.locator(there)).to_be_visible()
+        assert_nothing_serious(page)
+
+
+def test_the_page_of_what_is_missing(new_page: Callable[..., Page], site_url: str) -> None:
+    page = new_page()
+    page.add_init_script("delete WebAssembly.Suspending; delete Navigator.prototype.gpu")
+    page.goto(f"{site_url}/")
+    expect(page.locator("[data-problem]")).to_have_count(2)
+    assert_nothing_serious(page)
