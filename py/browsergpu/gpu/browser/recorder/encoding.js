@@ -7,7 +7,7 @@ import { counters } from "./counters.js";
 import { diagnose } from "./diagnosis.js";
 import { report, scoped, track } from "./errors.js";
 import { lost, unlessLost } from "./loss.js";
-import { newPace, noteEncoded, noteSent } from "./pace.js";
+import { isWorthSending, newPace, noteEncoded, noteSent } from "./pace.js";
 import { FIRST_PIPELINE, pipelines } from "./pipelines.js";
 import { noteSubmitted, queue } from "./queue.js";
 import { sendUniforms, uniformGroup, uniformOffset } from "./uniforms.js";
@@ -47,7 +47,7 @@ export function encodeWords(words, haveWaited) {
   batchWords.push(words);
   const { length } = words;
   for (let at = 0; at < length;) at = encodeOne(words, at, haveWaited);
-  if (batchDispatches >= options.dispatchesPerSubmit) submit();
+  if (batchDispatches >= options.dispatchesPerSubmit || isWorthSending()) submit();
 }
 
 // Returns where the next command begins.

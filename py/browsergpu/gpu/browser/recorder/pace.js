@@ -2,12 +2,14 @@
 // interrupt would have to wait for it: Python waits itself, before it adds to a moment's work.
 //
 // How long the GPU will take is foretold, since WebGPU tells it only afterwards, and only while
-// Python lets go of the thread. It is learnt for each pipeline, as the time of a workgroup, and
-// believed until what is seen contradicts it: the GPU took no longer than from the first submit to
-// the moment when all was known to be done, and no less than Python has waited for it. A guess that is
-// too high costs a wait of a millisecond, which corrects it.
+// Python lets go of the thread. It is learnt for each pipeline, as the time of a workgroup, since a
+// loop repeats what it has done; a bound on commands or bytes would be too much for products and too
+// little for small things. It is believed until what is seen contradicts it: the GPU took no longer
+// than from the first submit to the moment when all was known to be done, and no less than Python has
+// waited for it. A guess that is too high costs a wait of a millisecond, which corrects it.
 
-const MOST_AHEAD = 250; // ms: a short wait for a person, a long one beside the GPU's idle moment after it
+const MOST_AHEAD = 250; // ms: short for who interrupts, long beside the moment that the GPU is idle
+const WORTH_SENDING = 20; // ms: the GPU begins, while Python may have other things to do
 const MOST_UNTIMED = 4; // commands whose time nothing is known of
 const ROUND_TRIP = 2; // ms that the news of the GPU's end may take
 const LEAST_TIME = 0.1; // ms, as coarse as the clock may be
@@ -15,6 +17,7 @@ const LEAST_TIME = 0.1; // ms, as coarse as the clock may be
 /** @type {Set<Pace>} of commands that the GPU is not known to have done */
 const busy = new Set();
 let ahead = 0; // ms that they will take, without those that nothing is known of
+let unsent = 0; // ms of these that those will which were not sent
 let isCrowded = false; // with these
 let sentAt = 0; // when the first of them was sent; 0: none was
 let waitsSince = 0; // since when Python waits for them; 0: it does not
@@ -35,8 +38,9 @@ export function noteAsked(pace) {
 export function noteEncoded(pace, size, hasWaited) {
   busy.add(pace);
   pace.open += size;
-  if (pace.each > 0) ahead += size * pace.each;
-  else if (!hasWaited) noteAsked(pace);
+  ahead += size * pace.each;
+  unsent += size * pace.each;
+  if (!hasWaited) noteAsked(pace);
 }
 
 // What was encoded is being sent.
@@ -46,6 +50,7 @@ export function noteSent() {
     pace.sent += pace.open;
     pace.open = 0;
   }
+  unsent = 0;
 }
 
 // Python lets go of the thread until what was sent is done, or does so no more.
@@ -61,10 +66,10 @@ export function noteDone() {
   const now = performance.now();
   const least = waitsSince === 0 ? 0 : now - waitsSince - ROUND_TRIP;
   learn([...busy].filter(({ sent }) => sent > 0), least, Math.max(now - sentAt, LEAST_TIME));
-  ahead = sentAt = 0;
+  sentAt = 0;
+  ahead = unsent;
   for (const pace of busy) {
     pace.sent = 0;
-    ahead += pace.open * pace.each;
     if (pace.open === 0) busy.delete(pace);
   }
 }
@@ -84,4 +89,9 @@ function learn(done, least, most) {
 
 export function isAhead() {
   return isCrowded || ahead > MOST_AHEAD;
+}
+
+// Whether what is encoded is much, though it may be few commands.
+export function isWorthSending() {
+  return unsent > WORTH_SENDING;
 }
