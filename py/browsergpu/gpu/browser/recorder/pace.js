@@ -10,7 +10,7 @@
 
 const MOST_AHEAD = 250; // ms: short for who interrupts, long beside the moment that the GPU is idle
 const WORTH_SENDING = 20; // ms: the GPU begins, while Python may have other things to do
-const MOST_UNTIMED = 4; // commands whose time nothing is known of
+const MOST_UNTIMED = 3; // commands whose time nothing is known of
 const ROUND_TRIP = 2; // ms that the news of the GPU's end may take
 const LEAST_TIME = 0.1; // ms, as coarse as the clock may be
 
