@@ -92,9 +92,7 @@ class Complaints:
         yield from self._waits.values()
 
 
-def of_shader(
-    op: str, error: Exception, sections: list[Section], recorded: str
-) -> Complaint:
+def of_shader(op: str, error: Exception, sections: list[Section], recorded: str) -> Complaint:
     """What the engine says of a shader, with its place in one of the files that it is of."""
     text = str(error)
     place = next((found for pattern in _PLACES if (found := pattern.search(text))), None)
@@ -104,6 +102,4 @@ def of_shader(
     by_whom = section[2] if len(section) == 3 else recorded
     said = [part.strip() for part in text.splitlines() if "error" in part.lower()]
     message = said[-1] if said and place else text
-    return lambda: ShaderCompilation(
-        op, message, file, line and line - begin + 1, column, by_whom
-    )
+    return lambda: ShaderCompilation(op, message, file, line and line - begin + 1, column, by_whom)
