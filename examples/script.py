@@ -4,6 +4,8 @@ Heat spreads over a plate whose edges are kept cold: views of one array are adde
 is one kernel. Only the last state is read.
 """
 
+from typing import Any
+
 import numpy as np
 
 import browsergpu as bg
@@ -13,7 +15,7 @@ start = np.zeros((size, size), np.float32)
 start[size // 4 : size // 2, size // 3 : size // 2] = 1
 
 
-def spread(heat):
+def spread(heat: Any) -> Any:
     """One step, of NumPy's arrays or of ours."""
     middle = heat[1:-1, 1:-1]
     around = heat[:-2, 1:-1] + heat[2:, 1:-1] + heat[1:-1, :-2] + heat[1:-1, 2:]

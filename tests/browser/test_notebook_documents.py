@@ -93,24 +93,25 @@ def test_a_notebook_survives_opening_and_saving(notebook: NotebookPage) -> None:
 def test_what_was_opened_is_saved_in_its_own_order(notebook: NotebookPage) -> None:
     """Keys, those of other programs too, and their order: a version control sees no change."""
     cell = {
-        "source": ["1 + 1\n", "2"], "id": "z", "outputs": [
+        "source": ["1 + 1\n", '{"10": 1,"2": 2}'], "id": "z", "outputs": [
             {"text": ["2\n"], "name": "stdout", "output_type": "stream"},
-        ], "of_another_program": {"b": 1, "a": 2}, "metadata": {"y": 1, "x": 2},
+        ], "of_another_program": {"b": 1, "a": 2}, "metadata": {"y": 1, "10": {"3": 1, "2": 2}},
         "execution_count": 3, "cell_type": "code",
     }  # fmt: skip
     text = json.dumps(
         {
             "nbformat_minor": 5,
             "nbformat": 4,
-            "metadata": {"z": 1, "language_info": {"name": "python"}, "kernelspec": {}},
+            "metadata": {"z": 1, "language_info": {"name": "python"}, "kernelspec": {}, "0": 1},
             "mine": [1],
+            "7": ['{"10": 1, "2": 2}', {"1": "\u00002", "0": "\0"}],
             "cells": [cell],
         },
         indent=1,
         ensure_ascii=False,
     )
     open_file(notebook, "order.ipynb", text)
-    expect(notebook.editor(0)).to_have_text("1 + 12")
+    expect(notebook.editor(0)).to_have_text('1 + 1{"10": 1,"2": 2}')
     with notebook.page.expect_download() as download:
         notebook.press("Download")
     assert Path(download.value.path()).read_text(encoding="utf-8") == text + "\n"

@@ -1,4 +1,5 @@
 /** Reads and writes notebooks in Jupyter's format, nbformat 4. */
+import { formatOrdered, parseOrdered, withoutMarks } from "./ordered-json.js";
 
 export class NotebookFormatError extends Error {}
 
@@ -31,7 +32,7 @@ export function newCellId() {
 export function parseNotebook(source) {
   let file;
   try {
-    file = JSON.parse(source);
+    file = parseOrdered(source);
   } catch (error) {
     throw new NotebookFormatError(`it is not JSON (${error.message})`);
   }
@@ -69,7 +70,7 @@ function parseCell(cell, index) {
     source: text(cell.source ?? "", `the source of ${where}`),
     metadata: cell.metadata ?? {},
   };
-  if (cell.attachments) parsed.attachments = cell.attachments;
+  if (cell.attachments) parsed.attachments = withoutMarks(cell.attachments);
   if (cell.cell_type === "code") {
     parsed.executionCount = Number.isInteger(cell.execution_count) ? cell.execution_count : null;
     parsed.outputs = (cell.outputs ?? []).map((output) => parseOutput(output, where));
@@ -126,7 +127,7 @@ export function formatNotebook({ metadata, cells, shape = {} }) {
     // Cells have identifiers from 4.5 on, and here all have.
     nbformat_minor: Math.max(shape.nbformat_minor ?? 0, 5),
   };
-  return `${JSON.stringify(file, null, 1)}\n`;
+  return `${formatOrdered(file)}\n`;
 }
 
 function formatCell({

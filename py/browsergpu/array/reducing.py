@@ -93,6 +93,7 @@ def brought_together(x: V, how: Folding, axes: tuple[int, ...], shape: Shape) ->
     steps = _steps(x.node.shape, axes)
     if not steps or product(shape) == 0:
         return cast_to(how.op, views.reshaped(how.op, x, shape), how.made.result, copy=False)
+    x.tape.device.keep_pace(how.op)
     storage = folded(x.tape.kernels, how, _values(x.node), steps)
     return x.like(stored(how.made.result, shape, storage))
 

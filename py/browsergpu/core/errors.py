@@ -96,13 +96,21 @@ class Timeout(DeviceError):
 
 
 class ShaderCompilation(DeviceError):
-    """A shader did not compile: ``file``, ``line`` and ``column`` (from 1) say where."""
+    """A shader did not compile: ``file``, ``line`` and ``column`` (from 1) say where.
 
-    def __init__(self, op: str, message: str, file: str, line: int, column: int) -> None:
-        super().__init__(op, f"{file}:{line}:{column}: {message}")
+    It is told late, by a call that waits: ``recorded`` is the line of Python that has first used
+    the shader, "Cell 3, line 2"; "" where that is not known.
+    """
+
+    def __init__(
+        self, op: str, message: str, file: str, line: int, column: int, recorded: str = ""
+    ) -> None:
+        by_whom = f" (first recorded in {recorded})" if recorded else ""
+        super().__init__(op, f"{file}:{line}:{column}: {message}{by_whom}")
         self.file = file
         self.line = line
         self.column = column
+        self.recorded = recorded
 
 
 def _short(value: Any) -> str:

@@ -234,8 +234,11 @@ class Device:
         """Records the program that ``prepare(build, *slots, *problem)`` makes, a slot for each of
         the buffers; it is made once. ``late`` are parameters that are not the program's.
 
-        ``op`` is told by errors. Raises OutOfMemory where there is no room for temporaries.
+        ``op`` is told by errors. Raises OutOfMemory where there is no room for temporaries. It
+        :meth:`keeps pace <keep_pace>` with the GPU.
         """
+        if self.recorder.is_ahead:
+            self.keep_pace(op)
         ids = tuple([buffer.id for buffer in buffers])
         again = self._programs.packed.get((prepare, ids, problem))
         if again is not None and not late:
@@ -261,6 +264,19 @@ class Device:
         finally:
             for buffer in taken:
                 self.memory.return_buffer(buffer)
+
+    def keep_pace(self, op: str) -> None:
+        """Lets the GPU catch up where a moment's work is before it: an interrupt ends this wait,
+        and cannot end that work. Where Python cannot block, it goes on.
+
+        To be called before an operation has looked at anything that another task may change.
+        """
+        if not self.recorder.is_ahead:
+            return
+        if platform.can_block():
+            platform.block_on(self.recorder.catch_up(), op)
+        else:
+            self.recorder.is_ahead = False  # until the recorder says so again
 
     def _keep_packed(self, key: tuple[Any, ...], step: BoundStep, ids: tuple[int, ...]) -> None:
         if step.pipeline is not None:
@@ -367,9 +383,10 @@ class Device:
         parameter_format: str,
     ) -> Pipeline:
         """A sized pipeline of source that is not in the table; parameters are immediates. The same
-        ``key`` gives the pipeline that was made first."""
+        ``key`` gives the pipeline that was made first, unless that was refused: then an error tells
+        where it was asked for this time."""
         pipeline = self._compiled.get((key, "", None))
-        if pipeline is not None:
+        if pipeline is not None and pipeline.id not in self.recorder.refused:
             self.pipeline_hits += 1
         else:
             self.pipeline_misses += 1

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from browsergpu.core.errors import DeviceLost, NotInitialized
+from browsergpu.core.places import Section
 from browsergpu.gpu.program import BoundStep
 
 
@@ -38,8 +39,10 @@ class Gpu(Protocol):
     ``features`` and ``limits`` go by WebGPU's names; ``has_immediates``: kernels can take their
     parameters as immediates. ``failed`` are ids of buffers that were asked for without waiting, and
     that there was no room for; ``is_short_of_memory`` is set when that is reported, for the pool to
-    unset. ``observers`` are called after each dispatch is recorded. The first item of ``loss`` is
-    not 0 once the device is known to be gone.
+    unset. ``refused`` are ids of pipelines whose shader does not compile, as was told. ``is_ahead``
+    is set when so much was recorded that is not done that :meth:`catch_up` should come before more.
+    ``observers`` are called after each dispatch is recorded. The first item of ``loss`` is not 0
+    once the device is known to be gone.
     """
 
     features: frozenset[str]
@@ -47,6 +50,8 @@ class Gpu(Protocol):
     has_immediates: bool
     failed: set[int]
     is_short_of_memory: bool
+    refused: set[int]
+    is_ahead: bool
     observers: list[Observer]
     loss: Sequence[int]
 
@@ -66,13 +71,14 @@ class Gpu(Protocol):
         kernel: str = "",
         ahead: bool = False,
         sized: bool = False,
-        sections: Sequence[tuple[str, int]] = (),
+        sections: Sequence[Section] = (),
     ) -> Pipeline:
         """Makes a pipeline, which is compiled in the background. A shader that does not compile is
         reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
         ``signature`` is "0r1w": per binding its number, then r (read-only storage), w (storage) or
         u (uniform). ``sized``: its dispatches say after the ids how many words of each to bind.
-        ``sections``: the files that the code is of, each with its first line there."""
+        ``sections``: the files that the code is of, each with its first line there; an error tells
+        where the user's code has brought the one that it is in, or has asked for the pipeline."""
 
     async def compiled(self, pipeline: Pipeline) -> None:
         """Waits until a pipeline is compiled or refused, or the device is gone."""
@@ -140,6 +146,9 @@ class Gpu(Protocol):
 
     async def synchronize(self) -> None:
         """Waits until the GPU has done everything, and raises what it reported."""
+
+    async def catch_up(self) -> None:
+        """Waits until the GPU has done what was recorded; what it reported is left for others."""
 
     # -- timing ----------------------------------------------------------------------------------
 

@@ -41,6 +41,8 @@ class FakeGpu(Gpu):
         self.has_immediates = True
         self.failed: set[int] = set()
         self.is_short_of_memory = False
+        self.refused: set[int] = set()
+        self.is_ahead = False
         self.observers: list[Observer] = []
         self.loss: Sequence[int] = [0]
         self.told: list[tuple[BoundStep, tuple[int, ...], tuple[float, ...]]] = []

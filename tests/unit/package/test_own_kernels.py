@@ -47,8 +47,9 @@ def test_arguments_without_arrays() -> None:
 def test_errors_are_told_by_the_lines_of_the_text() -> None:
     found = made(ElementwiseKernel("T x, int32 n", "T z", BODY, "mine"), FLOAT32, INT32)
     lines = found.code.split("\n")
-    (_, first), (name, begin), (_, end) = found.sections
+    (_, first), (name, begin, recorded), (_, end) = found.sections
     assert (name, first) == ("mine", 1)
+    assert recorded.startswith(f"{__file__}, line ")
     assert lines[begin - 1 : end - 1] == BODY.replace("T(", "f32(").split("\n")
     assert found.label == "fused: mine"
 

@@ -69,6 +69,7 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
         ``entry_point`` may be None where there is only one. ``arrayLength`` is of the array's
         bytes, in whole words; an empty array comes as a word of 0."""
         op = "execute_custom_kernel"
+        self.device.keep_pace(op)
         code = custom.source_text(op, "source", source)
         if isinstance(buffers, str | bytes) or not isinstance(buffers, Sequence):
             raise InvalidArgument(op, "buffers", buffers, "a sequence of DeviceArrays or Buffers")

@@ -69,6 +69,7 @@ class RawKernel:
         device = arrays[0].device
         if any(x.device is not device for x in arrays):
             raise InvalidType(op, "args", "arrays of two devices", "arrays on one device")
+        device.keep_pace(op)
         bound = [
             _writable(x, arrays) if access == "w" else _readable(x)
             for x, access in zip(arrays, self._access, strict=True)

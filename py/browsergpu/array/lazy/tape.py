@@ -216,7 +216,9 @@ class Window:
     def evaluate(self) -> None:
         """Computes what somebody holds of it. Raises OutOfMemory where there is no room; the values
         are then still to be computed."""
-        wanted = [node for node in self.nodes if node.holders]
+        self.tape.device.keep_pace("array")
+        # Another task may have evaluated it meanwhile.
+        wanted = [node for node in self.nodes if node.holders and node.window is self]
         try:
             if wanted:
                 fusing.run(

@@ -21,6 +21,7 @@ from browsergpu.core.errors import (
     ShaderCompilation,
     ValidationError,
 )
+from browsergpu.core.places import Section, users_place
 from browsergpu.gpu.browser import interop as _js
 from browsergpu.gpu.port import Gpu, Observer, Pipeline, closed, lost
 from browsergpu.gpu.program import BoundStep
@@ -29,6 +30,10 @@ from browsergpu.gpu.program import BoundStep
 # small dispatch takes 4 to 7 µs.
 _RING_WORDS = 512
 _RING_BYTES = 4 * _RING_WORDS
+# Of them are used at first, so that the GPU's side soon knows whether the commands are long ones.
+_FIRST_BYTES = _RING_BYTES // 4
+_LEAST_BYTES = _RING_BYTES // 16
+_LOST, _AHEAD = 1, 2  # what JavaScript says of a ring
 _DISPATCHES_PER_SUBMIT = 64
 _COPY = Struct("<6I")
 _CLEAR = Struct("<4I")
@@ -53,6 +58,7 @@ class Recorder(Gpu):
         self._ring = array("I", bytes(4 * (_RING_WORDS + 1)))  # and a word that tells of a loss
         self._bytes = memoryview(self._ring).cast("B")
         self._end = 0
+        self._most = _FIRST_BYTES
         #: One word: not 0 when the device is known to be gone. JavaScript sets it.
         self.loss = memoryview(self._ring)[_RING_WORDS:]
         self._pinned = _js.pin(self._ring)
@@ -73,6 +79,10 @@ class Recorder(Gpu):
         self.failed: set[int] = set()
         #: Whether the GPU has reported a lack of memory; for BufferPool to answer and to unset.
         self.is_short_of_memory = False
+        #: Ids of pipelines whose shader does not compile, as was told.
+        self.refused: set[int] = set()
+        #: Whether :meth:`catch_up` should come before more is recorded.
+        self.is_ahead = False
         #: Called after each dispatch is recorded: debugging and profiling look on by it.
         self.observers: list[Observer] = []
 
@@ -92,7 +102,7 @@ class Recorder(Gpu):
         kernel: str = "",
         ahead: bool = False,
         sized: bool = False,
-        sections: Sequence[tuple[str, int]] = (),
+        sections: Sequence[Section] = (),
     ) -> Pipeline:
         """Makes a pipeline, which is compiled in the background. A shader that does not compile is
         reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
@@ -101,7 +111,8 @@ class Recorder(Gpu):
         dispatches say after the ids how many words of each to bind, 0 for all of them.
 
         ``sections`` are the files that the code is joined from, each with its first line there, in
-        their order: an error is told by its place in one of them, and else in ``file``.
+        their order: an error is told by its place in one of them, and else in ``file``. It also
+        tells where the user's code has brought that file, or else has asked for the pipeline.
         """
         if self._closed:
             raise closed(label)
@@ -118,6 +129,7 @@ class Recorder(Gpu):
             "parameterBytes": 4 * len(parameter_format),
             "immediate": immediate,
             "sized": sized,
+            "recorded": "" if ahead else users_place(),
         }
         identity = self._recorder.createPipeline(json.dumps(spec), ahead)
         return Pipeline(
@@ -135,7 +147,7 @@ class Recorder(Gpu):
         bind of each), then parameters, in their order."""
         at = self._end
         end = at + pipeline.nbytes
-        if end > _RING_BYTES:
+        if end > self._most:
             self.flush()
             at, end = 0, pipeline.nbytes
         pipeline.pack_into(self._ring, at, pipeline.id, *fields)
@@ -170,7 +182,7 @@ class Recorder(Gpu):
         command, nbytes, pipeline, fields = packed
         at = self._end
         end = at + nbytes
-        if end > _RING_BYTES:
+        if end > self._most:
             self.flush()
             at, end = 0, nbytes
         self._bytes[at:end] = command
@@ -188,7 +200,7 @@ class Recorder(Gpu):
         self._transfer(_CLEAR, 1, buffer, at, nbytes)
 
     def _transfer(self, form: Struct, *words: int) -> None:
-        if self._end + form.size > _RING_BYTES:
+        if self._end + form.size > self._most:
             self.flush()
         form.pack_into(self._ring, self._end, *words)
         self._end += form.size
@@ -201,11 +213,17 @@ class Recorder(Gpu):
         if self._closed:
             raise closed("device")
         end, self._end = self._end, 0
-        lost = self._record(end >> 2)
+        said = self._record(end >> 2)
         while self._doomed:
             self._recorder.destroyBuffer(self._doomed.pop())
-        if lost:
+        if said == _LOST:
             self.raise_errors()
+        self.is_ahead = said == _AHEAD
+        # What is in the ring when it is found to be too much cannot be taken back either.
+        if self.is_ahead:
+            self._most = max(self._most // 2, _LEAST_BYTES)
+        else:
+            self._most = min(self._most * 2, _RING_BYTES)
 
     def submit(self) -> None:
         """Sends everything recorded so far to the GPU, without waiting."""
@@ -272,6 +290,11 @@ class Recorder(Gpu):
         with self._wait() as ticket:
             await self._recorder.synchronize(ticket)
 
+    async def catch_up(self) -> None:
+        """Waits until the GPU has done what was recorded; what it reported is left for others."""
+        await self._recorder.catchUp()
+        self.is_ahead = False
+
     @contextmanager
     def _wait(self) -> Iterator[int]:
         """A block that waits for the GPU, known to JavaScript by the ticket. Raises at its end
@@ -283,6 +306,8 @@ class Recorder(Gpu):
         except BaseException:
             self._recorder.stopWait(ticket)  # what was reported is for others to raise
             raise
+        self.is_ahead = False
+        self._most = _FIRST_BYTES
         self.raise_errors(ticket)
 
     def raise_errors(self, ticket: int | None = None) -> None:
@@ -297,6 +322,8 @@ class Recorder(Gpu):
                 self.is_short_of_memory = True
                 if "buffer" in report:
                     self.failed.add(report["buffer"])
+            if report["kind"] == "shader":
+                self.refused.add(report["pipeline"])
         self._told = max(self._told, reports[-1].get("number", 0))
         _raise(reports)
 
@@ -405,5 +432,6 @@ def _raise(reports: list[dict[str, Any]]) -> NoReturn:
             )
         raise OutOfMemory(op, message, first.get("requested"))
     if kind == "shader":
-        raise ShaderCompilation(op, message, first["file"], first["line"], first["column"])
+        place = first["file"], first["line"], first["column"]
+        raise ShaderCompilation(op, message, *place, first["recorded"])
     raise ValidationError(op, message)

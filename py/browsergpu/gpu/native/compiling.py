@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from struct import Struct
 from typing import Any
 
+from browsergpu.core.places import Section
 from browsergpu.gpu.native.bindings import Bindings, Layout
 from browsergpu.gpu.native.complaints import Complaint, of_shader
 
@@ -22,7 +23,7 @@ class Step:
 
     __slots__ = (
         "bindings", "failure", "future", "group_words", "handle", "label", "layout", "pack",
-        "pipeline", "uniform", "wanted",
+        "pipeline", "recorded", "uniform", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -35,6 +36,7 @@ class Step:
         self.pack = Struct(f"<{parameter_format}").pack if parameter_format else None
         self.uniform = uniform
         self.wanted = False
+        self.recorded = ""  # where
         self.future: Future[None] | None = None
         self.pipeline: Any = None
         self.handle: Any = None
@@ -59,7 +61,7 @@ class Compiler:
         entry_point: str,
         constants: Mapping[str, float],
         immediate_bytes: int,
-        sections: Sequence[tuple[str, int]],
+        sections: Sequence[Section],
     ) -> None:
         """Compiles a step's pipeline in the background."""
         layout = self._bindings.pipeline_layout(step.layout, immediate_bytes, step.uniform)
@@ -74,7 +76,7 @@ class Compiler:
         entry_point: str,
         constants: dict[str, float],
         layout: Any,
-        sections: list[tuple[str, int]],
+        sections: list[Section],
     ) -> None:
         started = time.perf_counter()
         if not self._is_dawn:
@@ -88,7 +90,7 @@ class Compiler:
             )
             step.handle = step.pipeline._internal
         except Exception as error:  # each engine has classes of its own
-            step.failure = of_shader(step.label, error, sections)
+            step.failure = of_shader(step.label, error, sections, step.recorded)
         # Without counting a moment twice where several are compiled side by side.
         now = time.perf_counter()
         self.milliseconds += 1e3 * (now - max(started, self._end))

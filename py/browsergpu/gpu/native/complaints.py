@@ -16,6 +16,7 @@ from browsergpu.core.errors import (
     ShaderCompilation,
     ValidationError,
 )
+from browsergpu.core.places import Section
 from browsergpu.gpu.port import closed, lost
 
 #: That nobody was told yet; further ones are dropped.
@@ -91,12 +92,14 @@ class Complaints:
         yield from self._waits.values()
 
 
-def of_shader(op: str, error: Exception, sections: list[tuple[str, int]]) -> Complaint:
+def of_shader(op: str, error: Exception, sections: list[Section], recorded: str) -> Complaint:
     """What the engine says of a shader, with its place in one of the files that it is of."""
     text = str(error)
     place = next((found for pattern in _PLACES if (found := pattern.search(text))), None)
     line, column = map(int, place.groups()) if place else (0, 0)
-    file, begin = next((one for one in reversed(sections) if one[1] <= line), sections[0])
+    section = next((one for one in reversed(sections) if one[1] <= line), sections[0])
+    file, begin = section[:2]
+    by_whom = section[2] if len(section) == 3 else recorded
     said = [part.strip() for part in text.splitlines() if "error" in part.lower()]
     message = said[-1] if said and place else text
-    return lambda: ShaderCompilation(op, message, file, line and line - begin + 1, column)
+    return lambda: ShaderCompilation(op, message, file, line and line - begin + 1, column, by_whom)

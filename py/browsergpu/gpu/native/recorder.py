@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from browsergpu.core.errors import DeviceError, OutOfMemory
+from browsergpu.core.places import Section, users_place
 from browsergpu.gpu.native.adapters import features_of, limits_of
 from browsergpu.gpu.native.bindings import Bindings
 from browsergpu.gpu.native.clock import Clock, Profile
@@ -77,6 +78,8 @@ class Recorder(Gpu):
         )
         self.failed: set[int] = set()
         self.is_short_of_memory = False
+        self.refused: set[int] = set()
+        self.is_ahead = False  # always: nothing is held up here
         self.observers: list[Observer] = []
         self.loss: list[int] = [0]
 
@@ -96,7 +99,7 @@ class Recorder(Gpu):
         kernel: str = "",
         ahead: bool = False,
         sized: bool = False,
-        sections: Sequence[tuple[str, int]] = (),
+        sections: Sequence[Section] = (),
     ) -> Pipeline:
         """Makes a pipeline, which is compiled in the background."""
         with self._lock:
@@ -107,6 +110,7 @@ class Recorder(Gpu):
             step = Step(label, layout, sized, parameter_format, uniform)
             step.wanted = not ahead
             immediate_bytes = nbytes if immediate else 0
+            step.recorded = "" if ahead else users_place()
             given = list(sections) or [(file, 1)]
             self._compiler.start(step, code, entry_point, constants, immediate_bytes, given)
             self._steps.append(step)
@@ -126,6 +130,7 @@ class Recorder(Gpu):
             step.future = None
         if step.failure is not None:
             self._complaints.note(step.failure)
+            self.refused.add(self._steps.index(step))
         step.wanted = True
         return step.failure is None
 
@@ -449,6 +454,16 @@ class Recorder(Gpu):
         else:
             self._complaints.note_failure(op, error)
             self.is_short_of_memory |= isinstance(error, MemoryError)
+
+    async def catch_up(self) -> None:
+        """Waits until the GPU has done what was recorded; what it reported is left for others."""
+
+        def work() -> None:
+            with self._lock:
+                self._submit()
+                self._done()
+
+        await without_the_loop(work)
 
     # -- timing ----------------------------------------------------------------------------------
 

@@ -30,13 +30,15 @@ Rule = Callable[[Types], tuple[Types, ElementType] | None]
 @dataclass(frozen=True, slots=True, eq=False)
 class Written:
     """WGSL that somebody wrote for one overload: ``body``, between the lines before it and those
-    after it, which begin with a line break; errors in it are told by ``file`` and its lines."""
+    after it, which begin with a line break; errors in it are told by ``file`` and its lines, and
+    where it was first ``recorded``."""
 
     file: str
     before: str
     body: str
     after: str
     expression: str
+    recorded: str
 
 
 @dataclass(frozen=True, eq=False)

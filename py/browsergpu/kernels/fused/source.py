@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from browsergpu.core.element_types import FLOAT16, TYPES, UINT32, ElementType
+from browsergpu.core.places import Section
 from browsergpu.kernels import shaders
 from browsergpu.kernels.fused import storage
 from browsergpu.kernels.fused.operations import Overload, Written, numbered
@@ -102,7 +103,7 @@ class Source:
     signature: str
     parameters: int
     #: What the code is joined from, by the first lines: what somebody wrote has a name of its own.
-    sections: tuple[tuple[str, int], ...]
+    sections: tuple[Section, ...]
     #: What the kernel does, in a few words.
     label: str
     #: Of what it writes and has computed as floats: the place among the bindings, the name, where
@@ -283,12 +284,13 @@ struct Params {{ {fields} }}
 {shaders.PARAMETERS}
 {functions}"""
         code += shaders.load(*self._includes)
-        sections = [(FILE, 1)]
+        sections: list[Section] = [(FILE, 1)]
         for one in self._written.values():
             code += one.before
             begin = code.count("\n") + 1
             code += one.body
-            sections += [(one.file, begin), (FILE, code.count("\n") + 2)]  # from the next line on
+            sections.append((one.file, begin, one.recorded))
+            sections.append((FILE, code.count("\n") + 2))  # from the next line on
             code += one.after
         names = [name for place in self._places if (name := name_of(self._tape[place]))]
         return Source(

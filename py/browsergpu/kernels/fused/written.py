@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from browsergpu.core.element_types import ElementType
+from browsergpu.core.places import users_place
 from browsergpu.kernels.fused.operations import Operation, Types, Written
 from browsergpu.kernels.fused.storage import WGSL
 
@@ -90,6 +91,7 @@ fn {function}({fours}at: u32) -> {WGSL[result]} {{
         body=body,
         after=after,
         expression=f"{function}({', '.join(f'{{{n}}}' for n in range(len(types)))}, i)",
+        recorded=users_place(),  # its kernels are made later
     )
 
 

@@ -143,6 +143,40 @@ def test_what_does_not_compile_is_told_by_its_line(bg: Any) -> None:
     assert (caught.value.file, caught.value.line, caught.value.column) == ("wrong", 2, 9)
 
 
+BROKEN = """
+@group(0) @binding(0) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(8) fn broken() { y[0] = unknown_here; }
+"""
+
+
+def in_a_file(name: str, code: str, **names: Any) -> None:
+    """Runs code that a traceback tells by a name."""
+    exec(compile(code, name, "exec"), {"__name__": "__main__", **names})
+
+
+@pytest.mark.provokes_errors
+def test_what_does_not_compile_is_told_by_who_has_recorded_it(bg: Any) -> None:
+    from browsergpu.errors import ShaderCompilation
+
+    def told(x: Any) -> str:
+        with pytest.raises(ShaderCompilation) as caught:
+            x.numpy()
+        assert f"(first recorded in {caught.value.recorded})" in str(caught.value)
+        return caught.value.recorded
+
+    raw, x = bg.RawKernel(BROKEN), bg.ones(3)
+    in_a_file("Cell 3", "\nraw(1, x)", raw=raw, x=x)
+    in_a_file("Cell 4", "raw(1, x)", raw=raw, x=x)
+    assert told(x) == "Cell 3, line 2"
+    in_a_file("Cell 5", "raw(1, x)", raw=raw, x=x)  # once more, as somebody tries again
+    assert told(x) == "Cell 5, line 1"
+    # An elementwise one is compiled when its values are wanted.
+    wrong = bg.ElementwiseKernel("T x", "T y", "y = x + unknown_there", "wrong_there")
+    names = {"wrong": wrong, "x": x}
+    in_a_file("Cell 6", "y = wrong(x)", **names)
+    assert told(wrong(x) + 1) == "Cell 6, line 1"
+
+
 def test_declarations_that_are_refused(bg: Any) -> None:
     for ins, outs, body, name in (
         ("x", "T y", "y = x", "k"), ("T x", "U y", "y = x", "k"), ("T x", "T x", "x = x", "k"),

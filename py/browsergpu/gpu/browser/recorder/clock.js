@@ -24,6 +24,11 @@ export function endTiming() {
   return ended;
 }
 
+// Whether something is: to wait in between would be timed, too.
+export function isTimed() {
+  return timing !== null || profile !== null;
+}
+
 // How the next pass is to be timed, where not each dispatch is.
 /** @returns {GPUComputePassDescriptor | undefined} */
 export function passTiming() {

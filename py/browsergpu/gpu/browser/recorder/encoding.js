@@ -7,6 +7,7 @@ import { counters } from "./counters.js";
 import { diagnose } from "./diagnosis.js";
 import { report, scoped, track } from "./errors.js";
 import { lost, unlessLost } from "./loss.js";
+import { isWorthSending, newPace, noteEncoded, noteSent } from "./pace.js";
 import { FIRST_PIPELINE, pipelines } from "./pipelines.js";
 import { noteSubmitted, queue } from "./queue.js";
 import { sendUniforms, uniformGroup, uniformOffset } from "./uniforms.js";
@@ -26,6 +27,7 @@ let lastGroup = null;
 // The pass's immediates, which stay as they are when the pipeline changes, and how many are set.
 const immediates = new Uint32Array(16);
 let immediateCount = 0;
+const copying = newPace();
 
 export function openEncoder() {
   return (encoder ??= device.createCommandEncoder({ label: "batch" }));
@@ -45,7 +47,7 @@ export function encodeWords(words, haveWaited) {
   batchWords.push(words);
   const { length } = words;
   for (let at = 0; at < length;) at = encodeOne(words, at, haveWaited);
-  if (batchDispatches >= options.dispatchesPerSubmit) submit();
+  if (batchDispatches >= options.dispatchesPerSubmit || isWorthSending()) submit();
 }
 
 // Returns where the next command begins.
@@ -84,6 +86,7 @@ function encodeOne(words, at, haveWaited) {
     setImmediates(pass, words, parametersAt, step.words);
   }
   pass.dispatchWorkgroups(words[at + 1], words[at + 2], words[at + 3]);
+  noteEncoded(step.pace, words[at + 1] * words[at + 2] * words[at + 3], haveWaited);
   counters.dispatches += 1;
   batchDispatches += 1;
   if (profile !== null) {
@@ -119,6 +122,7 @@ function encodeTransfer(words, at, id) {
     const entry = bufferOf(words[at + 1]);
     entry.batch = batch;
     openEncoder().clearBuffer(entry.buffer, words[at + 2], words[at + 3]);
+    noteEncoded(copying, words[at + 3], false);
     return at + 4;
   }
   const source = bufferOf(words[at + 1]);
@@ -126,6 +130,7 @@ function encodeTransfer(words, at, id) {
   source.batch = target.batch = batch;
   openEncoder().copyBufferToBuffer(
     source.buffer, words[at + 2], target.buffer, words[at + 4], words[at + 5]);
+  noteEncoded(copying, words[at + 5], false);
   return at + 6;
 }
 
@@ -141,6 +146,7 @@ export function submit(op = "submit", whenDropped = undefined) {
   batch += 1;
   batchDispatches = 0;
   sendUniforms();
+  noteSent();
   counters.submits += 1;
   scoped(op, () => queue.submit([open.finish()]), (error) => {
     whenDropped?.();

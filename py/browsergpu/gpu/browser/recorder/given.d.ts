@@ -47,8 +47,9 @@ interface SharedLayout {
 interface PipelineSpec {
   label: string;
   file: string;
-  /** The files that the code is joined from, each with its first line there. */
-  sections: [string, number][];
+  /** The files that the code is joined from, each with its first line there, and where the user's
+   * code has brought it, if that did. */
+  sections: Section[];
   code: string;
   entryPoint: string;
   /** "0r1w": per binding its number, then r (read-only storage), w (storage that is written too)
@@ -58,12 +59,29 @@ interface PipelineSpec {
   parameterBytes: number;
   immediate: boolean;
   sized: boolean;
+  /** Where the user's code has asked for it. */
+  recorded: string;
+}
+
+type Section = [file: string, first: number, recorded?: string];
+
+/** What is known of the time that commands of one kind take. */
+interface Pace {
+  /** Milliseconds of a workgroup, or of a byte that is copied; 0 while nothing is known. */
+  each: number;
+  /** Workgroups or bytes that were encoded and not sent. */
+  open: number;
+  /** Those that were sent, and are not known to be done. */
+  sent: number;
+  /** Commands that came while nothing was known. */
+  untimed: number;
 }
 
 /** A pipeline that Python knows by its id. */
 interface Step {
   label: string;
-  sections: [string, number][];
+  sections: Section[];
+  recorded: string;
   shared: SharedLayout;
   bindings: number;
   sized: boolean;
@@ -73,6 +91,7 @@ interface Step {
   /** Of parameters. */
   words: number;
   uniform: boolean;
+  pace: Pace;
   /** Null until it is compiled; of a refused one, null or invalid. */
   pipeline: GPUComputePipeline | null;
   /** Whether a command needs it. */

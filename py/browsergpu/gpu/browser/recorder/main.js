@@ -14,7 +14,7 @@
 // createRecorder(device, ring, options): what is global in a module is one recorder's own. A module
 // imports from those before it only:
 //   ring counters loss     the view on Python's memory; what was done; when the device is gone
-//   errors                 what the GPU reported, and which wait is told it
+//   errors pace            what the GPU reported, and which wait is told it; how far behind it is
 //   buffers layouts        tables of buffers and of layouts
 //   pipelines commands     the table of pipelines, how they compile; the form of the commands
 //   bindgroups             one per layout and buffers
@@ -44,7 +44,7 @@ import { dropIdleStaging, stagingBuffers } from "./staging.js";
 import { startTiming, stopTiming } from "./timing.js";
 import { destroyUniforms } from "./uniforms.js";
 import { dropUploads, uploads, write } from "./uploads.js";
-import { synchronize } from "./waiting.js";
+import { catchUp, synchronize } from "./waiting.js";
 
 // Destroys the idle staging buffers, and those for uploads once they have been used.
 function trimStaging() {
@@ -73,7 +73,7 @@ function statistics() {
 
 export default {
   createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopWait,
-  synchronize, takeErrors, draw, close, statistics, startTiming, stopTiming,
+  synchronize, catchUp, takeErrors, draw, close, statistics, startTiming, stopTiming,
   startProfile, stopProfile, createBufferChecked, abandonBuffer, labelBuffer, trimStaging,
   compiled: (/** @type {number} */ id) => unlessLost(pipelines[id - FIRST_PIPELINE].compiling),
   compileMs: () => compileMs,

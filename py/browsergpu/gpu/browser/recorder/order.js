@@ -1,10 +1,12 @@
 // The order of what Python asks for. Commands are encoded at once, unless a pipeline of theirs is
 // still being compiled: then they wait, and everything after them waits too.
 import { sendPartialReads } from "./chunks.js";
+import { isTimed } from "./clock.js";
 import { commands } from "./commands.js";
 import { batchDispatches, encodeWords, submit } from "./encoding.js";
 import { report, track } from "./errors.js";
 import { atTheEnd, lost, unlessLost } from "./loss.js";
+import { isAhead, noteAsked } from "./pace.js";
 import { addPipeline, compileNow, compiling, isCompiling } from "./pipelines.js";
 import { unfinishedDispatches } from "./queue.js";
 import { ringWords } from "./ring.js";
@@ -25,14 +27,18 @@ export function createPipeline(specJson, ahead) {
   return addPipeline(JSON.parse(specJson), ahead, encodeWaiting);
 }
 
-// Takes the first `end` words of the ring. Returns 1 when the device is lost, else 0.
+const LOST = 1;
+const AHEAD = 2;
+
+// Takes the first `end` words of the ring. Returns LOST when the device is, AHEAD when Python should
+// catchUp before it records more, else 0.
 /** @param {number} end */
 export function record(end) {
-  if (lost !== null) return 1;
+  if (lost !== null) return LOST;
   const words = ringWords().slice(0, end);
   if (waiting.length > 0 || (compiling > 0 && !isReady(words))) wait(words);
   else encode(words);
-  return 0;
+  return isAhead() && !isTimed() ? AHEAD : 0;
 }
 
 /** @param {Uint32Array<ArrayBuffer>} words */
@@ -52,7 +58,10 @@ function wait(words) {
   for (const { step } of commands(words)) {
     if (step === null) continue;
     if (step.failure !== null) report(...step.failure);
-    else if (!step.wanted) track(step.compiling);
+    else {
+      if (!step.wanted) track(step.compiling);
+      noteAsked(step.pace);
+    }
     step.wanted = true;
   }
   waiting.push({ words });

@@ -3,6 +3,7 @@
 import { counters } from "./counters.js";
 import { report, scoped, track } from "./errors.js";
 import { layoutFor, pipelineLayoutFor } from "./layouts.js";
+import { newPace } from "./pace.js";
 
 export const FIRST_PIPELINE = 16;
 
@@ -23,11 +24,11 @@ export function addPipeline(spec, ahead, compiled) {
   device.popErrorScope().catch(() => {});
   /** @type {Step} */
   const step = {
-    label: spec.label, sections: spec.sections, module, shared,
+    label: spec.label, sections: spec.sections, recorded: spec.recorded, module, shared,
     bindings: shared.bindings.length,
     sized: spec.sized, bindingWords: (spec.sized ? 2 : 1) * shared.bindings.length,
     keyWidth: 2 ** Math.floor(53 / shared.bindings.length),
-    words: spec.parameterBytes / 4, uniform, pipeline: null, wanted: !ahead,
+    words: spec.parameterBytes / 4, uniform, pace: newPace(), pipeline: null, wanted: !ahead,
     refused: false, failure: null,
     compiling: Promise.resolve(),
     descriptor: {
@@ -84,15 +85,18 @@ async function refuse(step, message) {
   if (info === null) return; // the device is lost
   const first = info.messages.find((m) => m.type === "error");
   const place = { ...fileAndLine(step, first?.lineNum ?? 0), column: first?.linePos ?? 0 };
-  step.failure = ["shader", label, first?.message ?? message, place];
+  const pipeline = pipelines.indexOf(step) + FIRST_PIPELINE;
+  step.failure = ["shader", label, first?.message ?? message, { ...place, pipeline }];
   if (step.wanted) report(...step.failure);
 }
 
-// Where a line of a step's code comes from. Line 0 stands for no line.
+// Where a line of a step's code comes from, and which line of Python has brought it. Line 0 stands
+// for no line.
 /** @param {Step} step @param {number} line */
-function fileAndLine({ sections }, line) {
-  const [file, begin] = sections.findLast(([, first]) => first <= line) ?? sections[0];
-  return { file, line: line && line - begin + 1 };
+function fileAndLine(step, line) {
+  const { sections } = step;
+  const [file, begin, recorded] = sections.findLast(([, first]) => first <= line) ?? sections[0];
+  return { file, line: line && line - begin + 1, recorded: recorded || step.recorded };
 }
 
 // ---- how long it takes ----

@@ -1,5 +1,6 @@
 // The device's queue, and how far the GPU is known to be with what was sent to it.
 import { lost, lostSoon, unlessLost } from "./loss.js";
+import { noteDone } from "./pace.js";
 
 export const { queue } = device;
 let submitted = 0; // dispatches sent to the GPU
@@ -18,9 +19,15 @@ async function watch() {
   while (finished < submitted && lost === null) {
     const until = submitted;
     await queue.onSubmittedWorkDone().catch(() => {});
-    finished = Math.max(finished, until); // a wait may know of more
+    noteFinished(until);
   }
   isWatching = false;
+}
+
+/** @param {number} until */
+function noteFinished(until) {
+  finished = Math.max(finished, until); // another wait may know of more
+  if (finished === submitted) noteDone();
 }
 
 // Resolves when the GPU has done what was sent to it.
@@ -29,7 +36,7 @@ export async function submittedWorkDone() {
   const until = submitted;
   try {
     await unlessLost(queue.onSubmittedWorkDone());
-    finished = Math.max(finished, until);
+    noteFinished(until);
   } catch {
     await lostSoon();
   }

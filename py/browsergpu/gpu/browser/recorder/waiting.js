@@ -2,6 +2,7 @@
 import { submit } from "./encoding.js";
 import { beginWait, settle } from "./errors.js";
 import { encoded } from "./order.js";
+import { noteWaiting } from "./pace.js";
 import { submittedWorkDone } from "./queue.js";
 
 /** @param {number} ticket */
@@ -11,4 +12,13 @@ export async function synchronize(ticket) {
   submit();
   await submittedWorkDone();
   await settle();
+}
+
+// Until the GPU has done what was recorded. It says nothing of errors, which others wait for.
+export async function catchUp() {
+  await encoded();
+  noteWaiting(true);
+  submit();
+  await submittedWorkDone();
+  noteWaiting(false);
 }
