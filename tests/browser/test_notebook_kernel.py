@@ -188,6 +188,42 @@ def test_a_kernel_that_cannot_start_says_why_and_can_be_tried_again(
     assert notebook.page.evaluate("browsergpu.run('1 + 1')") == "2"
 
 
+def test_a_browser_that_keeps_nothing_boots(new_page: Callable[..., Page], site_url: str) -> None:
+    """As in some private windows."""
+    notebook = NotebookPage(new_page(), site_url)
+    notebook.page.route(
+        "**/kernel/kept.js",
+        lambda route: route.fulfill(
+            body=route.fetch().text().replace("caches.open(kind)", "null.refused"),
+            content_type="text/javascript",
+        ),
+    )
+    notebook.open()
+    assert notebook.page.evaluate("browsergpu.run('1 + 1')") == "2"
+
+
+@pytest.mark.parametrize("spoilt", ["nothing", "zeros"])
+def test_what_was_kept_and_is_spoilt_is_made_anew(
+    new_page: Callable[..., Page], site_url: str, spoilt: str
+) -> None:
+    page = new_page(visited=True)
+    page.goto(f"{site_url}/favicon.svg")
+    page.evaluate(
+        """async (size) => {
+          for (const name of await caches.keys()) {
+            const cache = await caches.open(name);
+            for (const key of await cache.keys()) {
+              await cache.put(key, new Response(new Uint8Array(size)));
+            }
+          }
+        }""",
+        0 if spoilt == "nothing" else 1 << 20,
+    )
+    notebook = NotebookPage(page, site_url)
+    notebook.open()
+    assert notebook.page.evaluate("browsergpu.run('1 + 1')") == "2"
+
+
 def test_boot_shows_what_is_loading_and_how_much(
     new_page: Callable[..., Page], site_url: str
 ) -> None:

@@ -12,7 +12,8 @@ SLOW = [
     *(
         f"{_BROWSER}{name}.py"
         for name in (
-            "test_storage", "test_bench", "test_jupyterlite", "test_leaks", "test_gpu_crash",
+            "test_storage", "test_marimo", "test_jupyterlite", "test_bench", "test_leaks",
+            "test_gpu_crash", "test_notebook_queue", "test_accessibility",
             "test_tuning", "test_notebook_documents", "test_notebook_kernel",
             "test_notebook_shell", "test_notebook_tour", "test_notebook_files",
             "test_accessibility", "test_marimo",

@@ -8,7 +8,11 @@ export async function openKept(kind, sources) {
   if (!("caches" in self)) return null;
   const digest = await crypto.subtle.digest("SHA-256", await new Blob(sources).arrayBuffer());
   const key = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0"));
-  return new Kept(await caches.open(kind), `/kept/${key.join("")}`);
+  try {
+    return new Kept(await caches.open(kind), `/kept/${key.join("")}`);
+  } catch {
+    return null; // as in some browsers' private windows
+  }
 }
 
 class Kept {

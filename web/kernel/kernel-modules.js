@@ -48,8 +48,8 @@ class KernelModules {
       pyodide.FS.writeFile(`${FOLDER}/notebook_kernel/${name}.py`, this.#texts[i]));
     pyodide.runPython(`import sys; sys.path.append("${FOLDER}")`);
     const bytecode = pyodide.pyimport("notebook_kernel.bytecode");
-    if (this.#archive) bytecode.restore(this.#archive);
-    else if (this.#place) this.#finish = bytecode.record();
+    const isThere = this.#archive && bytecode.restore(this.#archive);
+    if (!isThere && this.#place) this.#finish = bytecode.record();
     bytecode.destroy();
   }
 

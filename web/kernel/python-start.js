@@ -51,6 +51,7 @@ export async function startPython(lockFile, memory, packages) {
   } catch (error) {
     console.info(`Python starts anew: ${error}`);
     await memory.place.clear();
+    memory.bytes = null;
     return start();
   }
 }

@@ -46,7 +46,9 @@ async function boot({ interruptBuffer, answerBuffer }) {
   const homeFiles = readKept();
   post({ type: "boot", stage: "Looking up the files" });
   const files = await bootFiles();
-  const [modules, memory] = await Promise.all([readModules(files), readMemory(files.lockFile)]);
+  const reading = readModules(files);
+  reading.catch(() => {}); // whoever awaits it below hears of it
+  const memory = await readMemory(files.lockFile);
   // What comes from the browser's cache needs no progress, and is faster unwatched.
   const downloads = memory?.bytes ? null
     : watchDownloads(await bootSizes(files), (progress) => post({ type: "boot", ...progress }));
@@ -63,6 +65,7 @@ async function boot({ interruptBuffer, answerBuffer }) {
   home = new HomeFolder(pyodide.FS, HOME, await homeFiles, (files) => post({ type: "files", files }));
   interruption = new Interruption(pyodide, interruptBuffer);
   answers = new Answers(answerBuffer);
+  const modules = await reading;
   modules.install(pyodide);
   const module = pyodide.pyimport("notebook_kernel.runner");
   runner = module.start((text) => post(JSON.parse(text)), interruption, answers,

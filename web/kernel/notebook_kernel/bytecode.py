@@ -19,13 +19,14 @@ HEADER = 16
 UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)
 
 
-def restore(archive: Any) -> None:
-    """Put the kept files, a JavaScript buffer, to their places; a damaged one is passed over."""
+def restore(archive: Any) -> bool:
+    """Put the kept files, a JavaScript buffer, to their places; False where it is damaged."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive.to_py())) as kept:
             kept.extractall("/")
     except zipfile.BadZipFile:
-        pass
+        return False
+    return True
 
 
 def record() -> Callable[[], bytes]:
