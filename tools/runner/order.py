@@ -16,7 +16,6 @@ SLOW = [
             "test_gpu_crash", "test_notebook_queue", "test_accessibility",
             "test_tuning", "test_notebook_documents", "test_notebook_kernel",
             "test_notebook_shell", "test_notebook_tour", "test_notebook_files",
-            "test_accessibility", "test_marimo",
         )
     ),
     *(
