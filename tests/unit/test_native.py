@@ -66,6 +66,21 @@ print(asyncio.run(cell()))
     assert done.stdout.strip() == "(6.0, [1, 2, 3, 4], [0, 2, 4, 6])", done.stderr
 
 
+def test_waiting_within_a_wait_does_not_hang() -> None:
+    """Memory for a large result is asked for while a notebook's cell waits for the result."""
+    code = """
+import asyncio
+import browsergpu as bg
+
+async def cell():
+    return float((bg.ones(1 << 20) * 2).numpy().sum())
+
+print(asyncio.run(cell()))
+"""
+    done = run("-c", code)
+    assert done.stdout.strip() == str(2.0 * (1 << 20)), done.stderr
+
+
 def test_from_several_threads() -> None:
     code = """
 from concurrent.futures import ThreadPoolExecutor

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from browsergpu.core.errors import DeviceLost, NotInitialized
+from browsergpu.core.errors import DeviceLost, NotInitialized, OutOfMemory
 from browsergpu.core.places import Section
 from browsergpu.gpu.program import BoundStep
 
@@ -90,6 +90,14 @@ class Gpu(Protocol):
     ) -> None:
         """Records a program's steps on the buffers of those ids; ``late`` are the parameters that
         its open steps still need."""
+        for pipeline, grid, pick, fields, is_open in steps:
+            if pipeline is None:
+                source, target = pick(ids)
+                self.copy(source, 0, target, 0, *fields)  # type: ignore[arg-type]
+            elif is_open:
+                self.dispatch(pipeline, *grid, *pick(ids), *fields, *late)
+            else:
+                self.dispatch(pipeline, *grid, *pick(ids), *fields)
 
     def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Any:
         """A dispatch, which needs no other parameters, on the buffers of those ids: what
@@ -192,6 +200,7 @@ class Gpu(Protocol):
     @property
     def is_lost(self) -> bool:
         """Whether the device is known to be gone."""
+        return self.loss[0] != 0
 
     @property
     def closed(self) -> bool:
@@ -215,3 +224,13 @@ def lost(op: str, reason: str = "") -> DeviceLost:
 def closed(op: str) -> NotInitialized:
     """The error for a call on a device that was closed."""
     return NotInitialized(op, "the device is closed; init() or Device.request() opens one")
+
+
+def no_room(op: str, label: str, requested: int, why: str) -> OutOfMemory:
+    """The error for a buffer that the GPU has no room for."""
+    return OutOfMemory(
+        op,
+        f"the GPU has no room for the {requested} bytes of buffer {label!r} ({why}); free it, and "
+        "others that are no longer needed",
+        requested,
+    )

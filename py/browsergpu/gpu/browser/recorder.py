@@ -23,7 +23,7 @@ from browsergpu.core.errors import (
 )
 from browsergpu.core.places import Section, users_place
 from browsergpu.gpu.browser import interop as _js
-from browsergpu.gpu.port import Gpu, Observer, Pipeline, closed, lost
+from browsergpu.gpu.port import Gpu, Observer, Pipeline, closed, lost, no_room
 from browsergpu.gpu.program import BoundStep
 
 # Few, so that the GPU starts early and little is left to do at the end: a submit costs 20 µs, a
@@ -154,20 +154,6 @@ class Recorder(Gpu):
         self._end = end
         for observer in self.observers:
             observer(pipeline, fields)
-
-    def run(
-        self, steps: Sequence[BoundStep], ids: tuple[int, ...], late: tuple[float, ...] = ()
-    ) -> None:
-        """Records a program's steps on the buffers of those ids; ``late`` are the parameters that
-        its open steps still need."""
-        for pipeline, grid, pick, fields, is_open in steps:
-            if pipeline is None:
-                source, target = pick(ids)
-                self.copy(source, 0, target, 0, *fields)  # type: ignore[arg-type]
-            elif is_open:
-                self.dispatch(pipeline, *grid, *pick(ids), *fields, *late)
-            else:
-                self.dispatch(pipeline, *grid, *pick(ids), *fields)
 
     def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Packed:
         """A dispatch on the buffers of those ids, for :meth:`repeat`."""
@@ -395,11 +381,6 @@ class Recorder(Gpu):
         return int(self._recorder.unfinished())
 
     @property
-    def is_lost(self) -> bool:
-        """Whether the device is known to be gone."""
-        return self.loss[0] != 0
-
-    @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
         return self._closed
@@ -426,11 +407,8 @@ def _raise(reports: list[dict[str, Any]]) -> NoReturn:
         raise closed(op)
     if kind == "out-of-memory":
         if "buffer" in first:
-            message = (
-                f"the GPU has no room for the {first['requested']} bytes of buffer "
-                f"{first['label']!r} ({message}); free it, and others that are no longer needed"
-            )
-        raise OutOfMemory(op, message, first.get("requested"))
+            raise no_room(op, first["label"], first["requested"], message)
+        raise OutOfMemory(op, message)
     if kind == "shader":
         place = first["file"], first["line"], first["column"]
         raise ShaderCompilation(op, message, *place, first["recorded"])

@@ -77,8 +77,8 @@ def chosen_adapter(op: str, config: BackendConfig) -> AdapterInfo:
     if config.adapter_index is not None:
         return _adapter(op, config.adapter_index, "adapter_index")
     if config.power_preference == "low-power":
-        for info in adapters():
-            if _kind(fresh_adapter(info)) == "IntegratedGPU":
+        for info, adapter in zip(adapters(), _ask(), strict=True):
+            if _kind(adapter) == "IntegratedGPU":
                 return info
     return _adapter(op, 0)
 

@@ -22,8 +22,8 @@ class Step:
     """One kernel in one configuration, being compiled or compiled."""
 
     __slots__ = (
-        "bindings", "failure", "future", "group_words", "handle", "label", "layout", "pack",
-        "pipeline", "recorded", "uniform", "wanted",
+        "failure", "future", "group_words", "handle", "label", "layout", "pack",
+        "pipeline", "recorded", "uniform",
     )  # fmt: skip
 
     def __init__(
@@ -31,11 +31,9 @@ class Step:
     ) -> None:
         self.label = label
         self.layout = layout
-        self.bindings = len(layout.numbers)
-        self.group_words = self.bindings * (2 if sized else 1)
+        self.group_words = len(layout.numbers) * (2 if sized else 1)
         self.pack = Struct(f"<{parameter_format}").pack if parameter_format else None
         self.uniform = uniform
-        self.wanted = False
         self.recorded = ""  # where
         self.future: Future[None] | None = None
         self.pipeline: Any = None

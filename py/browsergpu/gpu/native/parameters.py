@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-SLOTS = 256
+_SLOTS = 256  # more dispatches than a batch has
 _SLOT_BYTES = 1024  # what a fused kernel of the most operations, each with a number, may need
 
 
@@ -12,7 +12,7 @@ class Parameters:
     """The uniform buffer of one device. Its slots belong to the open batch."""
 
     def __init__(self, device: Any, layout: Any, usage: Any) -> None:
-        size = SLOTS * _SLOT_BYTES
+        size = _SLOTS * _SLOT_BYTES
         self._queue = device.queue
         self._staging = bytearray(size)
         self._used = 0
@@ -23,11 +23,6 @@ class Parameters:
         self.group = device.create_bind_group(
             layout=layout, entries=[{"binding": 0, "resource": resource}]
         )
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the batch must be submitted before the next one fits."""
-        return self._used == SLOTS
 
     def place(self, data: bytes) -> int:
         """Takes a slot for these parameters; gives its offset."""

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from browsergpu.core.errors import DeviceError, OutOfMemory
+from browsergpu.core.errors import DeviceError
 from browsergpu.core.places import Section, users_place
 from browsergpu.gpu.native.adapters import features_of, limits_of
 from browsergpu.gpu.native.bindings import Bindings
@@ -22,7 +22,7 @@ from browsergpu.gpu.native.engine import Engine
 from browsergpu.gpu.native.parameters import Parameters
 from browsergpu.gpu.native.transfers import Transfers
 from browsergpu.gpu.native.waiting import without_the_loop
-from browsergpu.gpu.port import Gpu, Observer, Pipeline
+from browsergpu.gpu.port import Gpu, Observer, Pipeline, no_room
 from browsergpu.gpu.program import BoundStep
 
 _DISPATCHES_PER_SUBMIT = 64
@@ -51,13 +51,13 @@ class Recorder(Gpu):
         # wgpu-native forgets immediates whenever the pipeline changes; they are set each time here.
         self.has_immediates = self.limits.get("maxImmediateSize", 0) >= 64
         self._usage = api.BufferUsage
-        self._stage = api.ShaderStage.COMPUTE
         self._per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._buffers: dict[int, Any] = {}
         self._steps: list[Step] = []
-        self._bindings = Bindings(device, self._stage, self._buffers)
+        self._wanted: list[Step] = []  # that the next wait tells of
+        self._bindings = Bindings(device, api.ShaderStage.COMPUTE, self._buffers)
         self._compiler = Compiler(device, self._bindings, is_dawn=engine.is_dawn)
         self._clock = Clock(device, api.BufferUsage)
         self._transfers = Transfers(device, api)
@@ -108,12 +108,13 @@ class Recorder(Gpu):
             uniform = nbytes > 0 and not immediate
             layout = self._bindings.layout(signature)
             step = Step(label, layout, sized, parameter_format, uniform)
-            step.wanted = not ahead
             immediate_bytes = nbytes if immediate else 0
             step.recorded = "" if ahead else users_place()
             given = list(sections) or [(file, 1)]
             self._compiler.start(step, code, entry_point, constants, immediate_bytes, given)
             self._steps.append(step)
+            if not ahead:
+                self._wanted.append(step)
             identity = len(self._steps) - 1
         return Pipeline(identity, label, 0, _not_packed, kernel, code if sized else "")
 
@@ -131,7 +132,6 @@ class Recorder(Gpu):
         if step.failure is not None:
             self._complaints.note(step.failure)
             self.refused.add(self._steps.index(step))
-        step.wanted = True
         return step.failure is None
 
     # -- recording -------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class Recorder(Gpu):
 
     def _dispatch(self, step: Step, fields: tuple[Any, ...]) -> None:
         if self._batch == 0:
-            self._begin_batch()
+            self.flush()
         profile = self._clock.profile
         if (step.handle is None or step.future is not None) and not self._usable(step):
             if profile is not None:
@@ -192,19 +192,6 @@ class Recorder(Gpu):
             self._parameters = Parameters(self._device, self._bindings.parameters, self._usage)
         self._pass.set_bind_group(1, self._parameters.group, [self._parameters.place(data)])
 
-    def run(
-        self, steps: Sequence[BoundStep], ids: tuple[int, ...], late: tuple[float, ...] = ()
-    ) -> None:
-        """Records a program's steps on the buffers of those ids."""
-        for pipeline, grid, pick, fields, is_open in steps:
-            if pipeline is None:
-                source, target = pick(ids)
-                self.copy(source, 0, target, 0, int(fields[0]))
-            elif is_open:
-                self.dispatch(pipeline, *grid, *pick(ids), *fields, *late)
-            else:
-                self.dispatch(pipeline, *grid, *pick(ids), *fields)
-
     def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Packed:
         """A dispatch on the buffers of those ids, for :meth:`repeat`."""
         return Packed(step.pipeline, (*step.grid, *step.pick(ids), *step.fields))
@@ -227,7 +214,7 @@ class Recorder(Gpu):
 
     def _transfer(self) -> Any:
         if self._batch == 0:
-            self._begin_batch()
+            self.flush()
         self._end_pass()
         self._counters["copies"] += 1
         self._batch += 1
@@ -244,10 +231,6 @@ class Recorder(Gpu):
         with self._lock:
             self.flush()
             self._submit()
-
-    def _begin_batch(self) -> None:
-        self._check("device")
-        self._destroy_doomed()
 
     def _check(self, op: str) -> None:
         if self._complaints.closed or self._complaints.lost:
@@ -327,11 +310,8 @@ class Recorder(Gpu):
             error = self._make(identity, nbytes, label)
             if error is None:
                 return
-            message = (
-                f"the GPU has no room for the {requested} bytes of buffer {label!r} ({error}); "
-                "free it, and others that are no longer needed"
-            )
-            self._complaints.note(lambda: OutOfMemory(op, message, requested))
+            message = str(error)
+            self._complaints.note(lambda: no_room(op, label, requested, message))
             self.is_short_of_memory = True
             self.failed.add(identity)
             # In its place, so that what is recorded on it meanwhile has something to work on.
@@ -435,8 +415,9 @@ class Recorder(Gpu):
 
     def _send(self) -> None:
         """Submits, after all that is wrong with shaders has been noted."""
-        for step in self._steps:
-            if step.wanted and step.future is not None:
+        wanted, self._wanted = self._wanted, []
+        for step in wanted:
+            if step.future is not None:
                 self._usable(step)
         self._submit()
 
@@ -556,11 +537,6 @@ class Recorder(Gpu):
         """Commands that the GPU is not known to have finished."""
         self.flush()
         return self._batch + self._sent
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the device is known to be gone."""
-        return self.loss[0] != 0
 
     @property
     def closed(self) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 T = TypeVar("T")
 
-_own = threading.local()
+_here = threading.local()
+_ours: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
 
 def can_block() -> bool:
@@ -24,33 +26,32 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
         asyncio.get_running_loop()
     except RuntimeError:
         return _loop().run_until_complete(coroutine)
-    # A notebook's loop runs in this thread, and cannot wait for itself.
-    return asyncio.run_coroutine_threadsafe(coroutine, _beside()).result()
+    # A loop cannot wait for itself: a notebook's, or ours while what it runs waits in turn.
+    with ThreadPoolExecutor(1, thread_name_prefix="browsergpu") as beside:
+        return beside.submit(_run, coroutine).result()
 
 
 async def without_the_loop(work: Callable[[], T]) -> T:
     """Does work that blocks; a loop that is not one of ours goes on meanwhile."""
-    running = asyncio.get_running_loop()
-    if running is getattr(_own, "loop", None) or (_is_beside(running)):
+    if asyncio.get_running_loop() in _ours:
         return work()
     return await asyncio.to_thread(work)
 
 
+def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+    with asyncio.Runner(loop_factory=_new_loop) as runner:
+        return runner.run(coroutine)
+
+
 def _loop() -> asyncio.AbstractEventLoop:
     """This thread's, which runs while something is waited for."""
-    if getattr(_own, "loop", None) is None:
-        _own.loop = asyncio.new_event_loop()
-    loop: asyncio.AbstractEventLoop = _own.loop
+    if getattr(_here, "loop", None) is None:
+        _here.loop = _new_loop()
+    loop: asyncio.AbstractEventLoop = _here.loop
     return loop
 
 
-@cache
-def _beside() -> asyncio.AbstractEventLoop:
-    """One that runs for ever, in a thread of its own."""
+def _new_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, daemon=True, name="browsergpu").start()
+    _ours.add(loop)
     return loop
-
-
-def _is_beside(loop: asyncio.AbstractEventLoop) -> bool:
-    return _beside.cache_info().currsize > 0 and loop is _beside()
