@@ -11,7 +11,14 @@ from browsergpu.api.wasm_backend.contract import ComputeBackend
 from browsergpu.array import protocols as _protocols  # noqa: F401
 from browsergpu.array.array import VERSIONS, Array
 from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
-from browsergpu.array.context import init, init_async, use
+from browsergpu.array.context import (
+    default_device,
+    devices,
+    devices_async,
+    init,
+    init_async,
+    use,
+)
 from browsergpu.array.device_array import DeviceArray
 from browsergpu.array.functions.constants import (
     bool,
@@ -320,6 +327,9 @@ __all__ = [
     "count_nonzero",
     "cumulative_prod",
     "cumulative_sum",
+    "default_device",
+    "devices",
+    "devices_async",
     "diff",
     "divide",
     "download",

@@ -240,5 +240,12 @@ def full_node(tape: Tape, shape: Shape, kind: ElementType, number: Any) -> Node:
     return window.add_value(kind, window.number(kind, words))
 
 
+def same_device(op: str, *arrays: Any) -> None:
+    """Raises InvalidType, a TypeError, for arrays of two devices; what is no array may be among
+    them."""
+    if len({id(x.tape) for x in arrays if isinstance(x, Value)}) > 1:
+        raise _other_device(op)
+
+
 def _other_device(op: str) -> InvalidType:
     return InvalidType(op, "arrays", "arrays of two devices", "arrays on one device")

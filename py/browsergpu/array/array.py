@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.array import indexing, reading, views
 from browsergpu.array.apply import binary, cast_to, in_place, unary
+from browsergpu.array.context import device_of
 from browsergpu.array.methods import Methods
 from browsergpu.array.uploading import element_type
 from browsergpu.array.value import Value
@@ -213,14 +214,14 @@ class Array(Value, Methods):
         return reading.HOST
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
-        """The array on a device: itself on its own one, else a copy, which waits."""
+        """The array on a device, or on the one of a number: itself on its own one, else a copy,
+        which waits."""
         if stream is not None:
             raise InvalidArgument("to_device", "stream", stream, "None, as WebGPU has no streams")
-        if device is self.device:
+        found = device_of("to_device", device)
+        if found is self.device:
             return self
-        if not isinstance(device, Device):
-            raise InvalidArgument("to_device", "device", device, "a Device")
-        return self._protocols.loaded(self.numpy(), device)  # type: ignore[no-any-return]
+        return self._protocols.loaded(self.numpy(), found)  # type: ignore[no-any-return]
 
     def __copy__(self) -> Array:
         return self.like(self.node)

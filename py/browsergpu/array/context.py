@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from threading import RLock
 from typing import Any
 
 from browsergpu.array.lazy.tape import Tape, tape_of
 from browsergpu.core.errors import InvalidArgument, NoAdapter, NotInitialized
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
+from browsergpu.gpu.adapter_info import AdapterInfo
 
 _current: list[Tape] = []
+_by_number: dict[int, Device] = {}  # those that were opened here, by their adapter's number
+_opening = RLock()
 
 
 def use(device: Any) -> Device:
@@ -25,7 +30,8 @@ async def init_async(**options: Any) -> Device:
     """Opens the GPU for arrays, where Python cannot block: ``await browsergpu.init_async()``.
     ``options`` are fields of BackendConfig. On an open one does nothing."""
     if not _current or _current[0].device.is_closed:
-        use(await Device.request(**options))
+        device = use(await Device.request(**options))
+        _by_number.setdefault(device.adapter.index, device)
     return _current[0].device
 
 
@@ -36,15 +42,64 @@ def init(**options: Any) -> Device:
     return platform.block_on(init_async(**options), "init")
 
 
+async def devices_async() -> tuple[Device, ...]:
+    """:func:`devices` for callers that cannot block."""
+    return tuple([await _opened(info) for info in _gpus(await platform.enumerate_adapters_async())])
+
+
+def devices() -> tuple[Device, ...]:
+    """The GPUs, best first, each opened; in a page there is one. Those in software are left out
+    where there is another. Waits. Raises NoAdapter where there is no WebGPU."""
+    return platform.block_on(devices_async(), "devices")
+
+
+def default_device(device: Any = None) -> Device:
+    """Makes new arrays on one of :func:`devices`, which its number may stand for, from now on; with
+    no argument it stays the same. Gives it. Raises InvalidArgument for what is no device."""
+    return current().device if device is None else use(device_of("default_device", device))
+
+
+def device_of(op: str, device: Any) -> Device:
+    """The device that an argument names, which may be the number of one of :func:`devices`."""
+    if isinstance(device, Device):
+        return device
+    if isinstance(device, int) and not isinstance(device, bool):
+        known = _open_on(device)
+        if known is not None:
+            return known
+        found = devices()
+        if 0 <= device < len(found):
+            return found[device]
+        raise InvalidArgument(op, "device", device, f"one of the {len(found)} devices, or None")
+    raise InvalidArgument(op, "device", device, "a Device, its number, or None")
+
+
+def _open_on(number: int) -> Device | None:
+    """The open device on the adapter of a number: the one in use, where it is there."""
+    in_use = [tape.device for tape in _current if tape.device.adapter.index == number]
+    found = [*in_use, *(one for one in [_by_number.get(number)] if one is not None)]
+    return next((one for one in found if not one.is_closed), None)
+
+
+async def _opened(info: AdapterInfo) -> Device:
+    known = _open_on(info.index)
+    if known is None or known.adapter.names != info.names:
+        known = _by_number[info.index] = await Device.request(adapter_index=info.index)
+    return known
+
+
+def _gpus(found: Sequence[AdapterInfo]) -> Sequence[AdapterInfo]:
+    return [info for info in found if info.device_type == "gpu"] or found
+
+
 def current(device: Any = None) -> Tape:
     """The tape of a device that an argument names, or of the one that new arrays are made on, which
     is opened where there is none. Raises NotInitialized where that cannot be waited for."""
     if device is not None:
-        if not isinstance(device, Device):
-            raise InvalidArgument("device", "device", device, "a Device, or None")
-        return tape_of(device)
+        return tape_of(device_of("device", device))
     if not _current or _current[0].device.is_closed:
         if not platform.can_block():
             raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
-        init()
+        with _opening:  # threads that come together get one device
+            init()
     return _current[0]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.array import views
-from browsergpu.array.apply import resolve
+from browsergpu.array.apply import resolve, same_device
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape, Window
 from browsergpu.array.numbers import words_of
@@ -107,6 +107,7 @@ def _is_first(shape: Shape, axis: int) -> bool:
 def _checked(x: Value, axis: int, array: Any) -> Value:
     """An index array on the GPU; one from the host with its indices checked."""
     extent = x.node.shape[axis]
+    same_device("index", x, array)
     if isinstance(array, Value):
         if extent == 0 and 0 not in array.node.shape:
             raise InvalidIndex("index", "key", "an array", f"no index, as axis {axis} has none")

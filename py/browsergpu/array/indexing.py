@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.array import gathering, masking, overwriting, scattering, views
-from browsergpu.array.apply import cast_to, packed
+from browsergpu.array.apply import cast_to, packed, same_device
 from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
@@ -162,6 +162,7 @@ def _basic(x: V, items: Sequence[Any]) -> V:
 def assigned(x: V, key: Any, value: Any) -> V:
     """The array with ``x[key] = value`` done: another one, as arrays behave as values, or x itself
     where nobody else sees its memory."""
+    same_device("assign", x, value)
     kind = x.node.kind
     given = value
     if (
@@ -212,4 +213,5 @@ def _mask(x: V, key: Any) -> V | None:
         key = np.asarray(key)
     if isinstance(key, np.ndarray) and key.dtype == np.bool_:
         return x.like(uploaded(x.tape, key))
+    same_device("index", x, key)
     return x.like(key.node) if isinstance(key, Value) and key.node.kind is BOOL else None

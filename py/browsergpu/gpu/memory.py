@@ -7,6 +7,7 @@ the GPU works in order, so whoever takes it next comes after them.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -22,7 +23,9 @@ _POOL_CEILING = 512 * 2**20
 _POOL_MOST = 4 * 2**30
 _WORTH_ASKING = 2**20  # from here on, wait for the GPU's word that there is room
 
-_handles = count(1)  # one sequence for all backends, so that a foreign handle is never valid
+# One sequence each for all devices, so that what is another's is never valid.
+_handles = count(1)
+_ids = count(1)
 
 
 @dataclass(slots=True)
@@ -83,7 +86,6 @@ class BufferPool:
         self._asked = 0  # bytes of the buffers that are being made
         self._capacities: dict[int, int] = {}  # id -> bytes
         self._asked_for: dict[int, int] = {}  # id -> bytes of the last request, if cleared
-        self._ids = count(1)
         self._idle: dict[int, list[int]] = {}  # capacity -> ids
         self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
         #: Bytes of the live buffers.
@@ -105,6 +107,10 @@ class BufferPool:
     def by_label(self) -> dict[str, int]:
         """Bytes in use of each label."""
         return {label: nbytes for label, nbytes in self._labels.items() if nbytes}
+
+    def has(self, ids: Iterable[int]) -> bool:
+        """Whether buffers are this device's."""
+        return self._closed or all(map(self._capacities.__contains__, ids))
 
     def statistics(self) -> dict[str, int]:
         """The numbers above, as a dict."""
@@ -161,7 +167,7 @@ class BufferPool:
             self.trim()
         for attempt in range(2):
             if self._limit is None or self.allocated + self._asked + capacity <= self._limit:
-                identity = next(self._ids)
+                identity = next(_ids)
                 if capacity < _WORTH_ASKING or not platform.can_block():
                     self._recorder.create_buffer(identity, capacity, label, op, nbytes)
                     return identity

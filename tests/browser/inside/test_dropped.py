@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from inside.gpu import random_array
+from inside.losing import destroy
 
 MIB = 2**20
 
@@ -110,12 +111,10 @@ def fail(backend: Any) -> None:
 
 
 def lose_and_recover(backend: Any) -> None:
-    import js
-
     from browsergpu.errors import DeviceLost
 
     use(backend)
-    js.gpuWatch.devices[-1].destroy()
+    destroy(backend.device)
     with pytest.raises(DeviceLost):
         backend.synchronize()
     wait_for(recovered(backend))

@@ -11,6 +11,7 @@ import pytest
 
 from inside.comparison import assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array
+from inside.losing import destroy
 
 
 def record_an_invalid_dispatch(backend: Any, pointer: int) -> None:
@@ -55,10 +56,7 @@ def test_the_device_works_on_after_a_validation_error(backend: Any) -> None:
 
 def lose(backend: Any) -> None:
     """Take the device away, as a crash of the GPU process would."""
-    import js
-
-    del backend
-    js.gpuWatch.devices[-1].destroy()
+    destroy(backend.device)
 
 
 def test_a_lost_device_raises_and_does_not_hang() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from inside.comparison import assert_same_bits
 from inside.gpu import Scratch, on_gpu
+from inside.losing import destroy
 
 N = 16
 FEW = 3  # dispatches of a kernel that was never timed
@@ -136,8 +137,6 @@ def test_what_is_timed_is_not_held_up(fresh: Any) -> None:
 
 
 def test_a_device_that_is_lost_or_closed_is_not_waited_for(fresh: Any) -> None:
-    import js
-
     from browsergpu.errors import DeviceLost, NotInitialized
 
     recorder = fresh.device.recorder
@@ -145,7 +144,7 @@ def test_a_device_that_is_lost_or_closed_is_not_waited_for(fresh: Any) -> None:
     products.record(FEW + 1)
     recorder.flush()
     assert recorder.is_ahead
-    js.gpuWatch.devices[-1].destroy()
+    destroy(fresh.device)
     with pytest.raises(DeviceLost):
         products.record(500)
     device = fresh.device

@@ -14,6 +14,7 @@ import pytest
 
 from inside.comparison import assert_same_bits
 from inside.gpu import has_clock, on_gpu, random_array
+from inside.losing import destroy
 
 CLOCKS = [True, False]  # the GPU's, wall time
 
@@ -312,8 +313,6 @@ def test_every_open_device_is_profiled() -> None:
 
 
 def test_a_loss_in_the_block_is_raised_and_other_devices_are_measured() -> None:
-    import js
-
     from browsergpu import profile
     from browsergpu.errors import DeviceLost
 
@@ -325,7 +324,7 @@ def test_a_loss_in_the_block_is_raised_and_other_devices_are_measured() -> None:
             with p:
                 healthy.unary("neg", x, x, 16)
                 doomed.unary("neg", y, y, 16)
-                js.gpuWatch.devices[-1].destroy()
+                destroy(doomed.device)
 
         with pytest.raises(DeviceLost):
             lose()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inside import losing
 from inside.comparison import assert_same_bits
 from inside.gpu import random_array
 
@@ -33,10 +34,8 @@ def wait_for(coroutine: Any) -> Any:
 
 def destroy(backend: Any) -> None:
     """Takes the newest device away, which must be the backend's; the loss is not known yet."""
-    import js
-
     assert not backend.device.is_lost
-    js.gpuWatch.devices[-1].destroy()
+    losing.destroy(backend.device)
 
 
 def lose(backend: Any) -> None:

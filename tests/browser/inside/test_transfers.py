@@ -9,6 +9,7 @@ import pytest
 
 from inside.comparison import assert_same_bits
 from inside.gpu import on_gpu
+from inside.losing import destroy
 
 MIB = 2**20
 # Around one piece of 4 MiB, and more than are on their way at a time.
@@ -187,8 +188,6 @@ def test_staging_is_bounded_and_trimmed(backend: Any) -> None:
 
 
 def test_a_lost_device_ends_a_long_read() -> None:
-    import js
-
     from browsergpu import WasmBackend
     from browsergpu.errors import DeviceLost
 
@@ -203,7 +202,7 @@ def test_a_lost_device_ends_a_long_read() -> None:
 
         reading = ensure_future(backend.copy_dtoh_async(data, x))
         await sleep(0)
-        js.gpuWatch.devices[-1].destroy()
+        destroy(backend.device)
         await reading
 
     with pytest.raises(DeviceLost):

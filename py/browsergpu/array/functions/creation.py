@@ -9,7 +9,7 @@ import numpy as np
 
 from browsergpu.array import apply, views
 from browsergpu.array.array import Array
-from browsergpu.array.context import current
+from browsergpu.array.context import current, device_of
 from browsergpu.array.gathering import coordinates
 from browsergpu.array.numbers import python_number
 from browsergpu.array.uploading import element_type, uploaded
@@ -25,10 +25,14 @@ def asarray(
     """An array of a number, a nested list, a NumPy array, or what has a buffer or ``__array__``.
 
     Python's whole numbers become int32, its floats float32. An array of the dtype is given back as
-    it is unless ``copy``. Raises InvalidArgument for whole numbers that do not fit, and, with
-    ``copy=False``, where a copy is needed.
+    it is unless ``copy``, or unless ``device`` is another than its own. Raises InvalidArgument for
+    whole numbers that do not fit, and, with ``copy=False``, where a copy is needed.
     """
     kind = None if dtype is None else element_type("asarray", dtype)
+    if isinstance(obj, Array) and not _is_there(obj, device):
+        if copy is False:
+            raise InvalidArgument("asarray", "copy", copy, "True or None, for another device")
+        obj = obj.to_device(device)
     if isinstance(obj, Array):
         if copy is False and kind not in (None, obj.node.kind):
             raise InvalidArgument("asarray", "copy", copy, "True or None, to change the dtype")
@@ -44,6 +48,10 @@ def asarray(
     if kind is None and not is_plain:
         look_at("asarray", "obj", data.dtype)
     return Array(uploaded(tape, data, kind), tape)
+
+
+def _is_there(array: Array, device: Any) -> bool:
+    return device is None or device_of("asarray", device) is array.device
 
 
 def _on_host(value: Any) -> Any:
@@ -90,7 +98,10 @@ def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """:func:`full` of the shape and dtype of another array."""
     return full(
-        x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device or x.device
+        x.shape,
+        fill_value,
+        dtype=x.dtype if dtype is None else dtype,
+        device=x.device if device is None else device,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.array.array import Array
+from browsergpu.array.context import device_of
 from browsergpu.array.numbers import python_number
 from browsergpu.array.uploading import element_type
 from browsergpu.core.element_types import ElementType, beside_number, promoted
@@ -30,9 +31,10 @@ def _kind(op: str, x: Any) -> ElementType:
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
-    """The elements as another dtype; see ``Array.astype``."""
-    if device is not None and device is not x.device:
-        raise InvalidArgument("astype", "device", device, "the array's device, or None")
+    """The elements as another dtype, on another device where one is given; see
+    ``Array.astype``."""
+    if device is not None and device_of("astype", device) is not x.device:
+        return x.to_device(device).astype(dtype, copy=False)
     return x.astype(dtype, copy=copy)
 
 

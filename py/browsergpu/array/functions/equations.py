@@ -29,6 +29,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     a = operand(op, "x1", x1, square=True)
     if not isinstance(x2, Array):
         raise InvalidType(op, "x2", x2, "an array (asarray makes one)")
+    apply.same_device(op, x1, x2)
     b = operand(op, "x2", views.reshaped(op, x2, (-1, 1)) if x2.ndim == 1 else x2)
     n, width = b.shape[-2:]
     if n != a.shape[-1]:

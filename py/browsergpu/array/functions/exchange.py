@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from browsergpu.array.array import Array
+from browsergpu.array.context import device_of
 from browsergpu.array.functions.creation import asarray
 from browsergpu.core.errors import InvalidType
-from browsergpu.device.device import Device
 
 
-def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
     """An array of what has ``__dlpack__``: one of ours as it is, others copied from the host.
 
     ``device`` is where it is to be, None where new arrays are, or where ours is. Raises BufferError
     where a copy is needed that ``copy=False`` forbids, and where x is not in the host's memory.
     """
     if isinstance(x, Array):
-        if device in (None, x.device):
+        if device is None or device_of("from_dlpack", device) is x.device:
             return asarray(x, copy=True) if copy else x
         _may_copy(copy, "another device")
         return asarray(x.numpy(), device=device)

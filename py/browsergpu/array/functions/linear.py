@@ -26,6 +26,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     for name, x in (("x1", x1), ("x2", x2)):
         if operands.array(op, name, x).ndim == 0:
             raise InvalidArgument(op, name, x.shape, "an axis")
+    apply.same_device(op, x1, x2)
     kind = promoted(x1.node.kind, x2.node.kind)
     if kind in (FLOAT16, FLOAT32):
         return _of_floats(op, *(apply.cast_to(op, x, kind, copy=False) for x in (x1, x2)))

@@ -137,6 +137,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     for x in arrays:
         if not isinstance(x, Array):
             raise InvalidType(op, "arrays", x, "arrays")
+    apply.same_device(op, *arrays)
     if axis is None:
         return concat([reshape(x, (-1,)) for x in arrays], axis=0)
     at = shapes.axis(op, "axis", axis, arrays[0].ndim)

@@ -104,7 +104,7 @@ def _describe(index: int, adapter: Any) -> AdapterInfo:
         vendor=str(info.get("vendor", "")).lower(),
         architecture=str(info.get("architecture", "")),
         device=str(info.get("device", "")),
-        description=str(info.get("description", "")),
+        description=str(info.get("device") or info.get("description", "")),
         device_type="cpu" if _kind(adapter) == "CPU" else "gpu",
         features=features_of(adapter),
         limits=limits_of(adapter),
@@ -131,16 +131,19 @@ def _camel(name: str) -> str:
 
 
 def _abilities(adapter: Any) -> frozenset[str]:
-    size = adapter.info.get("stackgroup_min_size", 0)  # sic: wgpu-py's name of subgroups' sizes
-    same = 0 < size == adapter.info.get("stackgroup_max_size", 0)
-    found = {f"subgroups of {size}"} if same else set()
+    found = set()
+    # sic: wgpu-py's names of the sizes of subgroups
+    sizes = [tuple(adapter.info.get(f"stackgroup_{end}_size", 0) for end in ("min", "max"))]
     if _is_dawn():
         known = engine().extras.get_adapter_properties(adapter)  # type: ignore[union-attr]
         for c in known.get("subgroup_matrix_configs") or ():
+            # What a GPU's matrices ask for; the adapter tells only what its API allows.
+            sizes.append((c["min_subgroup_size"], c["max_subgroup_size"]))
             found.add(
                 f"matrices {c['component_type']} {c['result_component_type']} "
                 f"{c['m']}x{c['n']}x{c['k']}"
             )
+    found |= {f"subgroups of {least}" for least, most in sizes if 0 < least == most}
     return frozenset(found)
 
 

@@ -34,12 +34,12 @@ class Engine(NamedTuple):
         """Whether it is Dawn."""
         return self.name == DAWN
 
-    def finish(self, device: Any) -> None:
-        """Waits until a device has done what was submitted to it."""
-        if self.is_dawn:
-            device.queue.on_submitted_work_done_sync()
-        else:  # wgpu 0.32 passes wgpu-native a callback of another form than it takes
-            device._poll_wait()
+    def upload(self, device: Any, buffer: Any, at: int, data: Any, nbytes: int) -> None:
+        """Writes the first bytes of what has a buffer; the next call raises what is wrong. Where
+        wgpu-py's own way raises, what it leaves behind ends the process in Python's collector."""
+        self.lib.wgpuQueueWriteBuffer(
+            device.queue._internal, buffer._internal, at, self.ffi.from_buffer(data), nbytes
+        )
 
     def adapters(self) -> list[Any]:
         """The GPUs that it finds, without those that have only OpenGL, which lacks limits that are

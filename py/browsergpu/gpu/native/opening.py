@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Set
 from functools import partial
 
@@ -26,6 +27,7 @@ async def find_gpu(op: str, config: BackendConfig) -> tuple[AdapterInfo, Opener]
 async def _open(op: str, config: BackendConfig, info: AdapterInfo, wanted: Set[str]) -> Recorder:
     found = engine()
     assert found is not None
+    await asyncio.sleep(0)  # what was begun beside it may end it
     adapter = fresh_adapter(info)
     features = set(wanted & info.features)
     if "immediates" in adapter.features:  # wgpu-native asks for them by name

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from browsergpu.gpu.native.engine import Engine
+
 _SLOTS = 256  # more dispatches than a batch has
 _SLOT_BYTES = 1024  # what a fused kernel of the most operations, each with a number, may need
 
@@ -11,9 +13,10 @@ _SLOT_BYTES = 1024  # what a fused kernel of the most operations, each with a nu
 class Parameters:
     """The uniform buffer of one device. Its slots belong to the open batch."""
 
-    def __init__(self, device: Any, layout: Any, usage: Any) -> None:
+    def __init__(self, engine: Engine, device: Any, layout: Any) -> None:
         size = _SLOTS * _SLOT_BYTES
-        self._queue = device.queue
+        self._engine, self._device = engine, device
+        usage = engine.api.BufferUsage
         self._staging = bytearray(size)
         self._used = 0
         self.buffer = device.create_buffer(
@@ -34,5 +37,6 @@ class Parameters:
     def send(self) -> None:
         """To be called before the batch is submitted."""
         if self._used:
-            self._queue.write_buffer(self.buffer, 0, self._staging, 0, self._used * _SLOT_BYTES)
+            used = self._used * _SLOT_BYTES
+            self._engine.upload(self._device, self.buffer, 0, self._staging, used)
             self._used = 0

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from browsergpu.core.errors import DeviceError
+from browsergpu.core.errors import BackendError, DeviceError
 from browsergpu.core.places import Section, users_place
 from browsergpu.gpu.native.adapters import features_of, limits_of
-from browsergpu.gpu.native.bindings import Bindings
+from browsergpu.gpu.native.bindings import Bindings, Key
 from browsergpu.gpu.native.clock import Clock, Profile
 from browsergpu.gpu.native.compiling import Compiler, Step
 from browsergpu.gpu.native.complaints import Complaints
 from browsergpu.gpu.native.engine import Engine
+from browsergpu.gpu.native.fences import fences_of
 from browsergpu.gpu.native.parameters import Parameters
-from browsergpu.gpu.native.transfers import Transfers
+from browsergpu.gpu.native.transfers import Piece, Transfers
 from browsergpu.gpu.native.waiting import without_the_loop
 from browsergpu.gpu.port import Gpu, Observer, Pipeline, no_room
 from browsergpu.gpu.program import BoundStep
 
-_DISPATCHES_PER_SUBMIT = 64
+_DISPATCHES_PER_SUBMIT = 128
 
 
 #: A dispatch of the open batch: its step, bind group, workgroups and parameters.
@@ -37,6 +39,11 @@ class Packed(NamedTuple):
 
     pipeline: Pipeline
     fields: tuple[float, ...]
+    step: Step
+    grid: tuple[Any, ...]
+    key: Key
+    data: bytes
+    pointer: Any  # to the data
 
 
 class Recorder(Gpu):
@@ -45,6 +52,7 @@ class Recorder(Gpu):
     def __init__(self, engine: Engine, device: Any, *, one_by_one: bool = False) -> None:
         api, self._ffi, self._lib = engine.api, engine.ffi, engine.lib
         self._engine = engine
+        self._fences = fences_of(engine, device)
         self._device, self._queue = device, device.queue
         self.features = features_of(device)
         self.limits = limits_of(device)
@@ -60,7 +68,7 @@ class Recorder(Gpu):
         self._bindings = Bindings(device, api.ShaderStage.COMPUTE, self._buffers)
         self._compiler = Compiler(device, self._bindings, is_dawn=engine.is_dawn)
         self._clock = Clock(device, api.BufferUsage)
-        self._transfers = Transfers(device, api)
+        self._transfers = Transfers(engine, device, self._fences)
         self._parameters: Parameters | None = None
         self._complaints = Complaints()
         self._encoder: Any = None
@@ -106,12 +114,17 @@ class Recorder(Gpu):
             self._check(label)
             nbytes = 4 * len(parameter_format)
             uniform = nbytes > 0 and not immediate
-            layout = self._bindings.layout(signature)
-            step = Step(label, layout, sized, parameter_format, uniform)
             immediate_bytes = nbytes if immediate else 0
-            step.recorded = "" if ahead else users_place()
             given = list(sections) or [(file, 1)]
-            self._compiler.start(step, code, entry_point, constants, immediate_bytes, given)
+            try:
+                layout = self._bindings.layout(signature)
+                step = Step(label, layout, sized, parameter_format, uniform)
+                step.recorded = "" if ahead else users_place()
+                self._compiler.start(step, code, entry_point, constants, immediate_bytes, given)
+            except Exception as error:  # each engine has classes of its own
+                if self._tells_of_loss(error):
+                    self._check(label)
+                raise
             self._steps.append(step)
             if not ahead:
                 self._wanted.append(step)
@@ -138,12 +151,42 @@ class Recorder(Gpu):
 
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
         """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
-        with self._lock:
-            self._dispatch(self._steps[pipeline.id], fields)
+        step = self._steps[pipeline.id]
+        end = 3 + step.group_words
+        key: Any = fields[3:end]
+        data = b"" if step.pack is None else step.pack(*fields[end:])
+        self._record(step, fields[:3], key, data, self._ffi.from_buffer(data))
         for observer in self.observers:
             observer(pipeline, fields)
 
-    def _dispatch(self, step: Step, fields: tuple[Any, ...]) -> None:
+    def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Packed:
+        """A dispatch on the buffers of those ids, for :meth:`repeat`."""
+        fields = (*step.grid, *step.pick(ids), *step.fields)
+        ours = self._steps[step.pipeline.id]
+        end = 3 + ours.group_words
+        data = b"" if ours.pack is None else ours.pack(*fields[end:])
+        pointer = self._ffi.from_buffer(data)
+        return Packed(step.pipeline, fields, ours, fields[:3], fields[3:end], data, pointer)
+
+    def repeat(self, packed: Packed) -> None:
+        """Records what was :meth:`packed`."""
+        pipeline, fields, step, grid, key, data, pointer = packed
+        self._record(step, grid, key, data, pointer)
+        for observer in self.observers:
+            observer(pipeline, fields)
+
+    def _record(
+        self, step: Step, grid: tuple[Any, ...], key: Key, data: bytes, pointer: Any
+    ) -> None:
+        with self._lock:
+            try:
+                self._encode(step, grid, key, data, pointer)
+            except Exception as error:  # each engine has classes of its own
+                self._refuse(step.label, error)
+
+    def _encode(
+        self, step: Step, grid: tuple[Any, ...], key: Key, data: bytes, pointer: Any
+    ) -> None:
         if self._batch == 0:
             self.flush()
         profile = self._clock.profile
@@ -151,8 +194,6 @@ class Recorder(Gpu):
             if profile is not None:
                 profile.dispatches += 1
             return
-        end = 3 + step.group_words
-        key = fields[3:end]
         group = step.layout.groups.get(key)
         if group is None:
             group = self._bindings.make(step.layout, key)
@@ -167,17 +208,13 @@ class Recorder(Gpu):
         if group is not self._last_group:
             lib.wgpuComputePassEncoderSetBindGroup(handle, 0, group._internal, 0, self._ffi.NULL)
             self._last_group = group
-        data = b""
-        if step.pack is not None:
-            data = step.pack(*fields[end:])
+        if data:
             if step.uniform:
                 self._set_uniforms(data)
             else:
-                lib.wgpuComputePassEncoderSetImmediates(
-                    handle, 0, self._ffi.from_buffer(data), len(data)
-                )
-        lib.wgpuComputePassEncoderDispatchWorkgroups(handle, *fields[:3])
-        self._dispatches.append((step, group, fields[:3], data))
+                lib.wgpuComputePassEncoderSetImmediates(handle, 0, pointer, len(data))
+        lib.wgpuComputePassEncoderDispatchWorkgroups(handle, *grid)
+        self._dispatches.append((step, group, grid, data))
         self._counters["dispatches"] += 1
         self._batch += 1
         if profile is not None:
@@ -189,27 +226,19 @@ class Recorder(Gpu):
 
     def _set_uniforms(self, data: bytes) -> None:
         if self._parameters is None:
-            self._parameters = Parameters(self._device, self._bindings.parameters, self._usage)
+            self._parameters = Parameters(self._engine, self._device, self._bindings.parameters)
         self._pass.set_bind_group(1, self._parameters.group, [self._parameters.place(data)])
-
-    def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Packed:
-        """A dispatch on the buffers of those ids, for :meth:`repeat`."""
-        return Packed(step.pipeline, (*step.grid, *step.pick(ids), *step.fields))
-
-    def repeat(self, packed: Packed) -> None:
-        """Records what was :meth:`packed`."""
-        self.dispatch(packed.pipeline, *packed.fields)
 
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Records a copy between two buffers; offsets and size are multiples of 4."""
-        with self._lock:
+        with self._reporting("copy"):
             self._transfer().copy_buffer_to_buffer(
                 self._buffers[source], source_at, self._buffers[target], target_at, nbytes
             )
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
         """Records zeroing a range of a buffer; offset and size are multiples of 4."""
-        with self._lock:
+        with self._reporting("clear"):
             self._transfer().clear_buffer(self._buffers[buffer], at, nbytes)
 
     def _transfer(self) -> Any:
@@ -242,6 +271,21 @@ class Recorder(Gpu):
                 "method 'spawn', or open a device in it",
             )
 
+    @contextmanager
+    def _reporting(self, op: str) -> Iterator[None]:
+        """The lock, and what the engine raises meanwhile is told by the next wait."""
+        with self._lock:
+            try:
+                yield
+            except Exception as error:  # each engine has classes of its own
+                self._refuse(op, error)
+
+    def _refuse(self, op: str, error: Exception) -> None:
+        if isinstance(error, BackendError):
+            raise error
+        self._note(op, error)
+        self._check(op)
+
     def _open(self) -> Any:
         if self._encoder is None:
             self._encoder = self._device.create_command_encoder(label="batch")
@@ -254,8 +298,9 @@ class Recorder(Gpu):
 
     def _end_pass(self) -> None:
         if self._pass is not None:
-            self._pass.end()
-            self._pass = self._handle = self._last_step = self._last_group = None
+            ended, self._pass = self._pass, None
+            self._handle = self._last_step = self._last_group = None
+            ended.end()
 
     def _begin_profiled_pass(self, profile: Profile) -> None:
         self._end_pass()
@@ -264,7 +309,6 @@ class Recorder(Gpu):
 
     def _submit(self) -> bool:
         """Sends the open batch; False where it was dropped."""
-        self._end_pass()
         if self._encoder is None:
             return True
         encoder, self._encoder = self._encoder, None
@@ -274,9 +318,11 @@ class Recorder(Gpu):
             self._parameters.send()
         dispatches, self._dispatches = self._dispatches, []
         try:
+            self._end_pass()
             self._queue.submit([encoder.finish()])
         except Exception as error:  # each engine has classes of its own
-            self._note(self._culprit(dispatches) or "submit", error)
+            if not self._tells_of_loss(error):
+                self._note(self._culprit(dispatches) or "submit", error)
             return False
         self._counters["submits"] += 1
         return True
@@ -310,6 +356,8 @@ class Recorder(Gpu):
             error = self._make(identity, nbytes, label)
             if error is None:
                 return
+            if self._tells_of_loss(error):
+                self._check(op)
             message = str(error)
             self._complaints.note(lambda: no_room(op, label, requested, message))
             self.is_short_of_memory = True
@@ -337,7 +385,10 @@ class Recorder(Gpu):
         """:meth:`create_buffer` that says whether there was room."""
         with self._lock:
             self._check("alloc")
-            return self._make(identity, nbytes, label) is None
+            error = self._make(identity, nbytes, label)
+            if error is not None and self._tells_of_loss(error):
+                self._check("alloc")
+            return error is None
 
     def abandon_buffer(self, identity: int) -> None:
         """Destroys what an interrupted :meth:`create_buffer_checked` has made."""
@@ -369,7 +420,7 @@ class Recorder(Gpu):
 
     def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
         """Uploads ``nbytes`` of a bytes-like object; the rest of a last word becomes 0."""
-        with self._lock:
+        with self._reporting("write"):
             self.flush()
             self._submit()  # what was recorded comes first
             self._transfers.write(self._buffers[buffer], at, source, nbytes)
@@ -377,13 +428,14 @@ class Recorder(Gpu):
 
     async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
         """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
-        with self._lock:
+        pieces: list[Piece] = []
+        with self._reporting("read"):
             self.flush()
             self._send()
             pieces = self._transfers.begin(self._buffers[buffer], at, nbytes)
 
         def work() -> None:
-            with self._lock:
+            with self._reporting("read"):
                 if not self._complaints.closed:
                     self._transfers.finish(pieces, target)
 
@@ -423,18 +475,23 @@ class Recorder(Gpu):
 
     def _done(self) -> None:
         try:
-            self._engine.finish(self._device)
+            self._fences.finish()
         except Exception as error:  # each engine has classes of its own
             self._note("synchronize", error)
         self._sent = 0
 
     def _note(self, op: str, error: Exception) -> None:
-        if "is lost" in str(error):
-            self._complaints.lost = str(error)
-            self.loss[0] = 1
-        else:
+        if not self._tells_of_loss(error):
             self._complaints.note_failure(op, error)
             self.is_short_of_memory |= isinstance(error, MemoryError)
+
+    def _tells_of_loss(self, error: Exception) -> bool:
+        """Whether an engine's error says that the device is gone, which is known from now on."""
+        if "is lost" not in str(error):
+            return False
+        self._complaints.lost = str(error).splitlines()[0]
+        self.loss[0] = 1
+        return True
 
     async def catch_up(self) -> None:
         """Waits until the GPU has done what was recorded; what it reported is left for others."""
@@ -460,14 +517,14 @@ class Recorder(Gpu):
     async def stop_timing(self) -> float:
         """Nanoseconds from the first dispatch after :meth:`start_timing` to the end of the last;
         -1 if there was none."""
-        with self._lock:
+        begin, end = 1.0, 0.0
+        with self._reporting("stop_timing"):
             self._check("device")
             self._end_pass()
             queries = self._clock.stop()
-            if queries is None:
-                return -1
-            ((begin, end),) = self._clock.read(self._open(), self._submit, queries, 2)
-            return end - begin
+            if queries is not None:
+                ((begin, end),) = self._clock.read(self._open(), self._submit, queries, 2)
+        return end - begin
 
     def start_profile(self, timestamps: bool, observer: Observer) -> None:
         """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""
@@ -488,11 +545,11 @@ class Recorder(Gpu):
         if self._profiler is not None:
             self.observers.remove(self._profiler)
             self._profiler = None
-        with self._lock:
+        profile, self._clock.profile = self._clock.profile, None
+        assert profile is not None
+        with self._reporting("stop_profile"):
             self._check("device")
             self._end_pass()
-            profile, self._clock.profile = self._clock.profile, None
-            assert profile is not None
             for queries, used, numbers in profile.sets:
                 spans = self._clock.read(self._open(), self._submit, queries, used)
                 for number, span in zip(numbers, spans, strict=True):

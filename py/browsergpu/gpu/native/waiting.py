@@ -6,13 +6,30 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
 from typing import Any, TypeVar
-from weakref import WeakSet
 
 T = TypeVar("T")
 
 _here = threading.local()
-_ours: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """One that runs while something is waited for. ``is_timed``: something is to happen in it at a
+    certain time, as the end of a timeout."""
+
+    is_timed = False
+
+    def call_at(  # type: ignore[override]
+        self,
+        when: float,
+        callback: Callable[..., object],
+        *args: Any,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """As an event loop does."""
+        self.is_timed = True
+        return super().call_at(when, callback, *args, context=context)
 
 
 def can_block() -> bool:
@@ -25,33 +42,31 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _loop().run_until_complete(coroutine)
-    # A loop cannot wait for itself: a notebook's, or ours while what it runs waits in turn.
-    with ThreadPoolExecutor(1, thread_name_prefix="browsergpu") as beside:
-        return beside.submit(_run, coroutine).result()
+        loop = _loop()
+    else:
+        # A loop cannot wait for itself: a notebook's, or ours while what it runs waits in turn.
+        with ThreadPoolExecutor(1, thread_name_prefix="browsergpu") as beside:
+            return beside.submit(_run, coroutine).result()
+    loop.is_timed = False
+    return loop.run_until_complete(coroutine)
 
 
 async def without_the_loop(work: Callable[[], T]) -> T:
-    """Does work that blocks; a loop that is not one of ours goes on meanwhile."""
-    if asyncio.get_running_loop() in _ours:
+    """Does work that blocks; a loop goes on meanwhile, unless it is one of ours without timers."""
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, _Loop) and not loop.is_timed:
         return work()
     return await asyncio.to_thread(work)
 
 
 def _run(coroutine: Coroutine[Any, Any, T]) -> T:
-    with asyncio.Runner(loop_factory=_new_loop) as runner:
+    with asyncio.Runner(loop_factory=_Loop) as runner:
         return runner.run(coroutine)
 
 
-def _loop() -> asyncio.AbstractEventLoop:
-    """This thread's, which runs while something is waited for."""
+def _loop() -> _Loop:
+    """This thread's."""
     if getattr(_here, "loop", None) is None:
-        _here.loop = _new_loop()
-    loop: asyncio.AbstractEventLoop = _here.loop
-    return loop
-
-
-def _new_loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    _ours.add(loop)
+        _here.loop = _Loop()
+    loop: _Loop = _here.loop
     return loop

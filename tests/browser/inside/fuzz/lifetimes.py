@@ -15,6 +15,7 @@ import numpy as np
 
 from inside.comparison import assert_same_bits
 from inside.gpu import SENTINEL
+from inside.losing import destroy
 
 MOST_BUFFERS = 5
 BROKEN = """
@@ -162,11 +163,9 @@ class Machine:
 
     async def lose(self) -> None:
         """The GPU goes, with reads under way, and comes back with what the host knows."""
-        import js
-
         from browsergpu.errors import DeviceLost
 
-        js.gpuWatch.devices[-1].destroy()
+        destroy(self.backend.device)
         await self._end_all_reads(lost=True)
         with suppress(DeviceLost):
             await self.backend.synchronize_async()

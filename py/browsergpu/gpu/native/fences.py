@@ -1,0 +1,144 @@
+"""Waiting for a device, and for its memory, in C.
+
+wgpu-py's promises see that an event loop runs and then poll from it, which takes ten times as long
+as to block; what waits here is a thread that may.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Protocol
+
+import numpy as np
+
+from browsergpu.gpu.native.engine import Engine
+
+#: Nanoseconds, after which Python looks whether it was interrupted.
+_LOOK = 100_000_000
+
+
+class Fences(Protocol):
+    """How one device is waited for. What the engine raises is of its own classes; where the device
+    is gone, the error says that it "is lost"."""
+
+    def finish(self) -> None:
+        """Waits until what was submitted is done."""
+
+    def map(self, buffer: Any, nbytes: int, *, write: bool = False) -> np.ndarray:
+        """The first bytes of a staging buffer, once the GPU has done with it, until
+        :meth:`unmap`."""
+
+    def mapped(self, buffer: Any, nbytes: int) -> np.ndarray:
+        """The first bytes of a buffer that is mapped for writing."""
+
+    def unmap(self, buffer: Any) -> None:
+        """Gives a buffer back to the GPU."""
+
+
+def fences_of(engine: Engine, device: Any) -> Fences:
+    """How to wait for a device of an engine."""
+    return _Dawns(engine, device) if engine.is_dawn else _Wgpus(engine, device)
+
+
+class _Mapping:
+    """What both engines do alike."""
+
+    def __init__(self, engine: Engine, device: Any) -> None:
+        self._ffi, self._lib = engine.ffi, engine.lib
+        self._device = device
+        self._modes = engine.api.MapMode
+
+    def map(self, buffer: Any, nbytes: int, *, write: bool = False) -> np.ndarray:
+        mode = self._modes.WRITE if write else self._modes.READ
+        if not self._ask(buffer, int(mode), nbytes):
+            self._check()
+            raise RuntimeError("the GPU's memory could not be mapped")
+        return self._bytes(buffer, nbytes, write)
+
+    def mapped(self, buffer: Any, nbytes: int) -> np.ndarray:
+        return self._bytes(buffer, nbytes, True)
+
+    def unmap(self, buffer: Any) -> None:
+        self._lib.wgpuBufferUnmap(buffer._internal)
+
+    def _ask(self, buffer: Any, mode: int, nbytes: int) -> bool:
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        """Raises where the device is lost."""
+        self._device.create_command_encoder().finish()
+
+    def _bytes(self, buffer: Any, nbytes: int, write: bool) -> np.ndarray:
+        get = self._lib.wgpuBufferGetMappedRange
+        pointer = (get if write else self._lib.wgpuBufferGetConstMappedRange)(
+            buffer._internal, 0, nbytes
+        )
+        if pointer == self._ffi.NULL:
+            self._check()
+            raise RuntimeError("the GPU's memory could not be mapped")
+        return np.frombuffer(self._ffi.buffer(pointer, nbytes), np.uint8)
+
+
+class _Dawns(_Mapping):
+    """Dawn has futures, for one of which a thread can block."""
+
+    def __init__(self, engine: Engine, device: Any) -> None:
+        super().__init__(engine, device)
+        backend = "wgpudawn.backends.dawn"
+        self._instance = importlib.import_module(f"{backend}._helpers").get_wgpu_instance()
+        ffi = importlib.import_module(f"{backend}._ffi")
+        mode = self._lib.WGPUCallbackMode_WaitAnyOnly
+        # Dawn wants something to call; wgpudawn calls nothing for what was not registered.
+        self._done, self._mapped = (
+            self._ffi.new(f"{kind}Info *", {"mode": mode, "callback": ffi.c_callback(kind)})
+            for kind in ("WGPUQueueWorkDoneCallback", "WGPUBufferMapCallback")
+        )
+
+    def finish(self) -> None:
+        self._wait(
+            self._lib.wgpuQueueOnSubmittedWorkDone(self._device.queue._internal, self._done[0])
+        )
+        self._check()
+
+    def _ask(self, buffer: Any, mode: int, nbytes: int) -> bool:
+        self._wait(self._lib.wgpuBufferMapAsync(buffer._internal, mode, 0, nbytes, self._mapped[0]))
+        return bool(
+            self._lib.wgpuBufferGetMapState(buffer._internal) == self._lib.WGPUBufferMapState_Mapped
+        )
+
+    def _wait(self, future: Any) -> None:
+        info = self._ffi.new("WGPUFutureWaitInfo *", {"future": future})
+        ongoing = (self._lib.WGPUWaitStatus_Success, self._lib.WGPUWaitStatus_TimedOut)
+        while not info.completed:
+            status = self._lib.wgpuInstanceWaitAny(self._instance, 1, info, _LOOK)
+            if status not in ongoing:
+                raise RuntimeError(f"the GPU cannot be waited for (status {status})")
+
+
+class _Wgpus(_Mapping):
+    """wgpu-native has no futures: its device is polled until it has done everything."""
+
+    def __init__(self, engine: Engine, device: Any) -> None:
+        super().__init__(engine, device)
+        # A method's closure would hold this object, and with it the device, in C for ever.
+        outcome = self._outcome = [0]
+
+        @self._ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)")  # type: ignore[untyped-decorator]
+        def mapped(status: int, _message: Any, _first: Any, _second: Any) -> None:
+            outcome[0] = status
+
+        self._callback = mapped
+        self._mapped = self._ffi.new(
+            "WGPUBufferMapCallbackInfo *",
+            {"mode": self._lib.WGPUCallbackMode_AllowProcessEvents, "callback": mapped},
+        )
+
+    def finish(self) -> None:
+        self._lib.wgpuDevicePoll(self._device._internal, True, self._ffi.NULL)
+        self._check()
+
+    def _ask(self, buffer: Any, mode: int, nbytes: int) -> bool:
+        self._outcome[0] = 0
+        self._lib.wgpuBufferMapAsync(buffer._internal, mode, 0, nbytes, self._mapped[0])
+        self._lib.wgpuDevicePoll(self._device._internal, True, self._ffi.NULL)
+        return bool(self._outcome[0] == self._lib.WGPUMapAsyncStatus_Success)
