@@ -88,9 +88,9 @@ def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
 
     from browsergpu import WasmBackend
     from browsergpu.device import tuned
-    from browsergpu.gpu.browser import interop as _js
+    from browsergpu.gpu import platform
 
-    assert run_sync(_js.write_setting(tuned._key(tuned._PICKS, device.info), text))
+    assert run_sync(platform.write_setting(tuned._key(tuned._PICKS, device.info), text))
     with WasmBackend() as backend:
         backend.init()
         assert backend.device.variants.tuned.get("gemm", {}) == {}

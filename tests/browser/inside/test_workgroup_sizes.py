@@ -199,9 +199,9 @@ def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
 
     from browsergpu import WasmBackend, WorkgroupSizes
     from browsergpu.device import tuned
-    from browsergpu.gpu.browser import interop as _js
+    from browsergpu.gpu import platform
 
-    assert run_sync(_js.write_setting(tuned._key(tuned._SIZES, device.info), text))
+    assert run_sync(platform.write_setting(tuned._key(tuned._SIZES, device.info), text))
     with WasmBackend() as backend:
         backend.init()
         assert backend.device.workgroup_sizes == WorkgroupSizes()

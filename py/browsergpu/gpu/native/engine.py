@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -21,13 +22,14 @@ _TOGGLES = ["allow_unsafe_apis", "vulkan_enable_f16_on_nvidia"]
 
 class Engine(NamedTuple):
     """``api`` is the library; ``extras`` what it has beyond wgpu-py; ``ffi`` and ``lib`` its C
-    interface."""
+    interface, ``checked`` the same with errors raised."""
 
     name: str
     api: ModuleType
     extras: ModuleType
     ffi: Any
     lib: Any
+    checked: Any
 
     @property
     def is_dawn(self) -> bool:
@@ -35,10 +37,11 @@ class Engine(NamedTuple):
         return self.name == DAWN
 
     def upload(self, device: Any, buffer: Any, at: int, data: Any, nbytes: int) -> None:
-        """Writes the first bytes of what has a buffer; the next call raises what is wrong. Where
-        wgpu-py's own way raises, what it leaves behind ends the process in Python's collector."""
-        self.lib.wgpuQueueWriteBuffer(
-            device.queue._internal, buffer._internal, at, self.ffi.from_buffer(data), nbytes
+        """Writes the first bytes of what has a buffer. Where wgpu-py's own way raises, the view
+        that it leaves in the error's frames ends the process in Python's collector."""
+        pointer = self.ffi.cast("void *", self.ffi.from_buffer(data))
+        self.checked.wgpuQueueWriteBuffer(
+            device.queue._internal, buffer._internal, at, pointer, nbytes
         )
 
     def adapters(self) -> list[Any]:
@@ -68,7 +71,34 @@ def _load(name: str) -> Engine | None:
     if name == DAWN:
         extras.set_instance_extras(enable_toggles=_TOGGLES)
     ffi = importlib.import_module(f"{backend}._ffi")
-    return Engine(name, api, extras, ffi.ffi, ffi.lib)
+    checked = importlib.import_module(f"{backend}._api").libf
+    if name == DAWN:
+        _tell_errors_by_thread(checked, ffi.lib)
+    return Engine(name, api, extras, ffi.ffi, ffi.lib, checked)
+
+
+class _Pending(threading.local):
+    """The errors of a thread's own calls, as the list that wgpudawn keeps for all threads."""
+
+    def __init__(self) -> None:
+        self._found: list[Any] = []
+        self.append = self._found.append
+        self.clear = self._found.clear
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._found[at]
+
+
+def _tell_errors_by_thread(checked: Any, lib: Any) -> None:
+    """Dawn tells of an error within the call that is wrong; wgpudawn 0.32 raises it from whichever
+    thread comes back from a call first, which may be compiling for another device."""
+    handler = getattr(checked, "_error_handler", None)
+    if handler is not None and isinstance(getattr(handler, "pending", None), list):
+        handler.pending = _Pending()
+        checked._make_function_copies(lib)
 
 
 def why_none() -> str:

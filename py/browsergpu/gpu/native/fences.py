@@ -44,7 +44,8 @@ class _Mapping:
     """What both engines do alike."""
 
     def __init__(self, engine: Engine, device: Any) -> None:
-        self._ffi, self._lib = engine.ffi, engine.lib
+        self._ffi, self._lib = engine.ffi, engine.checked
+        self._values = engine.lib
         self._device = device
         self._modes = engine.api.MapMode
 
@@ -87,7 +88,7 @@ class _Dawns(_Mapping):
         backend = "wgpudawn.backends.dawn"
         self._instance = importlib.import_module(f"{backend}._helpers").get_wgpu_instance()
         ffi = importlib.import_module(f"{backend}._ffi")
-        mode = self._lib.WGPUCallbackMode_WaitAnyOnly
+        mode = self._values.WGPUCallbackMode_WaitAnyOnly
         # Dawn wants something to call; wgpudawn calls nothing for what was not registered.
         self._done, self._mapped = (
             self._ffi.new(f"{kind}Info *", {"mode": mode, "callback": ffi.c_callback(kind)})
@@ -103,12 +104,13 @@ class _Dawns(_Mapping):
     def _ask(self, buffer: Any, mode: int, nbytes: int) -> bool:
         self._wait(self._lib.wgpuBufferMapAsync(buffer._internal, mode, 0, nbytes, self._mapped[0]))
         return bool(
-            self._lib.wgpuBufferGetMapState(buffer._internal) == self._lib.WGPUBufferMapState_Mapped
+            self._lib.wgpuBufferGetMapState(buffer._internal)
+            == self._values.WGPUBufferMapState_Mapped
         )
 
     def _wait(self, future: Any) -> None:
         info = self._ffi.new("WGPUFutureWaitInfo *", {"future": future})
-        ongoing = (self._lib.WGPUWaitStatus_Success, self._lib.WGPUWaitStatus_TimedOut)
+        ongoing = (self._values.WGPUWaitStatus_Success, self._values.WGPUWaitStatus_TimedOut)
         while not info.completed:
             status = self._lib.wgpuInstanceWaitAny(self._instance, 1, info, _LOOK)
             if status not in ongoing:
@@ -130,7 +132,7 @@ class _Wgpus(_Mapping):
         self._callback = mapped
         self._mapped = self._ffi.new(
             "WGPUBufferMapCallbackInfo *",
-            {"mode": self._lib.WGPUCallbackMode_AllowProcessEvents, "callback": mapped},
+            {"mode": self._values.WGPUCallbackMode_AllowProcessEvents, "callback": mapped},
         )
 
     def finish(self) -> None:
@@ -141,4 +143,5 @@ class _Wgpus(_Mapping):
         self._outcome[0] = 0
         self._lib.wgpuBufferMapAsync(buffer._internal, mode, 0, nbytes, self._mapped[0])
         self._lib.wgpuDevicePoll(self._device._internal, True, self._ffi.NULL)
-        return bool(self._outcome[0] == self._lib.WGPUMapAsyncStatus_Success)
+        self._check()  # to take the memory of a lost device ends the process
+        return bool(self._outcome[0] == self._values.WGPUMapAsyncStatus_Success)

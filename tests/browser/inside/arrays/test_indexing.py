@@ -158,7 +158,7 @@ def test_parts_of_parts_and_assignments(bg: Any, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):
         key = data.draw(keys(x.shape))
         if data.draw(st.booleans()):
-            x, array = x[key].copy(), array[key]
+            x, array = np.array(x[key]), array[key]  # also of one element
         else:
             x = x.copy()
             x[key] = 9
