@@ -431,8 +431,10 @@ class Recorder(Gpu):
         pieces: list[Piece] = []
         with self._reporting("read"):
             self.flush()
+            self._end_pass()
+            # In the open batch: to submit costs as much as all the rest of a small read.
+            pieces = self._transfers.begin(self._open(), self._buffers[buffer], at, nbytes)
             self._send()
-            pieces = self._transfers.begin(self._buffers[buffer], at, nbytes)
 
         def work() -> None:
             with self._reporting("read"):

@@ -84,16 +84,14 @@ class Transfers:
         )
         return staging, self._fences.mapped(staging, _WRITTEN)
 
-    def begin(self, buffer: Any, at: int, nbytes: int) -> list[Piece]:
-        """Has a range copied to where it can be read, as it is now."""
+    def begin(self, encoder: Any, buffer: Any, at: int, nbytes: int) -> list[Piece]:
+        """Encodes copies of a range to where it can be read."""
         pieces = []
-        encoder = self._device.create_command_encoder()
         for begin in range(0, nbytes, _READ):
             count = min(_READ, nbytes - begin)
             staging = self._take(count)
             encoder.copy_buffer_to_buffer(buffer, at + begin, staging, 0, count)
             pieces.append(Piece(staging, begin, count))
-        self._device.queue.submit([encoder.finish()])
         return pieces
 
     def finish(self, pieces: list[Piece], target: memoryview) -> None:
