@@ -55,6 +55,8 @@ fn main_count(
   }
   let row = which / params.tiles;
   let start = which % params.tiles * TILE;
+  atomicStore(&counts[thread], 0u); // Mesa 22's lavapipe leaves atomics as they were
+  workgroupBarrier();
   for (var k = 0u; k < ITEMS; k++) {
     let along = start + thread + k * THREADS;
     if (along < params.length) {

@@ -135,6 +135,8 @@ def test_unary_leaves_the_rest_alone(backend: Any, n: int, in_place: bool) -> No
 def test_unary_past_one_grid_dimension(backend: Any, n: int) -> None:
     # One thread an element, or one a vec4: both pass 65,535 workgroups of 256.
     pattern = whole_array(1, 1031)
+    if 4 * n > backend.device.largest_buffer:
+        pytest.skip("the GPU has no buffer of that size")
     x = np.resize(pattern, n)
     with on_gpu(backend) as gpu:
         ptr = gpu.upload(x)

@@ -115,8 +115,11 @@ def _describe(index: int, adapter: Any) -> AdapterInfo:
 def features_of(owner: Any) -> frozenset[str]:
     """The features of an adapter or a device, by WebGPU's names."""
     found = frozenset(str(feature) for feature in owner.features)
-    # naga has subgroups' functions, but refuses the line that WGSL asks for.
-    return found if _is_dawn() else found - {"subgroups", "subgroup-size-control"}
+    if _is_dawn():
+        return found
+    # naga has subgroups' functions, but refuses the line that WGSL asks for; wgpu-native has all
+    # that WebGPU's core asks for, and does not say so.
+    return found - {"subgroups", "subgroup-size-control"} | {"core-features-and-limits"}
 
 
 def limits_of(owner: Any) -> dict[str, int]:

@@ -83,10 +83,25 @@ class Profile:
         self.timestamps = timestamps
         self.dispatches = 0
         self.sets: list[list[Any]] = []  # queries, how many are used, numbers of dispatches
+        self._sent = 0
+        self._dropped: set[int] = set()
         self.spans: dict[int, Span] = {}
 
+    def end_batch(self, *, sent: bool) -> None:
+        """What was dispatched since the last batch has been sent, or dropped with its batch."""
+        if not sent:
+            self._dropped.update(range(self._sent, self.dispatches))
+        self._sent = self.dispatches
+
+    def told(self) -> list[Span | None]:
+        """The spans of all dispatches, None of those that did not run."""
+        return [
+            None if number in self._dropped else self.spans.get(number)
+            for number in range(self.dispatches)
+        ]
+
     def time_by_wall(self, done: Any) -> None:
-        """Waits by ``done`` for the one dispatch that was just sent alone."""
+        """Waits by ``done`` for the last dispatch, which was just sent alone."""
         begun = time.perf_counter_ns()
         done()
-        self.spans[self.dispatches] = (begun, time.perf_counter_ns())
+        self.spans[self.dispatches - 1] = (begun, time.perf_counter_ns())

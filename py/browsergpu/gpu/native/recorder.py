@@ -218,9 +218,9 @@ class Recorder(Gpu):
         self._counters["dispatches"] += 1
         self._batch += 1
         if profile is not None:
+            profile.dispatches += 1
             if not profile.timestamps and self._submit():
                 profile.time_by_wall(self._done)
-            profile.dispatches += 1
         if self._batch >= self._per_submit:
             self._submit()
 
@@ -317,15 +317,18 @@ class Recorder(Gpu):
         if self._parameters is not None:
             self._parameters.send()
         dispatches, self._dispatches = self._dispatches, []
+        sent = True
         try:
             self._end_pass()
             self._queue.submit([encoder.finish()])
+            self._counters["submits"] += 1
         except Exception as error:  # each engine has classes of its own
+            sent = False
             if not self._tells_of_loss(error):
                 self._note(self._culprit(dispatches) or "submit", error)
-            return False
-        self._counters["submits"] += 1
-        return True
+        if self._clock.profile is not None:
+            self._clock.profile.end_batch(sent=sent)
+        return sent
 
     def _culprit(self, dispatches: list[Encoded]) -> str:
         """An invalid dispatch drops its whole batch: each is encoded alone, to name the one."""
@@ -547,18 +550,19 @@ class Recorder(Gpu):
         if self._profiler is not None:
             self.observers.remove(self._profiler)
             self._profiler = None
-        profile, self._clock.profile = self._clock.profile, None
+        profile = self._clock.profile
         assert profile is not None
         with self._reporting("stop_profile"):
+            self._submit()
+            self._clock.profile = None
             self._check("device")
-            self._end_pass()
             for queries, used, numbers in profile.sets:
                 spans = self._clock.read(self._open(), self._submit, queries, used)
                 for number, span in zip(numbers, spans, strict=True):
                     if any(span):
                         profile.spans[number] = span
         await self.synchronize()
-        return [profile.spans.get(number) for number in range(profile.dispatches)]
+        return profile.told()
 
     # -- canvas, statistics and the end ------------------------------------------------------------
 
