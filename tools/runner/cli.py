@@ -27,6 +27,11 @@ TESTS = REPOSITORY / "tests"
 # takes a core and two gigabytes.
 SIDE_BY_SIDE = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 
+INSIDE = "tests/browser/inside"
+
+#: Arguments of pytest that say how to tell of tests, and not which to run.
+_OF_TELLING = ("-v", "-q", "--tb", "--durations", "--junitxml")
+
 
 def main(arguments: list[str]) -> int:
     """Prepare, run every check, and return 0 where all passed."""
@@ -48,7 +53,8 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(
         prog="tests/run.py",
         usage="%(prog)s [-h] [--quick] [--plain-webgpu | --native ENGINE] [pytest arguments]",
-        description="Makes ready what the tests need, then runs ruff, mypy, tsc, eslint, pytest.",
+        description="Makes ready what the tests need, then runs ruff, mypy, tsc, eslint, pytest; "
+        "where nothing is chosen, pytest once more on the in-page tests outside a browser.",
         epilog="Everything else goes to pytest: files, -k, -x …",
         allow_abbrev=False,
     )
@@ -75,6 +81,12 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_known_args(arguments)
 
 
+def runs_natively(options: argparse.Namespace, pytest_arguments: list[str]) -> bool:
+    """Whether the in-page tests run outside a browser, too: where all tests run."""
+    chosen = options.quick or options.plain_webgpu or options.native
+    return not chosen and all(one.startswith(_OF_TELLING) for one in pytest_arguments)
+
+
 def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
     cache = REPOSITORY / ".cache"
     progress = Console(sys.stdout)
@@ -93,7 +105,7 @@ def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
         environment["BROWSERGPU_NATIVE"] = options.native
     inside_only = options.plain_webgpu or options.native
     if inside_only and not any(argument.startswith("tests") for argument in pytest_arguments):
-        pytest_arguments = [*pytest_arguments, "tests/browser/inside"]
+        pytest_arguments = [*pytest_arguments, INSIDE]
     tool = [str(python), "-m"]
     checks = {
         "ruff check": [*tool, "ruff", "check"],
@@ -105,6 +117,10 @@ def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
     outcomes = [
         run_check(name, command, REPOSITORY, environment) for name, command in checks.items()
     ]
+    if runs_natively(options, pytest_arguments):
+        command = [*tool, "pytest", *SIDE_BY_SIDE, "-q", INSIDE]
+        native = environment | {"BROWSERGPU_NATIVE": "wgpu"}
+        outcomes.append(run_check("pytest, natively", command, REPOSITORY, native))
     print(f"\n{summary(outcomes)}")
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from runner.checks import Outcome, run_check, summary
+from runner.cli import parse, runs_natively
 from runner.environment import ensure_environment
 from runner.problem import CannotPrepare
 from runner.wheels import ensure_wheels
@@ -132,3 +133,22 @@ def test_every_requirement_is_pinned_and_both_lists_agree() -> None:
     assert {name: inside[name] for name in ("hypothesis", "pytest")} == {
         name: host[name] for name in ("hypothesis", "pytest")
     }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "natively"),
+    [
+        ([], True),
+        (["-v", "--tb=short", "--junitxml=/tmp/x.xml"], True),
+        (["tests/unit"], False),
+        (["-k", "gemm"], False),
+        (["-x"], False),
+        (["--quick"], False),
+        (["--plain-webgpu"], False),
+        (["--native", "dawn"], False),
+    ],
+)
+def test_the_in_page_tests_run_natively_too_where_all_run(
+    arguments: list[str], natively: bool
+) -> None:
+    assert runs_natively(*parse(arguments)) is natively
