@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.array.context import current, devices
+from browsergpu.array.context import current
 from browsergpu.array.functions.data_types import isdtype
 from browsergpu.core.element_types import FLOAT16, TYPES
-from browsergpu.device.device import Device
+from browsergpu.device.device import Device, open_devices
 
 
 class NamespaceInfo:
@@ -24,8 +24,8 @@ class NamespaceInfo:
         return current().device
 
     def devices(self) -> tuple[Device, ...]:
-        """The GPUs, each opened."""
-        return devices()
+        """The devices that are open, without waiting; :func:`browsergpu.devices` opens all."""
+        return tuple(open_devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of new arrays, where none is asked for."""
