@@ -36,6 +36,11 @@ def init(**options: Any) -> Device:
     return platform.block_on(init_async(**options), "init")
 
 
+def open_tape() -> Tape | None:
+    """The tape of the device that new arrays are made on, where it is open."""
+    return _current[0] if _current and not _current[0].device.is_closed else None
+
+
 def current(device: Any = None) -> Tape:
     """The tape of a device that an argument names, or of the one that new arrays are made on, which
     is opened where there is none. Raises NotInitialized where that cannot be waited for."""
@@ -43,8 +48,10 @@ def current(device: Any = None) -> Tape:
         if not isinstance(device, Device):
             raise InvalidArgument("device", "device", device, "a Device, or None")
         return tape_of(device)
-    if not _current or _current[0].device.is_closed:
-        if not platform.can_block():
-            raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
-        init()
+    tape = open_tape()
+    if tape is not None:
+        return tape
+    if not platform.can_block():
+        raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
+    init()
     return _current[0]

@@ -1,0 +1,50 @@
+"""What Dask asks of a chunk: its bytes, its token, itself as NumPy's and back, percentiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from dask.base import normalize_token
+
+from browsergpu.array import apply
+from browsergpu.array.array import Array
+from browsergpu.array.arriving import on_host
+from browsergpu.array.functions import creation
+from browsergpu.array.shapes_only import has_values
+
+
+def held_bytes(chunk: Array) -> int:
+    """The bytes that a chunk holds. A worker asks for them when a task is done, in the task's
+    thread: what was only recorded is computed then, and what shows a part of other memory gets its
+    own, so that what Dask counts is what there is, and no other thread has anything to compute."""
+    if not chunk.device.has_values or on_host(chunk.node) is not None:
+        return chunk.nbytes
+    chunk.become(apply.packed(chunk))
+    return chunk.node.in_memory().storage.buffer.capacity
+
+
+def token(chunk: Array) -> Any:
+    """The same for the same values. Reads them."""
+    if has_values(chunk):
+        return "browsergpu", normalize_token(chunk.numpy())
+    return "browsergpu without values", chunk.shape, str(chunk.dtype)
+
+
+def to_numpy(chunk: Array, **_: Any) -> np.ndarray:
+    """A chunk on the host."""
+    return chunk.numpy()
+
+
+def to_gpu(chunk: Any) -> Array:
+    """A chunk on the GPU of the process."""
+    return chunk if isinstance(chunk, Array) else creation.asarray(chunk)
+
+
+def percentiles(chunk: Array, q: Any, method: str = "linear") -> tuple[np.ndarray | None, int]:
+    """The percentiles of a chunk of one axis, which the GPU finds, and the number of its elements;
+    the host puts those of all chunks together."""
+    if not chunk.size:
+        return None, 0
+    found: Array = np.percentile(chunk, np.asarray(list(q), np.float32), method=method)  # type: ignore[call-overload]
+    return found.numpy(), chunk.size
