@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ ENVIRONMENT = {
     "PYTHONPATH": os.pathsep.join([str(PY), str(Path(__file__).parent)]),
     "VK_DRIVER_FILES": str(LAVAPIPE),
     "VK_ICD_FILENAMES": str(LAVAPIPE),
+    "XDG_RUNTIME_DIR": tempfile.gettempdir(),  # which Mesa asks for
 }
 
 

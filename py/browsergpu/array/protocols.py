@@ -101,7 +101,7 @@ def _on_one_device(inputs: tuple[Any, ...]) -> list[Any]:
     return [
         next(those)
         if isinstance(x, Array)
-        else creation.asarray(x, device=device)
+        else shapes_only.beside(device, x)
         if isinstance(x, np.ndarray | list)
         else x
         for x in inputs

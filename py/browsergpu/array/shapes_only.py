@@ -48,16 +48,20 @@ def here() -> Tape:
         return nowhere()
 
 
-def asarray(given: Any, dtype: Any = None) -> Array:
-    """``browsergpu.asarray``, which keeps the values on the host where there is no GPU."""
-    tape = here()
-    if isinstance(given, Array):
-        return given if dtype is None else given.astype(dtype, copy=False)
-    if tape.device.has_values:
-        return creation.asarray(given, dtype=dtype, device=tape.device)
+def beside(device: Device, given: Any, dtype: Any = None) -> Array:
+    """``browsergpu.asarray`` on a device; where that has no GPU, the values stay on the host."""
+    if device.has_values:
+        return creation.asarray(given, dtype=dtype, device=device)
     data = np.asarray(given)
     kind = element_type("asarray", data.dtype if dtype is None else dtype)
-    return Array(arriving(tape, data.astype(kind.numpy, copy=False)), tape)
+    return Array(arriving(nowhere(), data.astype(kind.numpy, copy=False)), nowhere())
+
+
+def asarray(given: Any, dtype: Any = None) -> Array:
+    """``browsergpu.asarray``, which keeps the values on the host where there is no GPU."""
+    if isinstance(given, Array):
+        return given if dtype is None else given.astype(dtype, copy=False)
+    return beside(here().device, given, dtype)
 
 
 def full(shape: Any, number: Any, dtype: Any) -> Array:

@@ -123,6 +123,7 @@ def _short(value: Any) -> str:
 
 
 def _again(kind: type[BackendError], args: tuple[Any, ...], fields: dict[str, Any]) -> BackendError:
-    error = kind.__new__(kind, *args)
+    # MemoryError's own, which some find first, is not for them.
+    error = Exception.__new__(kind, *args)
     error.__dict__.update(fields)
     return error

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from dask.base import normalize_token
+from distributed.worker import thread_state
 
 from browsergpu.array import apply
 from browsergpu.array.array import Array
@@ -15,13 +16,16 @@ from browsergpu.array.shapes_only import has_values
 
 
 def held_bytes(chunk: Array) -> int:
-    """The bytes that a chunk holds. A worker asks for them when a task is done, in the task's
+    """The bytes that a chunk holds. A worker asks for them when a task is done, first in the task's
     thread: what was only recorded is computed then, and what shows a part of other memory gets its
-    own, so that what Dask counts is what there is, and no other thread has anything to compute."""
+    own, so that what Dask counts is what there is, and other threads have nothing to compute."""
     if not chunk.device.has_values or on_host(chunk.node) is not None:
         return chunk.nbytes
-    chunk.become(apply.packed(chunk))
-    return chunk.node.in_memory().storage.buffer.capacity
+    if hasattr(thread_state, "key"):
+        chunk.become(apply.packed(chunk))
+        chunk.node.in_memory()
+        chunk.tape.evaluate()  # which holds on to what the task has read
+    return chunk.nbytes if chunk.node.window else chunk.node.storage.buffer.capacity
 
 
 def token(chunk: Array) -> Any:
@@ -46,5 +50,6 @@ def percentiles(chunk: Array, q: Any, method: str = "linear") -> tuple[np.ndarra
     the host puts those of all chunks together."""
     if not chunk.size:
         return None, 0
-    found: Array = np.percentile(chunk, np.asarray(list(q), np.float32), method=method)  # type: ignore[call-overload]
+    shares = q.numpy() if isinstance(q, Array) else np.asarray(list(q))
+    found: Array = np.percentile(chunk, shares, method=method)  # type: ignore[call-overload]
     return found.numpy(), chunk.size
