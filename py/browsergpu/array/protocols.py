@@ -21,6 +21,7 @@ from browsergpu.array.functions import (
     sorting,
     statistics,
 )
+from browsergpu.core.element_types import DEMOTED
 from browsergpu.core.errors import InvalidType
 
 #: NumPy's names of our elementwise operations, where they differ.
@@ -245,7 +246,8 @@ def _made(a: Any, dtype: Any = None, *, ndmin: int = 0, copy: Any = None, **_: A
 
 
 def _range(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: Any) -> Array:
-    return shapes_only.asarray(np.arange(start, stop, step), dtype)
+    numbers = np.arange(start, stop, step)
+    return shapes_only.asarray(numbers, DEMOTED[numbers.dtype].numpy if dtype is None else dtype)
 
 
 def _take(a: Array, indices: Any, axis: int | None = None, mode: str = "raise") -> Array:
