@@ -21,7 +21,7 @@ from browsergpu.array.functions import (
     sorting,
     statistics,
 )
-from browsergpu.core.element_types import DEMOTED
+from browsergpu.core.element_types import of_numpy
 from browsergpu.core.errors import InvalidType
 
 #: NumPy's names of our elementwise operations, where they differ.
@@ -247,7 +247,8 @@ def _made(a: Any, dtype: Any = None, *, ndmin: int = 0, copy: Any = None, **_: A
 
 def _range(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: Any) -> Array:
     numbers = np.arange(start, stop, step)
-    return shapes_only.asarray(numbers, DEMOTED[numbers.dtype].numpy if dtype is None else dtype)
+    kind = of_numpy(numbers.dtype)  # what 64 bits come to, which nobody has asked for
+    return shapes_only.asarray(numbers, kind.numpy if dtype is None and kind else dtype)
 
 
 def _take(a: Array, indices: Any, axis: int | None = None, mode: str = "raise") -> Array:
