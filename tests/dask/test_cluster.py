@@ -205,6 +205,12 @@ def test_a_chunk_that_is_too_large(client: Client, x: da.Array) -> None:
     wait(kept)
     with pytest.raises(OutOfMemory, match="bytes were requested"):
         client.submit(gigabytes, 4, retries=0).result(timeout=300)
+    with dask.config.set({"array.backend": "browsergpu"}):
+        whole = da.ones((1 << 30,), chunks=-1)
+    with pytest.raises(OutOfMemory, match="bytes were requested"):
+        whole.to_backend("numpy").compute()
+    with pytest.raises(TypeError, match="OutOfMemory"):  # Dask's, of what no task needed
+        whole.compute()
     check(kept, X * 3)
 
 

@@ -88,9 +88,8 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
 
 
 def _is_of_others(operand: Any) -> bool:
-    return hasattr(operand, "__array_ufunc__") and not isinstance(
-        operand, Array | np.ndarray | np.generic
-    )
+    known = isinstance(operand, Array | np.ndarray | np.generic)
+    return not known and hasattr(operand, "__array_ufunc__")
 
 
 def _on_one_device(inputs: tuple[Any, ...]) -> list[Any]:
@@ -246,6 +245,9 @@ def _made(a: Any, dtype: Any = None, *, ndmin: int = 0, copy: Any = None, **_: A
 
 
 def _range(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: Any) -> Array:
+    device = shapes_only.here().device
+    if device.has_values and all(isinstance(x, int | None) for x in (start, stop, step)):
+        return creation.arange(start, stop, step, dtype=dtype, device=device)
     numbers = np.arange(start, stop, step)
     kind = of_numpy(numbers.dtype)  # what 64 bits come to, which nobody has asked for
     return shapes_only.asarray(numbers, kind.numpy if dtype is None and kind else dtype)

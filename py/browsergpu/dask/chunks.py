@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from browsergpu.array.array import Array
 from browsergpu.array.arriving import on_host
 from browsergpu.array.functions import creation
 from browsergpu.array.shapes_only import has_values
+from browsergpu.core.errors import OutOfMemory
 
 
 def held_bytes(chunk: Array) -> int:
@@ -22,9 +24,10 @@ def held_bytes(chunk: Array) -> int:
     if not chunk.device.has_values or on_host(chunk.node) is not None:
         return chunk.nbytes
     if hasattr(thread_state, "key"):
-        chunk.become(apply.packed(chunk))
-        chunk.node.in_memory()
-        chunk.tape.evaluate()  # which holds on to what the task has read
+        with suppress(OutOfMemory):  # Dask asks no errors of this; whoever needs the chunk gets it
+            chunk.become(apply.packed(chunk))
+            chunk.node.in_memory()
+            chunk.tape.evaluate()  # which holds on to what the task has read
     return chunk.nbytes if chunk.node.window else chunk.node.storage.buffer.capacity
 
 

@@ -10,6 +10,7 @@ from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
 from browsergpu.array import shapes_only
 from browsergpu.array.array import Array
+from browsergpu.array.arriving import on_host
 
 
 @dask_serialize.register(Array)  # type: ignore[untyped-decorator]
@@ -17,7 +18,8 @@ def serialise(x: Array) -> tuple[dict[str, Any], list[Any]]:
     """An array's header and frames. Waits for its values."""
     if not shapes_only.has_values(x):
         return {"shape": x.shape, "without values": x.dtype.str}, []
-    header, frames = serialize_numpy_ndarray(x.numpy())
+    known = on_host(x.node)
+    header, frames = serialize_numpy_ndarray(x.numpy() if known is None else known)
     return {"numpy": header}, frames
 
 
