@@ -49,7 +49,7 @@ def cluster(
             n_workers=2,
             adapters=[0],
             memory_limit="2GiB",
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=str(tmp_path_factory.mktemp("workers")),
             env=environment,
         ) as made,

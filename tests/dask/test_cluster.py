@@ -247,7 +247,7 @@ def test_spilling(environment: dict[str, str], tmp_path: Path) -> None:
     with (
         dask.config.set(only_the_target),
         LocalCluster(
-            n_workers=1, adapters=[0], memory_limit="96MiB", dashboard_address=None,
+            n_workers=1, adapters=[0], memory_limit="96MiB", dashboard_address=":0",
             local_directory=str(tmp_path), env=environment, silence_logs=50,
         ) as small,
         Client(small) as client,
