@@ -72,3 +72,12 @@ def test_import_browsergpu_brings_no_dask(environment: dict[str, str]) -> None:
         env=os.environ | environment, capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "set()"
+
+
+def test_without_dask(environment: dict[str, str]) -> None:
+    code = "import sys; sys.modules['distributed'] = None; import browsergpu.dask"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert "pip install browsergpu[dask]" in done.stderr.splitlines()[-1]

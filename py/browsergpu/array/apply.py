@@ -154,10 +154,13 @@ def apply(op: str, like: V, *operands: Any) -> V:
     """An operation on any number of arrays and numbers, on the device of ``like``. Python's numbers
     take the type of the arrays that are not a condition."""
     arrays = [x for x in operands if isinstance(x, Value)]
-    if any(x.tape is not like.tape for x in arrays):
-        like, *arrays = on_one_tape(op, like, *arrays)
-        those = iter(arrays)
-        operands = tuple(next(those) if isinstance(x, Value) else x for x in operands)
+    tape = like.tape
+    for x in arrays:
+        if x.tape is not tape:
+            like, *arrays = on_one_tape(op, like, *arrays)
+            those = iter(arrays)
+            operands = tuple(next(those) if isinstance(x, Value) else x for x in operands)
+            break
     numbers = [None if isinstance(x, Value) else python_number(x) for x in operands]
     typed = [x.node.kind for x in (arrays[1:] if op == "where" else arrays)]
     common = reduce(promoted, typed) if typed else None

@@ -15,7 +15,7 @@ from browsergpu.array.array import Array
 from browsergpu.array.arriving import arriving, on_host
 from browsergpu.array.functions import creation
 from browsergpu.array.lazy.tape import Tape, tape_of
-from browsergpu.array.uploading import element_type
+from browsergpu.array.uploading import element_type, uploaded
 from browsergpu.core import checks
 from browsergpu.core.errors import NoAdapter
 from browsergpu.device.device import Device
@@ -54,7 +54,8 @@ def beside(device: Device, given: Any, dtype: Any = None) -> Array:
         return creation.asarray(given, dtype=dtype, device=device)
     data = np.asarray(given)
     kind = element_type("asarray", data.dtype if dtype is None else dtype)
-    return Array(arriving(nowhere(), data.astype(kind.numpy, copy=False)), nowhere())
+    uploaded(nowhere(), data, kind)  # says whether they fit
+    return Array(arriving(nowhere(), data.astype(kind.numpy)), nowhere())
 
 
 def asarray(given: Any, dtype: Any = None) -> Array:
