@@ -13,13 +13,15 @@ PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 
 #: From the ground up: a room imports from itself and from what stands before it. What lies in no
 #: room (the public names) imports from all of them, and nothing imports it.
-ROOMS = ("core", "gpu", "kernels", "device", "array", "api", "tools")
+ROOMS = ("core", "gpu", "kernels", "device", "array", "api", "tools", "dask")
 
 #: What has the browser's modules, and what drives GPUs outside of one; only `gpu` itself may import
 #: them.
 THE_PAGE, THE_MACHINE = "gpu.browser", "gpu.native"
 BROWSER = {"js", "pyodide", "pyodide_js", "micropip"}
 THIRD_PARTY = {"numpy"}
+#: What `dask` alone may import, which nothing imports: `import browsergpu` brings none of it.
+OF_DASK = {"dask", "distributed", "click"}
 
 
 def module_name(path: Path) -> str:
@@ -94,4 +96,9 @@ def test_the_browser_is_imported_in_one_place(module: str) -> None:
 def test_nothing_else_is_needed(module: str) -> None:
     tops = {imported.split(".")[0] for imported in imports(MODULES[module])}
     allowed = set(sys.stdlib_module_names) | BROWSER | THIRD_PARTY | {"browsergpu"}
-    assert tops <= allowed
+    assert tops <= (allowed | OF_DASK if room(module) == "dask" else allowed)
+
+
+def test_nothing_imports_dask_but_itself() -> None:
+    for module, path in MODULES.items():
+        assert room(module) == "dask" or "dask" not in set(map(room, own(path)))

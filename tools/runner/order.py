@@ -9,6 +9,7 @@ _INSIDE = "tests/browser/inside/"
 SLOW = [
     f"{_INSIDE}test_shaders.py",
     "tests/unit/test_naga.py",
+    "tests/dask/test_cluster.py",
     *(
         f"{_BROWSER}{name}.py"
         for name in (

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from browsergpu.array.arriving import arriving, on_host
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape
 from browsergpu.array.numbers import PYTHON, python_number, typed_number, words_of
@@ -59,7 +60,7 @@ def binary(op: str, a: Any, b: Any) -> Any:
         made = resolve(op, (x.kind, y.kind))
         tape = a.tape
         if b.tape is not tape:
-            raise _other_device(op)
+            return binary(op, *on_one_tape(op, a, b))
         window = x.window
         if window is None or window is not y.window or len(window.code) > window.free_below:
             shape = x.shape
@@ -152,12 +153,15 @@ def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
 def apply(op: str, like: V, *operands: Any) -> V:
     """An operation on any number of arrays and numbers, on the device of ``like``. Python's numbers
     take the type of the arrays that are not a condition."""
-    tape = like.tape
-    numbers = [None if isinstance(x, Value) else python_number(x) for x in operands]
     arrays = [x for x in operands if isinstance(x, Value)]
+    tape = like.tape
     for x in arrays:
         if x.tape is not tape:
-            raise _other_device(op)
+            like, *arrays = on_one_tape(op, like, *arrays)
+            those = iter(arrays)
+            operands = tuple(next(those) if isinstance(x, Value) else x for x in operands)
+            break
+    numbers = [None if isinstance(x, Value) else python_number(x) for x in operands]
     typed = [x.node.kind for x in (arrays[1:] if op == "where" else arrays)]
     common = reduce(promoted, typed) if typed else None
     kinds = [
@@ -221,7 +225,7 @@ def array_of(op: str, name: str, given: Any, beside: V) -> V:
     beside another array. Raises InvalidType, a TypeError, for anything else."""
     if isinstance(given, Value):
         if given.tape is not beside.tape:
-            raise _other_device(op)
+            given, _ = on_one_tape(op, given, beside)
         return beside.like(given.node)
     number = python_number(given)
     if number is not None:
@@ -241,11 +245,32 @@ def full_node(tape: Tape, shape: Shape, kind: ElementType, number: Any) -> Node:
 
 
 def same_device(op: str, *arrays: Any) -> None:
-    """Raises InvalidType, a TypeError, for arrays of two devices; what is no array may be among
+    """Raises InvalidType, a TypeError, for arrays of two GPUs; what is no array may be among
     them."""
-    if len({id(x.tape) for x in arrays if isinstance(x, Value)}) > 1:
-        raise _other_device(op)
+    tapes = {id(x.tape): x.tape for x in arrays if isinstance(x, Value)}
+    if len(tapes) > 1 and sum(tape.device.has_values for tape in tapes.values()) > 1:
+        raise _two_devices(op)
 
 
-def _other_device(op: str) -> InvalidType:
+def _two_devices(op: str) -> InvalidType:
     return InvalidType(op, "arrays", "arrays of two devices", "arrays on one device")
+
+
+def on_one_tape(op: str, *arrays: Any) -> list[Any]:
+    """Arrays of a GPU and of none as they can meet: what is on the host, or has no elements, goes
+    to the GPU; where another has no values, the result has none either, and all are taken for their
+    shapes and dtypes. Raises InvalidType for those of two GPUs."""
+    tapes = {id(x.tape): x.tape for x in arrays}.values()
+    gpus = [tape for tape in tapes if tape.device.has_values]
+    if len(gpus) != 1:
+        raise _two_devices(op)
+    known = [x.tape is gpus[0] or 0 in x.node.shape or on_host(x.node) is not None for x in arrays]
+    target = gpus[0] if all(known) else next(tape for tape in tapes if tape is not gpus[0])
+    return [x if x.tape is target else _moved(x, target) for x in arrays]
+
+
+def _moved(x: V, tape: Tape) -> V:
+    data = on_host(x.node) if tape.device.has_values else None
+    if data is None:
+        return type(x)(full_node(tape, x.node.shape, x.node.kind, 0), tape)
+    return type(x)(arriving(tape, data), tape)

@@ -195,6 +195,8 @@ class Array(Value, Methods):
         return self._protocols.ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if not all(issubclass(one, Array | np.ndarray) for one in types):
+            return NotImplemented  # another's arrays know what to do with ours
         return self._protocols.function(func, args, kwargs)
 
     def __dlpack__(
@@ -230,7 +232,7 @@ class Array(Value, Methods):
         return self.like(self.node)  # values do not change
 
     def __reduce__(self) -> Any:
-        return self._protocols.loaded, (self.numpy(),)
+        return self._protocols.pickled(self)
 
     # -- operators ---------------------------------------------------------------------------------
 

@@ -92,14 +92,21 @@ def _gpus(found: Sequence[AdapterInfo]) -> Sequence[AdapterInfo]:
     return [info for info in found if info.device_type == "gpu"] or found
 
 
+def open_tape() -> Tape | None:
+    """The tape of the device that new arrays are made on, where it is open."""
+    return _current[0] if _current and not _current[0].device.is_closed else None
+
+
 def current(device: Any = None) -> Tape:
     """The tape of a device that an argument names, or of the one that new arrays are made on, which
     is opened where there is none. Raises NotInitialized where that cannot be waited for."""
     if device is not None:
         return tape_of(device_of("device", device))
-    if not _current or _current[0].device.is_closed:
-        if not platform.can_block():
-            raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
-        with _opening:  # threads that come together get one device
-            init()
+    tape = open_tape()
+    if tape is not None:
+        return tape
+    if not platform.can_block():
+        raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
+    with _opening:  # threads that come together get one device
+        init()
     return _current[0]

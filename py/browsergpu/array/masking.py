@@ -21,6 +21,8 @@ def places_of_true(op: str, mask: V) -> V:
     mask.node.in_memory()
     device = mask.tape.device
     places = reducing.room(device, op, INT32, (n,))
+    if not n:
+        return mask.like(places)  # there is nothing to wait for
     count = reducing.room(device, op, INT32, (1,))
     view = reducing.memory_view
     scans.true_places(device, op, view(mask.node), view(places), view(count))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.array import numpys_linalg
+from browsergpu.array import apply, numpys_linalg, numpys_statistics, shapes_only
 from browsergpu.array.array import Array
 from browsergpu.array.functions import (
     contraction,
@@ -21,6 +21,7 @@ from browsergpu.array.functions import (
     sorting,
     statistics,
 )
+from browsergpu.core.element_types import of_numpy
 from browsergpu.core.errors import InvalidType
 
 #: NumPy's names of our elementwise operations, where they differ.
@@ -59,7 +60,10 @@ _RUNNING: dict[str, Callable[..., Array]] = {
 
 def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """``np.add(a, b)`` and its kin, with ``out`` and ``dtype``; ``np.add.reduce(a)``. For what
-    there is not, NotImplemented, of which NumPy makes a TypeError."""
+    there is not, and beside others' arrays, which know what to do with ours, NotImplemented, of
+    which NumPy makes a TypeError."""
+    if any(map(_is_of_others, inputs)):
+        return NotImplemented
     out = options.pop("out", None)
     name = _RENAMED.get(function.__name__, function.__name__)
     if method == "reduce" and name in _REDUCTIONS:
@@ -83,11 +87,23 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
     return found if out is None else _into(out[0], found)
 
 
+def _is_of_others(operand: Any) -> bool:
+    known = isinstance(operand, Array | np.ndarray | np.generic)
+    return not known and hasattr(operand, "__array_ufunc__")
+
+
 def _on_one_device(inputs: tuple[Any, ...]) -> list[Any]:
     """The operands, NumPy's arrays and lists among them copied to the others' device."""
-    ours = next(x for x in inputs if isinstance(x, Array))
+    ours = [x for x in inputs if isinstance(x, Array)]
+    if any(x.tape is not ours[0].tape for x in ours):
+        ours = apply.on_one_tape("array", *ours)
+    device, those = ours[0].device, iter(ours)
     return [
-        creation.asarray(x, device=ours.device) if isinstance(x, np.ndarray | list) else x
+        next(those)
+        if isinstance(x, Array)
+        else shapes_only.beside(device, x)
+        if isinstance(x, np.ndarray | list)
+        else x
         for x in inputs
     ]
 
@@ -108,8 +124,15 @@ def product(a: Any, b: Any) -> Any:
 
 
 def loaded(data: np.ndarray, device: Any = None) -> Array:
-    """An array of what was pickled, or moved to another device."""
+    """An array of what was moved to another device."""
     return creation.asarray(data, device=device)
+
+
+def pickled(x: Array) -> Any:
+    """What makes an array again, and of what. Waits."""
+    if shapes_only.has_values(x):
+        return shapes_only.unpickled, (x.numpy(),)
+    return shapes_only.stand_in, (x.shape, x.dtype)
 
 
 def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -146,7 +169,10 @@ def _running(own: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _concatenate(arrays: Any, axis: int | None = 0) -> Array:
-    return manipulation.concat(_on_one_device(tuple(arrays)), axis=axis)
+    parts = _on_one_device(tuple(arrays))
+    if not parts[0].device.has_values and all(map(shapes_only.has_values, parts)):
+        return shapes_only.asarray(np.concatenate([x.numpy() for x in parts], axis=axis))
+    return manipulation.concat(parts, axis=axis)
 
 
 def _stack(arrays: Any, axis: int = 0) -> Array:
@@ -192,14 +218,70 @@ def _of_two(own: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _like(number: Any) -> Callable[..., Array]:
-    def call(a: Array, dtype: Any = None) -> Array:
-        return creation.full_like(a, number, dtype=dtype)
+    def call(a: Array, dtype: Any = None, order: str = "K", shape: Any = None) -> Array:
+        return _full_like(a, number, dtype=dtype, shape=shape)
 
     return call
 
 
-def _full_like(a: Array, fill_value: Any, dtype: Any = None) -> Array:
-    return creation.full_like(a, fill_value, dtype=dtype)
+def _full_like(
+    a: Array, fill_value: Any, dtype: Any = None, order: str = "K", shape: Any = None
+) -> Array:
+    """``order`` says nothing here. In the likeness of an array without values one is made that has
+    them, where there are elements."""
+    kind = a.dtype if dtype is None else dtype
+    extents = a.shape if shape is None else shape
+    if a.device.has_values:
+        return creation.full(extents, fill_value, dtype=kind, device=a.device)
+    return shapes_only.full(extents, fill_value, kind)
+
+
+def _made(a: Any, dtype: Any = None, *, ndmin: int = 0, copy: Any = None, **_: Any) -> Array:
+    """``np.asarray(a, like=x)``, which does not tell x; the order in memory says nothing here."""
+    found = shapes_only.asarray(a, dtype)
+    if copy:
+        found = creation.asarray(found, copy=True)
+    return found[(None,) * (ndmin - found.ndim)] if ndmin > found.ndim else found
+
+
+def _range(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: Any) -> Array:
+    device = shapes_only.here().device
+    if device.has_values and all(isinstance(x, int | None) for x in (start, stop, step)):
+        return creation.arange(start, stop, step, dtype=dtype, device=device)
+    numbers = np.arange(start, stop, step)
+    kind = of_numpy(numbers.dtype)  # what 64 bits come to, which nobody has asked for
+    return shapes_only.asarray(numbers, kind.numpy if dtype is None and kind else dtype)
+
+
+def _take(a: Array, indices: Any, axis: int | None = None, mode: str = "raise") -> Array:
+    """``mode`` says nothing here: indices on the GPU are not checked."""
+    own = manipulation.reshape(a, (-1,)) if axis is None else a
+    return manipulation.take(own, indices, axis=axis or 0)
+
+
+def _vstack(tup: Any) -> Array:
+    """Vectors as rows, others behind each other."""
+    parts = _on_one_device(tuple(tup))
+    return manipulation.concat([x if x.ndim > 1 else x.reshape((1, -1)) for x in parts], axis=0)
+
+
+def _hstack(tup: Any) -> Array:
+    parts = [x if x.ndim else x.reshape((1,)) for x in _on_one_device(tuple(tup))]
+    return manipulation.concat(parts, axis=0 if parts[0].ndim == 1 else 1)
+
+
+def _dot(a: Array, b: Array) -> Array:
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b  # type: ignore[no-any-return]
+    return linear.tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
+
+
+def _is_complex(x: Array) -> bool:
+    return x.dtype.kind == "c"
+
+
+def _rounded(a: Array, decimals: int = 0) -> Array:
+    return elementwise.round(a) if decimals == 0 else NotImplemented
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -207,50 +289,73 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.any: _reduction(statistics.any),
     np.amax: _reduction(statistics.max),
     np.amin: _reduction(statistics.min),
+    np.arange: _range,
     np.argmax: lambda a, axis=None, **o: sorting.argmax(a, axis=axis, **o),
     np.argmin: lambda a, axis=None, **o: sorting.argmin(a, axis=axis, **o),
+    np.around: _rounded,
+    np.array: _made,
+    np.asanyarray: _made,
+    np.asarray: _made,
     np.argsort: lambda a, axis=-1, **_: sorting.argsort(a, axis=axis),
+    np.ascontiguousarray: _made,
     np.astype: data_types.astype,
     np.broadcast_arrays: manipulation.broadcast_arrays,
     np.broadcast_to: manipulation.broadcast_to,
     np.clip: _clip,
     np.concatenate: _concatenate,
+    np.copy: lambda a, **_: creation.asarray(a, copy=True),
     np.count_nonzero: _reduction(statistics.count_nonzero),
     np.cumprod: _running(sorting.cumulative_prod),
     np.cumsum: _running(sorting.cumulative_sum),
     np.diff: lambda a, n=1, axis=-1: sorting.diff(a, n=n, axis=axis),
+    np.dot: _of_two(_dot),
     np.einsum: _einsum,
+    np.empty_like: _like(0),
     np.expand_dims: lambda a, axis: manipulation.expand_dims(a, axis=axis),
     np.flip: lambda m, axis=None: manipulation.flip(m, axis=axis),
     np.full_like: _full_like,
+    np.hstack: _hstack,
+    np.imag: lambda val: val.imag,
+    np.iscomplexobj: _is_complex,
     np.isin: lambda a, b, invert=False, **_: sets.isin(a, b, invert=invert),
     np.max: _reduction(statistics.max),
     np.mean: _reduction(statistics.mean),
     np.min: _reduction(statistics.min),
     np.moveaxis: manipulation.moveaxis,
+    np.ndim: lambda a: a.ndim,
     np.nonzero: sorting.nonzero,
     np.ones_like: _like(1),
     np.prod: _reduction(statistics.prod),
+    np.ravel: lambda a, order="C": manipulation.reshape(a, (-1,)),
+    np.real: lambda val: val.real,
     np.repeat: lambda a, repeats, axis=None: manipulation.repeat(a, repeats, axis=axis),
     np.reshape: _reshape,
+    np.result_type: data_types.result_type,
     np.roll: lambda a, shift, axis=None: manipulation.roll(a, shift, axis=axis),
+    np.round: _rounded,
     np.searchsorted: lambda a, v, side="left": sorting.searchsorted(a, v, side=side),
     np.shape: lambda a: a.shape,
-    np.ndim: lambda a: a.ndim,
     np.size: lambda a: a.size,
     np.sort: lambda a, axis=-1, **_: sorting.sort(a, axis=axis),
     np.squeeze: _squeeze,
     np.stack: _stack,
     np.std: _reduction(statistics.std),
     np.sum: _reduction(statistics.sum),
-    np.tensordot: lambda a, b, axes=2: linear.tensordot(a, b, axes=axes),
+    np.swapaxes: lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
+    np.take: _take,
+    np.take_along_axis: lambda arr, indices, axis=-1: sorting.take_along_axis(
+        arr, indices, axis=axis
+    ),
+    np.tensordot: _of_two(lambda a, b, axes=2: linear.tensordot(a, b, axes=axes)),
     np.tile: lambda A, reps: manipulation.tile(A, reps if hasattr(reps, "__len__") else (reps,)),
     np.transpose: manipulation.transpose,
     np.tril: lambda m, k=0: creation.tril(m, k=k),
     np.triu: lambda m, k=0: creation.triu(m, k=k),
     np.var: _reduction(statistics.var),
+    np.vstack: _vstack,
     np.where: _where,
     np.zeros_like: _like(0),
+    **numpys_statistics.FUNCTIONS,
     **numpys_linalg.FUNCTIONS,
     **{theirs: _of_two(own) for theirs, own in numpys_linalg.OF_TWO.items()},
 }

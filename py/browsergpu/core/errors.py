@@ -30,6 +30,10 @@ class BackendError(Exception):
         self.op = op
         self.message = message
 
+    def __reduce__(self) -> Any:
+        """Their arguments differ; another process gets what they came to."""
+        return _again, (type(self), self.args, self.__dict__)
+
 
 class NotInitialized(BackendError):
     """The backend was used before ``init`` or after ``close``."""
@@ -116,3 +120,10 @@ class ShaderCompilation(DeviceError):
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _again(kind: type[BackendError], args: tuple[Any, ...], fields: dict[str, Any]) -> BackendError:
+    # MemoryError's own, which some find first, is not for them.
+    error = Exception.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error

@@ -15,6 +15,7 @@ from browsergpu.device import tuned, warm_up
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.memory import Allocation, BufferPool
+from browsergpu.gpu.nothing import ADAPTER, Nothing
 from browsergpu.gpu.port import Gpu, Pipeline, closed
 from browsergpu.gpu.program import BoundStep, Copy, Step, picker
 from browsergpu.kernels import shaders
@@ -46,7 +47,7 @@ _open: WeakSet[Device] = WeakSet()
 
 def open_devices() -> list[Device]:
     """The devices that were opened and not closed, in no particular order."""
-    return [device for device in _open if not device.is_closed]
+    return [device for device in _open if not device.is_closed and device.has_values]
 
 
 class _Bound(NamedTuple):
@@ -167,6 +168,16 @@ class Device:
     async def from_adapter_index(cls, index: int, **options: Any) -> Device:
         """:meth:`request` on one of :func:`enumerate_adapters`."""
         return await cls.request(adapter_index=index, **options)
+
+    @classmethod
+    def of_nothing(cls) -> Device:
+        """One without a GPU, for arrays that have shapes and dtypes, and no values."""
+        return cls(ADAPTER, Nothing(), BackendConfig(warm_up=False), WorkgroupSizes())
+
+    @property
+    def has_values(self) -> bool:
+        """Whether there is a GPU: arrays on a device :meth:`of_nothing` have no values."""
+        return not isinstance(self.recorder, Nothing)
 
     @property
     def name(self) -> str:

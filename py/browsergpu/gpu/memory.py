@@ -1,12 +1,13 @@
 """GPU memory: buffers in size classes, kept in a pool when freed, and statistics of them.
 
 A freed buffer goes back to the pool at once, though commands that use it may not have run yet:
-the GPU works in order, so whoever takes it next comes after them.
+the GPU works in order, so whoever takes it next comes after them. Another thread may free one while
+this one takes or frees one: what both change is changed in single steps.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -86,7 +87,8 @@ class BufferPool:
         self._asked = 0  # bytes of the buffers that are being made
         self._capacities: dict[int, int] = {}  # id -> bytes
         self._asked_for: dict[int, int] = {}  # id -> bytes of the last request, if cleared
-        self._idle: dict[int, list[int]] = {}  # capacity -> ids
+        # Capacity -> ids; the sizes that were freed last come last.
+        self._idle: OrderedDict[int, list[int]] = OrderedDict()
         self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
         #: Bytes of the live buffers.
         self.in_use = 0
@@ -136,16 +138,16 @@ class BufferPool:
                 raise self._out_of_memory(op, nbytes, limit, self._largest)
             capacity = self._largest
         name = label or op
-        idle = self._idle.get(capacity)
-        if idle:
-            identity = idle.pop()
-            self.pooled -= capacity
-            if self._relabel:
-                self._recorder.label_buffer(identity, name)
-        else:
+        try:
+            identity = self._idle[capacity].pop()
+        except (KeyError, IndexError):
             identity = self._make(op, nbytes, capacity, name)
             self._capacities[identity] = capacity
             self.peak = max(self.peak, self.allocated + capacity)
+        else:
+            self.pooled -= capacity
+            if self._relabel:
+                self._recorder.label_buffer(identity, name)
         if self._clear:
             try:
                 self._recorder.clear(identity, 0, capacity)
@@ -221,9 +223,8 @@ class BufferPool:
         if buffer.id in self._recorder.failed or capacity > ceiling:
             self._destroy(buffer.id)
             return
-        idle = self._idle.pop(capacity, [])
-        idle.append(buffer.id)
-        self._idle[capacity] = idle  # the sizes that were freed last come last
+        self._idle.setdefault(capacity, []).append(buffer.id)
+        self._idle.move_to_end(capacity)
         self.pooled += capacity
         while self.pooled > ceiling:
             self._evict()
@@ -231,23 +232,28 @@ class BufferPool:
     def _evict(self) -> None:
         """Destroys an idle buffer of the size that none was freed of for longest: what a program
         has gone on from must not keep out what it works with."""
-        capacity, idle = next(iter(self._idle.items()))
-        if idle:
+        try:
+            capacity, idle = next(iter(self._idle.items()))
+        except RuntimeError:  # another thread has freed one meanwhile
+            return
+        try:
+            identity = idle.pop()
+        except IndexError:
+            self._idle.move_to_end(capacity)
+        else:
             self.pooled -= capacity
-            self._destroy(idle.pop())
-        if not idle:
-            del self._idle[capacity]
+            self._destroy(identity)
 
     def trim(self) -> int:
         """Destroys the pooled buffers, and the idle ones that read back, which are not counted.
         Returns the bytes that this gave back."""
         if self._closed:
             raise closed("trim")
-        freed, self.pooled = self.pooled, 0
-        pool, self._idle = self._idle, {}
-        for idle in pool.values():
-            for identity in idle:
-                self._destroy(identity)
+        freed = self.pooled
+        for capacity, idle in list(self._idle.items()):
+            while idle:
+                self._destroy(idle.pop())
+                self.pooled -= capacity
         self._recorder.is_short_of_memory = False
         self._recorder.flush()
         self._recorder.trim_staging()

@@ -9,8 +9,9 @@ import numpy as np
 
 from browsergpu.array import random, reducing
 from browsergpu.array.array import Array
-from browsergpu.array.context import current
+from browsergpu.array.context import current, open_tape
 from browsergpu.array.functions import manipulation, sorting
+from browsergpu.array.shapes_only import nowhere
 from browsergpu.array.uploading import element_type
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
@@ -25,15 +26,20 @@ class Generator:
     def __init__(self, seed: int, device: Any = None) -> None:
         self._key = seed % _KEYS
         self._counter = 0
-        self._tape = current(device)
+        self._tape = open_tape() if device is None else current(device)
 
     def _new(self, op: str, size: Any, kind: ElementType) -> Array:
         shape = _shape(op, size)
-        return Array(reducing.room(self._tape.device, op, kind, shape), self._tape)
+        tape = self._tape
+        if tape is None and 0 in shape:
+            tape = nowhere()  # no number is drawn: Dask asks for the dtype alone
+        elif tape is None:
+            tape = self._tape = current()
+        return Array(reducing.room(tape.device, op, kind, shape), tape)
 
     def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
         view = reducing.memory_view(array.node)
-        self._counter = function(self._tape.device, op, view, self._key, self._counter, *parameters)
+        self._counter = function(array.device, op, view, self._key, self._counter, *parameters)
         return array
 
     def _float(self, op: str, dtype: Any) -> ElementType:
@@ -42,10 +48,16 @@ class Generator:
             raise InvalidType(op, "dtype", kind.numpy, "float32 or float16")
         return kind
 
-    def random(self, size: Any = None, dtype: Any = np.float32) -> Array:
-        """Multiples of 2^-24 in [0, 1), all with the same probability."""
-        array = self._new("random", size, self._float("random", dtype))
-        return self._draw(random.uniform, "random", array)
+    def random(self, size: Any = None, dtype: Any = np.float32, out: Array | None = None) -> Array:
+        """Multiples of 2^-24 in [0, 1), all with the same probability; ``out`` takes them, as many
+        as it has elements, as its value."""
+        chosen, like = (size, dtype) if out is None else (out.shape, out.dtype)
+        array = self._new("random", chosen, self._float("random", like))
+        found = self._draw(random.uniform, "random", array)
+        if out is None:
+            return found
+        out.become(found)
+        return out
 
     def uniform(self, low: float = 0.0, high: float = 1.0, size: Any = None) -> Array:
         """float32 from ``low`` up to, but not, ``high``."""

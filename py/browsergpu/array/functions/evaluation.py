@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from browsergpu.array.array import Array
+from browsergpu.array.arriving import Arriving
 from browsergpu.array.lazy import fusing
 from browsergpu.core.checks import product
 from browsergpu.kernels.fused.source import name_of, result_of
@@ -21,6 +22,8 @@ def explain(x: Array, /) -> str:
     window = node.window
     if window is None:
         return "in memory: nothing is to be computed"
+    if isinstance(window, Arriving):
+        return "on the host: it is uploaded when it is needed"
     wanted = sorted({other.place for other in window.nodes if other.holders})
     plans = fusing.plans(x.tape.kernels, window.shape, window.code, window.leaves, wanted)
     n = product(window.shape)

@@ -11,7 +11,8 @@ from browsergpu.core.shapes import Shape
 
 class Node:
     """A value: in memory (``storage``; elements at ``offset`` + index × ``strides``, packed where
-    these are None), or at a ``place`` of a Window. ``holders`` are the arrays that have it."""
+    these are None), at a ``place`` of a Window, or still on the host (``window`` is an Arriving).
+    ``holders`` are the arrays that have it."""
 
     __slots__ = (
         "__weakref__",

@@ -1,0 +1,29 @@
+"""Which GPU a worker takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from browsergpu.core.errors import NoAdapter
+from browsergpu.gpu import platform
+
+
+def gpus() -> list[int]:
+    """The indices of the machine's GPUs: of those in software only where there are no others.
+    Raises NoAdapter where there are none."""
+    found = platform.enumerate_adapters()
+    if not found:
+        raise NoAdapter("LocalCluster", platform.why_no_gpu())
+    real = [info.index for info in found if info.device_type != "cpu"]
+    return real or [info.index for info in found]
+
+
+def adapter_of(name: Any, adapters: Sequence[int]) -> int:
+    """The one of some adapters that a worker takes: they take turns by the number that its name
+    is, or ends with, as those of ``dask worker --nworkers 4 --name gpu``; one whose name is an
+    address takes the first."""
+    text = str(name)
+    number = None if "://" in text else re.search(r"\d+$", text)
+    return adapters[int(number[0]) % len(adapters) if number else 0]

@@ -1,0 +1,33 @@
+"""What a Dask worker does first: opens its GPU.
+
+    dask worker tcp://scheduler:8786 --nworkers 4 --nthreads 1 --name gpu \\
+        --preload browsergpu.dask.preload
+
+starts a process for each of four GPUs; ``--adapters 0,2`` names those to use, of which
+``browsergpu.enumerate_adapters()`` has the list.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from browsergpu.array import context, x64
+from browsergpu.dask import registration, serialising
+from browsergpu.dask.adapters import adapter_of, gpus
+
+__all__ = ["dask_setup", "registration", "serialising"]  # which make arrays known to Dask
+
+
+@click.command()  # type: ignore[untyped-decorator]
+@click.option("--adapters", default="", help="Indices of the GPUs that workers take in turn: 0,2")  # type: ignore[untyped-decorator]
+def dask_setup(worker: Any, adapters: str) -> None:
+    """Opens the worker's GPU, with as much of its memory as the worker may have of the host's."""
+    # Dask asks for float64 and int64 by name wherever NumPy would: that is no user's mistake.
+    x64.set_x64("quiet")
+    chosen = [int(index) for index in adapters.split(",")] if adapters else gpus()
+    context.init(
+        adapter_index=adapter_of(worker.name, chosen),
+        memory_limit=worker.memory_manager.memory_limit,
+    )

@@ -1,0 +1,31 @@
+"""Arrays between processes, and to the disk: through the host, as Dask takes NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from distributed.protocol.numpy import deserialize_numpy_ndarray, serialize_numpy_ndarray
+from distributed.protocol.serialize import dask_deserialize, dask_serialize
+
+from browsergpu.array import shapes_only
+from browsergpu.array.array import Array
+from browsergpu.array.arriving import on_host
+
+
+@dask_serialize.register(Array)  # type: ignore[untyped-decorator]
+def serialise(x: Array) -> tuple[dict[str, Any], list[Any]]:
+    """An array's header and frames. Waits for its values."""
+    if not shapes_only.has_values(x):
+        return {"shape": x.shape, "without values": x.dtype.str}, []
+    known = on_host(x.node)
+    header, frames = serialize_numpy_ndarray(x.numpy() if known is None else known)
+    return {"numpy": header}, frames
+
+
+@dask_deserialize.register(Array)  # type: ignore[untyped-decorator]
+def deserialise(header: dict[str, Any], frames: list[Any]) -> Array:
+    """The array again. It is uploaded when it is first computed with, by the thread that does."""
+    if "numpy" not in header:
+        return shapes_only.stand_in(header["shape"], np.dtype(header["without values"]))
+    return shapes_only.unpickled(deserialize_numpy_ndarray(header["numpy"], frames))

@@ -1,0 +1,129 @@
+"""A GPU that is not there: what is recorded for it is forgotten. Arrays on it have shapes and
+dtypes, by the same checks and rules as everywhere, and no values."""
+
+from __future__ import annotations
+
+from typing import Any, Never
+
+from browsergpu.core.errors import NoAdapter
+from browsergpu.gpu.adapter_info import AdapterInfo
+from browsergpu.gpu.port import Gpu, Observer, Pipeline
+
+_VAST = 1 << 60  # bytes; nothing is too large where nothing is kept
+
+#: WebGPU's defaults, but for sizes of buffers.
+_LIMITS = {
+    "maxBindingsPerBindGroup": 1000,
+    "maxBufferSize": _VAST,
+    "maxComputeInvocationsPerWorkgroup": 256,
+    "maxComputeWorkgroupSizeX": 256,
+    "maxComputeWorkgroupSizeY": 256,
+    "maxComputeWorkgroupSizeZ": 64,
+    "maxComputeWorkgroupStorageSize": 16384,
+    "maxComputeWorkgroupsPerDimension": 65535,
+    "maxStorageBufferBindingSize": _VAST,
+    "maxStorageBuffersPerShaderStage": 8,
+    "maxTextureDimension2D": 8192,
+    "maxUniformBufferBindingSize": 65536,
+}
+
+ADAPTER = AdapterInfo(
+    index=-1,
+    vendor="",
+    architecture="",
+    device="none",
+    description="no GPU (shapes and dtypes only)",
+    device_type="cpu",
+    features=frozenset(),
+    limits=_LIMITS,
+)
+
+_PIPELINE = Pipeline(0, "nothing", 0, lambda *_: None)
+
+
+class Nothing(Gpu):
+    """Takes everything and does nothing; only reading is refused, with NoAdapter."""
+
+    def __init__(self) -> None:
+        self.features = ADAPTER.features
+        self.limits = ADAPTER.limits
+        self.has_immediates = False
+        self.failed: set[int] = set()
+        self.is_short_of_memory = False
+        self.refused: set[int] = set()
+        self.is_ahead = False
+        self.observers: list[Observer] = []
+        self.loss = (0,)
+
+    def create_pipeline(self, **_: Any) -> Pipeline:
+        """One for all kernels."""
+        return _PIPELINE
+
+    def _forget(self, *_: Any, **__: Any) -> None:
+        """Does nothing."""
+        return
+
+    async def _at_once(self, *_: Any, **__: Any) -> None:
+        """Waits for nothing."""
+        return
+
+    run = packed = repeat = dispatch = copy = clear = flush = submit = _forget
+    create_buffer = abandon_buffer = label_buffer = destroy_buffer = trim_staging = _forget
+    write = start_profile = close = _forget
+    compiled = synchronize = catch_up = _at_once
+
+    async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
+        """There is room for everything."""
+        return True
+
+    async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> Never:
+        """Raises NoAdapter."""
+        raise NoAdapter(
+            "read",
+            "this array has a shape and a dtype, and no values: it stands for one on a GPU that "
+            "this process does not have (of a Dask array, compute() what "
+            '.to_backend("numpy") gives)',
+        )
+
+    def start_timing(self) -> bool:
+        """There is no clock."""
+        return False
+
+    async def stop_timing(self) -> float:
+        """There was no dispatch."""
+        return -1
+
+    @property
+    def is_profiled(self) -> bool:
+        """Never."""
+        return False
+
+    async def stop_profile(self) -> list[tuple[float, float] | None]:
+        """There was no dispatch."""
+        return []
+
+    def draw(
+        self, canvas: Any, buffer: int, height: int, width: int, channels: int, code: str
+    ) -> str:
+        """Why it does not."""
+        return "there is no GPU"
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """None."""
+        return {}
+
+    @property
+    def compile_ms(self) -> float:
+        """0."""
+        return 0.0
+
+    @property
+    def unfinished(self) -> int:
+        """0."""
+        return 0
+
+    @property
+    def closed(self) -> bool:
+        """Never."""
+        return False

@@ -1,0 +1,38 @@
+"""What the tests have workers do: worker processes import it by its name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import browsergpu as bg
+
+
+def is_on_a_gpu(chunk: Any) -> np.ndarray:
+    """Whether a chunk is of browsergpu's, on a device with values."""
+    return np.full((1,) * chunk.ndim, isinstance(chunk, bg.Array) and chunk.device.has_values)
+
+
+def doubled_by_a_survivor(chunk: Any, killed: str) -> Any:
+    """Twice the chunk; the first worker that comes here dies."""
+    try:
+        Path(killed).touch(exist_ok=False)
+    except FileExistsError:
+        return chunk * 2
+    os._exit(1)
+
+
+def gigabytes(n: int) -> Any:
+    """An array of so many, computed."""
+    found = bg.ones((n, 1 << 28)) + 1
+    bg.eval(found)
+    return found
+
+
+def opened() -> tuple[str, int | None]:
+    """The GPU of a worker, and what it may have of its memory."""
+    device = bg.init()
+    return device.name, device.config.memory_limit

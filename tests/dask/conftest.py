@@ -1,0 +1,65 @@
+"""A cluster of two processes on a GPU in software; the tests' own process, the client, has none."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dask import config
+from distributed import Client
+
+from browsergpu.dask import LocalCluster
+
+LAVAPIPE = Path("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json")
+PY = Path(__file__).resolve().parents[2] / "py"
+
+#: What a worker process finds around it.
+ENVIRONMENT = {
+    "BROWSERGPU_ENGINE": "wgpu",
+    "PYTHONPATH": os.pathsep.join([str(PY), str(Path(__file__).parent)]),
+    "VK_DRIVER_FILES": str(LAVAPIPE),
+    "VK_ICD_FILENAMES": str(LAVAPIPE),
+    "XDG_RUNTIME_DIR": tempfile.gettempdir(),  # which Mesa asks for
+}
+
+
+@pytest.fixture(scope="session")
+def environment() -> dict[str, str]:
+    """ENVIRONMENT, where there is a GPU in software."""
+    if not LAVAPIPE.exists():
+        pytest.fail(
+            "these tests need lavapipe, a GPU in software: apt-get install mesa-vulkan-drivers, "
+            "which python3 tests/run.py does on Debian"
+        )
+    return ENVIRONMENT
+
+
+@pytest.fixture(scope="session")
+def cluster(
+    environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LocalCluster]:
+    """Two workers, which share the GPU."""
+    patient = {"distributed.comm.timeouts.connect": "120s"}
+    with (
+        config.set(patient),
+        LocalCluster(
+            n_workers=2,
+            adapters=[0],
+            memory_limit="2GiB",
+            dashboard_address=":0",
+            local_directory=str(tmp_path_factory.mktemp("workers")),
+            env=environment,
+        ) as made,
+    ):
+        yield made
+
+
+@pytest.fixture
+def client(cluster: LocalCluster) -> Iterator[Client]:
+    """A client of both workers."""
+    with Client(cluster) as made:
+        made.wait_for_workers(2, timeout=300)
+        yield made

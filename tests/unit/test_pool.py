@@ -1,0 +1,47 @@
+"""The pool of buffers, on the device that does nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from browsergpu.gpu.memory import BufferPool
+from browsergpu.gpu.nothing import Nothing
+
+
+@pytest.fixture
+def impatient() -> Iterator[None]:
+    """Threads change places as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_threads_lose_no_buffer() -> None:
+    """A Dask worker frees chunks in another thread than that which computes."""
+    destroyed: list[int] = []
+
+    class Counting(Nothing):
+        def destroy_buffer(self, identity: int) -> None:
+            destroyed.append(identity)
+
+    pool = BufferPool(Counting(), 1 << 30)
+
+    def work(_: int) -> None:
+        for size in range(400):
+            held = [pool.get_buffer("test", 256 << size % 3) for _ in range(3)]
+            for buffer in held:
+                pool.return_buffer(buffer)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(8)))
+    assert (pool.in_use, pool.buffers) == (0, 0)
+    made = next(pool._ids) - 1
+    assert pool.trim() > 0
+    assert pool.allocated == 0
+    assert sorted(destroyed) == list(range(1, made + 1)), "each was made and destroyed once"
