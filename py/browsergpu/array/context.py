@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from threading import RLock
 from typing import Any
 
@@ -10,7 +9,7 @@ from browsergpu.array.lazy.tape import Tape, tape_of
 from browsergpu.core.errors import InvalidArgument, NoAdapter, NotInitialized
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
-from browsergpu.gpu.adapter_info import AdapterInfo
+from browsergpu.gpu.adapter_info import AdapterInfo, gpus
 
 _current: list[Tape] = []
 _by_number: dict[int, Device] = {}  # those that were opened here, by their adapter's number
@@ -44,7 +43,7 @@ def init(**options: Any) -> Device:
 
 async def devices_async() -> tuple[Device, ...]:
     """:func:`devices` for callers that cannot block."""
-    return tuple([await _opened(info) for info in _gpus(await platform.enumerate_adapters_async())])
+    return tuple([await _opened(info) for info in gpus(await platform.enumerate_adapters_async())])
 
 
 def devices() -> tuple[Device, ...]:
@@ -86,10 +85,6 @@ async def _opened(info: AdapterInfo) -> Device:
     if known is None or known.adapter.names != info.names:
         known = _by_number[info.index] = await Device.request(adapter_index=info.index)
     return known
-
-
-def _gpus(found: Sequence[AdapterInfo]) -> Sequence[AdapterInfo]:
-    return [info for info in found if info.device_type == "gpu"] or found
 
 
 def open_tape() -> Tape | None:

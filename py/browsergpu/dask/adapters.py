@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.core.errors import NoAdapter
-from browsergpu.gpu import platform
+from browsergpu.gpu import adapter_info, platform
 
 
 def gpus() -> list[int]:
@@ -16,8 +16,7 @@ def gpus() -> list[int]:
     found = platform.enumerate_adapters()
     if not found:
         raise NoAdapter("LocalCluster", platform.why_no_gpu())
-    real = [info.index for info in found if info.device_type != "cpu"]
-    return real or [info.index for info in found]
+    return [info.index for info in adapter_info.gpus(found)]
 
 
 def adapter_of(name: Any, adapters: Sequence[int]) -> int:

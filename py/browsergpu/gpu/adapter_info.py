@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 
@@ -36,3 +37,8 @@ class AdapterInfo:
     def name(self) -> str:
         """The most telling of its names."""
         return self.description or self.device or f"{self.vendor} {self.architecture}".strip()
+
+
+def gpus(found: Sequence[AdapterInfo]) -> list[AdapterInfo]:
+    """Those adapters that are no software; all where there is no other."""
+    return [info for info in found if info.device_type != "cpu"] or list(found)
