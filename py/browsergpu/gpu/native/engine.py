@@ -45,10 +45,23 @@ class Engine(NamedTuple):
         )
 
     def adapters(self) -> list[Any]:
-        """The GPUs that it finds, without those that have only OpenGL, which lacks limits that are
-        needed."""
-        found = self.api.gpu.enumerate_adapters_sync()
-        return [one for one in found if one.info.get("backend_type") in _BACKENDS]
+        """The GPUs that it finds by the first of these interfaces that has any: by another they are
+        the same. OpenGL lacks limits that are needed."""
+        found = self._all_adapters()
+        by = {kind: [a for a in found if a.info.get("backend_type") == kind] for kind in _BACKENDS}
+        return next((adapters for adapters in by.values() if adapters), [])
+
+    def _all_adapters(self) -> list[Any]:
+        every = getattr(self.api.gpu, "_enumerate_all_adapters", None)
+        if not self.is_dawn or every is None:
+            return list(self.api.gpu.enumerate_adapters_sync())
+        # wgpudawn 0.32 gives one of several that have the same name, as GPUs of one host have.
+        known: dict[Any, Any] = {}
+        for i, adapter in enumerate(every()):
+            told = self.extras.get_adapter_properties(adapter).get("vulkan_uuids") or {}
+            kind = adapter.info.get("backend_type")
+            known.setdefault((kind, told.get("device_uuid", i)), adapter)
+        return list(known.values())
 
 
 @cache
