@@ -272,7 +272,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--numpy-size", type=int, default=16384)
     add("--chunk", type=int, default=8192, help="rows of their chunks, a divisor of the sizes")
     add("--points", type=int, default=400_000_000)
-    add("--piece", type=int, default=6_250_000, help="points of a chunk")
+    add("--piece", type=int, default=1_562_500, help="points of a chunk")
     add("--features", type=int, default=16)
     add("--clusters", type=int, default=64)
     add("--rounds", type=int, default=5)
