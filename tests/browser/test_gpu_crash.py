@@ -86,73 +86,78 @@ def crash_the_gpu(browser: Browser) -> None:
     session.detach()
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.fixture(scope="module", params=KERNELS)
+def bare(request: pytest.FixtureRequest, lab: Lab, forgiving: Browser) -> Iterator[BarePage]:
+    """A page of that browser for the tests of one kernel: booting takes seconds."""
+    with page_of(lab, forgiving, request.param) as bare:
+        yield bare
+
+
 def test_pending_calls_raise_and_recover_brings_back_what_is_kept(
-    lab: Lab, forgiving: Browser, kernel: str
+    forgiving: Browser, bare: BarePage
 ) -> None:
-    with page_of(lab, forgiving, kernel) as bare:
-        for _ in range(2):  # what was recovered can be lost and recovered again
-            working = bare.start("run", WORK)
-            bare.page.wait_for_timeout(500)
-            assert not bare.settled(working)
-            crash_the_gpu(forgiving)
-            assert bare.end(working, what="all calls to end") == ["DeviceLost"] * 5
-            assert bare.run("""
-                try:
-                    backend.unary("neg", kept, kept, 1000)
-                except DeviceLost as error:
-                    told = str(error)
-                told
-            """).startswith("unary: the GPU device was lost; open it anew with `await")
-
-            bare.run("await backend.recover()")
-            assert bare.run("""
-                result = np.zeros(1000, np.float32)
-                backend.copy_dtoh(result, kept)
-                bool((result == data).all())
-            """)
-            assert "'scratch'" in bare.run("""
-                try:
-                    backend.copy_dtoh(result, other)
-                except DeviceLost as error:
-                    told = str(error)
-                told
-            """)
-            bare.run("""
-                backend.free(other)
-                other = backend.alloc(4000, label="scratch")
-                backend.unary("abs", kept, other, 1000)
-                backend.copy_dtoh(result, other)
-                assert (result == abs(data)).all()
-                backend.draw(other, 10, 10, 3, "gpu-canvas")
-                backend.synchronize()
-            """)
-
-
-def test_with_retry_works_through_a_crash(lab: Lab, forgiving: Browser) -> None:
-    with page_of(lab, forgiving, "worker") as bare:
-        working = bare.start(
-            "run",
-            """
-            attempts = 0
-
-            async def work():
-                global attempts
-                attempts += 1
-                result = np.zeros(1000, np.float32)
-                for _ in range(20 if attempts > 1 else 10**9):
-                    backend.unary("neg", kept, kept, 1000)
-                    await backend.copy_dtoh_async(result[:1], kept)
-                await backend.copy_dtoh_async(result, kept)
-                return result
-
-            result = await asyncio.wait_for(backend.with_retry(work), 600)
-            [attempts, bool((abs(result) == abs(data)).all())]
-            """,
-        )
+    for _ in range(2):  # what was recovered can be lost and recovered again
+        working = bare.start("run", WORK)
         bare.page.wait_for_timeout(500)
+        assert not bare.settled(working)
         crash_the_gpu(forgiving)
-        assert bare.end(working, what="the second attempt") == [2, True]
+        assert bare.end(working, what="all calls to end") == ["DeviceLost"] * 5
+        assert bare.run("""
+            try:
+                backend.unary("neg", kept, kept, 1000)
+            except DeviceLost as error:
+                told = str(error)
+            told
+        """).startswith("unary: the GPU device was lost; open it anew with `await")
+
+        bare.run("await backend.recover()")
+        assert bare.run("""
+            result = np.zeros(1000, np.float32)
+            backend.copy_dtoh(result, kept)
+            bool((result == data).all())
+        """)
+        assert "'scratch'" in bare.run("""
+            try:
+                backend.copy_dtoh(result, other)
+            except DeviceLost as error:
+                told = str(error)
+            told
+        """)
+        bare.run("""
+            backend.free(other)
+            other = backend.alloc(4000, label="scratch")
+            backend.unary("abs", kept, other, 1000)
+            backend.copy_dtoh(result, other)
+            assert (result == abs(data)).all()
+            backend.draw(other, 10, 10, 3, "gpu-canvas")
+            backend.synchronize()
+        """)
+
+
+@pytest.mark.parametrize("bare", ["worker"], indirect=True)
+def test_with_retry_works_through_a_crash(forgiving: Browser, bare: BarePage) -> None:
+    working = bare.start(
+        "run",
+        """
+        attempts = 0
+
+        async def work():
+            global attempts
+            attempts += 1
+            result = np.zeros(1000, np.float32)
+            for _ in range(20 if attempts > 1 else 10**9):
+                backend.unary("neg", kept, kept, 1000)
+                await backend.copy_dtoh_async(result[:1], kept)
+            await backend.copy_dtoh_async(result, kept)
+            return result
+
+        result = await asyncio.wait_for(backend.with_retry(work), 600)
+        [attempts, bool((abs(result) == abs(data)).all())]
+        """,
+    )
+    bare.page.wait_for_timeout(500)
+    crash_the_gpu(forgiving)
+    assert bare.end(working, what="the second attempt") == [2, True]
 
 
 def test_where_the_browser_gives_no_adapter_any_more_errors_say_to_reload(lab: Lab) -> None:

@@ -58,7 +58,7 @@ def shared(request: pytest.FixtureRequest, lab: Lab) -> Iterator[tuple[BarePage,
     """A page with Pyodide, for all tests of one kernel, and the problems it reports."""
     found: list[str] = []
     bare = lab.new_bare_page(found.append, request.param)
-    bare.boot([])
+    bare.boot(["micropip"])
     yield bare, found
     bare.page.context.close()
 
@@ -114,12 +114,6 @@ def test_values_come_through(bare: BarePage) -> None:
     assert bare.run("{'a': [1, 2.5, None, 'x', True]}") == {"a": [1, 2.5, None, "x", True]}
 
 
-def test_python_that_never_ends_is_given_up(bare: BarePage) -> None:
-    # The last of the tests that share the page, whose Python goes on.
-    with pytest.raises(TimeoutError, match="while True"):
-        bare.run("while True: pass", timeout=2)
-
-
 _SUITE = """
 import pytest
 from hypothesis import given, strategies as st
@@ -140,9 +134,8 @@ def test_found(n): assert n < 100
 """
 
 
-def test_in_page_outcomes_are_told(lab: Lab, new_bare_page: Callable[[str], BarePage]) -> None:
-    bare = new_bare_page("worker")
-    bare.boot(["micropip"])
+@pytest.mark.parametrize("shared", ["worker"], indirect=True)
+def test_in_page_outcomes_are_told(lab: Lab, bare: BarePage) -> None:
     bare.install(urls_of_test_wheels(lab.site_url), deps=False)
     bare.write_files(
         {
@@ -179,3 +172,9 @@ def test_in_page_outcomes_are_told(lab: Lab, new_bare_page: Callable[[str], Bare
     assert bare.run(run.format("'test_broken_file.py'"))["code"] == 2
     assert "no_such_module" in reports[""]["text"]
     assert bare.run(run.format("'test_sample.py::test_none'"))["code"] == 4
+
+
+def test_python_that_never_ends_is_given_up(bare: BarePage) -> None:
+    # The last of the tests that share the page, whose Python goes on.
+    with pytest.raises(TimeoutError, match="while True"):
+        bare.run("while True: pass", timeout=2)

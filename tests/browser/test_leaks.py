@@ -134,10 +134,10 @@ def test_reads_leave_nothing(bare: BarePage) -> None:
                 backend.synchronize()
             return True
     """)
-    bare.run("read(100)")
+    bare.run("read(50)")
     objects = heap.count()
     python_objects = bare.run("objects()")
-    bare.run("read(1000)")
+    bare.run("read(300)")
     assert bare.run("objects()") - python_objects < SLACK
     assert growth(objects, heap.count()) == {}, "JavaScript objects are left"
 
@@ -209,11 +209,11 @@ def test_failed_calls_leave_nothing(bare: BarePage) -> None:
             return refused
     """)
     heap = Heap(bare.page)
-    bare.run("fail(600)")
+    bare.run("fail(120)")
     held: dict[str, Any] = bare.run("held()")
     python_objects = bare.run("objects()")
     objects = heap.count()
-    assert bare.run("fail(6000)") == 6000
+    assert bare.run("fail(1200)") == 1200
     assert bare.run("held()") == held
     assert bare.run("objects()") - python_objects < SLACK
     assert growth(objects, heap.count()) == {}, "JavaScript objects are left"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from harness.lab import Lab
 from harness.problems import assert_none
-from playwright.sync_api import Page
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -113,16 +112,9 @@ run_js("""
 
 
 def test_the_example_of_pointers_run_again_and_again_leaves_one_device_open(
-    site_url: str, new_page: Callable[..., Page]
+    run: Callable[[str], str],
 ) -> None:
     pointers, _ = examples("More than one way to compute")
-    page = new_page(visited=True)
-    page.goto(f"{site_url}/?notebook=none")
-    page.evaluate("browsergpu.ready")
-
-    def run(code: str) -> str:
-        return str(page.evaluate("code => browsergpu.run(code)", code))
-
     run(WATCH)
     for _ in range(4):
         run(pointers.replace("1024", "32"))
@@ -132,6 +124,7 @@ def test_the_example_of_pointers_run_again_and_again_leaves_one_device_open(
         "    await asyncio.sleep(0.01)\n"
         "str([entry.gone for entry in js.devices])"
     )
+    run("gc.enable()")
     assert "['destroyed', 'destroyed', 'destroyed', '']" in gone
 
 

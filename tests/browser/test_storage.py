@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from harness.bare import BarePage
@@ -147,14 +146,6 @@ def check_both_are_kept(notebook: NotebookPage) -> None:
     keep(notebook, "kept = 6")
 
 
-def check_both_are_read(notebook: NotebookPage) -> None:
-    """What they have stored is there after a reload."""
-    notebook.page.reload()
-    expect(notebook.cell(0)).to_contain_text("kept = 6")
-    assert sizes_in(notebook) == [16, 16]
-    expect(notebook.messages).to_have_count(0)
-
-
 def test_notebooks_of_an_earlier_version_come_back_and_tuning_is_kept(site: Site) -> None:
     script = site.script()
     script.evaluate(_OLD_NOTEBOOKS)
@@ -222,12 +213,18 @@ def test_a_page_without_the_notebook_keeps_tuning_beside_either_earlier_shape(
 
 
 def test_the_package_first_and_then_the_notebook(site: Site) -> None:
+    """In a fresh browser, which has no database of before."""
     bare = site.bare("worker")
+    assert bare.run(_SIZES) == [256, 256]
     bare.run(_TUNE)
     notebook = site.notebook()
     assert sizes_in(notebook) == [16, 16]
     notebook.new()
     check_both_are_kept(notebook)
+    hold_kernels(notebook.page)
+    notebook.page.reload()
+    expect(notebook.cell(0)).to_contain_text("kept = 6")
+    expect(notebook.messages).to_have_count(0)
     assert set(site.script().evaluate(_EVERYTHING)) == {
         "browsergpu-notebooks", "browsergpu-settings",
     }  # fmt: skip
@@ -264,16 +261,6 @@ def test_open_tabs_do_not_block_each_other(site: Site) -> None:
         expect(tab.messages).to_have_count(0)
         tab.page.reload()
         expect(tab.cell(0)).to_contain_text(code)
-
-
-def test_a_fresh_browser_has_no_database_of_before(site: Site) -> None:
-    notebook = site.notebook()
-    assert sizes_in(notebook) == [256, 256]
-    notebook.new()
-    check_both_are_kept(notebook)
-    check_both_are_read(notebook)
-    everything: dict[str, Any] = site.script().evaluate(_EVERYTHING)
-    assert set(everything) == {"browsergpu-notebooks", "browsergpu-settings"}
 
 
 def test_a_browser_without_a_list_of_its_databases(site: Site) -> None:

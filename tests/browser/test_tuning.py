@@ -26,7 +26,7 @@ def opened(bare: BarePage, lab: Lab) -> list[int]:
     return sizes
 
 
-def test_sizes_are_read_again_in_the_next_page_of_the_site_alone(
+def test_sizes_are_read_again_in_the_next_page_of_the_site(
     new_bare_page: Callable[[str], BarePage], lab: Lab
 ) -> None:
     bare = new_bare_page("worker")
@@ -38,7 +38,4 @@ def test_sizes_are_read_again_in_the_next_page_of_the_site_alone(
     again = BarePage(page, lab.site_url, "main")
     assert opened(again, lab) == [32, 32]
     assert again.run("device.optimal_workgroup_size(10**6)") == 32
-
-    elsewhere = new_bare_page("worker")  # a profile of its own
-    assert opened(elsewhere, lab) == [256, 256]
     assert again.run("forget_workgroup_sizes(device); device.workgroup_sizes.reduction") == 256

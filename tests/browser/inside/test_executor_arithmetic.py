@@ -438,6 +438,12 @@ def linear_reference(
 ACTIVATIONS: tuple[Any, ...] = (None, "relu", "gelu", "silu", "gelu_erf")
 
 
+def activation_in_turn(place: int) -> str | None:
+    """One for each place among the variants, where several kernels of each are compiled."""
+    name: str | None = ACTIVATIONS[place % len(ACTIVATIONS)]
+    return name
+
+
 def activations(place: int) -> tuple[None, str]:
     """None and one more, another for each place among the variants: each pair is a kernel of its
     own, which takes SwiftShader seconds to compile."""
@@ -501,9 +507,9 @@ def test_linear_of_halves_casts_nothing(executor: Any) -> None:
         lead, k, n = shapes[i % len(shapes)]
         x, w = random_array(1, *lead, k, dtype="f2"), random_array(2, k, n, dtype="f2")
         bias, residual = random_array(3, n, dtype="f2"), random_array(4, *lead, n, dtype="f2")
-        for j, added in enumerate(((None, None), (bias, None), (bias, residual), (None, residual))):
+        activation = activation_in_turn(i)
+        for added in ((None, None), (bias, None), (bias, residual), (None, residual)):
             arrays = [None if y is None else executor.from_numpy(y) for y in (x, w, *added)]
-            activation = activations(i)[j % 2]
             value, tolerance = linear_reference(x, w, added[0], activation, added[1])
             with (
                 variants.only("gemm_f16", variant.name),
@@ -521,6 +527,7 @@ def test_linear_of_float32_reads_weights_of_float16(
 ) -> None:
     shapes = [((2, 3), 5, 7), ((3,), 70, 8), ((), 9, 40), ((41,), 33, 3), ((2, 1), 1100, 6)]
     kinds = ("f4 f2 f4 f4", "f4 f2 f2 f2", "f2 f4 f2 f4", "f2 f2 f4 f2", "f2 f2 f2 f4")
+    activation = activation_in_turn(place)
     for i, types in enumerate(kinds, place):
         lead, k, n = shapes[i % len(shapes)]
         codes = types.split()
@@ -528,7 +535,6 @@ def test_linear_of_float32_reads_weights_of_float16(
         bias = random_array(3, n, dtype=codes[2])
         residual = random_array(4, *lead, n, dtype=codes[3])
         arrays = [executor.from_numpy(y) for y in (x, w, bias, residual)]
-        activation = activations(place)[i % 2]
         casts = codes.count("f2") if codes[1] == "f4" else 0
         if codes[:2] == ["f2", "f2"] and activation is not None:
             casts = 1  # of x, which is not the weights

@@ -186,6 +186,8 @@ def test_reductions(bg: Any, function: str) -> None:
     for number, dtype in enumerate(dtypes):
         if function in ("max", "min") and dtype in ("bool", "complex64"):
             continue
+        if (function, number % 2) in (("any", 0), ("all", 1)):
+            continue  # each of the two takes every other dtype, read by the same expression
         # Each way of dealing elements out is a kernel of its own: sums of float32 go all of them;
         # the others take turns.
         every = (function, dtype) == ("sum", "float32")
