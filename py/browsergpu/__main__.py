@@ -23,7 +23,10 @@ def main() -> int:
         return 1
     print(f"browsergpu {bg.__version__}, Python {sys.version.split()[0]}")
     for adapter in adapters:
-        print(f"  {adapter.index}: {adapter.name} ({adapter.vendor}, {adapter.device_type})")
+        facts = [adapter.vendor, adapter.device_type]
+        if adapter.memory:
+            facts.append(f"{adapter.memory / 1e9:.0f} GB")
+        print(f"  {adapter.index}: {adapter.name} ({', '.join(facts)})")
     device = bg.init()
     print(f"On {device.name}:")
     rng = np.random.default_rng(0)

@@ -19,6 +19,12 @@ def gpus() -> list[int]:
     return [info.index for info in adapter_info.gpus(found)]
 
 
+def memory_of(adapters: Sequence[int]) -> int | None:
+    """The bytes that each of some GPUs has of its own; None where that is told of none."""
+    found = {info.index: info.memory for info in platform.enumerate_adapters()}
+    return min((n for index in adapters if (n := found.get(index)) is not None), default=None)
+
+
 def adapter_of(name: Any, adapters: Sequence[int]) -> int:
     """The one of some adapters that a worker takes: they take turns by the number that its name
     is, or ends with, as those of ``dask worker --nworkers 4 --name gpu``; one whose name is an

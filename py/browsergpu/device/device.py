@@ -123,6 +123,7 @@ class Device:
             config.memory_limit,
             clear=config.check_nan,
             relabel=config.debug_mode,
+            memory=adapter.memory,
         )
         _open.add(self)
         abilities = self.features | adapter.abilities

@@ -11,7 +11,8 @@ class AdapterInfo:
     """What the browser tells of a GPU. ``device_type`` is "cpu" for a software fallback, else
     "gpu": browsers tell no more. ``abilities`` names what a feature's name leaves open:
     "subgroups of 32" where all have that size, and "matrices f16 f32 16x16x16" for each shape of
-    subgroup matrices: the operands' type, the result's, and M x N x K."""
+    subgroup matrices: the operands' type, the result's, and M x N x K. ``memory`` are the bytes of
+    its own memory where that is told: by Dawn, outside a browser."""
 
     index: int
     vendor: str
@@ -22,6 +23,7 @@ class AdapterInfo:
     features: frozenset[str]
     limits: dict[str, int] = field(repr=False)
     abilities: frozenset[str] = frozenset()
+    memory: int | None = None
 
     @property
     def names(self) -> dict[str, str]:

@@ -19,9 +19,11 @@ from browsergpu.gpu.port import Gpu, closed
 
 _SMALLEST = 256
 #: What the pool may hold: this, or as much as brings all buffers to what was in use at once before,
-#: up to the other. Making a large buffer waits for the GPU, so a loop should find its own again.
+#: up to the other, or to a part of the GPU's memory where that is known. Making a large one waits
+#: for the GPU, so a loop should find its own again.
 _POOL_CEILING = 512 * 2**20
 _POOL_MOST = 4 * 2**30
+_SHARE = 4
 _WORTH_ASKING = 2**20  # from here on, wait for the GPU's word that there is room
 
 # One sequence each for all devices, so that what is another's is never valid.
@@ -66,7 +68,8 @@ class BufferPool:
 
     ``largest`` is the most that one buffer may have, ``limit`` the most that all may have
     together (None: what the GPU gives). ``clear`` zeroes each buffer when it is taken, ``relabel``
-    gives one from the pool its new label also in the browser's tools.
+    gives one from the pool its new label also in the browser's tools. ``memory`` is what the GPU
+    has of its own, where that is known.
     """
 
     def __init__(
@@ -77,8 +80,10 @@ class BufferPool:
         *,
         clear: bool = False,
         relabel: bool = False,
+        memory: int | None = None,
     ) -> None:
         self._recorder = recorder
+        self._share = (memory or 0) // _SHARE
         self._largest = largest
         self._limit = limit
         self._clear = clear
@@ -113,6 +118,10 @@ class BufferPool:
     def has(self, ids: Iterable[int]) -> bool:
         """Whether buffers are this device's."""
         return self._closed or all(map(self._capacities.__contains__, ids))
+
+    @property
+    def _most(self) -> int:
+        return max(_POOL_MOST, self._share)
 
     def statistics(self) -> dict[str, int]:
         """The numbers above, as a dict."""
@@ -219,7 +228,7 @@ class BufferPool:
         else:
             del self._labels[buffer.label]
         capacity = buffer.capacity
-        ceiling = max(_POOL_CEILING, min(self._most_in_use, _POOL_MOST) - self.in_use)
+        ceiling = max(_POOL_CEILING, min(self._most_in_use, self._most) - self.in_use)
         if buffer.id in self._recorder.failed or capacity > ceiling:
             self._destroy(buffer.id)
             return

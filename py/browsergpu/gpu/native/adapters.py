@@ -109,6 +109,7 @@ def _describe(index: int, adapter: Any) -> AdapterInfo:
         features=features_of(adapter),
         limits=limits_of(adapter),
         abilities=_abilities(adapter),
+        memory=_memory(adapter),
     )
 
 
@@ -148,6 +149,15 @@ def _abilities(adapter: Any) -> frozenset[str]:
             )
     found |= {f"subgroups of {least}" for least, most in sizes if 0 < least == most}
     return frozenset(found)
+
+
+def _memory(adapter: Any) -> int | None:
+    if not _is_dawn():
+        return None
+    known = engine().extras.get_adapter_properties(adapter)  # type: ignore[union-attr]
+    heaps = known.get("memory_heaps") or ()
+    own = [heap["size"] for heap in heaps if "device-local" in heap["properties"]]
+    return max(own, default=None)
 
 
 def _is_dawn() -> bool:
