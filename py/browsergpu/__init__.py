@@ -217,16 +217,16 @@ from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, Una
 from browsergpu.core.errors import BackendError
 from browsergpu.device.device import Device
 from browsergpu.gpu.adapter_info import AdapterInfo
-from browsergpu.gpu.memory import BufferPool
-from browsergpu.gpu.platform import (
+from browsergpu.gpu.adapters import (
     enumerate_adapters,
     enumerate_adapters_async,
     get_adapter_info,
     get_adapter_info_async,
     get_best_adapter,
     get_best_adapter_async,
-    is_available,
 )
+from browsergpu.gpu.memory import BufferPool
+from browsergpu.gpu.platform import is_available
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 from browsergpu.tools.downloading import download
 from browsergpu.tools.group import BackendGroup, Policy

@@ -15,6 +15,8 @@ PNG = (
     "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 
+SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "script.ipynb"
+
 
 def open_file(notebook: NotebookPage, name: str, content: str) -> None:
     """Choose a file in the dialog that the Open button brings."""
@@ -88,6 +90,17 @@ def test_a_notebook_survives_opening_and_saving(notebook: NotebookPage) -> None:
     assert saved["cells"] == RICH["cells"]
     assert saved["metadata"]["authors"] == RICH["metadata"]["authors"]
     assert saved["metadata"]["kernelspec"]["name"] == "python3"
+
+
+def test_the_notebook_of_the_examples_runs(notebook: NotebookPage) -> None:
+    """In Jupyter's own kernel, too: tests/unit/test_native.py."""
+    open_file(notebook, "script.ipynb", SCRIPT.read_text(encoding="utf-8"))
+    expect(notebook.page.locator(".title-input")).to_have_value("script")
+    notebook.close_messages()
+    notebook.press("Run all")
+    notebook.wait_finished()
+    expect(notebook.page.locator(".output-traceback")).to_have_count(0)
+    expect(notebook.page.locator(".cell-outputs").last).to_contain_text("of 176 is left")
 
 
 def test_what_was_opened_is_saved_in_its_own_order(notebook: NotebookPage) -> None:

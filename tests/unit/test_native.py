@@ -5,6 +5,7 @@ The in-page tests run there as well: python3 tests/run.py --native dawn, or wgpu
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -35,6 +36,24 @@ def test_a_script() -> None:
     done = run(str(ROOT / "examples" / "script.py"))
     assert done.returncode == 0, done.stderr
     assert "is left" in done.stdout
+
+
+def test_the_notebook_is_the_script_and_runs_in_jupyters_kernel() -> None:
+    path = ROOT / "examples" / "script.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(one["source"]) for one in cells if one["cell_type"] == "code"]
+    script = (ROOT / "examples" / "script.py").read_text(encoding="utf-8")
+    assert script.endswith("\n\n\n".join(code) + "\n")
+    run_it = f"""
+import nbformat
+from nbclient import NotebookClient
+
+notebook = nbformat.read({str(path)!r}, as_version=4)
+NotebookClient(notebook, kernel_name="python3").execute()
+print(notebook.cells[-1].outputs[0].text)
+"""
+    done = run("-c", run_it)
+    assert "is left" in done.stdout, done.stderr
 
 
 def test_the_command_line_says_what_there_is() -> None:

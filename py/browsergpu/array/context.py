@@ -43,7 +43,7 @@ def init(**options: Any) -> Device:
 
 async def devices_async() -> tuple[Device, ...]:
     """:func:`devices` for callers that cannot block."""
-    return tuple([await _opened(info) for info in gpus(await platform.enumerate_adapters_async())])
+    return tuple([await _opened(info) for info in gpus(await platform.list_adapters("devices"))])
 
 
 def devices() -> tuple[Device, ...]:

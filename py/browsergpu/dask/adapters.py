@@ -8,20 +8,21 @@ from typing import Any
 
 from browsergpu.core.errors import NoAdapter
 from browsergpu.gpu import adapter_info, platform
+from browsergpu.gpu.adapters import enumerate_adapters
 
 
 def gpus() -> list[int]:
     """The indices of the machine's GPUs: of those in software only where there are no others.
     Raises NoAdapter where there are none."""
-    found = platform.enumerate_adapters()
+    found = enumerate_adapters()
     if not found:
-        raise NoAdapter("LocalCluster", platform.why_no_gpu())
+        raise NoAdapter("LocalCluster", platform.why_no_adapter())
     return [info.index for info in adapter_info.gpus(found)]
 
 
 def memory_of(adapters: Sequence[int]) -> int | None:
     """The bytes that each of some GPUs has of its own; None where that is told of none."""
-    found = {info.index: info.memory for info in platform.enumerate_adapters()}
+    found = {info.index: info.memory for info in enumerate_adapters()}
     return min((n for index in adapters if (n := found.get(index)) is not None), default=None)
 
 

@@ -5,13 +5,9 @@ import sys
 
 if sys.platform == "emscripten":
     from browsergpu.gpu.browser.adapters import (
-        enumerate_adapters,
-        enumerate_adapters_async,
-        get_adapter_info,
-        get_adapter_info_async,
-        get_best_adapter,
-        get_best_adapter_async,
         is_available,
+        list_adapters,
+        why_no_adapter,
     )
     from browsergpu.gpu.browser.interop import (
         IN_PYODIDE,
@@ -30,14 +26,10 @@ if sys.platform == "emscripten":
     from browsergpu.gpu.browser.opening import find_gpu
 else:
     from browsergpu.gpu.native.adapters import (
-        enumerate_adapters,
-        enumerate_adapters_async,
-        get_adapter_info,
-        get_adapter_info_async,
-        get_best_adapter,
-        get_best_adapter_async,
         is_available,
+        list_adapters,
     )
+    from browsergpu.gpu.native.engine import why_none as why_no_adapter
     from browsergpu.gpu.native.opening import find_gpu
     from browsergpu.gpu.native.page import (
         IN_PYODIDE,
@@ -57,20 +49,16 @@ __all__ = [
     "JsError",
     "block_on",
     "can_block",
-    "enumerate_adapters",
-    "enumerate_adapters_async",
     "find_canvas",
     "find_gpu",
-    "get_adapter_info",
-    "get_adapter_info_async",
-    "get_best_adapter",
-    "get_best_adapter_async",
     "global_text",
     "hand_over",
     "is_available",
     "is_canvas",
+    "list_adapters",
     "load_naga",
     "read_setting",
+    "why_no_adapter",
     "why_no_gpu",
     "write_setting",
 ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.errors import InvalidArgument, NoAdapter
 from browsergpu.gpu.adapter_info import AdapterInfo
@@ -31,50 +30,15 @@ def is_available() -> bool:
     return _js.gpu() is not None
 
 
-async def enumerate_adapters_async() -> list[AdapterInfo]:
-    """:func:`enumerate_adapters` for callers that cannot block."""
-    found: list[AdapterInfo] = []
-    for _, info in await _ask_all("enumerate_adapters"):
-        found.append(info)
-    return found
+async def list_adapters(op: str) -> list[AdapterInfo]:
+    """What is known of each adapter that the browser offers, best first. Raises NoAdapter where
+    there is no WebGPU at all."""
+    return [info for _, info in await _ask_all(op)]
 
 
-def enumerate_adapters() -> list[AdapterInfo]:
-    """The GPUs that the browser offers, best first; empty where it gives none. Waits.
-
-    Raises NoAdapter where there is no WebGPU at all.
-    """
-    return _js.block_on(enumerate_adapters_async(), "enumerate_adapters")
-
-
-async def get_best_adapter_async() -> AdapterInfo:
-    """:func:`get_best_adapter` for callers that cannot block."""
-    adapters = await enumerate_adapters_async()
-    if not adapters:
-        raise NoAdapter("get_best_adapter", _RELOAD)
-    return adapters[0]
-
-
-def get_best_adapter() -> AdapterInfo:
-    """The GPU that is used unless told otherwise. Waits. Raises NoAdapter where there is none."""
-    return _js.block_on(get_best_adapter_async(), "get_best_adapter")
-
-
-async def get_adapter_info_async(index: int) -> AdapterInfo:
-    """:func:`get_adapter_info` for callers that cannot block."""
-    op = "get_adapter_info"
-    number = checks.integer(op, "index", index)
-    adapters = await enumerate_adapters_async()
-    if not adapters:
-        raise NoAdapter(op, _RELOAD)
-    if number >= len(adapters):
-        raise InvalidArgument(op, "index", index, f"less than {len(adapters)}")
-    return adapters[number]
-
-
-def get_adapter_info(index: int) -> AdapterInfo:
-    """One of :func:`enumerate_adapters`. Waits."""
-    return _js.block_on(get_adapter_info_async(index), "get_adapter_info")
+def why_no_adapter() -> str:
+    """Why the browser offers none, and what to do."""
+    return _RELOAD
 
 
 async def request_adapter(op: str, config: BackendConfig) -> tuple[Any, AdapterInfo]:

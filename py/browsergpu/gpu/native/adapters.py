@@ -6,12 +6,10 @@ import re
 from functools import cache
 from typing import Any
 
-from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.errors import InvalidArgument, NoAdapter
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.native.engine import engine, why_none
-from browsergpu.gpu.native.waiting import block_on
 
 #: Best first: what wgpu-py calls the kinds of adapters.
 _KINDS = ("DiscreteGPU", "IntegratedGPU", "CPU", "Unknown")
@@ -39,43 +37,18 @@ def _ask() -> list[Any]:
     return sorted(usable, key=lambda adapter: _KINDS.index(_kind(adapter)))
 
 
-async def enumerate_adapters_async() -> list[AdapterInfo]:
-    """:func:`enumerate_adapters`, for code that awaits."""
+async def list_adapters(op: str) -> list[AdapterInfo]:
+    """What is known of each of the machine's GPUs, best first. Raises NoAdapter where no engine is
+    installed."""
     if engine() is None:
-        raise NoAdapter("enumerate_adapters", why_none())
+        raise NoAdapter(op, why_none())
     return list(adapters())
-
-
-def enumerate_adapters() -> list[AdapterInfo]:
-    """The machine's GPUs, best first. Raises NoAdapter where no engine is installed."""
-    return block_on(enumerate_adapters_async(), "enumerate_adapters")
-
-
-async def get_best_adapter_async() -> AdapterInfo:
-    """:func:`get_best_adapter`, for code that awaits."""
-    return _adapter("get_best_adapter", 0)
-
-
-def get_best_adapter() -> AdapterInfo:
-    """The GPU that is used unless told otherwise. Raises NoAdapter where there is none."""
-    return block_on(get_best_adapter_async(), "get_best_adapter")
-
-
-async def get_adapter_info_async(index: int) -> AdapterInfo:
-    """:func:`get_adapter_info`, for code that awaits."""
-    op = "get_adapter_info"
-    return _adapter(op, checks.integer(op, "index", index), "index")
-
-
-def get_adapter_info(index: int) -> AdapterInfo:
-    """One of :func:`enumerate_adapters`."""
-    return block_on(get_adapter_info_async(index), "get_adapter_info")
 
 
 def chosen_adapter(op: str, config: BackendConfig) -> AdapterInfo:
     """The adapter that a config asks for. Raises NoAdapter."""
     if config.adapter_index is not None:
-        return _adapter(op, config.adapter_index, "adapter_index")
+        return _adapter(op, config.adapter_index)
     if config.power_preference == "low-power":
         for info, adapter in zip(adapters(), _ask(), strict=True):
             if _kind(adapter) == "IntegratedGPU":
@@ -83,12 +56,12 @@ def chosen_adapter(op: str, config: BackendConfig) -> AdapterInfo:
     return _adapter(op, 0)
 
 
-def _adapter(op: str, index: int, argument: str = "index") -> AdapterInfo:
+def _adapter(op: str, index: int) -> AdapterInfo:
     found = adapters()
     if not found:
         raise NoAdapter(op, why_none())
     if index >= len(found):
-        raise InvalidArgument(op, argument, index, f"less than {len(found)}")
+        raise InvalidArgument(op, "adapter_index", index, f"less than {len(found)}")
     return found[index]
 
 

@@ -15,23 +15,19 @@ from typing import Any, NamedTuple
 from browsergpu.core.errors import BackendError, DeviceError
 from browsergpu.core.places import Section, users_place
 from browsergpu.gpu.native.adapters import features_of, limits_of
+from browsergpu.gpu.native.batch import Batch
 from browsergpu.gpu.native.bindings import Bindings, Key
-from browsergpu.gpu.native.clock import Clock, Profile
+from browsergpu.gpu.native.clock import Clock
 from browsergpu.gpu.native.compiling import Compiler, Step
 from browsergpu.gpu.native.complaints import Complaints
 from browsergpu.gpu.native.engine import Engine
 from browsergpu.gpu.native.fences import fences_of
-from browsergpu.gpu.native.parameters import Parameters
 from browsergpu.gpu.native.transfers import Piece, Transfers
 from browsergpu.gpu.native.waiting import without_the_loop
 from browsergpu.gpu.port import Gpu, Observer, Pipeline, no_room
 from browsergpu.gpu.program import BoundStep
 
 _DISPATCHES_PER_SUBMIT = 128
-
-
-#: A dispatch of the open batch: its step, bind group, workgroups and parameters.
-Encoded = tuple[Step, Any, tuple[Any, ...], bytes]
 
 
 class Packed(NamedTuple):
@@ -50,13 +46,11 @@ class Recorder(Gpu):
     """One device of an engine."""
 
     def __init__(self, engine: Engine, device: Any, *, one_by_one: bool = False) -> None:
-        api, self._ffi, self._lib = engine.api, engine.ffi, engine.lib
-        self._engine = engine
+        api, self._ffi = engine.api, engine.ffi
         self._fences = fences_of(engine, device)
         self._device, self._queue = device, device.queue
         self.features = features_of(device)
         self.limits = limits_of(device)
-        # wgpu-native forgets immediates whenever the pipeline changes; they are set each time here.
         self.has_immediates = self.limits.get("maxImmediateSize", 0) >= 64
         self._usage = api.BufferUsage
         self._per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
@@ -69,15 +63,8 @@ class Recorder(Gpu):
         self._compiler = Compiler(device, self._bindings, is_dawn=engine.is_dawn)
         self._clock = Clock(device, api.BufferUsage)
         self._transfers = Transfers(engine, device, self._fences)
-        self._parameters: Parameters | None = None
+        self._batch = Batch(engine, device, self._bindings, self._clock)
         self._complaints = Complaints()
-        self._encoder: Any = None
-        self._pass: Any = None
-        self._handle: Any = None  # the pass's, in C
-        self._last_step: Step | None = None
-        self._last_group: Any = None
-        self._batch = 0  # commands of the open batch
-        self._dispatches: list[Encoded] = []  # those among them
         self._sent = 0  # commands since the last wait
         self._doomed: list[int] = []
         self._profiler: Observer | None = None
@@ -187,9 +174,9 @@ class Recorder(Gpu):
     def _encode(
         self, step: Step, grid: tuple[Any, ...], key: Key, data: bytes, pointer: Any
     ) -> None:
-        if self._batch == 0:
+        batch, profile = self._batch, self._clock.profile
+        if batch.size == 0:
             self.flush()
-        profile = self._clock.profile
         if (step.handle is None or step.future is not None) and not self._usable(step):
             if profile is not None:
                 profile.dispatches += 1
@@ -197,37 +184,14 @@ class Recorder(Gpu):
         group = step.layout.groups.get(key)
         if group is None:
             group = self._bindings.make(step.layout, key)
-        if profile is not None:
-            self._begin_profiled_pass(profile)
-        if self._pass is None:
-            self._open_pass(self._clock.pass_writes())
-        lib, handle = self._lib, self._handle
-        if step is not self._last_step:
-            lib.wgpuComputePassEncoderSetPipeline(handle, step.handle)
-            self._last_step = step
-        if group is not self._last_group:
-            lib.wgpuComputePassEncoderSetBindGroup(handle, 0, group._internal, 0, self._ffi.NULL)
-            self._last_group = group
-        if data:
-            if step.uniform:
-                self._set_uniforms(data)
-            else:
-                lib.wgpuComputePassEncoderSetImmediates(handle, 0, pointer, len(data))
-        lib.wgpuComputePassEncoderDispatchWorkgroups(handle, *grid)
-        self._dispatches.append((step, group, grid, data))
+        batch.dispatch(step, group, grid, data, pointer)
         self._counters["dispatches"] += 1
-        self._batch += 1
         if profile is not None:
             profile.dispatches += 1
             if not profile.timestamps and self._submit():
                 profile.time_by_wall(self._done)
-        if self._batch >= self._per_submit:
+        if batch.size >= self._per_submit:
             self._submit()
-
-    def _set_uniforms(self, data: bytes) -> None:
-        if self._parameters is None:
-            self._parameters = Parameters(self._engine, self._device, self._bindings.parameters)
-        self._pass.set_bind_group(1, self._parameters.group, [self._parameters.place(data)])
 
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Records a copy between two buffers; offsets and size are multiples of 4."""
@@ -242,12 +206,10 @@ class Recorder(Gpu):
             self._transfer().clear_buffer(self._buffers[buffer], at, nbytes)
 
     def _transfer(self) -> Any:
-        if self._batch == 0:
+        if self._batch.size == 0:
             self.flush()
-        self._end_pass()
         self._counters["copies"] += 1
-        self._batch += 1
-        return self._open()
+        return self._batch.encoder()
 
     def flush(self) -> None:
         """Everything is encoded at once: only what was freed goes now."""
@@ -286,68 +248,24 @@ class Recorder(Gpu):
         self._note(op, error)
         self._check(op)
 
-    def _open(self) -> Any:
-        if self._encoder is None:
-            self._encoder = self._device.create_command_encoder(label="batch")
-        return self._encoder
-
-    def _open_pass(self, writes: dict[str, Any] | None) -> None:
-        timed = {} if writes is None else {"timestamp_writes": writes}
-        self._pass = self._open().begin_compute_pass(**timed)
-        self._handle = self._pass._internal
-
-    def _end_pass(self) -> None:
-        if self._pass is not None:
-            ended, self._pass = self._pass, None
-            self._handle = self._last_step = self._last_group = None
-            ended.end()
-
-    def _begin_profiled_pass(self, profile: Profile) -> None:
-        self._end_pass()
-        if profile.timestamps:
-            self._open_pass(self._clock.dispatch_writes(profile))
-
     def _submit(self) -> bool:
         """Sends the open batch; False where it was dropped."""
-        if self._encoder is None:
+        batch = self._batch
+        if not batch.size:
             return True
-        encoder, self._encoder = self._encoder, None
-        self._sent += self._batch
-        self._batch = 0
-        if self._parameters is not None:
-            self._parameters.send()
-        dispatches, self._dispatches = self._dispatches, []
+        self._sent += batch.size
         sent = True
         try:
-            self._end_pass()
-            self._queue.submit([encoder.finish()])
+            self._queue.submit([batch.finish()])
             self._counters["submits"] += 1
         except Exception as error:  # each engine has classes of its own
             sent = False
             if not self._tells_of_loss(error):
-                self._note(self._culprit(dispatches) or "submit", error)
+                self._note(batch.culprit() or "submit", error)
+        batch.clear()
         if self._clock.profile is not None:
             self._clock.profile.end_batch(sent=sent)
         return sent
-
-    def _culprit(self, dispatches: list[Encoded]) -> str:
-        """An invalid dispatch drops its whole batch: each is encoded alone, to name the one."""
-        for step, group, grid, data in dispatches:
-            encoder = self._device.create_command_encoder()
-            trial = encoder.begin_compute_pass()
-            trial.set_pipeline(step.pipeline)
-            trial.set_bind_group(0, group)
-            if step.uniform and self._parameters is not None:
-                trial.set_bind_group(1, self._parameters.group, [0])
-            elif data:
-                trial.set_immediates(0, data, 0, len(data))
-            trial.dispatch_workgroups(*grid)
-            trial.end()
-            try:
-                encoder.finish()
-            except Exception:  # each engine has classes of its own
-                return step.label
-        return ""
 
     # -- buffers ---------------------------------------------------------------------------------
 
@@ -434,9 +352,9 @@ class Recorder(Gpu):
         pieces: list[Piece] = []
         with self._reporting("read"):
             self.flush()
-            self._end_pass()
             # In the open batch: to submit costs as much as all the rest of a small read.
-            pieces = self._transfers.begin(self._open(), self._buffers[buffer], at, nbytes)
+            encoder = self._batch.encoder()
+            pieces = self._transfers.begin(encoder, self._buffers[buffer], at, nbytes)
             self._send()
 
         def work() -> None:
@@ -525,10 +443,10 @@ class Recorder(Gpu):
         begin, end = 1.0, 0.0
         with self._reporting("stop_timing"):
             self._check("device")
-            self._end_pass()
             queries = self._clock.stop()
             if queries is not None:
-                ((begin, end),) = self._clock.read(self._open(), self._submit, queries, 2)
+                encoder = self._batch.encoder()
+                ((begin, end),) = self._clock.read(encoder, self._submit, queries, 2)
         return end - begin
 
     def start_profile(self, timestamps: bool, observer: Observer) -> None:
@@ -557,7 +475,7 @@ class Recorder(Gpu):
             self._clock.profile = None
             self._check("device")
             for queries, used, numbers in profile.sets:
-                spans = self._clock.read(self._open(), self._submit, queries, used)
+                spans = self._clock.read(self._batch.encoder(), self._submit, queries, used)
                 for number, span in zip(numbers, spans, strict=True):
                     if any(span):
                         profile.spans[number] = span
@@ -599,7 +517,7 @@ class Recorder(Gpu):
     def unfinished(self) -> int:
         """Commands that the GPU is not known to have finished."""
         self.flush()
-        return self._batch + self._sent
+        return self._batch.size + self._sent
 
     @property
     def closed(self) -> bool:
@@ -615,8 +533,7 @@ class Recorder(Gpu):
                 self._submit()
             self._complaints.closed = True
             self._compiler.close()
-            self._batch = 0
-            self._encoder = self._pass = None
+            self._batch.clear()
             self._buffers.clear()
             self._bindings.forget()
             self._transfers.trim()
