@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -119,15 +120,23 @@ class Recorder(Gpu):
         return Pipeline(identity, label, 0, _not_packed, kernel, code if sized else "")
 
     async def compiled(self, pipeline: Pipeline) -> None:
-        """Waits until a pipeline is compiled or refused."""
-        future = self._steps[pipeline.id].future
-        if future is not None:
-            await without_the_loop(future.result)
+        """Waits until a pipeline is compiled or refused. Raises NotInitialized where the device is
+        closed meanwhile."""
+        step = self._steps[pipeline.id]
+        if step.future is not None:
+            await without_the_loop(lambda: self._wait_for(step))
+
+    def _wait_for(self, step: Step) -> None:
+        try:
+            if step.future is not None:
+                step.future.result()
+        except CancelledError:  # by close()
+            self._complaints.raise_end(step.label)
 
     def _usable(self, step: Step) -> bool:
         """Waits for a step to be compiled; notes that it was refused."""
         if step.future is not None:
-            step.future.result()
+            self._wait_for(step)
             step.future = None
         if step.failure is not None:
             self._complaints.note(step.failure)
