@@ -132,6 +132,7 @@ tensor, buffer = tensors.alloc_tensor([4], "f32"), bg.Buffer(device, 16)
 spirv = np.array([0x07230203, 0x10000, 0, 1, 0], "u4").tobytes()
 calls = {
     "browsergpu.init_async": (bg, ()),
+    "browsergpu.devices_async": (bg, ()),
     "browsergpu.enumerate_adapters_async": (bg, ()),
     "browsergpu.get_best_adapter_async": (bg, ()),
     "browsergpu.get_adapter_info_async": (bg, (0,)),
