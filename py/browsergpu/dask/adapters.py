@@ -21,7 +21,10 @@ def gpus() -> list[int]:
 
 
 def memory_of(adapters: Sequence[int]) -> int | None:
-    """The bytes that each of some GPUs has of its own; None where that is told of none."""
+    """The bytes that each of some GPUs has of its own; None where that is told of none, as where
+    this process has no GPU."""
+    if not platform.is_available():
+        return None
     found = {info.index: info.memory for info in enumerate_adapters()}
     return min((n for index in adapters if (n := found.get(index)) is not None), default=None)
 

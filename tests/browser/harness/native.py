@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator, Iterable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,12 +33,23 @@ def prepare() -> None:
     if driver.exists():
         os.environ.setdefault("VK_DRIVER_FILES", str(driver))
         os.environ.setdefault("VK_ICD_FILENAMES", str(driver))  # for older loaders
+    if ENGINE == "dawn":
+        _zero_by_loops()
     from browsergpu.gpu.platform import block_on
 
     # How tests wait for coroutines; whatever else they want of Pyodide is a page's.
     pyodide, ffi = ModuleType("pyodide"), ModuleType("pyodide.ffi")
     ffi.__dict__["run_sync"] = lambda coroutine: block_on(coroutine, "test")
     sys.modules |= {"pyodide": pyodide, "pyodide.ffi": ffi}
+
+
+def _zero_by_loops() -> None:
+    """See chromium.py: SwiftShader is slow to compile Vulkan's way of zeroing workgroup memory."""
+    from wgpudawn.backends.dawn import extras
+
+    slow = "use_vulkan_zero_initialize_workgroup_memory_extension"
+    set_extras = extras.set_instance_extras
+    extras.set_instance_extras = partial(set_extras, disable_toggles=[slow])
 
 
 def leave_out(items: list[pytest.Item], folder: Path) -> None:
