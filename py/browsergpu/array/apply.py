@@ -24,7 +24,7 @@ from browsergpu.core.element_types import (
     beside_number,
     promoted,
 )
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.fused.operations import Overload, cast, overload
 
@@ -249,11 +249,7 @@ def same_device(op: str, *arrays: Any) -> None:
     them."""
     tapes = {id(x.tape): x.tape for x in arrays if isinstance(x, Value)}
     if len(tapes) > 1 and sum(tape.device.has_values for tape in tapes.values()) > 1:
-        raise _two_devices(op)
-
-
-def _two_devices(op: str) -> InvalidType:
-    return InvalidType(op, "arrays", "arrays of two devices", "arrays on one device")
+        raise two_devices(op)
 
 
 def on_one_tape(op: str, *arrays: Any) -> list[Any]:
@@ -263,7 +259,7 @@ def on_one_tape(op: str, *arrays: Any) -> list[Any]:
     tapes = {id(x.tape): x.tape for x in arrays}.values()
     gpus = [tape for tape in tapes if tape.device.has_values]
     if len(gpus) != 1:
-        raise _two_devices(op)
+        raise two_devices(op)
     known = [x.tape is gpus[0] or 0 in x.node.shape or on_host(x.node) is not None for x in arrays]
     target = gpus[0] if all(known) else next(tape for tape in tapes if tape is not gpus[0])
     return [x if x.tape is target else _moved(x, target) for x in arrays]

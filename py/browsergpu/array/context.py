@@ -28,7 +28,7 @@ def use(device: Any) -> Device:
 async def init_async(**options: Any) -> Device:
     """Opens the GPU for arrays, where Python cannot block: ``await browsergpu.init_async()``.
     ``options`` are fields of BackendConfig. On an open one does nothing."""
-    if not _current or _current[0].device.is_closed:
+    if open_tape() is None:
         device = use(await Device.request(**options))
         _by_number.setdefault(device.adapter.index, device)
     return _current[0].device
@@ -75,9 +75,9 @@ def device_of(op: str, device: Any) -> Device:
 
 def _open_on(number: int) -> Device | None:
     """The open device on the adapter of a number: the one in use, where it is there."""
-    in_use = [tape.device for tape in _current if tape.device.adapter.index == number]
-    found = [*in_use, *(one for one in [_by_number.get(number)] if one is not None)]
-    return next((one for one in found if not one.is_closed), None)
+    known = [*(tape.device for tape in _current), *_by_number.values()]
+    there = (one for one in known if one.adapter.index == number and not one.is_closed)
+    return next(there, None)
 
 
 async def _opened(info: AdapterInfo) -> Device:

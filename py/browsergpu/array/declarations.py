@@ -11,7 +11,7 @@ from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.uploading import element_type
 from browsergpu.array.value import Value
 from browsergpu.core.element_types import DEFAULTS, ElementType, beside_number
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.kernels.fused.written import PLACE_NAME
 
 _DECLARED = re.compile(r"\s*(\w+)\s+([A-Za-z]\w*)\s*")
@@ -95,7 +95,7 @@ def arguments(
     if not arrays:
         raise InvalidType(op, "args", given, "at least one array")
     if any(array.tape is not arrays[0].tape for array in arrays):
-        raise InvalidType(op, "args", "arrays of two devices", "arrays on one device")
+        raise two_devices(op, "args")
     return values, list(of_letters(declared, letters))
 
 

@@ -117,6 +117,11 @@ class ShaderCompilation(DeviceError):
         self.recorded = recorded
 
 
+def two_devices(op: str, argument: str = "arrays") -> InvalidType:
+    """The error for operands on more than one device."""
+    return InvalidType(op, argument, "arrays of two devices", "arrays on one device")
+
+
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

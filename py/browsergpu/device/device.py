@@ -10,7 +10,7 @@ from weakref import ReferenceType, WeakSet, finalize, ref
 
 from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig, configured
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.errors import InvalidArgument, two_devices
 from browsergpu.device import tuned, warm_up
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo
@@ -258,7 +258,7 @@ class Device:
             self.recorder.repeat(again)
             return
         if not self.memory.has(ids):
-            raise InvalidType(op, "arrays", "arrays of two devices", "arrays on one device")
+            raise two_devices(op)
         key = (prepare, tuple(map(ids.index, ids)), problem)  # what is one buffer has one slot
         bound = self._programs.bound.get(key)
         if bound is None:

@@ -119,10 +119,6 @@ class BufferPool:
         """Whether buffers are this device's."""
         return self._closed or all(map(self._capacities.__contains__, ids))
 
-    @property
-    def _most(self) -> int:
-        return max(_POOL_MOST, self._share)
-
     def statistics(self) -> dict[str, int]:
         """The numbers above, as a dict."""
         return {
@@ -228,7 +224,8 @@ class BufferPool:
         else:
             del self._labels[buffer.label]
         capacity = buffer.capacity
-        ceiling = max(_POOL_CEILING, min(self._most_in_use, self._most) - self.in_use)
+        most = max(_POOL_MOST, self._share)
+        ceiling = max(_POOL_CEILING, min(self._most_in_use, most) - self.in_use)
         if buffer.id in self._recorder.failed or capacity > ceiling:
             self._destroy(buffer.id)
             return

@@ -13,7 +13,7 @@ from browsergpu.array.lazy.node import Node
 from browsergpu.array.numbers import python_number
 from browsergpu.array.overwriting import is_own
 from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.kernels.reflect import Reflection, reflect
 
 #: Numbers of NumPy's that are a word in WGSL.
@@ -68,7 +68,7 @@ class RawKernel:
             raise InvalidArgument(op, "args", args, "at least one array")
         device = arrays[0].device
         if any(x.device is not device for x in arrays):
-            raise InvalidType(op, "args", "arrays of two devices", "arrays on one device")
+            raise two_devices(op, "args")
         device.keep_pace(op)
         bound = [
             _writable(x, arrays) if access == "w" else _readable(x)

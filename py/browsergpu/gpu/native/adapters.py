@@ -71,7 +71,9 @@ def _kind(adapter: Any) -> str:
 
 
 def _describe(index: int, adapter: Any) -> AdapterInfo:
-    info = adapter.info
+    info, found = adapter.info, engine()
+    assert found is not None
+    told = found.told(adapter)
     return AdapterInfo(
         index=index,
         vendor=str(info.get("vendor", "")).lower(),
@@ -81,8 +83,8 @@ def _describe(index: int, adapter: Any) -> AdapterInfo:
         device_type="cpu" if _kind(adapter) == "CPU" else "gpu",
         features=features_of(adapter),
         limits=limits_of(adapter),
-        abilities=_abilities(adapter),
-        memory=_memory(adapter),
+        abilities=_abilities(info, told),
+        memory=_memory(told),
     )
 
 
@@ -107,28 +109,23 @@ def _camel(name: str) -> str:
     return re.sub(r"(?<=\d)d", "D", joined)  # "max-texture-dimension2d"
 
 
-def _abilities(adapter: Any) -> frozenset[str]:
+def _abilities(info: Any, told: dict[str, Any]) -> frozenset[str]:
     found = set()
     # sic: wgpu-py's names of the sizes of subgroups
-    sizes = [tuple(adapter.info.get(f"stackgroup_{end}_size", 0) for end in ("min", "max"))]
-    if _is_dawn():
-        known = engine().extras.get_adapter_properties(adapter)  # type: ignore[union-attr]
-        for c in known.get("subgroup_matrix_configs") or ():
-            # What a GPU's matrices ask for; the adapter tells only what its API allows.
-            sizes.append((c["min_subgroup_size"], c["max_subgroup_size"]))
-            found.add(
-                f"matrices {c['component_type']} {c['result_component_type']} "
-                f"{c['m']}x{c['n']}x{c['k']}"
-            )
+    sizes = [tuple(info.get(f"stackgroup_{end}_size", 0) for end in ("min", "max"))]
+    for c in told.get("subgroup_matrix_configs") or ():
+        # What a GPU's matrices ask for; the adapter tells only what its API allows.
+        sizes.append((c["min_subgroup_size"], c["max_subgroup_size"]))
+        found.add(
+            f"matrices {c['component_type']} {c['result_component_type']} "
+            f"{c['m']}x{c['n']}x{c['k']}"
+        )
     found |= {f"subgroups of {least}" for least, most in sizes if 0 < least == most}
     return frozenset(found)
 
 
-def _memory(adapter: Any) -> int | None:
-    if not _is_dawn():
-        return None
-    known = engine().extras.get_adapter_properties(adapter)  # type: ignore[union-attr]
-    heaps = known.get("memory_heaps") or ()
+def _memory(told: dict[str, Any]) -> int | None:
+    heaps = told.get("memory_heaps") or ()
     own = [heap["size"] for heap in heaps if "device-local" in heap["properties"]]
     return max(own, default=None)
 

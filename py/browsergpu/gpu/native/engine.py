@@ -51,6 +51,10 @@ class Engine(NamedTuple):
         by = {kind: [a for a in found if a.info.get("backend_type") == kind] for kind in _BACKENDS}
         return next((adapters for adapters in by.values() if adapters), [])
 
+    def told(self, adapter: Any) -> dict[str, Any]:
+        """What Dawn tells of an adapter beyond WebGPU; nothing from wgpu-native."""
+        return dict(self.extras.get_adapter_properties(adapter)) if self.is_dawn else {}
+
     def _all_adapters(self) -> list[Any]:
         every = getattr(self.api.gpu, "_enumerate_all_adapters", None)
         if not self.is_dawn or every is None:
@@ -58,9 +62,9 @@ class Engine(NamedTuple):
         # wgpudawn 0.32 gives one of several that have the same name, as GPUs of one host have.
         known: dict[Any, Any] = {}
         for i, adapter in enumerate(every()):
-            told = self.extras.get_adapter_properties(adapter).get("vulkan_uuids") or {}
+            uuids = self.told(adapter).get("vulkan_uuids") or {}
             kind = adapter.info.get("backend_type")
-            known.setdefault((kind, told.get("device_uuid", i)), adapter)
+            known.setdefault((kind, uuids.get("device_uuid", i)), adapter)
         return list(known.values())
 
 

@@ -7,7 +7,8 @@ as to block; what waits here is a thread that may.
 from __future__ import annotations
 
 import importlib
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,31 +18,9 @@ from browsergpu.gpu.native.engine import Engine
 _LOOK = 100_000_000
 
 
-class Fences(Protocol):
+class Fences(ABC):
     """How one device is waited for. What the engine raises is of its own classes; where the device
     is gone, the error says that it "is lost"."""
-
-    def finish(self) -> None:
-        """Waits until what was submitted is done."""
-
-    def map(self, buffer: Any, nbytes: int, *, write: bool = False) -> np.ndarray:
-        """The first bytes of a staging buffer, once the GPU has done with it, until
-        :meth:`unmap`."""
-
-    def mapped(self, buffer: Any, nbytes: int) -> np.ndarray:
-        """The first bytes of a buffer that is mapped for writing."""
-
-    def unmap(self, buffer: Any) -> None:
-        """Gives a buffer back to the GPU."""
-
-
-def fences_of(engine: Engine, device: Any) -> Fences:
-    """How to wait for a device of an engine."""
-    return _Dawns(engine, device) if engine.is_dawn else _Wgpus(engine, device)
-
-
-class _Mapping:
-    """What both engines do alike."""
 
     def __init__(self, engine: Engine, device: Any) -> None:
         self._ffi, self._lib = engine.ffi, engine.checked
@@ -49,25 +28,37 @@ class _Mapping:
         self._device = device
         self._modes = engine.api.MapMode
 
+    @abstractmethod
+    def finish(self) -> None:
+        """Waits until what was submitted is done."""
+
+    @abstractmethod
+    def _ask(self, buffer: Any, mode: int, nbytes: int) -> bool:
+        """Waits for memory to be mapped; whether it was."""
+
     def map(self, buffer: Any, nbytes: int, *, write: bool = False) -> np.ndarray:
+        """The first bytes of a staging buffer, once the GPU has done with it, until
+        :meth:`unmap`."""
         mode = self._modes.WRITE if write else self._modes.READ
         if not self._ask(buffer, int(mode), nbytes):
-            self._check()
-            raise RuntimeError("the GPU's memory could not be mapped")
+            self._raise_unmapped()
         return self._bytes(buffer, nbytes, write)
 
     def mapped(self, buffer: Any, nbytes: int) -> np.ndarray:
+        """The first bytes of a buffer that is mapped for writing."""
         return self._bytes(buffer, nbytes, True)
 
     def unmap(self, buffer: Any) -> None:
+        """Gives a buffer back to the GPU."""
         self._lib.wgpuBufferUnmap(buffer._internal)
-
-    def _ask(self, buffer: Any, mode: int, nbytes: int) -> bool:
-        raise NotImplementedError
 
     def _check(self) -> None:
         """Raises where the device is lost."""
         self._device.create_command_encoder().finish()
+
+    def _raise_unmapped(self) -> NoReturn:
+        self._check()
+        raise RuntimeError("the GPU's memory could not be mapped")
 
     def _bytes(self, buffer: Any, nbytes: int, write: bool) -> np.ndarray:
         get = self._lib.wgpuBufferGetMappedRange
@@ -75,12 +66,11 @@ class _Mapping:
             buffer._internal, 0, nbytes
         )
         if pointer == self._ffi.NULL:
-            self._check()
-            raise RuntimeError("the GPU's memory could not be mapped")
+            self._raise_unmapped()
         return np.frombuffer(self._ffi.buffer(pointer, nbytes), np.uint8)
 
 
-class _Dawns(_Mapping):
+class _Dawns(Fences):
     """Dawn has futures, for one of which a thread can block."""
 
     def __init__(self, engine: Engine, device: Any) -> None:
@@ -117,7 +107,7 @@ class _Dawns(_Mapping):
                 raise RuntimeError(f"the GPU cannot be waited for (status {status})")
 
 
-class _Wgpus(_Mapping):
+class _Wgpus(Fences):
     """wgpu-native has no futures: its device is polled until it has done everything."""
 
     def __init__(self, engine: Engine, device: Any) -> None:
@@ -145,3 +135,8 @@ class _Wgpus(_Mapping):
         self._lib.wgpuDevicePoll(self._device._internal, True, self._ffi.NULL)
         self._check()  # to take the memory of a lost device ends the process
         return bool(self._outcome[0] == self._values.WGPUMapAsyncStatus_Success)
+
+
+def fences_of(engine: Engine, device: Any) -> Fences:
+    """How to wait for a device of an engine."""
+    return _Dawns(engine, device) if engine.is_dawn else _Wgpus(engine, device)
