@@ -51,15 +51,16 @@ fn reduce_columns(group: vec3u, groups: vec3u, thread: u32) {
     }
     value = combine(combine(value, v1), combine(v2, v3));
   }
-  partial[thread] = value;
+  partial[thread] = one_of(value);
   for (var half = THREADS / 2u; half >= lanes; half >>= 1u) {
     workgroupBarrier();
     if (thread < half) {
-      partial[thread] = combine(partial[thread], partial[thread + half]);
+      value = combine(value, four_of(partial[thread + half]));
+      partial[thread] = one_of(value);
     }
   }
   if (thread < lanes && column < params.inner) {
-    value = scaled(partial[thread]);
+    value = scaled(value);
     for (var k = 0u; k < WIDTH; k++) {
       write(output * params.inner + column + k, lane_of(value, k));
     }

@@ -44,15 +44,15 @@ fn reduce_rows(group: vec3u, groups: vec3u, thread: u32) {
     value = combine(value, turned_by_two(value));
     value = combine(value, turned_by_one(value));
   }
-  partial[thread] = value;
+  partial[thread] = one_of(value);
   for (var rest = lanes; rest > 1u;) { // each step leaves a quarter
     let step = (rest + 3u) / 4u;
     workgroupBarrier();
     if (lane < step) {
       for (var other = step; other < rest; other += step) {
-        value = combine(value, partial[thread + other]);
+        value = combine(value, four_of(partial[thread + other]));
       }
-      partial[thread] = value;
+      partial[thread] = one_of(value);
     }
     rest = step;
   }

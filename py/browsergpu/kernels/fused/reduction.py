@@ -48,6 +48,14 @@ _WORDS = {
     "b": ("u32(v.x)",),
     "c": ("bitcast<u32>(v.re.x)", "bitcast<u32>(v.im.x)"),
 }
+#: One of four alike values, its type, and the four of it.
+_ONE = {
+    "f": ("f32", "v.x", "vec4f(one)"),
+    "i": ("i32", "v.x", "vec4i(one)"),
+    "u": ("u32", "v.x", "vec4u(one)"),
+    "b": ("bool", "v.x", "vec4<bool>(one)"),
+    "c": ("vec2f", "vec2f(v.re.x, v.im.x)", "C(vec4f(one.x), vec4f(one.y))"),
+}
 
 
 @lru_cache(maxsize=MOST_KERNELS)
@@ -85,7 +93,7 @@ alias Four = {storage.WGSL[kind.computed]};
 const THREADS = {THREADS}u;
 const ALIGNED = {"true" if dealt == ALIGNED_ROWS else "false"};
 const WIDTH = {4 if dealt == FOUR_COLUMNS else 1}u;
-var<workgroup> partial: array<Four, THREADS>;
+var<workgroup> partial: array<Kept, THREADS>;
 
 fn elements(i: u32) -> Four {{
   {body.text()}
@@ -104,7 +112,7 @@ fn scaled(v: Four) -> Four {{
   return {scaled_value};
 }}
 
-{_functions(kind)}
+{_functions(kind, dealt)}
 @compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) group: vec3u,
@@ -118,9 +126,12 @@ fn main(
     )
 
 
-def _functions(kind: ElementType) -> str:
+def _functions(kind: ElementType, dealt: str) -> str:
     """What the shader files need to know of a type."""
     computed = kind.computed
+    # Four columns have each its value; elsewhere the four are alike, and a quarter of the workgroup's
+    # memory does, which some GPUs, those in software above all, are slow to compile and to clear.
+    kept, one_of, four_of = ("Four", "v", "one") if dealt == FOUR_COLUMNS else _ONE[computed]
     words = "\n".join(
         f"  y[{len(_WORDS[computed])}u * to + {n}u] = {word};"
         for n, word in enumerate(_WORDS[computed])
@@ -132,6 +143,16 @@ def _functions(kind: ElementType) -> str:
     turned, lane = parts
     chosen = "c_select" if computed == "c" else "select"
     return f"""\
+alias Kept = {kept};
+
+fn one_of(v: Four) -> Kept {{
+  return {one_of};
+}}
+
+fn four_of(one: Kept) -> Four {{
+  return {four_of};
+}}
+
 fn chosen(no: Four, yes: Four, which: vec4<bool>) -> Four {{
   return {chosen}(no, yes, which);
 }}
