@@ -86,7 +86,9 @@ def notebook(lab: Lab) -> Iterator[NotebookPage]:
 
 
 def test_the_tour(notebook: NotebookPage) -> None:
+    notebook.new()  # the page opened with a tour: which one is there must show
     notebook.press("Tour")
+    expect(notebook.cell(0).locator("h1")).to_have_text("Python on your GPU")
     notebook.close_messages()
     notebook.press("Run all")
     notebook.wait_finished()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator, Iterable
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,11 +44,9 @@ def prepare() -> None:
 
 def _zero_by_loops() -> None:
     """See chromium.py: SwiftShader is slow to compile Vulkan's way of zeroing workgroup memory."""
-    from wgpudawn.backends.dawn import extras
+    from browsergpu.gpu.native import engine
 
-    slow = "use_vulkan_zero_initialize_workgroup_memory_extension"
-    set_extras = extras.set_instance_extras
-    extras.set_instance_extras = partial(set_extras, disable_toggles=[slow])
+    engine.TOGGLES_OFF.append("use_vulkan_zero_initialize_workgroup_memory_extension")
 
 
 def leave_out(items: list[pytest.Item], folder: Path) -> None:

@@ -17,7 +17,9 @@ VARIABLE = "BROWSERGPU_ENGINE"
 _BACKENDS = ("Vulkan", "Metal", "D3D12")
 
 #: What NVIDIA's driver needs for f16, and every device for subgroup matrices and immediates.
-_TOGGLES = ["allow_unsafe_apis", "vulkan_enable_f16_on_nvidia"]
+TOGGLES = ["allow_unsafe_apis", "vulkan_enable_f16_on_nvidia"]
+#: Times are rounded to 0.1 ms so that pages learn less of each other.
+TOGGLES_OFF = ["timestamp_quantization"]
 
 
 class Engine(NamedTuple):
@@ -86,7 +88,7 @@ def _load(name: str) -> Engine | None:
     backend = f"{name}.backends.{'dawn' if name == DAWN else 'wgpu_native'}"
     extras = importlib.import_module(f"{backend}.extras")
     if name == DAWN:
-        extras.set_instance_extras(enable_toggles=_TOGGLES)
+        extras.set_instance_extras(enable_toggles=TOGGLES, disable_toggles=TOGGLES_OFF)
     ffi = importlib.import_module(f"{backend}._ffi")
     checked = importlib.import_module(f"{backend}._api").libf
     if name == DAWN:
