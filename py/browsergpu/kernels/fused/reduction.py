@@ -129,8 +129,8 @@ fn main(
 def _functions(kind: ElementType, dealt: str) -> str:
     """What the shader files need to know of a type."""
     computed = kind.computed
-    # Four columns have each its value; elsewhere the four are alike, and a quarter of the workgroup's
-    # memory does, which some GPUs, those in software above all, are slow to compile and to clear.
+    # Four columns have each its value; elsewhere the four are alike, and a quarter of the
+    # workgroup's memory does, which GPUs in software are slow to compile and to clear.
     kept, one_of, four_of = ("Four", "v", "one") if dealt == FOUR_COLUMNS else _ONE[computed]
     words = "\n".join(
         f"  y[{len(_WORDS[computed])}u * to + {n}u] = {word};"
