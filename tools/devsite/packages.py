@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import os
 import re
 import shutil
 import sys
@@ -183,9 +184,11 @@ def _plain(name: str) -> str:
 
 
 def _size(folder: Path) -> int:
-    """The bytes in the folder, while a program still writes, renames and removes files there."""
+    """The bytes in the folder, while a program still writes, renames and removes files there, and
+    folders, which os.walk leaves out."""
     size = 0
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):
-            size += path.stat().st_size
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                size += os.stat(os.path.join(place, name)).st_size
     return size

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import threading
 import zipfile
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from sample import Notes, fetch, files_below, manifest_file, tiny_disk
 from devsite.errors import DiskFull
 from devsite.layout import REPOSITORY
 from devsite.manifest import Package
-from devsite.packages import npm, pip
+from devsite.packages import _size, npm, pip
 from devsite.store import Store
 
 MODULE = b"export const answer = 42;\n" * 500
@@ -182,6 +183,25 @@ def test_pip_wheel_without_the_file(pip_folder: Path, ready_store: Store, notes:
     )
     failures = fetch([entry], ready_store, notes, npm(notes), pip(notes))
     assert "has no inside/a.whl" in failures[entry.path]
+
+
+def test_folders_go_while_their_size_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").write_bytes(bytes(10))
+    stop = threading.Event()
+
+    def come_and_go() -> None:
+        while not stop.is_set():
+            (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+            shutil.rmtree(tmp_path / "a")
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    try:
+        assert {_size(tmp_path) for _ in range(2000)} == {10}
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_pip_failure_says_what_pip_said(pip_folder: Path, ready_store: Store, notes: Notes) -> None:
