@@ -1,5 +1,7 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
+import sys as _sys
+
 from browsergpu import errors, fft, image, linalg, nn, random
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
@@ -210,6 +212,8 @@ from browsergpu.array.functions.statistics import (
     sum,
     var,
 )
+from browsergpu.array.methods import Methods as _Methods
+from browsergpu.array.threads import take_turns as _take_turns
 from browsergpu.array.x64 import set_x64
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
@@ -226,6 +230,7 @@ from browsergpu.gpu.adapters import (
     get_best_adapter_async,
 )
 from browsergpu.gpu.memory import BufferPool
+from browsergpu.gpu.platform import IN_PYODIDE as _IN_PYODIDE
 from browsergpu.gpu.platform import is_available
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 from browsergpu.tools.downloading import download
@@ -243,6 +248,12 @@ from browsergpu.tools.tuning import (
     tune,
     tune_async,
 )
+
+if not _IN_PYODIDE:  # where there are threads
+    _take_turns(
+        (_sys.modules[__name__], fft, image, linalg, nn, random),
+        (Array, _Methods, random.Generator, ElementwiseKernel, ReductionKernel, RawKernel),
+    )
 
 __version__ = "0.1.0"
 __array_api_version__ = VERSIONS[-1]

@@ -123,6 +123,41 @@ with ThreadPoolExecutor(4) as threads:
     assert done.stdout.strip() == "True", done.stderr
 
 
+def test_arrays_in_several_threads() -> None:
+    """Of one shape, so that all record on the same tape; some are forgotten by other threads."""
+    code = """
+import asyncio, pickle, sys
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+import browsergpu as bg
+
+sys.setswitchinterval(1e-5)
+shared = bg.arange(64, dtype=bg.float32)
+left = []
+
+def work(seed):
+    y = shared
+    for i in range(100):
+        x = bg.asarray(np.full(64, seed, np.float32))
+        y = (y + x) * 0.5 - x / 4 if i % 2 else bg.maximum(y, x) + 1.0
+        left.append(y + 2)
+        if i % 20 == 7:
+            left.clear()
+        if i % 25 == 24:
+            y[3:5] = x[3:5]
+            y = asyncio.run((y + 0).numpy_async()) if i % 2 else y.numpy()
+            y = bg.asarray(y)
+    return float(y.sum())
+
+alone = [work(seed) for seed in range(6)]
+with ThreadPoolExecutor(4) as threads:
+    together = list(threads.map(work, range(6)))
+print(together == alone, pickle.loads(pickle.dumps(bg.sin)) is bg.sin)
+"""
+    done = run("-c", code)
+    assert done.stdout.strip() == "True True", done.stderr
+
+
 def test_a_forked_process_is_refused() -> None:
     code = """
 import os

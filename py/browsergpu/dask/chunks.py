@@ -15,6 +15,7 @@ from browsergpu.array.arriving import on_host
 from browsergpu.array.functions import creation
 from browsergpu.array.shapes_only import has_values
 from browsergpu.core.errors import OutOfMemory
+from browsergpu.core.turns import TURN
 
 
 def held_bytes(chunk: Array) -> int:
@@ -24,7 +25,8 @@ def held_bytes(chunk: Array) -> int:
     if not chunk.device.has_values or on_host(chunk.node) is not None:
         return chunk.nbytes
     if hasattr(thread_state, "key"):
-        with suppress(OutOfMemory):  # Dask asks no errors of this; whoever needs the chunk gets it
+        # Dask asks no errors of this; whoever needs the chunk gets it.
+        with suppress(OutOfMemory), TURN:
             chunk.become(apply.packed(chunk))
             chunk.node.in_memory()
             chunk.tape.evaluate()  # which holds on to what the task has read

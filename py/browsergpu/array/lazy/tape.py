@@ -16,6 +16,7 @@ from browsergpu.array.lazy.extract import renumbered
 from browsergpu.array.lazy.node import Node
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
+from browsergpu.core.turns import TURN
 from browsergpu.device.device import Device
 from browsergpu.kernels.fused.operations import Overload
 from browsergpu.kernels.fused.source import (
@@ -271,7 +272,8 @@ _tapes: WeakValueDictionary[int, Tape] = WeakValueDictionary()
 
 def tape_of(device: Device) -> Tape:
     """The device's tape; a new one where nobody holds it."""
-    tape = _tapes.get(id(device))
-    if tape is None or tape.device is not device:
-        tape = _tapes[id(device)] = Tape(device)
-    return tape
+    with TURN:
+        tape = _tapes.get(id(device))
+        if tape is None or tape.device is not device:
+            tape = _tapes[id(device)] = Tape(device)
+        return tape

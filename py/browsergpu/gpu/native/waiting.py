@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
 from typing import Any, TypeVar
 
+from browsergpu.core.turns import in_turn, others_turn
+
 T = TypeVar("T")
 
 _here = threading.local()
@@ -45,8 +47,8 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
         loop = _loop()
     else:
         # A loop cannot wait for itself: a notebook's, or ours while what it runs waits in turn.
-        with ThreadPoolExecutor(1, thread_name_prefix="browsergpu") as beside:
-            return beside.submit(_run, coroutine).result()
+        with others_turn(), ThreadPoolExecutor(1, thread_name_prefix="browsergpu") as beside:
+            return beside.submit(_run, in_turn(coroutine)).result()
     loop.is_timed = False
     return loop.run_until_complete(coroutine)
 
@@ -55,7 +57,8 @@ async def without_the_loop(work: Callable[[], T]) -> T:
     """Does work that blocks; a loop goes on meanwhile, unless it is one of ours without timers."""
     loop = asyncio.get_running_loop()
     if isinstance(loop, _Loop) and not loop.is_timed:
-        return work()
+        with others_turn():
+            return work()
     return await asyncio.to_thread(work)
 
 
