@@ -160,17 +160,27 @@ print(together == alone, pickle.loads(pickle.dumps(bg.sin)) is bg.sin)
 
 def test_a_forked_process_is_refused() -> None:
     code = """
-import os
+import os, threading
 import browsergpu as bg
 
 a = bg.arange(4)
 float(bg.sum(a))
+recorder, held, done = a.device.recorder, threading.Event(), threading.Event()
+
+def hold():  # as a thread does in the middle of a call
+    with recorder._lock:
+        held.set()
+        done.wait()
+
+threading.Thread(target=hold).start()
+held.wait()
 if os.fork() == 0:
     try:
         (a + 1).numpy()
     except Exception as error:
         print(type(error).__name__, "forked" in str(error), flush=True)
     os._exit(0)
+done.set()
 os.wait()
 """
     done = run("-c", code)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from threading import RLock
 from typing import Any
 
 from browsergpu.array.lazy.tape import Tape, tape_of
 from browsergpu.core.errors import InvalidArgument, NoAdapter, NotInitialized
+from browsergpu.core.turns import new_lock
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo, gpus
 
 _current: list[Tape] = []
 _by_number: dict[int, Device] = {}  # those that were opened here, by their adapter's number
-_opening = RLock()
+_opening = new_lock()
 
 
 def use(device: Any) -> Device:

@@ -3,29 +3,49 @@ others from it while it waits for the GPU. In a page there is one thread, and no
 
 from __future__ import annotations
 
+import os
 import threading
 import types
 from collections.abc import Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 T = TypeVar("T")
 
+_locks: WeakSet[Any] = WeakSet()
+
+
+def new_lock() -> Any:
+    """An RLock that is free in a forked process, whoever held it: what is locked by it is refused
+    there, by an error instead of a wait without end."""
+    lock = threading.RLock()
+    _locks.add(lock)
+    return lock
+
+
+def _free_all() -> None:
+    for lock in _locks:
+        lock._at_fork_reinit()  # as Python's own modules do
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_all)
+
 #: Held by the thread whose turn it is.
-TURN = threading.RLock()
+TURN = new_lock()
 
 
 @contextmanager
 def others_turn() -> Iterator[None]:
     """The others' turn meanwhile, however often this thread has taken it."""
     # Of RLock, what threading.Condition lets go of it with.
-    lock: Any = TURN
-    state = lock._release_save() if lock._is_owned() else None
+    state = TURN._release_save() if TURN._is_owned() else None
     try:
         yield
     finally:
         if state is not None:
-            lock._acquire_restore(state)
+            TURN._acquire_restore(state)
 
 
 @types.coroutine

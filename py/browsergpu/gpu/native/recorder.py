@@ -7,7 +7,6 @@ by the next call, since a garbage collection may free them while a command is be
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 from browsergpu.core.errors import BackendError, DeviceError
 from browsergpu.core.places import Section, users_place
+from browsergpu.core.turns import new_lock
 from browsergpu.gpu.native.adapters import features_of, limits_of
 from browsergpu.gpu.native.batch import Batch
 from browsergpu.gpu.native.bindings import Bindings, Key
@@ -55,7 +55,7 @@ class Recorder(Gpu):
         self.has_immediates = self.limits.get("maxImmediateSize", 0) >= 64
         self._usage = api.BufferUsage
         self._per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._process = os.getpid()
         self._buffers: dict[int, Any] = {}
         self._steps: list[Step] = []
