@@ -60,9 +60,10 @@ def test_an_interrupt_ends_a_loop_that_gives_the_gpu_work(
     notebook.run(f"{prepare}\n{before}\ndone = left = 0")
     index = notebook.start(
         f"try:\n    for _ in range({PRODUCTS}):\n        {product}\n        done += 1\n"
+        "        if done == 9: print('it goes on')\n"
         f"finally:\n    left = {device}.recorder.unfinished"
     )
-    notebook.wait_state("busy")
+    expect(notebook.output(index)).to_contain_text("it goes on")
     notebook.page.wait_for_timeout(500)
     notebook.press("Interrupt")
     notebook.wait_idle()

@@ -57,7 +57,7 @@ def test_init() -> None:
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Run a coroutine in a thread of its own: Playwright's event loop may live in this one."""
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result(30)
+        return pool.submit(asyncio.run, coroutine).result(600)
 
 
 def test_init_async() -> None:

@@ -4,13 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_TIMEOUT = 5000.0  # seconds; what runs longer hangs, on any machine
+#: Seconds without a word, after which a check hangs: on a slow machine all takes long, but each
+#: test says when it is done.
+_SILENCE = 2400.0
 _GRACE = 30.0
+_LOOK = 1.0
 
 
 @dataclass(frozen=True)
@@ -23,23 +27,53 @@ class Outcome:
 
 
 def run_check(
-    name: str, command: Sequence[str], folder: Path, environment: Mapping[str, str]
+    name: str,
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    silence: float = _SILENCE,
 ) -> Outcome:
-    """Run one check; what it prints is shown as it comes."""
+    """Run one check; what it prints is shown as it comes. It is ended once it has said nothing for
+    ``silence`` seconds."""
     print(f"\n== {name}", flush=True)
     begin = time.monotonic()
+    colours = {"FORCE_COLOR": "1"} if sys.stdout.isatty() else {}
     program = subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL
-    )
+        command, cwd=folder, env={**os.environ, **colours, **environment},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    heard = [begin]
+    reader = threading.Thread(target=_pass_on, args=(program, heard), daemon=True)
+    reader.start()
     try:
-        code = program.wait(_TIMEOUT)
-    except subprocess.TimeoutExpired:
-        print(f"{name} did not end within {_TIMEOUT:.0f} s", flush=True)
-        code = _end(program)
+        code = _wait(program, heard, silence)
+        if code is None:
+            print(f"{name} has said nothing for {silence:.0f} s and is ended", flush=True)
+            code = _end(program)
     except KeyboardInterrupt:
         _end(program)
         raise
+    finally:
+        reader.join(_GRACE)  # a process that it has left may keep the pipe open
     return Outcome(name, code == 0, time.monotonic() - begin)
+
+
+def _pass_on(program: subprocess.Popen[bytes], heard: list[float]) -> None:
+    assert program.stdout is not None
+    while data := os.read(program.stdout.fileno(), 1 << 16):
+        heard[0] = time.monotonic()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
+def _wait(program: subprocess.Popen[bytes], heard: list[float], silence: float) -> int | None:
+    """Its exit status; None where it says nothing any more."""
+    while True:
+        try:
+            return program.wait(_LOOK)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() - heard[0] > silence:
+                return None
 
 
 def _end(program: subprocess.Popen[bytes]) -> int:

@@ -53,6 +53,17 @@ def test_a_check_sees_the_environment(tmp_path: Path) -> None:
     assert run_check("check", command, tmp_path, {"BROWSERGPU_TEST": "x"}).passed
 
 
+def test_a_check_that_says_nothing_any_more_is_ended(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    script = "import time; print('a word', flush=True); time.sleep(3600)"
+    outcome = run_check("check", [sys.executable, "-c", script], tmp_path, {}, silence=3)
+    said = capfdbinary.readouterr().out
+    assert not outcome.passed
+    assert b"a word" in said
+    assert b"said nothing" in said
+
+
 def test_summary() -> None:
     lines = summary([Outcome("mypy", True, 1.25), Outcome("pytest", False, 70.0)]).splitlines()
     assert re.fullmatch(r"mypy +passed +1\.[23] s", lines[0])

@@ -148,7 +148,7 @@ _SETTINGS = """(() => {
   // other without one. What is there is taken over when it is first read.
   const before = "browsergpu";
   const store = "settings";
-  const patience = 2000;
+  const patience = 20_000; // a busy machine's disk may take seconds
   const settled = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
