@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
 
 import numpy as np
 
 import browsergpu as bg
 from browsergpu.errors import BackendError
-from browsergpu.gpu.platform import block_on
+from browsergpu.gpu.platform import IN_PYODIDE, block_on
 
 
 def main() -> int:
@@ -28,7 +29,9 @@ def main() -> int:
             facts.append(f"{adapter.memory / 1e9:.0f} GB")
         print(f"  {adapter.index}: {adapter.name} ({', '.join(facts)})")
     device = bg.init()
-    print(f"On {device.name}:")
+    print(f"On {device.name}, by {_engine()}:")
+    for name, found in _abilities(device, adapters[0]):
+        print(f"  {name}: {found}")
     rng = np.random.default_rng(0)
     x, y = (rng.random((512, 512), dtype=np.float32) for _ in range(2))
     error = float(np.abs(np.asarray(bg.asarray(x) @ bg.asarray(y)) - x @ y).max())
@@ -47,6 +50,29 @@ def main() -> int:
         f"  1,000 operations on 64 numbers, one after another: {1e6 * seconds / 1000:.3g} µs each"
     )
     return 0 if error < 1e-3 else 1
+
+
+def _engine() -> str:
+    if IN_PYODIDE:
+        return "the browser"
+    from browsergpu.gpu.native.engine import engine
+
+    found = engine()
+    assert found is not None
+    return f"{found.name} {version(found.name)}"
+
+
+def _abilities(device: bg.Device, adapter: bg.AdapterInfo) -> Iterator[tuple[str, str]]:
+    """What not every GPU has, and the largest array."""
+    for name, feature, without in (
+        ("float16", "shader-f16", "kept as float16, computed as float32"),
+        ("subgroups", "subgroups", "no"),
+        ("kernels' own time", "timestamp-query", "no: profiles time by the clock on the wall"),
+    ):
+        yield name, "yes" if feature in device.features else without
+    matrices = any(one.startswith("matrices") for one in adapter.abilities)
+    yield "matrices in hardware", "yes" if matrices else "no"
+    yield "largest array", f"{device.largest_buffer >> 20:,} MiB"
 
 
 def _chain(x: bg.Array, length: int) -> bg.Array:

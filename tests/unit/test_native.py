@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,9 @@ def test_the_command_line_says_what_there_is() -> None:
     done = run("-m", "browsergpu")
     assert done.returncode == 0, done.stderr
     assert "llvmpipe" in done.stdout
+    assert "by wgpu 0." in done.stdout
+    assert "subgroups: no" in done.stdout
+    assert re.search(r"largest array: [\d,]+ MiB", done.stdout)
     assert "TFLOP/s" in done.stdout
 
 
