@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,29 +11,16 @@ from dask import config
 from distributed import Client
 
 from browsergpu.dask import LocalCluster
+from runner.vulkan import software_gpu
 
-LAVAPIPE = Path("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json")
 PY = Path(__file__).resolve().parents[2] / "py"
-
-#: What a worker process finds around it.
-ENVIRONMENT = {
-    "BROWSERGPU_ENGINE": "wgpu",
-    "PYTHONPATH": os.pathsep.join([str(PY), str(Path(__file__).parent)]),
-    "VK_DRIVER_FILES": str(LAVAPIPE),
-    "VK_ICD_FILENAMES": str(LAVAPIPE),
-    "XDG_RUNTIME_DIR": tempfile.gettempdir(),  # which Mesa asks for
-}
 
 
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
-    """ENVIRONMENT, where there is a GPU in software."""
-    if not LAVAPIPE.exists():
-        pytest.fail(
-            "these tests need lavapipe, a GPU in software: apt-get install mesa-vulkan-drivers, "
-            "which python3 tests/run.py does on Debian"
-        )
-    return ENVIRONMENT
+    """What a worker process finds around it: a GPU in software."""
+    path = os.pathsep.join([str(PY), str(Path(__file__).parent)])
+    return software_gpu("wgpu") | {"PYTHONPATH": path}
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from runner.environment import ensure_environment
 from runner.javascript import CHECKS, ensure_javascript
 from runner.problem import CannotPrepare
 from runner.quick import all_tests, changed_files, choose
-from runner.vulkan import ensure_vulkan
+from runner.vulkan import ENGINES, ensure_vulkan
 from runner.wheels import ensure_wheels
 
 TESTS = REPOSITORY / "tests"
@@ -74,7 +74,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument(
         "--native",
         metavar="ENGINE",
-        choices=("dawn", "wgpu"),
+        choices=ENGINES,
         help="the tests inside Pyodide, or those that are named, outside a browser, on Dawn or on "
         "wgpu-native",
     )
@@ -119,8 +119,9 @@ def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
     ]
     if runs_natively(options, pytest_arguments):
         command = [*tool, "pytest", *SIDE_BY_SIDE, "-q", INSIDE]
-        native = environment | {"BROWSERGPU_NATIVE": "wgpu"}
-        outcomes.append(run_check("pytest, natively", command, REPOSITORY, native))
+        for engine in ENGINES:
+            native = environment | {"BROWSERGPU_NATIVE": engine}
+            outcomes.append(run_check(f"pytest, on {engine}", command, REPOSITORY, native))
     print(f"\n{summary(outcomes)}")
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
-from inspect import iscoroutinefunction
+from inspect import Parameter, iscoroutinefunction, signature
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -50,7 +50,8 @@ def _taking(work: Callable[..., Any]) -> Callable[..., Any]:
 
         return steps
 
-    if work.__name__.startswith("__") and work.__code__.co_argcount == 2:
+    kinds = [parameter.kind for parameter in signature(work).parameters.values()]
+    if work.__name__.startswith("__") and kinds == [Parameter.POSITIONAL_OR_KEYWORD] * 2:
         # An operator: arguments that are packed and unpacked would cost as much as the turn.
         @wraps(work)
         def of_two(a: Any, b: Any, /) -> Any:

@@ -14,24 +14,20 @@ from typing import Any
 
 import pytest
 
+from runner.vulkan import software_gpu
+
 ENGINE = os.environ.get("BROWSERGPU_NATIVE", "")
 
 _PAGE_ONLY = {"js", "pyodide", "pyodide_js", "micropip"}
 _NO_CANVAS = "canvases are of web pages"
-#: Of Debian and of its Chromium. Dawn refuses lavapipe before Mesa 23.
-_SOFTWARE = {
-    "wgpu": Path("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"),
-    "dawn": Path("/usr/lib/chromium/vk_swiftshader_icd.json"),
-}
 
 
 def prepare() -> None:
     """Have the package use the engine, and a GPU in software unless told otherwise."""
-    os.environ["BROWSERGPU_ENGINE"] = ENGINE
-    driver = _SOFTWARE[ENGINE]
-    if driver.exists():
-        os.environ.setdefault("VK_DRIVER_FILES", str(driver))
-        os.environ.setdefault("VK_ICD_FILENAMES", str(driver))  # for older loaders
+    if "VK_DRIVER_FILES" in os.environ:  # a driver that was chosen
+        os.environ["BROWSERGPU_ENGINE"] = ENGINE
+    else:
+        os.environ |= software_gpu(ENGINE)
     if ENGINE == "dawn":
         _zero_by_loops()
     from browsergpu.gpu.platform import block_on

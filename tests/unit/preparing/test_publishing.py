@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 from trove_classifiers import classifiers
 
 from devsite.layout import REPOSITORY
+from runner.vulkan import software_gpu
 
 _VERSION = re.search(
     r'^__version__ = "(.+)"$',
@@ -93,6 +95,29 @@ def test_the_metadata_says_what_it_is(metadata: Message, version: str) -> None:
     chosen = metadata.get_all("Classifier") or []
     assert {"Environment :: WebAssembly :: Emscripten", "Typing :: Typed"} <= set(chosen)
     assert set(chosen) <= set(classifiers)
+
+
+@pytest.mark.parametrize("engine", ["wgpu", "dawn"])
+def test_the_installed_wheel_computes_outside_a_browser_and_dask_finds_it(
+    built: Path, tmp_path: Path, engine: str
+) -> None:
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
+        wheel.extractall(tmp_path)  # all that installing it does
+    code = (
+        "import dask.array\n"
+        "from browsergpu.__main__ import main\n"
+        "assert main() == 0\n"
+        "dask.config.set({'array.backend': 'browsergpu'})\n"
+        "print(type(dask.array.ones(3).compute() * 2))"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path, capture_output=True, text=True, timeout=600,
+        env=os.environ | software_gpu(engine) | {"PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+    assert finished.returncode == 0, finished.stderr
+    assert "TFLOP/s" in finished.stdout
+    assert "browsergpu.array.array.Array" in finished.stdout
 
 
 def test_the_description_leads_to_nothing_that_a_registrys_page_lacks(metadata: Message) -> None:
