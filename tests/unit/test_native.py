@@ -89,6 +89,29 @@ def test_without_an_engine() -> None:
     assert "pip install browsergpu[native]" in done.stderr
 
 
+def test_a_dropped_backend_closes_its_device() -> None:
+    code = """
+import gc
+import browsergpu
+from browsergpu.device.device import open_devices
+
+def work():
+    backend = browsergpu.WasmBackend()
+    backend.init()
+    gpu = browsergpu.KernelExecutor(backend)
+    tensors = browsergpu.TensorBackend(backend)
+    tensors.alloc_tensor((1000, 1000), "f32")
+    float(gpu.full((8,), 1.0).numpy()[0])
+    return len(open_devices()), backend.device.recorder
+
+most, recorder = work()
+gc.collect()
+print(most, len(open_devices()), recorder.closed)
+"""
+    done = run("-c", code)
+    assert done.stdout.split() == ["1", "0", "True"], done.stderr
+
+
 def test_within_a_running_event_loop() -> None:
     """A notebook's cells run in one."""
     code = """
