@@ -14,7 +14,7 @@ from inside.test_executor_device import calls
 
 
 def wait_for(coroutine: Any) -> Any:
-    """What a coroutine returns; a test that hangs fails after 30 s."""
+    """What a coroutine returns; a test that hangs fails in the end."""
     from pyodide.ffi import run_sync
 
     return run_sync(asyncio.wait_for(coroutine, 600))
