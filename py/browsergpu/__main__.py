@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
 
 import numpy as np
 
 import browsergpu as bg
 from browsergpu.errors import BackendError
-from browsergpu.gpu.platform import IN_PYODIDE, block_on
+from browsergpu.gpu.platform import block_on, engine_name
 
 
 def main() -> int:
@@ -29,7 +28,7 @@ def main() -> int:
             facts.append(f"{adapter.memory / 1e9:.0f} GB")
         print(f"  {adapter.index}: {adapter.name} ({', '.join(facts)})")
     device = bg.init()
-    print(f"On {device.name}, by {_engine()}:")
+    print(f"On {device.name}, by {engine_name()}:")
     for name, found in _abilities(device, adapters[0]):
         print(f"  {name}: {found}")
     rng = np.random.default_rng(0)
@@ -50,16 +49,6 @@ def main() -> int:
         f"  1,000 operations on 64 numbers, one after another: {1e6 * seconds / 1000:.3g} µs each"
     )
     return 0 if error < 1e-3 else 1
-
-
-def _engine() -> str:
-    if IN_PYODIDE:
-        return "the browser"
-    from browsergpu.gpu.native.engine import engine
-
-    found = engine()
-    assert found is not None
-    return f"{found.name} {version(found.name)}"
 
 
 def _abilities(device: bg.Device, adapter: bg.AdapterInfo) -> Iterator[tuple[str, str]]:

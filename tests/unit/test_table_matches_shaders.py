@@ -174,6 +174,12 @@ CONFIGURATIONS = {
         for few in ("", "_few")
         for mixed in ("", " mixed")  # operands of float16
     },
+    "gemm_quads": {  # tiles, functions, and which operands are transposed
+        f"{tile}{function}{transposed}"
+        for transposed in ("", " nt", " tn", " tt")
+        for tile in ("64", "96", "128")
+        for function in ("", "_relu", "_gelu", "_silu", "_gelu_erf")
+    },
     "gemm_sum": {"1", "8"},
     **{
         f"gemm_f16{kernel}": {"", "bias", "relu", "gelu", "silu", "gelu_erf"}

@@ -5,6 +5,7 @@ import sys
 
 if sys.platform == "emscripten":
     from browsergpu.gpu.browser.adapters import (
+        engine_name,
         is_available,
         list_adapters,
         why_no_adapter,
@@ -29,6 +30,7 @@ else:
         is_available,
         list_adapters,
     )
+    from browsergpu.gpu.native.engine import engine_name
     from browsergpu.gpu.native.engine import why_none as why_no_adapter
     from browsergpu.gpu.native.opening import find_gpu
     from browsergpu.gpu.native.page import (
@@ -49,6 +51,7 @@ __all__ = [
     "JsError",
     "block_on",
     "can_block",
+    "engine_name",
     "find_canvas",
     "find_gpu",
     "global_text",

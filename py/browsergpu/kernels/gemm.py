@@ -147,7 +147,8 @@ def gemm(
     product = plan.product
     if product is None:
         return
-    variant = build.facts.variants.choose("gemm", plan.size_class, product.able)
+    able = product.able_of_halves if halves else product.able
+    variant = build.facts.variants.choose("gemm", plan.size_class, able)
     added = (bias is not None) * BIAS + (residual is not None) * RESIDUAL + halves
     layout = product.layout(variant, added, activation)
     if plan.swap != layout.exchanged:

@@ -21,6 +21,7 @@ from browsergpu.kernels.products import (
     A_HALVES,
     ACTIVATIONS,
     B_HALVES,
+    QUADS_LIE,
     THIN_MATRIX_HALVES,
     THIN_VECTOR_HALVES,
 )
@@ -59,6 +60,12 @@ _TILES: Configurations = {
     "64": {"SIDE": 64, "DEPTH": 16, "TALL": 0, "WIDE": 0, "SLICES": 1},
     "128": {"SIDE": 128, "DEPTH": 16, "TALL": 1, "WIDE": 1, "SLICES": 1},
 }
+#: Those of gemm_quads.wgsl: its rows, by fours and by threads, and its columns.
+_QUADS: Configurations = {
+    "128": {"DOWN": 16, "QUADS": 4},
+    "96": {"DOWN": 16, "QUADS": 3},
+    "64": {"DOWN": 8, "QUADS": 2},
+}
 #: What a configuration of gemm ends in, where operands are of float16: none, B, or A and B, which
 #: comes without an activation.
 _HALVES = {"": 0, " b": 1, " ab": 2}
@@ -91,9 +98,22 @@ def _thin(way: str, few: str) -> Variant:
 
 def _tile(side: int, depth: int, nbytes: int) -> Variant:
     """A variant of gemm with tiles of side × side, ``depth`` steps of k at a time."""
-    traits = {"side": side, "depth": depth}
+    traits = {"rows": side, "columns": side, "depth": depth}
     return Variant(
         f"tile{side}", "gemm", str(side), workgroup_bytes=nbytes, threads=128, traits=traits
+    )
+
+
+def _quads(name: str) -> Variant:
+    """A variant of gemm_quads."""
+    rows, columns = 8 * _QUADS[name]["DOWN"], 32 * _QUADS[name]["QUADS"]
+    return Variant(
+        f"quads{name}",
+        "gemm_quads",
+        name,
+        workgroup_bytes=16 * 16 * (rows // 4 + 1 + columns // 4 + 1),
+        threads=rows,
+        traits={"rows": rows, "columns": columns, "depth": 16},
     )
 
 
@@ -101,6 +121,7 @@ _VARIANTS = (
     *(_thin(way, few) for few in _FEW for way in ("quads_wide", "quads", "across", "along")),
     _tile(128, 16, 16_896),
     _tile(64, 16, 8_704),
+    *(_quads(name) for name in _QUADS),
     # Able to do everything, but slow on all but what it is picked for: after the tiles.
     Variant("tiny", "gemm_tiny", threads=128),
     _tile(32, 32, 9_216),
@@ -115,6 +136,7 @@ _PICKS = {
         "small": "tile32",
         "medium": "tile64",
         "large": "tile128",
+        **{f"whole {name}": f"quads{name}" for name in _QUADS},
     }
 }
 
@@ -154,6 +176,25 @@ FAMILY = KernelFamily(
                 for tile, constants in _TILES.items()
                 for function, code in ACTIVATIONS.items()
                 if suffix != " ab" or function is None
+            },
+            cost=product_work,
+        ),
+        Kernel(
+            "gemm_quads",
+            "gemm_quads.wgsl",
+            _MATRICES,
+            params(
+                "m: u32", "n: u32", "k: u32", "a_line: u32", "b_line: u32", "c_row: u32",
+                "a_batch: u32", "b_batch: u32", "c_batch: u32", "first: u32", "chunk: u32",
+                "added: u32", "alpha: f32", "beta: f32",
+            ),
+            configurations={
+                f"{tile}{f'_{function}' if function else ''}{suffix}": {
+                    **constants, "FUNCTION": code, "A_ALONG": int(a), "B_ALONG": int(b)
+                }
+                for (a, b), suffix in QUADS_LIE.items()
+                for tile, constants in _QUADS.items()
+                for function, code in ACTIVATIONS.items()
             },
             cost=product_work,
         ),
@@ -206,7 +247,11 @@ FAMILY = KernelFamily(
         _problem("across few", 4, 2048, 2048),
         _problem("small", 256, 256, 256),
         _problem("medium", 1024, 1024, 1024),
-        _problem("large", 2048, 2048, 2048),
+        # n and k that are no whole vec4s, and some that are
+        _problem("large", 2048, 2046, 2046),
+        _problem("whole 128", 2048, 2048, 2048),
+        _problem("whole 96", 3072, 3072, 3072),
+        _problem("whole 64", 2560, 2560, 2560),
     ),
     warm_up={"gemm": 10},
 )  # fmt: skip

@@ -17,6 +17,13 @@ THIN_MATRIX_HALVES, THIN_VECTOR_HALVES = 8, 16
 #: What a product can end in.
 ACTIVATIONS: Mapping[str | None, int] = {None: 0, "relu": 1, "gelu": 2, "silu": 3, "gelu_erf": 4}
 
+#: Tiles of gemm_quads, in the order in which they are preferred: rows, columns, how many workgroups
+#: an NVIDIA H200 holds at once, and the share that they reach of what it does when it is full.
+_TILES_OF_QUADS = (
+    ("128", 128, 128, 264, 1.0),
+    ("96", 128, 96, 264, 0.97),
+    ("64", 64, 64, 1056, 0.9),
+)
 _TINY = 16  # rows and columns of matrices that do not get a workgroup each …
 _SHORT = 64  # … and their steps of k …
 _LITTLE = 512  # … and products in one
@@ -46,6 +53,10 @@ class Layout:
     twice: bool = False
     elements: int = 0
     total: tuple[str, Grid, Fields] = ("", (0, 0, 0), ())
+
+
+#: What a configuration of gemm_quads ends in, by whether A and B lie along k.
+QUADS_LIE = {(True, False): "", (True, True): " nt", (False, False): " tn", (False, True): " tt"}
 
 
 def _suffix(added: int) -> str:
@@ -87,7 +98,33 @@ class Product:
         tiles = self._tiles(64) * max(1, self.k // (2 * _SHORTEST))
         if tiles < 128 or self._vectors <= 32:
             return "small"
-        return "large" if self._tiles(128) >= 200 else "medium"
+        if self._tiles(128) < _ENOUGH:
+            return "medium"
+        return f"whole {self._quads_tile}" if self._has_quads else "large"
+
+    @property
+    def _has_quads(self) -> bool:
+        """Whether the lines of all matrices are whole vec4s, as gemm_quads wants them."""
+        a = self.a_row if self.a_col == 1 else self.a_col if self.a_row == 1 else 1
+        b = self.b_row if self.b_col == 1 else self.b_col if self.b_row == 1 else 1
+        fours = [a, b, self.n, self.c_row, self.a_batch, self.b_batch, self.c_batch]
+        if self.a_col != 1:
+            fours.append(self.m)
+        return self.k % 16 == 0 and not any(extent % 4 for extent in fours)
+
+    @property
+    def _quads_tile(self) -> str:
+        """The tile of gemm_quads with which the last wave of workgroups is full enough."""
+
+        def speed(tile: tuple[str, int, int, int, float]) -> float:
+            _, rows, columns, at_once, share = tile
+            used = (
+                self.m * self.n / (blocks(self.m, rows) * rows * blocks(self.n, columns) * columns)
+            )
+            tiles = blocks(self.m, rows) * blocks(self.n, columns) * self.count
+            return share * used * tiles / (blocks(tiles, at_once) * at_once)
+
+        return max(_TILES_OF_QUADS, key=speed)[0]
 
     @property
     def _is_tiny(self) -> bool:
@@ -109,6 +146,8 @@ class Product:
 
     def able(self, variant: Variant) -> bool:
         """Whether a variant can do this product."""
+        if variant.kernel == "gemm_quads":
+            return self._has_quads
         lanes = variant.traits.get("lanes")
         if lanes is None:
             return True
@@ -122,15 +161,21 @@ class Product:
             and (quads or not variant.traits["quads"])
         )
 
+    def able_of_halves(self, variant: Variant) -> bool:
+        """:meth:`able`, where operands are of float16."""
+        return variant.kernel != "gemm_quads" and self.able(variant)
+
     def layout(self, variant: Variant, added: int, activation: str | None) -> Layout:
         """The product as a variant does it, with a bias or a residual and an activation."""
         if variant.kernel == "gemm_tiny":
             return self._tiny(added, activation)
         if "lanes" in variant.traits:
             return self._thin(variant, added, activation)
-        side = variant.traits["side"]
-        grid_x, grid_y, _ = fold(blocks(self.m, side) * blocks(self.n, side))
-        chunk, pieces = self._cut(self._tiles(side), _SHORTEST, _ENOUGH, variant.traits["depth"])
+        rows, columns = variant.traits["rows"], variant.traits["columns"]
+        tiles = blocks(self.m, rows) * blocks(self.n, columns)
+        grid_x, grid_y, _ = fold(tiles)
+        depth = variant.traits["depth"]
+        chunk, pieces = self._cut(tiles * self.count, _SHORTEST, _ENOUGH, depth)
         if pieces > 1:
             c_row, c_batch, alpha, beta = self.n, self.m * self.n, 1.0, 0.0
         else:
@@ -138,14 +183,27 @@ class Product:
         plain = pieces > 1 or activation is None
         configuration = variant.configuration if plain else f"{variant.configuration}_{activation}"
         own = added & (A_HALVES | B_HALVES) if pieces > 1 else added
+        if variant.kernel == "gemm_quads":
+            suffix = QUADS_LIE[self.a_col == 1, self.b_col != 1]
+            strides = (
+                self.a_row if self.a_col == 1 else self.a_col,
+                self.b_row if self.b_col == 1 else self.b_col,
+                c_row, self.a_batch, self.b_batch, c_batch,
+            )  # fmt: skip
+            lines = tuple(stride // 4 for stride in strides)
+        else:
+            suffix = _suffix(added)
+            lines = (
+                self.a_row, self.a_col, self.b_row, self.b_col, c_row, self.a_batch, self.b_batch,
+                c_batch,
+            )  # fmt: skip
         return Layout(
             variant.kernel,
-            configuration + _suffix(added),
+            configuration + suffix,
             tuple(
                 (
                     (grid_x, grid_y, layer_count),
-                    (self.m, self.n, self.k, self.a_row, self.a_col, self.b_row, self.b_col, c_row,
-                     self.a_batch, self.b_batch, c_batch, first, chunk, own, alpha, beta),
+                    (self.m, self.n, self.k, *lines, first, chunk, own, alpha, beta),
                 )
                 for first, layer_count in layers(self.count * pieces)
             ),

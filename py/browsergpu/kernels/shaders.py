@@ -13,7 +13,9 @@ varies is an ``override`` constant, set when the pipeline is made; but those tha
 arrays are written into the text as ``const``, since Safari is said to fail silently on arrays
 sized by an override. The lines from ``//#if NAME`` to ``//#endif`` are left empty where that
 constant is set to 0: for code that costs registers even where it never runs, and for alternatives,
-of which one is left (``lib/numbers.wgsl``). These changes keep the numbers of the lines, too.
+of which one is left (``lib/numbers.wgsl``). The lines from ``//#repeat NAME 16`` to ``//#end`` come
+16 times, with NAME as 0 to 15, on the first one's line: a loop that compilers do not unroll. These
+changes keep the numbers of the lines, too.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ _INCLUDE = re.compile(r"^//#include (.+)$", re.MULTILINE)
 # Declarations begin their lines, a test sees to it.
 _WORKGROUP_TYPE = re.compile(r"^var<workgroup> \w+: ([^;]+);", re.MULTILINE)
 _ONLY_IF = re.compile(r"^[ \t]*//#if (\w+)\n.*?^[ \t]*//#endif\n", re.MULTILINE | re.DOTALL)
+_REPEAT = re.compile(
+    r"^[ \t]*//#repeat (\w+) (\d+)\n(.*?)^[ \t]*//#end\n", re.MULTILINE | re.DOTALL
+)
 _OVERRIDE = re.compile(r"^override (?P<name>\w+)(?:: (?P<type>\w+))? = (?P<value>[^;]+);", re.M)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -95,6 +100,7 @@ def to_compile(
 
     text = _OVERRIDE.sub(as_const, load(name)) if written else load(name)
     text = _ONLY_IF.sub(lambda found: _left_out(found, constants), text)
+    text = _REPEAT.sub(_written_out, text)
     if immediates:
         text = with_immediates(text)
     return text, {key: value for key, value in constants.items() if key not in written}
@@ -103,6 +109,14 @@ def to_compile(
 def _left_out(found: re.Match[str], constants: Mapping[str, int]) -> str:
     """Lines between ``//#if NAME`` and ``//#endif``, empty where that constant is set to 0."""
     return found[0] if constants.get(found[1], 1) else "\n" * found[0].count("\n")
+
+
+def _written_out(found: re.Match[str]) -> str:
+    """Lines between ``//#repeat NAME n`` and ``//#end``, n times on one line."""
+    name, times, lines = found.groups()
+    one = " ".join(line.strip() for line in lines.splitlines())
+    all_of_them = (re.sub(rf"\b{name}\b", f"{i}u", one) for i in range(int(times)))
+    return " ".join(all_of_them) + "\n" * found[0].count("\n")
 
 
 def with_immediates(source: str) -> str:

@@ -415,8 +415,9 @@ def forced(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:
 def test_each_variant(backend: Any, forced: Any, m: int, n: int, k: int) -> None:
     Product(m, n, k).check(backend)
     Product(m, n, k, "trans", "trans", 0.75, 2.0, (1, 2, 3), "F").check(backend)
-    thin = forced.variant.kernel == "gemm_thin"
-    assert forced.was_used or (thin and (min(m, n) > 1 or forced.variant.traits["quads"]))
+    kernel, quads = forced.variant.kernel, forced.variant.traits.get("quads")
+    parts = kernel == "gemm_thin" and (min(m, n) > 1 or quads)
+    assert forced.was_used or parts or kernel == "gemm_quads"
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 132, 37), (3, 132, 70), (1, 36, 1100), (4, 36, 1)])
@@ -427,6 +428,31 @@ def test_rows_of_whole_vectors(backend: Any, m: int, n: int, k: int, name: str) 
         Product(n, m, k, "trans", "no_trans", -0.5, 1.5).check(backend)
         Batch(Product(m, n, k), 3).check(backend)
         assert forced.was_used == (m == 1 or name == "quads_few")
+
+
+@pytest.mark.parametrize("trans_b", ["no_trans", "trans"])
+@pytest.mark.parametrize("trans_a", ["no_trans", "trans"])
+@pytest.mark.parametrize("name", ["quads128", "quads96", "quads64"])
+def test_matrices_of_whole_vectors(backend: Any, name: str, trans_a: str, trans_b: str) -> None:
+    sizes = [(4, 4, 16), (132, 100, 32), (68, 260, 16), (256, 128, 48), (100, 8, 2112)]
+    if trans_a == "no_trans":
+        sizes += [(1, 36, 16), (67, 36, 64), (129, 388, 32)]
+    for m, n, k in sizes:
+        with backend.device.variants.only("gemm", name) as forced:
+            Product(m, n, k, trans_a, trans_b).check(backend)
+            Product(m, n, k, trans_a, trans_b, 0.5, -1.5, (4, 8, 4)).check(backend)
+            if k < 100:
+                Batch(Product(m, n, k, trans_a, trans_b), 3, (4, None, 8)).check(backend)
+            assert forced.was_used
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(8, 6, 16), (8, 8, 8), (6, 8, 16)])
+def test_matrices_of_parts_of_vectors(backend: Any, m: int, n: int, k: int) -> None:
+    with backend.device.variants.only("gemm", "quads64") as forced:
+        Product(m, n, k, "trans").check(backend)
+        Product(8, 8, 16, pad=(0, 1, 0)).check(backend)
+        Product(8, 8, 16, pad=(0, 0, 2)).check(backend)
+        assert not forced.was_used
 
 
 @pytest.mark.parametrize("trans_b", ["no_trans", "trans"])

@@ -195,7 +195,7 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
     ),
     "matmul large": (
         lambda e: e.matmul(_new(e, 2048, 2048), _new(e, 2048, 2048)),
-        ["gemm.128 256×1×1"],
+        ["gemm_quads.128 256×1×1"],
     ),
     "matmul split": (
         lambda e: e.matmul(_new(e, 64, 8192), _new(e, 8192, 64)),

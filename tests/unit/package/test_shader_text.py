@@ -62,8 +62,13 @@ def test_lines_keep_their_numbers(kernel: Kernel, constants: dict[str, int]) -> 
     text, _left = shaders.to_compile(kernel.shader, constants, immediates=True)
     before, after = shaders.load(kernel.shader).split("\n"), text.split("\n")
     assert len(before) == len(after)
-    left_out = False
+    left_out = repeated = False
     for old, new in zip(before, after, strict=True):
+        if repeated or old.strip().startswith("//#repeat "):
+            # All of it is on the first line.
+            assert new == "" if repeated else "0u" in new
+            repeated = old.strip() != "//#end"
+            continue
         name = old.strip().removeprefix("//#if ")
         left_out = left_out or (name != old.strip() and constants.get(name) == 0)
         if left_out:
@@ -71,6 +76,14 @@ def test_lines_keep_their_numbers(kernel: Kernel, constants: dict[str, int]) -> 
             left_out = old.strip() != "//#endif"
         else:
             assert old == new or old.startswith(("override ", shaders.PARAMETERS)), old
+
+
+def test_what_is_repeated_comes_so_many_times() -> None:
+    text, _left = shaders.to_compile("gemm_quads.wgsl", {}, immediates=False)
+    (line,) = (line for line in text.split("\n") if line.count("s000 = fma(") > 1)
+    assert line.count("s000 = fma(") == 16
+    assert [f"a_tile[{i}u * A_PITCH + y]" in line for i in range(17)] == [True] * 16 + [False]
+    assert "STEP" not in line
 
 
 def test_constants_are_written_into_the_text() -> None:

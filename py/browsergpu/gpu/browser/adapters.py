@@ -36,6 +36,11 @@ async def list_adapters(op: str) -> list[AdapterInfo]:
     return [info for _, info in await _ask_all(op)]
 
 
+def engine_name() -> str:
+    """Whose WebGPU is used."""
+    return "the browser"
+
+
 def why_no_adapter() -> str:
     """Why the browser offers none, and what to do."""
     return _RELOAD

@@ -9,6 +9,7 @@ import importlib
 import os
 import threading
 from functools import cache
+from importlib.metadata import version
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -118,6 +119,12 @@ def _tell_errors_by_thread(checked: Any, lib: Any) -> None:
     if handler is not None and isinstance(getattr(handler, "pending", None), list):
         handler.pending = _Pending()
         checked._make_function_copies(lib)
+
+
+def engine_name() -> str:
+    """The library that is used, and its version; "none"."""
+    found = engine()
+    return "none" if found is None else f"{found.name} {version(found.name)}"
 
 
 def why_none() -> str:
