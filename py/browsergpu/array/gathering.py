@@ -12,6 +12,7 @@ import numpy as np
 
 from browsergpu.array import views
 from browsergpu.array.apply import resolve, same_device
+from browsergpu.array.lazy.layout import Place
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape, Window
 from browsergpu.array.numbers import words_of
@@ -148,6 +149,20 @@ class Region:
 
     shape: Shape
     axes: tuple[tuple[int, int, int, bool, int], ...]
+
+    def place(self, shape: Shape) -> Place:
+        """Where it is in a packed array of a shape, as a view of that."""
+        strides = [0] * len(self.shape)
+        offset = 0
+        for step, (low, by, count, is_turned, own) in zip(
+            contiguous_strides(shape), self.axes, strict=True
+        ):
+            offset += low * step
+            if is_turned:
+                offset += (count - 1) * by * step
+            if own >= 0:
+                strides[own] = -by * step if is_turned else by * step
+        return self.shape, views.strides_or_none(self.shape, tuple(strides)), offset
 
 
 def region(shape: Shape, items: Sequence[Any]) -> Region:

@@ -183,10 +183,7 @@ def assigned(x: V, key: Any, value: Any) -> V:
         places = _by_items(own, items, places=True)
         return scattering.replaced(own, places, _spread(given, places.node.shape))
     region = gathering.region(x.node.shape, items)
-    given = _spread(given, region.shape)
-    if overwriting.overwritten(x, region, given):
-        return x
-    return gathering.replaced(x, region, given)
+    return overwriting.replaced(x, region, _spread(given, region.shape))
 
 
 def _spread(given: Any, shape: shapes.Shape) -> Any:
@@ -195,6 +192,8 @@ def _spread(given: Any, shape: shapes.Shape) -> Any:
     if not isinstance(given, Value):
         return given
     own = given.node.shape
+    if own == shape:
+        return given
     if len(own) > len(shape) and all(extent == 1 for extent in own[: len(own) - len(shape)]):
         given = views.reshaped("assign", given, own[len(own) - len(shape) :])
         own = given.node.shape
