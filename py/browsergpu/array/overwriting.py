@@ -93,7 +93,7 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
     may read that part. Computes what is recorded to read the memory, and moves views of less than
     half of x."""
     node = x.node
-    if node.strides is not None:
+    if node.strides is not None or not x.tape.device.has_values:
         return False
     while node.holders == 1:
         if 2 * sum(product(view.shape) for view in _others(node) if view.holders) > product(

@@ -57,6 +57,8 @@ def reshaped(op: str, x: V, shape: Any, *, copy: bool | None = None) -> V:
         extents = tuple(missing if extent == -1 else extent for extent in extents)
     if -1 in extents or checks.product(extents) != size:
         raise InvalidArgument(op, "shape", shape, f"a shape of {size} elements")
+    if extents == x.node.shape:
+        return x.like(x.node)
     node = x.node.in_memory()
     if node.strides is None or size == 0:
         return view(x, extents, contiguous_strides(extents), 0)

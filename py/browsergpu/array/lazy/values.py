@@ -33,6 +33,13 @@ def of_node(node: Node) -> Values:
     return Values(node.shape, window.code, window.leaves, window.words, node.place)
 
 
+def beside(values: Values, kind: ElementType, words: Words) -> tuple[Values, int]:
+    """Values with a number on their tape, too, and its place."""
+    at = len(values.code)
+    code = (*values.code, number(kind))
+    return Values(values.shape, code, values.leaves, {**values.words, at: words}, values.place), at
+
+
 def of_number(shape: Shape, kind: ElementType, words: Words) -> Values:
     """A number, everywhere."""
     return Values(shape, (number(kind),), {}, {0: words}, 0)

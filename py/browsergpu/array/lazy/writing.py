@@ -16,8 +16,7 @@ from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.fused.assignment import assignment
 from browsergpu.kernels.fused.source import OWN, Source
-
-_WORD_BITS = 32
+from browsergpu.kernels.fused.storage import WORD
 
 
 class Plan(NamedTuple):
@@ -34,7 +33,7 @@ def is_part(node: Node, storage: Storage, part: Place) -> bool:
     return (
         node.storage is storage
         and (node.shape, node.strides, node.offset) == part
-        and node.kind.bits >= _WORD_BITS
+        and node.kind.bits >= WORD
     )
 
 

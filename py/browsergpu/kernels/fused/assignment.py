@@ -33,5 +33,5 @@ def assignment(tape: tuple[int, ...], ways: str, rank: int, by_fours: bool, into
         behind = [f"4u * i + {n}u < params.n" for n in (1, 2, 3)]
         inside = ["", *([""] * 3 if by_fours else behind)]
         body.line(storage.write_each(kind, "y", "to", value, inside))
-        words = "u32" if kind.bits >= 32 else "atomic<u32>"
+        words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
     return body.kernel(each_four(body), named="assign", words=words)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from browsergpu.core.element_types import BOOL, FLOAT16, ElementType
 
+WORD = 32  # bits
 #: What values are in WGSL, by what they are computed in.
 WGSL = {"f": "vec4f", "i": "vec4i", "u": "vec4u", "b": "vec4<bool>", "c": "C"}
 #: The words of four neighbouring elements, as a binding's element type.

@@ -138,6 +138,70 @@ def test_what_was_assigned_keeps_its_value(bg: Any) -> None:
     assert_same(array, x)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "float32", "complex64"])
+def test_places_that_arrays_say(bg: Any, dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 2, 4000).astype(dtype)
+    array = bg.asarray(x)
+    for count in (1, 6, 249, 250, 251, 4000):  # a sixteenth, and all, of which some are twice
+        at = rng.integers(-4000, 4000, count).astype(np.int32)
+        at[: count // 3] = at[count // 3 : 2 * (count // 3)]
+        given = (np.arange(count) % 7).astype(dtype)
+        kept, view = bg.asarray(array, copy=True), array[5:-5:3]
+        array[bg.asarray(at)] = bg.asarray(given)
+        assert_same(kept, x)
+        assert_same(view, x[5:-5:3])
+        x[at] = given
+        assert_same(array, x, f"{dtype} {count}")
+        array[bg.asarray(at[::2])] = 1
+        x[at[::2]] = 1
+        array[at[::3].tolist()] = array[at[::-3].tolist()][: len(at[::3])]
+        x[at[::3]] = x[at[::-3]][: len(at[::3])]
+        assert_same(array, x, f"{dtype} {count}")
+        fresh, zeros = bg.zeros(4000, dtype=dtype), np.zeros(4000, dtype)
+        fresh[bg.asarray(at)] = bg.asarray(given)
+        zeros[at] = given
+        assert_same(fresh, zeros, f"{dtype} {count}")
+    grid, ours = x[:3960].reshape(99, 40), array[:3960].reshape(99, 40) + bg.zeros(1, dtype=dtype)
+    for key in (([3, 3, -1], slice(None)), (slice(2, 90), [1, 1, 0, -2]), ([1, 2], [3, 4])):
+        given = (np.arange(grid[key].size) % 5).reshape(grid[key].shape).astype(dtype)
+        grid[key] = given
+        ours[key] = bg.asarray(given)
+        assert_same(ours, grid, f"{dtype} {key}")
+    numbers = bg.asarray(np.arange(9, dtype=np.int32)[::-1].copy())
+    numbers[numbers] = numbers[numbers] * 2 + numbers
+    expected = np.arange(9)[::-1].copy()
+    expected[expected] = expected[expected] * 2 + expected
+    assert_same(numbers, expected.astype(np.int32))
+
+
+def test_kernels_of_places_that_arrays_say(bg: Any) -> None:
+    x = np.arange(2**14, dtype=np.float32)
+    at = np.random.default_rng(5).integers(0, 2**14, 2**14).astype(np.int32)
+    array, places = bg.asarray(x), bg.asarray(at)
+    with Kernels(bg) as kernels:
+        bg.eval(taken := array[places * 3 % 2**14])
+        bg.eval(array)
+        result = bg.zeros(x.shape)
+        result[places] = array
+        bg.eval(result)
+        array[places] = 5.0
+        array[places[:8]] = array[:8] * 2.0
+    assert kernels.labels == [
+        "fused: multiply remainder index load",
+        "fused: index claim", "fused: subtract index load not_equal where",
+        "fused: index scatter",
+        "fused: multiply index", "fused: scatter", "fused: claim", "fused: load add equal scatter",
+    ]  # fmt: skip
+    assert_same(taken, x[at * 3 % 2**14])
+    expected = np.zeros_like(x)
+    expected[at] = x
+    assert_same(result, expected)
+    x[at] = 5
+    x[at[:8]] = x[:8] * 2
+    assert_same(array, x)
+
+
 def test_views_of_a_small_part_move_out_of_the_way(bg: Any) -> None:
     x = whole()
     array = bg.asarray(x)
