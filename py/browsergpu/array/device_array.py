@@ -49,9 +49,14 @@ class Storage:
             self._users = [user for user in self._users if user() is not None]
         self._users.append(ref(user))
 
-    def is_used_only_by(self, user: Any) -> bool:
-        """Whether no other value that was noted is still there."""
-        return all(known() is user for known in self._users if known() is not None)
+    def left_by(self, user: Any) -> None:
+        """Forgets a value that lies elsewhere now."""
+        self._users = [known for known in self._users if known() is not user]
+
+    @property
+    def users(self) -> list[Any]:
+        """The values that were noted and are still there."""
+        return [user for known in self._users if (user := known()) is not None]
 
 
 def _give_back(device: Device, buffer: Allocation) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from browsergpu.array import views
 from browsergpu.array.apply import resolve, same_device
+from browsergpu.array.lazy.layout import Place
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape, Window
 from browsergpu.array.numbers import words_of
@@ -21,7 +22,7 @@ from browsergpu.core import shapes
 from browsergpu.core.element_types import BOOL, INT32, UINT32, ElementType
 from browsergpu.core.errors import InvalidIndex
 from browsergpu.core.shapes import Shape, contiguous_strides
-from browsergpu.kernels.fused.operations import cast
+from browsergpu.kernels.fused.operations import PLACE_OF_INDEX, cast, overload_of
 
 V = TypeVar("V", bound=Value)
 
@@ -123,21 +124,10 @@ def _checked(x: Value, axis: int, array: Any) -> Value:
 def _wrapped(places: _Places, node: Node, extent: int) -> int:
     """Indices counted from the end where they are negative, and moved inside."""
     place = places.window.place_of(node)
-    if node.kind.kind == "u":
-        whole = _as(places, node, UINT32, place)
-        return places.op("minimum", whole, places.number(extent - 1))
-    whole = _as(places, node, INT32, place)
-    pair = (INT32, INT32)
-    negative = places.op("less", whole, places.number(0, INT32), kinds=pair)
-    turned = places.op("add", whole, places.number(extent, INT32), kinds=pair)
-    inside = places.op("where", negative, turned, whole, kinds=(BOOL, INT32, INT32))
-    low = places.op("maximum", inside, places.number(0, INT32), kinds=pair)
-    high = places.op("minimum", low, places.number(extent - 1, INT32), kinds=pair)
-    return places.window.add(cast(INT32, UINT32), high).place
-
-
-def _as(places: _Places, node: Node, kind: ElementType, place: int) -> int:
-    return place if node.kind is kind else places.window.add(cast(node.kind, kind), place).place
+    number = UINT32 if node.kind.kind == "u" else INT32
+    made = overload_of(PLACE_OF_INDEX, (node.kind, number))
+    assert made is not None
+    return places.window.add(made, place, places.number(extent, number)).place
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +138,20 @@ class Region:
 
     shape: Shape
     axes: tuple[tuple[int, int, int, bool, int], ...]
+
+    def place(self, shape: Shape) -> Place:
+        """Where it is in a packed array of a shape, as a view of that."""
+        strides = [0] * len(self.shape)
+        offset = 0
+        for step, (low, by, count, is_turned, own) in zip(
+            contiguous_strides(shape), self.axes, strict=True
+        ):
+            offset += low * step
+            if is_turned:
+                offset += (count - 1) * by * step
+            if own >= 0:
+                strides[own] = -by * step if is_turned else by * step
+        return self.shape, views.strides_or_none(self.shape, tuple(strides)), offset
 
 
 def region(shape: Shape, items: Sequence[Any]) -> Region:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.array import gathering, masking, overwriting, scattering, views
-from browsergpu.array.apply import cast_to, packed, same_device
+from browsergpu.array.apply import cast_to, same_device
 from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
@@ -179,14 +179,10 @@ def assigned(x: V, key: Any, value: Any) -> V:
         return masking.replaced(x, mask, given)
     items = _items(x, key) if plain is None else plain
     if plain is None and any(_index_array(x, item) is not None for item in items):
-        own = packed(x)
-        places = _by_items(own, items, places=True)
-        return scattering.replaced(own, places, _spread(given, places.node.shape))
+        places = _by_items(scattering.stand_in(x), items, places=True)
+        return scattering.replaced(x, places, _spread(given, places.node.shape))
     region = gathering.region(x.node.shape, items)
-    given = _spread(given, region.shape)
-    if overwriting.overwritten(x, region, given):
-        return x
-    return gathering.replaced(x, region, given)
+    return overwriting.replaced(x, region, _spread(given, region.shape))
 
 
 def _spread(given: Any, shape: shapes.Shape) -> Any:
@@ -195,6 +191,8 @@ def _spread(given: Any, shape: shapes.Shape) -> Any:
     if not isinstance(given, Value):
         return given
     own = given.node.shape
+    if own == shape:
+        return given
     if len(own) > len(shape) and all(extent == 1 for extent in own[: len(own) - len(shape)]):
         given = views.reshaped("assign", given, own[len(own) - len(shape) :])
         own = given.node.shape

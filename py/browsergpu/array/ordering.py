@@ -15,7 +15,6 @@ from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels import arg_reduce as arg_kernels
-from browsergpu.kernels import latest as owners_kernel
 from browsergpu.kernels import search
 from browsergpu.kernels import sort as kernels
 from browsergpu.kernels.build import Build
@@ -54,13 +53,6 @@ def searchsorted(
     of whole numbers, has their shape."""
     if values.size:
         launch(device, op, _searchsorted, (ordered, values, y), right)
-
-
-def latest(device: Device, op: str, places: View, owners: View) -> None:
-    """owners[places[j]] = the largest j + 1, where that is more than what is there. Both are packed
-    words; no place is outside of owners."""
-    if places.size:
-        launch(device, op, _latest, (places, owners))
 
 
 def extents_of(shape: Shape, axis: int) -> tuple[int, int, int]:
@@ -117,8 +109,3 @@ def _searchsorted(build: Build, ordered: Operand, values: Operand, y: Operand, r
         build, among, sought, target, values.dtype, ordered.size, values.size, right=right
     )
     staging.deliver()
-
-
-@of_operands
-def _latest(build: Build, places: Operand, owners: Operand) -> None:
-    owners_kernel.latest(build, places.slot, owners.slot, places.size)

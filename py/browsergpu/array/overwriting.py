@@ -1,74 +1,146 @@
 """Assignment to a part of an array, written where the array lies in memory.
 
-Arrays behave as values, so this is only done where nobody else sees the memory. Otherwise, and
-where the part is no small one, assignment makes a new array (``gathering.replaced``).
+Arrays behave as values: what others see of the memory must stay as it was. What is recorded to be
+computed from it is computed first; views of a smaller part get memory of their own; where that is
+not enough, the array is copied, and the part is written into the copy.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from browsergpu.array import views
-from browsergpu.array.apply import array_of, packed
+from browsergpu.array import gathering
+from browsergpu.array.apply import copied
+from browsergpu.array.device_array import Storage
 from browsergpu.array.gathering import Region
+from browsergpu.array.lazy import writing
+from browsergpu.array.lazy.layout import Place
+from browsergpu.array.lazy.node import Node, stored
+from browsergpu.array.lazy.tape import Window
+from browsergpu.array.lazy.values import of_node, of_number
+from browsergpu.array.numbers import words_of
 from browsergpu.array.value import Value
+from browsergpu.array.views import spread
 from browsergpu.core.checks import product
-from browsergpu.core.shapes import Shape, contiguous_strides
 
+V = TypeVar("V", bound=Value)
 _OP = "assign"
-#: Bytes of an array of which a new one is as quick: it joins the kernel of what stands beside it.
-_LEAST = 2**20
-#: How many times as large as the part an array is at least.
-_TIMES = 4
+#: Bytes of an array below which one that is not in memory, or that others see, is better made anew:
+#: the new one joins the kernel of what stands beside it.
+LEAST = 2**20
+
+
+def replaced(x: V, part: Region, given: Any) -> V:
+    """x with a part of it replaced by a number, or by an array of its dtype that broadcasts to the
+    part's shape: x itself where the part is written in place."""
+    node = x.node
+    size, whole = product(part.shape), product(node.shape)
+    if size == 0:
+        return x
+    is_small = node.kind.device_bytes(whole) < LEAST
+    is_lazy = is_small and (node.window is not None or _is_seen(node))
+    if size == whole or is_lazy or not x.tape.device.has_values:
+        return gathering.replaced(x, part, given)
+    return _written(x, part.place(node.shape), given)
 
 
 def is_own(x: Value) -> bool:
-    """Whether nobody else sees an array's memory; what is recorded to read it is computed first."""
+    """Whether an array is packed in memory that nobody else sees, once what can be has moved."""
+    return _is_free(x, None, None)
+
+
+def _written(x: V, part: Place, given: Any) -> V:
+    shape, strides, offset = part
+    kernels, kind = x.tape.kernels, x.node.kind
+    kernels.device.keep_pace(_OP)
+    node = x.node.in_memory()
+    if isinstance(given, Value):
+        value = given.node
+        is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
+        if value.shape != shape or is_checked or not isinstance(value.window, Window):
+            value.in_memory()
+        place = shape, strides, node.offset + offset
+        if value.window is None and writing.is_part(value, node.storage, place):
+            return x
+        own = x if _is_free(x, place, value) else copied(x)
+        value = value if value.shape == shape else spread(given, shape).node
+        values = of_node(value)
+    else:
+        value = None
+        values = of_number(shape, kind, words_of(given, kind))
+        own = x if is_own(x) else copied(x)
+    # From here on no other task can come between.
+    target = stored(kind, shape, own.node.storage, strides, own.node.offset + offset)
+    command = writing.command(kernels, values, target)
+    window = None if value is None else value.window
+    if window is not None:
+        window.leave(value, target)  # what has been written is its value, too
+    try:
+        kernels.device.recorder.dispatch(*command)
+    finally:
+        if window is not None:
+            window.tidy()
+    return own
+
+
+def _is_seen(node: Node) -> bool:
+    """Whether arrays other than one that holds a value see its memory."""
+    return node.holders != 1 or any(user.holders for user in _others(node))
+
+
+def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
+    """Whether nobody but x sees its memory, where ``value`` is about to be written into a part, and
+    may read that part. Computes what is recorded to read the memory, and moves views of less than
+    half of x."""
     node = x.node
-    if node.window is not None or node.holders != 1:
+    if node.strides is not None or not x.tape.device.has_values:
         return False
-    for window in list(x.tape.windows.values()):
-        if window.reads(node.storage):
+    while node.holders == 1:
+        if 2 * sum(product(view.shape) for view in _others(node) if view.holders) > product(
+            node.shape
+        ):
+            return False
+        if _has_computed(x, part, value):
+            continue
+        known = [] if value is None else _arrays_of_unheld(value.window)
+        others = [user for user in _others(node) if user not in known]
+        if not all(user.holders for user in others):
+            return False  # one is being read
+        if not others:
+            return True
+        for view in others:
+            view.move(copied(x.like(view)).node.storage)
+    return False
+
+
+def _others(node: Node) -> list[Node]:
+    return [user for user in node.storage.users if user is not node]
+
+
+def _arrays_of_unheld(window: Window | None) -> list[Node]:
+    return [] if window is None else [one for one in window.leaves.values() if not one.holders]
+
+
+def _has_computed(x: Value, part: Place | None, value: Node | None) -> bool:
+    """Computes something that is recorded to read x's memory, but not a value that reads no other
+    part than it is written into. False where there is none."""
+    storage = x.node.storage
+    for window in x.tape.windows.values():
+        if not window.reads(storage):
+            continue
+        if value is None or part is None or not _reads_part_alone(window, value, storage, part):
             window.evaluate()
-    return node.storage.is_used_only_by(node)
+            return True
+    return False
 
 
-def overwritten(x: Value, part: Region, value: Any) -> bool:
-    """Writes a number, or an array of x's dtype that broadcasts to the part's shape, into a part of
-    x where it lies. False where that cannot be, or a new array is as quick: then nothing has been
-    written."""
-    node = x.node
-    size, whole = product(part.shape), product(node.shape)
-    element = node.kind.device_bytes(1)
-    first = _first(node.shape, part)
-    if whole * element < _LEAST or size * _TIMES > whole or not size or first is None:
+def _reads_part_alone(window: Window, value: Node, storage: Storage, part: Place) -> bool:
+    """Whether of what is to be computed in a window only a value reads some memory, and no more of
+    it than a part."""
+    if value.window is not window:
         return False
-    node.in_memory()
-    if node.strides is not None:
-        return False
-    target_at, nbytes = (node.offset + first) * element, size * element
-    if target_at % 4 or nbytes % 4:
-        return False
-    new = array_of(_OP, "value", value, x)
-    source = packed(views.spread(new, part.shape)).node
-    if source.storage is node.storage or not is_own(x):
-        return False
-    ids = source.storage.buffer.id, node.storage.buffer.id
-    x.tape.device.recorder.copy(ids[0], 0, ids[1], target_at, nbytes)
-    return True
-
-
-def _first(shape: Shape, part: Region) -> int | None:
-    """The place of the first element of a part that lies in one piece; None of others."""
-    first, is_one = 0, True  # so far one index of each axis
-    for extent, step, (low, by, count, is_turned, _) in zip(
-        shape, contiguous_strides(shape), part.axes, strict=True
-    ):
-        if not is_one and count != extent:
-            return None
-        if count > 1:
-            if by != 1 or is_turned:
-                return None
-            is_one = False
-        first += low * step
-    return first
+    others = [node for node in window.nodes if node.holders and node is not value]
+    return not any(one.storage is storage for one, _ in window.arrays_of(others)) and all(
+        one.storage is not storage or (not is_loaded and writing.is_part(one, storage, part))
+        for one, is_loaded in window.arrays_of([value])
+    )

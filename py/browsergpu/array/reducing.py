@@ -12,8 +12,9 @@ import numpy as np
 from browsergpu.array import reductions, views
 from browsergpu.array.apply import cast_to, full_node, resolve
 from browsergpu.array.device_array import Storage
-from browsergpu.array.lazy.folding import Folding, Values, folded, of_node
+from browsergpu.array.lazy.folding import Folding, folded
 from browsergpu.array.lazy.node import Node, stored
+from browsergpu.array.lazy.values import Values, of_node
 from browsergpu.array.numbers import words_of
 from browsergpu.array.value import Value
 from browsergpu.array.view import View

@@ -23,10 +23,13 @@ def strides_of(x: Value) -> Shape:
 def view(x: V, shape: Shape, strides: Shape, offset: int) -> V:
     """Elements of an array's memory: ``offset`` is counted from the array's first one."""
     node = x.node.in_memory()
-    is_packed = strides == contiguous_strides(shape)
-    return x.like(
-        stored(node.kind, shape, node.storage, None if is_packed else strides, node.offset + offset)
-    )
+    known = strides_or_none(shape, strides)
+    return x.like(stored(node.kind, shape, node.storage, known, node.offset + offset))
+
+
+def strides_or_none(shape: Shape, strides: Shape) -> Shape | None:
+    """Strides as a value says them: None where the elements are packed."""
+    return None if strides == contiguous_strides(shape) else strides
 
 
 def permuted(x: V, axes: tuple[int, ...]) -> V:
@@ -54,6 +57,8 @@ def reshaped(op: str, x: V, shape: Any, *, copy: bool | None = None) -> V:
         extents = tuple(missing if extent == -1 else extent for extent in extents)
     if -1 in extents or checks.product(extents) != size:
         raise InvalidArgument(op, "shape", shape, f"a shape of {size} elements")
+    if extents == x.node.shape:
+        return x.like(x.node)
     node = x.node.in_memory()
     if node.strides is None or size == 0:
         return view(x, extents, contiguous_strides(extents), 0)

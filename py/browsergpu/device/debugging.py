@@ -40,7 +40,6 @@ NO_FLOATS_IN_WORDS = frozenset(
         *("strided", "strided_vectors", "transpose", "repitch", "fill", "merge_word"),
         *("pool_indices", "integer", "sum_integer"),
         *("sort", "sort_pairs", "sort_small", "sort_count", "compact", "compact_counts", "search"),
-        "latest",
         *("arg_rows", "arg_columns", "arg_merge"),
     }
 )

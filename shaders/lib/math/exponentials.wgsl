@@ -37,8 +37,24 @@ fn exp_accurate(v: vec4f) -> vec4f {
   return exp_times(v, 0);
 }
 
+// e^v by exp_times' steps: beside 1.5 2^23, a float's last bits are a whole number. What only few
+// operands need is in branches: threads that have none of them pass it by.
 fn np_exp(v: vec4f) -> vec4f {
-  return select(exp_accurate(v), v, are_nan(v));
+  let size = size_bits(v);
+  let are_plain = max(max(size.x, size.y), max(size.z, size.w)) <= 0x42ae0000u; // the bits of 87
+  var bounded = v;
+  if (!are_plain) {
+    bounded = clamp(v, vec4f(-300.0), vec4f(300.0));
+  }
+  let beside = kept(bounded * 1.442695 + 12582912.0);
+  let whole = beside - 12582912.0;
+  let rest = kept(bounded - whole * 0.693359375) + whole * 0.00021219444;
+  let digits = 1.0 + (rest + rest * rest * exp_series(rest));
+  var power = bitcast<vec4f>(bitcast<vec4u>(digits) + (bitcast<vec4u>(beside) << vec4u(23u)));
+  if (!are_plain) {
+    power = select(times_power(digits, vec4i(whole)), v, are_nan(v));
+  }
+  return power;
 }
 
 // Within 2 ULP. e^v - 1 = 2^whole (e^rest - 1) + (2^whole - 1), which keeps its digits where v is

@@ -34,13 +34,14 @@ fn np_acosh(v: vec4f) -> vec4f {
   return select(with_infinity, vec4f(quiet_nan()), v < vec4f(1.0));
 }
 
-// t = 2 v / (1 - v), halved.
+// t = 2 v / (1 - v), halved; below 2^-30 that is 2 v.
 fn np_atanh(v: vec4f) -> vec4f {
   let size = abs(v);
   let bounded = min(size, vec4f(0.99999994));
   let below = kept(1.0 - bounded);
   let lost = kept(1.0 - below) - bounded;
-  let t = near_quotient(2.0 * bounded, below);
+  let quotient = near_quotient(2.0 * bounded, below);
+  let t = select(quotient, 2.0 * bounded, bounded < vec4f(0x1p-30));
   // Where 1 - v is larger by `lost`, t is smaller by t lost / (1 - v); and 1 / (1 - v) = 1 + t / 2.
   let value = 0.5 * log1p_from(t, -t * lost * (1.0 + 0.5 * t));
   let with_one = select(value, vec4f(from_bits(INFINITY)), size == vec4f(1.0));

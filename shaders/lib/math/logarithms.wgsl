@@ -46,7 +46,13 @@ fn log_or_special(v: vec4f, value: vec4f) -> vec4f {
 }
 
 fn np_log(v: vec4f) -> vec4f {
-  return log_or_special(v, log_times(v, vec4f()));
+  var value = log_times(v, vec4f());
+  // How far the bits are above those of 2^-126: below, and of negative numbers, that is large.
+  let above = bitcast<vec4u>(v) - vec4u(SMALLEST);
+  if (max(max(above.x, above.y), max(above.z, above.w)) >= INFINITY - SMALLEST) {
+    value = log_or_special(v, value);
+  }
+  return value;
 }
 
 // ln (1 + v + rest) for finite v > -1 and a rest that v has no digits for. Near 0 the fraction is v

@@ -1,14 +1,40 @@
 // Division, rounded as IEEE 754 asks but for rare ties: within 0.51 ULP. A quotient below 2^-126 is
-// 0, and subnormal operands are zeros.
+// 0, and subnormal operands are zeros. What only few operands need is in branches: threads that have
+// none of them pass it by.
 
 //#include lib/math/bits.wgsl
 //#include lib/math/wide.wgsl
 
 fn np_divide(p: vec4f, q: vec4f) -> vec4f {
+  let are_plain = are_moderate(p) && are_moderate(q);
+  var a = p;
+  var b = q;
+  if (!are_plain) {
+    a = mantissa(size_bits(p));
+    b = mantissa(size_bits(q));
+  }
+  var quotient = near_quotient(a, b);
+  if (!are_plain) {
+    quotient = quotient_of_any(quotient, p, q);
+  }
+  return quotient;
+}
+
+// Whether all sizes are from 2^-50 to 2^50.
+fn are_moderate(v: vec4f) -> bool {
+  let above = (bitcast<vec4u>(v) << vec4u(1u)) - vec4u(MODERATE); // the sign is shifted out
+  return max(max(above.x, above.y), max(above.z, above.w)) <= MODERATE_SPAN;
+}
+
+const MODERATE = 0x4d000000u; // the bits of 2^-50 without the sign's
+const MODERATE_SPAN = 0x64000000u; // and how far those of 2^50 are above them
+
+// p / q by the quotient of their digits.
+fn quotient_of_any(digits: vec4f, p: vec4f, q: vec4f) -> vec4f {
   let p_size = size_bits(p);
   let q_size = size_bits(q);
   let exponent = vec4i(p_size >> vec4u(23u)) - vec4i(q_size >> vec4u(23u));
-  let size = times_power(near_quotient(mantissa(p_size), mantissa(q_size)), exponent);
+  let size = times_power(digits, exponent);
 
   let is_p_zero = p_size < vec4u(SMALLEST);
   let is_q_zero = q_size < vec4u(SMALLEST);

@@ -9,25 +9,22 @@ fn short(v: vec4f) -> vec4f {
   return bitcast<vec4f>(bitcast<vec4u>(v) & vec4u(0xfffff000u));
 }
 
-// p - x y for an x y that is p but for a few ULP: exact, where no part of it is subnormal.
-fn rest_of(p: vec4f, x: vec4f, y: vec4f) -> vec4f {
-  let x_high = short(x);
-  let x_low = kept(x - x_high);
-  let y_high = short(y);
-  let y_low = kept(y - y_high);
-  let largest = kept(p - x_high * y_high);
-  return kept(kept(largest - x_high * y_low) - x_low * y_high) - x_low * y_low;
-}
-
-// p / q within 0.51 ULP, where WGSL promises 2.5, for sizes from 2^-30 to 2^30.
+// p / q within 0.51 ULP, where WGSL promises 2.5, for p of 0 and sizes from 2^-50 to 2^50. Of a guess
+// of 12 bits, what is left of p has few digits: that is exact but for its last bits, and the
+// reciprocal is near enough for it.
 fn near_quotient(p: vec4f, q: vec4f) -> vec4f {
   let reciprocal = 1.0 / q;
-  let guess = kept(p * reciprocal);
-  return guess + rest_of(p, guess, q) * reciprocal;
+  let guess = short(p * reciprocal);
+  let high = short(q);
+  let low = kept(q - high);
+  let rest = kept(p - guess * high) - guess * low;
+  return guess + rest * reciprocal;
 }
 
-// The root of v within 0.51 ULP, where WGSL promises 4.5, for v from 2^-30 to 2^30, and of 0.
+// The root of v within 0.51 ULP, where WGSL promises 4.5, for v of 0 and from 2^-70 on: what is left
+// of v by a guess of 12 bits is exact, and root - guess = (v - guess²) / (root + guess).
 fn near_root(v: vec4f) -> vec4f {
-  let guess = kept(sqrt(v));
-  return guess + rest_of(v, guess, guess) * (0.5 / max(guess, vec4f(1e-30)));
+  let root = sqrt(v);
+  let guess = short(root);
+  return guess + (v - guess * guess) / max(root + guess, vec4f(1e-30));
 }

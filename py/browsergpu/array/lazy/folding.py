@@ -3,7 +3,7 @@ computes the values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,7 +12,8 @@ from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy.extract import extract
 from browsergpu.array.lazy.fusing import Kernels
 from browsergpu.array.lazy.layout import Place, layout
-from browsergpu.array.lazy.node import Node, stored
+from browsergpu.array.lazy.node import stored
+from browsergpu.array.lazy.values import Values, Words, of_node
 from browsergpu.core.checks import product
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
@@ -25,10 +26,9 @@ from browsergpu.kernels.fused.reduction import (
     ROWS,
     reduction,
 )
-from browsergpu.kernels.fused.source import THREADS, Source, leaf
+from browsergpu.kernels.fused.source import THREADS, Source
 
 Extents = tuple[int, int, int]
-Words = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -40,26 +40,6 @@ class Folding:
     made: Overload
     nothing: Words
     scale: Words = ()
-
-
-@dataclass(frozen=True)
-class Values:
-    """What is reduced: the value at a place of a tape, whose results are of ``shape``, with the
-    tape's arrays and numbers by their places."""
-
-    shape: Shape
-    code: Sequence[int]
-    leaves: Mapping[int, Node]
-    words: Mapping[int, Words]
-    place: int
-
-
-def of_node(node: Node) -> Values:
-    """A value that is in memory, or still on its tape."""
-    window = node.window
-    if window is None:
-        return Values(node.shape, (leaf(node.kind),), {0: node}, {}, 0)
-    return Values(node.shape, window.code, window.leaves, window.words, node.place)
 
 
 def folded(kernels: Kernels, how: Folding, values: Values, steps: Sequence[Extents]) -> Storage:

@@ -14,6 +14,7 @@ from browsergpu.core.shapes import (
 from browsergpu.kernels.fused.source import (
     EACH,
     FLAT,
+    IN_FOURS,
     MOVED,
     PLACED,
     ROWS,
@@ -34,13 +35,14 @@ _WORD = 0xFFFFFFFF  # negative strides wrap around, as the shader's sums do
 
 
 @lru_cache(maxsize=1024)
-def layout(shape: Shape, places: tuple[Place, ...]) -> Layout:
-    """How to read arrays that broadcast to a shape."""
+def layout(shape: Shape, places: tuple[Place, ...], *, written: bool = False) -> Layout:
+    """How to read arrays that broadcast to a shape. The first one is ``written``, if so: a part of
+    an array, of that shape."""
     steps = [
         None
-        if strides is None and offset == 0 and own == shape
+        if strides is None and offset == 0 and own == shape and (at or not written)
         else broadcast_strides(own, shape, strides)
-        for own, strides, offset in places
+        for at, (own, strides, offset) in enumerate(places)
     ]
     extents, *strided = merged(shape, *(given for given in steps if given is not None))
     if not extents:
@@ -55,6 +57,8 @@ def layout(shape: Shape, places: tuple[Place, ...]) -> Layout:
             continue
         own = next(rest)
         way = _way(own, offset, packed, extents)
+        if written and not ways and not (way in IN_FOURS and by_fours):
+            way = EACH
         ways += way
         if way == MOVED:
             words.append(offset // 4)

@@ -45,6 +45,11 @@ class Node:
         self.strides = strides
         self.offset = offset
 
+    def move(self, storage: Storage) -> None:
+        """Says that it is elsewhere in memory now, packed from the beginning on."""
+        self.storage.left_by(self)
+        self.put(storage)
+
     def in_memory(self) -> Node:
         """The value itself, computed. One at a Window's place that nobody held would not be."""
         if self.window is not None:

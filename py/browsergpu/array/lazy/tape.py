@@ -8,6 +8,7 @@ buffers allows; the others get no memory.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from weakref import WeakValueDictionary
 
 from browsergpu.array.device_array import Storage
@@ -24,6 +25,7 @@ from browsergpu.kernels.fused.source import (
     FIRST_OVERLOAD,
     PLACE,
     SECOND_BIT,
+    is_loaded,
     leaf,
     load,
     loaded,
@@ -185,6 +187,25 @@ class Window:
     def reads(self, storage: Storage) -> bool:
         """Whether a value of it is computed from that memory."""
         return any(node.storage is storage for node in self.leaves.values())
+
+    def arrays_of(self, wanted: Iterable[Node]) -> list[tuple[Node, bool]]:
+        """The arrays that some of its values are computed from, and whether elements of them are
+        loaded from there."""
+        kept = needed(self.code, [node.place for node in wanted])
+        return [(self.leaves[at], is_loaded(self.code[at])) for at in kept if at in self.leaves]
+
+    def leave(self, node: Node, target: Node) -> None:
+        """Says that one of its values is in memory, where another one is."""
+        node.put(target.storage, target.strides, target.offset)
+        node.window = None
+        self.nodes.remove(node)
+
+    def tidy(self) -> None:
+        """Lets go of what nobody needs any more, now that a value has left it."""
+        if not any(node.holders and node.window is self for node in self.nodes):
+            self._close()
+        elif not self.forget():
+            self.evaluate()
 
     def _held_alone(self) -> int:
         """Bytes of the arrays that nobody else needs."""

@@ -15,7 +15,9 @@ from browsergpu.core.element_types import (
     COMPLEX64,
     FLOAT32,
     INT8,
+    INT32,
     TYPES,
+    UINT32,
     ElementType,
     promoted,
 )
@@ -140,6 +142,11 @@ def choice(types: Types) -> tuple[Types, ElementType] | None:
     """A truth, and two of anything, which give their common type."""
     kind = promoted(types[1], types[2])
     return (BOOL, kind, kind), kind
+
+
+def _wide(types: Types) -> Types:
+    """Whole numbers of 32 bits: uint32 where the first operand is unsigned."""
+    return (UINT32 if types[0].kind == "u" else INT32,) * len(types)
 
 
 def _all(expression: str, kinds: str = "fiu") -> dict[str, str]:
@@ -292,6 +299,11 @@ _ROWS = (
 )  # fmt: skip
 
 OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}
+
+#: Of an index and its axis' extent, where it is on that: a place inside.
+PLACE_OF_INDEX = Operation("index", lambda types: (_wide(types), UINT32), {
+    "i": "places_of_signed({0}, {1})", "u": "places_of_unsigned({0}, {1})",
+}, ("lib/fused/places.wgsl",))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

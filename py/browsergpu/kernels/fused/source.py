@@ -48,10 +48,13 @@ FIRST_OVERLOAD = _LOAD + len(TYPES)
 #: How an array is read: WHOLE, its elements in the result's order from its memory's beginning;
 #: MOVED, from an offset that is a multiple of 4; ROWS, four neighbours at once, rows of them;
 #: FLAT, one element for four neighbours; EACH, four by themselves; TURNED, so, but what lies beside
-#: each other in memory is wanted in rows below each other; SAME, one element for all.
-WHOLE, MOVED, ROWS, FLAT, EACH, TURNED, SAME = "WMRFETS"
+#: each other in memory is wanted in rows below each other; SAME, one element for all; OWN, the
+#: elements that the kernel is about to write, from the binding that it writes.
+WHOLE, MOVED, ROWS, FLAT, EACH, TURNED, SAME, OWN = "WMRFETSO"
 #: Of these it matters where in the result an element is.
 PLACED = (ROWS, FLAT, EACH, TURNED)
+#: And of these four neighbours lie beside each other, from a multiple of 4 on.
+IN_FOURS = (WHOLE, MOVED, ROWS)
 #: Rows and columns that a workgroup computes where an array is TURNED: what one thread reads of it
 #: lies beside what threads of the rows below read, so that it comes from the memory once.
 TILE = 32
@@ -178,12 +181,16 @@ def source(
     of 4 where ``by_fours``."""
     body = Body(tape, results, ways, rank, by_fours)
     body.coordinates()
-    place_of_four = _in_tiles(body.extents) if TURNED in ways else "let i = at;"
     body.values()
     for place in results:
         body.line(storage.write_four(result_of(tape[place]), f"y{place}", "i", f"v{place}"))
-    return body.kernel(
-        f"""\
+    return body.kernel(each_four(body))
+
+
+def each_four(body: Body) -> str:
+    """The function in which each thread computes four neighbouring elements."""
+    place_of_four = _in_tiles(body.extents) if body.in_tiles else "let i = at;"
+    return f"""\
 @compute @workgroup_size({THREADS})
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {{
   let at = id.y * groups.x * {THREADS}u + id.x;
@@ -194,7 +201,6 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   {body.text()}
 }}
 """
-    )
 
 
 def _in_tiles(extents: Sequence[str]) -> str:
@@ -222,10 +228,17 @@ def _label(names: Sequence[str]) -> str:
 
 
 class Body:
-    """The part of a kernel that computes four neighbouring elements, the ``i``-th four."""
+    """The part of a kernel that computes four neighbouring elements, the ``i``-th four. What it
+    writes lies packed, or, ``into`` a part of an array, as a way of reading says."""
 
     def __init__(
-        self, tape: tuple[int, ...], results: tuple[int, ...], ways: str, rank: int, by_fours: bool
+        self,
+        tape: tuple[int, ...],
+        results: tuple[int, ...],
+        ways: str,
+        rank: int,
+        by_fours: bool,
+        into: str = "",
     ) -> None:
         self._tape = tape
         self._results = results
@@ -235,6 +248,9 @@ class Body:
         self._ways = dict(zip(laid_out, ways, strict=True))
         self._rank = rank
         self._by_fours = by_fours
+        self._into = into
+        #: Whether a workgroup computes a tile of rows and columns.
+        self.in_tiles = TURNED in ways
         self._parameters = ["n"]  # which the library's files know
         self.extents: list[str] = []  # of all axes but the first, where they are parameters
         self._includes = dict.fromkeys(storage.INCLUDES)
@@ -273,10 +289,10 @@ class Body:
         self.include(*made.includes)
         return made.expression.format(*values)
 
-    def kernel(self, functions: str, *, named: str = "") -> Source:
+    def kernel(self, functions: str, *, named: str = "", words: str = "u32") -> Source:
         """The kernel whose functions these are. It writes each result in fours, ``y`` and the
-        result's place; where it is ``named``, an operation, words of one thing, ``y``."""
-        declared, signature = self._bindings(in_words=bool(named))
+        result's place; where it is ``named``, an operation, ``words`` of one thing, ``y``."""
+        declared, signature = self._bindings(words if named else "")
         fields = ", ".join(f"{name}: u32" for name in self._parameters)
         code = f"""\
 struct Params {{ {fields} }}
@@ -308,17 +324,18 @@ struct Params {{ {fields} }}
             if kind.kind in "fc" and name_of(self._tape[place]) not in _MOVES:
                 yield number, f"y{place}", F16 if kind is FLOAT16 else F32
 
-    def _bindings(self, *, in_words: bool) -> tuple[str, str]:
+    def _bindings(self, words_of_one: str) -> tuple[str, str]:
         read = [
-            (f"x{place}", self._words(place, self._ways.get(place, EACH) in (WHOLE, MOVED, ROWS)))
+            (f"x{place}", self._words(place, self._ways.get(place, EACH) in IN_FOURS))
             for place in self._leaves
+            if self._ways.get(place) != OWN
         ]
         written = [(f"y{place}", self._words(place, True)) for place in self._results]
         lines: list[str] = []
         signature = ""
         for bindings, access, letter in (
             (read, "read", "r"),
-            ([("y", "u32")] if in_words else written, "read_write", "w"),
+            ([("y", words_of_one)] if words_of_one else written, "read_write", "w"),
         ):
             for name, words in bindings:
                 at = len(lines)
@@ -334,7 +351,7 @@ struct Params {{ {fields} }}
     def coordinates(self) -> None:
         """c0, c1, … along the axes: of the first of four elements where all four lie in a row, else
         of each of them."""
-        if not any(way in PLACED for way in self._ways.values()):
+        if not any(way in PLACED for way in (*self._ways.values(), self._into)):
             return
         extents = self.extents = [self.parameter() for _ in range(self._rank - 1)]
         first = "4u * i" if self._by_fours else "4u * i + vec4u(0u, 1u, 2u, 3u)"
@@ -345,24 +362,45 @@ struct Params {{ {fields} }}
             self.line(f"let c{axis} = r{axis} - r{axis - 1} * {one}({extents[axis - 1]});")
         self.line("let c0 = r0;")
 
+    def target(self) -> None:
+        """``to``: where four elements go, a vec4u of their places; the number of the four, where
+        they lie beside each other."""
+        if self._into == MOVED:
+            self.line(f"let to = i + {self.parameter()};")
+        elif self._into == ROWS:
+            self.line(f"let to = ({self._place()[0]}) >> 2u;")
+        else:
+            self.line(f"let to = {self._four_places(*self._place())};")
+
+    def _place(self) -> tuple[str, str]:
+        """Where an element is by its coordinates, the first of four where these lie in a row, and
+        how far apart those in a row are."""
+        offset = self.parameter()
+        strides = [self.parameter() for _ in range(self._rank)]
+        terms = [offset, *(f"c{n} * {stride}" for n, stride in enumerate(strides))]
+        return " + ".join(terms), strides[-1]
+
+    def _four_places(self, at: str, step: str) -> str:
+        return f"vec4u({at}) + vec4u(0u, 1u, 2u, 3u) * {step}" if self._by_fours else f"vec4u({at})"
+
     def _read(self, place: int) -> str:
         kind, way, name = result_of(self._tape[place]), self._ways[place], f"x{place}"
+        if way == OWN:
+            read = storage.read_four if self._into in IN_FOURS else storage.read_each
+            return read(kind, "y", "to")
         if way == WHOLE:
             return storage.read_four(kind, name, "i")
-        offset = self.parameter()
         if way == MOVED:
-            return storage.read_four(kind, name, f"i + {offset}")
+            return storage.read_four(kind, name, f"i + {self.parameter()}")
         if way == SAME:
-            return storage.read_one(kind, name, offset)
-        strides = [self.parameter() for _ in range(self._rank)]
-        at = " + ".join([offset, *(f"c{n} * {stride}" for n, stride in enumerate(strides))])
+            return storage.read_one(kind, name, self.parameter())
+        at, step = self._place()
         if way == ROWS:
             return storage.read_four(kind, name, f"({at}) >> 2u")
         if way == FLAT:
             self.line(f"let a{place} = {at};")
             return storage.read_one(kind, name, f"a{place}")
-        four = f"vec4u({at}) + vec4u(0u, 1u, 2u, 3u) * {strides[-1]}" if self._by_fours else at
-        self.line(f"let a{place} = {four if self._by_fours else f'vec4u({at})'};")
+        self.line(f"let a{place} = {self._four_places(at, step)};")
         return storage.read_each(kind, name, f"a{place}")
 
     def _value(self, place: int) -> str:

@@ -3,8 +3,11 @@ WGSL of four at once."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from browsergpu.core.element_types import BOOL, FLOAT16, ElementType
 
+WORD = 32  # bits
 #: What values are in WGSL, by what they are computed in.
 WGSL = {"f": "vec4f", "i": "vec4i", "u": "vec4u", "b": "vec4<bool>", "c": "C"}
 #: The words of four neighbouring elements, as a binding's element type.
@@ -71,11 +74,44 @@ def write_four(kind: ElementType, name: str, at: str, value: str) -> str:
         )
     if kind is FLOAT16:
         return f"{name}[{at}] = halves_of({value});"
-    if kind.computed == "b":
-        return f"{name}[{at}] = vec4u({value});"
-    words = f"bitcast<vec4u>({value})" if kind.computed in "fi" else value
+    words = _bits(kind, value)
     packed = {8: f"bytes_of({words})", 16: f"shorts_of({words})", 32: words}[kind.bits]
     return f"{name}[{at}] = {packed};"
+
+
+def write_each(kind: ElementType, name: str, at: str, value: str, inside: Sequence[str]) -> str:
+    """Statements that write elements at four places (a vec4u) of a binding of words, as far as
+    conditions say that they are there; of elements smaller than a word, which another thread's may
+    lie beside, of atomic words."""
+    lines = ["" if kind.bits == 64 else f"let w = {_bits(kind, value)};"]
+    for lane, condition in zip("xyzw", inside, strict=True):
+        place = f"{at}.{lane}"
+        if kind.bits == 64:
+            found = "".join(
+                f"{name}[2u * {place} + {n}u] = bitcast<u32>({value}.{part}.{lane}); "
+                for n, part in enumerate(("re", "im"))
+            )
+        elif kind.bits == 32:
+            found = f"{name}[{place}] = w.{lane};"
+        else:
+            shift = {8: 2, 16: 1}[kind.bits]
+            word, mask = f"&{name}[{place} >> {shift}u]", f"{(1 << kind.bits) - 1}u"
+            by = f"(({place} & {(1 << shift) - 1}u) * {kind.bits}u)"
+            found = (
+                f"atomicAnd({word}, ~({mask} << {by})); "
+                f"atomicOr({word}, (w.{lane} & {mask}) << {by});"
+            )
+        lines.append(f"if ({condition}) {{ {found} }}" if condition else found)
+    return " ".join(lines)
+
+
+def _bits(kind: ElementType, value: str) -> str:
+    """Four elements of up to 32 bits as words, whose bits above are of no account."""
+    if kind is FLOAT16:
+        return f"exact_half_bits({value})"
+    if kind.computed == "b":
+        return f"vec4u({value})"
+    return f"bitcast<vec4u>({value})" if kind.computed in "fi" else value
 
 
 def converted(value: str, source: ElementType, target: ElementType) -> str:

@@ -8,7 +8,7 @@ are equal in whatever order and kernel they are computed.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,10 @@ class Refused(Exception):
 class Machine:
     """The arrays of a program: NumPy's, and ours beside them."""
 
-    def __init__(self, bg: Any, *, eager: bool) -> None:
+    def __init__(self, bg: Any, *, eager: bool, named: Sequence[str] = ()) -> None:
         self.bg = bg
         self.eager = eager
+        self._steps = [step for step in STEPS if not named or step[0] in named]
         self.theirs: list[np.ndarray] = []
         self.ours: list[Any] = []
 
@@ -56,7 +57,7 @@ class Machine:
             for _ in range(3):
                 self.make(numbers)
             while True:
-                name, step = STEPS[next(numbers) % len(STEPS)]
+                name, step = self._steps[next(numbers) % len(self._steps)]
                 story.append(name)
                 step(self, numbers)
 
@@ -211,6 +212,48 @@ def _assign(machine: Machine, numbers: Numbers) -> None:
     )
 
 
+def _overwritten(machine: Machine, numbers: Numbers) -> None:
+    """Of the array itself: views of it that are among the arrays, and what is still to be computed
+    from it, keep what they had. What is written may read the array, there or elsewhere."""
+    a, b, key, which, number = (
+        machine.pick(numbers), machine.pick(numbers), _key(numbers), next(numbers) % 6,
+        next(numbers) % 5,
+    )  # fmt: skip
+    theirs, ours, other = machine.theirs[a].copy(), machine.ours[a], machine.theirs[b]
+    is_counted = theirs.dtype.kind != "b"
+    if theirs.ndim == 0 or (which in (2, 3, 5) and not is_counted):
+        return
+    if which in (1, 5) and (
+        (other.dtype.kind == "f" and theirs.dtype.kind in "iu")
+        or other.size <= 1
+        or np.result_type(other, theirs) != theirs.dtype
+    ):
+        return
+
+    def assigned(xp: Any, array: Any, beside: Any) -> Any:
+        if which == 0:
+            array[key] = number
+        elif which == 1:
+            array[key] = beside
+        elif which == 2:
+            array[key] += number
+        elif which == 3:
+            array[key] = xp.flip(array[key]) + number
+        elif which == 4:
+            array[key] = xp.flip(array)[key]
+        else:
+            array[key] = beside + array[key]
+        return array
+
+    beside = machine.ours[b]
+    original, _ = machine.theirs.pop(a), machine.ours.pop(a)
+    left = len(machine.ours)
+    machine.both(lambda: assigned(np, theirs, other), lambda: assigned(machine.bg, ours, beside))
+    if len(machine.ours) == left:  # both refused it, and nothing has changed
+        machine.theirs.append(original)
+        machine.ours.append(ours)
+
+
 def _in_place(machine: Machine, numbers: Numbers) -> None:
     a, number = machine.pick(numbers), next(numbers) % 5
     if machine.theirs[a].dtype.kind == "b":
@@ -312,8 +355,9 @@ def _read(machine: Machine, numbers: Numbers) -> None:
 
 _NAMED = (
     ("number", _number), ("where", _where), ("astype", _astype), ("part", _part), ("mask", _mask),
-    ("assign", _assign), ("in place", _in_place), ("reduced", _reduced), ("sorted", _sorted),
-    ("running", _running), ("moved", _moved), ("joined", _joined), ("product", _product),
+    ("assign", _assign), ("overwritten", _overwritten), ("in place", _in_place),
+    ("reduced", _reduced), ("sorted", _sorted), ("running", _running), ("moved", _moved),
+    ("joined", _joined), ("product", _product),
     ("forgotten", _forgotten), ("read", _read), ("make", Machine.make),
 )  # fmt: skip
 _BOTH = ("add", "multiply", "minimum", "maximum", "less", "equal", "logical_xor")

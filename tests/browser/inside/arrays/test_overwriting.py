@@ -31,43 +31,199 @@ def allocated(bg: Any, work: Any) -> int:
     return max(sizes)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "float16", "float32", "complex64"])
-def test_parts_in_one_piece_take_no_new_array(bg: Any, dtype: str) -> None:
+class Kernels:
+    """What kernels some work takes, and the bytes of the largest buffer that it takes."""
+
+    def __init__(self, bg: Any) -> None:
+        self.device = bg.ones(1).device
+        self.labels: list[str] = []
+
+    def __enter__(self) -> Kernels:
+        self.device.recorder.observers.append(self._seen)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.device.recorder.observers.remove(self._seen)
+
+    def _seen(self, pipeline: Any, _: Any) -> None:
+        self.labels.append(pipeline.label)
+
+
+KEYS: list[Any] = [
+    3, (5, 7), (2, slice(4, 6)), slice(-9, -2), (None, 8), (1, 3, slice(3, 5)), (0, 1, 3), (..., 4),
+    (3, 4, slice(1, 4)), (slice(None, None, 200), 1), (slice(9, 3, -1), 0), slice(1, 900),
+    (slice(1, -1), slice(1, -1), slice(1, -1)), (slice(None, None, -7), slice(None, None, 3)),
+    (slice(None), slice(None), slice(4, 24)), (slice(None), slice(4), None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "float32", "complex64"])
+def test_parts_take_one_kernel_and_no_new_array(bg: Any, dtype: str) -> None:
     x = whole(dtype)
     array = bg.asarray(x)
-    parts = [3, (5, 7), (2, slice(4, 6)), slice(-9, -2), (None, 8), (1, 3, slice(3, 5))]
-    for n, key in enumerate(parts):
+    for n, key in enumerate(KEYS):
         part = (np.arange(x[key].size) % 5 + n).reshape(x[key].shape).astype(dtype)
         given = bg.asarray(part)
+        with Kernels(bg) as kernels:
 
-        def assign(key: Any = key, given: Any = given) -> None:
-            array[key] = given
+            def assign(key: Any = key, given: Any = given, n: int = n) -> None:
+                array[key] = given
+                array[n * 9 : n * 11] = n
 
-        bg.eval(array)
-        begins, at = (np.lib.array_utils.byte_bounds(one)[0] for one in (x, x[key]))
-        if (at - begins) % 4 == 0 and x[key].nbytes % 4 == 0:
-            assert allocated(bg, assign) < x.nbytes // 4
-        else:
-            assign()
+            assert allocated(bg, assign) == 0
+        assert kernels.labels == ["fused: assign"] * (2 if n else 1), key
         x[key] = part
-        array[key] = 2 + n
-        x[key] = 2 + n
+        x[n * 9 : n * 11] = n
     array[10:20] = bg.asarray(x[0, :1])  # repeated
     x[10:20] = x[0, :1]
     assert_same(array, x, dtype)
 
 
-def test_other_parts_make_a_new_array(bg: Any) -> None:
-    x = whole("float16")
-    array = bg.asarray(x)
-    for key in ((0, 1, 3), (3, 4, slice(1, 4)), (slice(None, None, 200), 1), (slice(9, 3, -1), 0),
-                (..., 4), slice(1, 900)):  # fmt: skip
-        array[key] = 3
-        x[key] = 3
+def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
+    x, y = whole(), whole()[:, ::-1].copy()
+    array, other = bg.asarray(x), bg.asarray(y)
+    inner = (slice(1, -1), slice(2, -1), slice(3, -2))
+    with Kernels(bg) as kernels:
+
+        def step() -> None:
+            array[inner] += 0.5 * other[inner]
+            array[5] *= 2
+
+        assert allocated(bg, step) == 0
+    assert kernels.labels == ["fused: multiply add assign", "fused: multiply assign"]
+    x[inner] += 0.5 * y[inner]
+    x[5] *= 2
     assert_same(array, x)
-    view = bg.asarray(whole()).T
+    with Kernels(bg) as kernels:  # what is read lies elsewhere in the array: first all is computed
+        array[inner] += array[2:, 2:-1, 3:-2]
+    assert kernels.labels == ["fused: add", "fused: assign"]
+    x[inner] += x[2:, 2:-1, 3:-2]
+    array[1:] = array[:-1]
+    x[1:] = x[:-1]
+    array[4] = array[3] * 2 + array[4]
+    x[4] = x[3] * 2 + x[4]
+    array[::2] = array[::-2]
+    x[::2] = x[::-2]
+    array[3:6] = array[bg.asarray([5, 4, 3])] + 1
+    x[3:6] = x[[5, 4, 3]] + 1
+    assert_same(array, x)
+    with Kernels(bg) as kernels:
+        array[7:9] = array[7:9]
+    assert kernels.labels == []
+    view = bg.asarray(whole()).T  # which lies in no order of its own
     view[0] = 5.0
     assert_same(view[:2], np.stack([np.full(SHAPE[:0:-1][1:] + SHAPE[:1], 5.0), whole().T[1]]))
+
+
+def test_what_was_assigned_keeps_its_value(bg: Any) -> None:
+    x = whole()
+    array = bg.asarray(x)
+    part = array[0] + 1.0
+    array[1] = part  # the part's value lies in the array now
+    more = part * 3.0
+    array[1] = 0.0
+    array[2] = part
+    array[0] = more
+    assert_same(part, x[0] + 1)
+    assert_same(more, (x[0] + 1) * 3)
+    x[2], x[0], x[1] = x[0] + 1, (x[0] + 1) * 3, 0
+    assert_same(array, x)
+    more = array[3] + 1.0
+    doubled = more * 2.0
+    array[3] = more  # what else is recorded to read the array is computed before
+    array[4] = more + doubled
+    assert_same(doubled, (x[3] + 1) * 2)
+    x[3] += 1
+    x[4] = x[3] * 3
+    assert_same(array, x)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "float32", "complex64"])
+def test_places_that_arrays_say(bg: Any, dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 2, 4000).astype(dtype)
+    array = bg.asarray(x)
+    for count in (1, 6, 249, 250, 251, 4000):  # a sixteenth, and all, of which some are twice
+        at = rng.integers(-4000, 4000, count).astype(np.int32)
+        at[: count // 3] = at[count // 3 : 2 * (count // 3)]
+        given = (np.arange(count) % 7).astype(dtype)
+        kept, view = bg.asarray(array, copy=True), array[5:-5:3]
+        array[bg.asarray(at)] = bg.asarray(given)
+        assert_same(kept, x)
+        assert_same(view, x[5:-5:3])
+        x[at] = given
+        assert_same(array, x, f"{dtype} {count}")
+        array[bg.asarray(at[::2])] = 1
+        x[at[::2]] = 1
+        array[at[::3].tolist()] = array[at[::-3].tolist()][: len(at[::3])]
+        x[at[::3]] = x[at[::-3]][: len(at[::3])]
+        assert_same(array, x, f"{dtype} {count}")
+        fresh, zeros = bg.zeros(4000, dtype=dtype), np.zeros(4000, dtype)
+        fresh[bg.asarray(at)] = bg.asarray(given)
+        zeros[at] = given
+        assert_same(fresh, zeros, f"{dtype} {count}")
+    grid, ours = x[:3960].reshape(99, 40), array[:3960].reshape(99, 40) + bg.zeros(1, dtype=dtype)
+    for key in (([3, 3, -1], slice(None)), (slice(2, 90), [1, 1, 0, -2]), ([1, 2], [3, 4])):
+        given = (np.arange(grid[key].size) % 5).reshape(grid[key].shape).astype(dtype)
+        grid[key] = given
+        ours[key] = bg.asarray(given)
+        assert_same(ours, grid, f"{dtype} {key}")
+    numbers = bg.asarray(np.arange(9, dtype=np.int32)[::-1].copy())
+    numbers[numbers] = numbers[numbers] * 2 + numbers
+    expected = np.arange(9)[::-1].copy()
+    expected[expected] = expected[expected] * 2 + expected
+    assert_same(numbers, expected.astype(np.int32))
+
+
+def test_kernels_of_places_that_arrays_say(bg: Any) -> None:
+    x = np.arange(2**14, dtype=np.float32)
+    at = np.random.default_rng(5).integers(0, 2**14, 2**14).astype(np.int32)
+    array, places = bg.asarray(x), bg.asarray(at)
+    with Kernels(bg) as kernels:
+        bg.eval(taken := array[places * 3 % 2**14])
+        bg.eval(array)
+        result = bg.zeros(x.shape)
+        result[places] = array
+        bg.eval(result)
+        array[places] = 5.0
+        array[places[:8]] = array[:8] * 2.0
+    assert kernels.labels == [
+        "fused: multiply remainder index load",
+        "fused: index claim", "fused: subtract index load not_equal where",
+        "fused: index scatter",
+        "fused: multiply index", "fused: scatter", "fused: claim", "fused: load add equal scatter",
+    ]  # fmt: skip
+    assert_same(taken, x[at * 3 % 2**14])
+    expected = np.zeros_like(x)
+    expected[at] = x
+    assert_same(result, expected)
+    x[at] = 5
+    x[at[:8]] = x[:8] * 2
+    assert_same(array, x)
+
+
+def test_views_of_a_small_part_move_out_of_the_way(bg: Any) -> None:
+    x = whole()
+    array = bg.asarray(x)
+    row, column = array[3], array[:9, 2, ::-3]
+
+    def assign() -> None:
+        array[3] = 1.0
+        array[:, 2] = 2.0
+
+    assert 0 < allocated(bg, assign) < x.nbytes // 8
+    assert allocated(bg, assign) == 0
+    assert_same(row, x[3])
+    assert_same(column, x[:9, 2, ::-3])
+    last, before = array[0], array[0]
+    for n in range(1, 9):  # what has been assigned is still needed twice
+        last, before = last * 0.5 + before, last
+        with Kernels(bg):
+            assert allocated(bg, lambda n=n, last=last: array.__setitem__(n, last)) < x.nbytes // 8
+    x[3], x[:, 2] = 1, 2
+    for n in range(1, 9):
+        x[n] = x[n - 1] * np.float32(0.5) + x[max(n - 2, 0)]
+    assert_same(array, x, rtol=1e-6)
 
 
 def test_arrays_behave_as_values(bg: Any) -> None:

@@ -1,4 +1,5 @@
-"""Random programs of 5 to 50 operations against NumPy: computed as they come, and step by step.
+"""Random programs of 5 to 50 operations against NumPy: computed as they come, and step by step;
+small arrays are assigned where they lie as large ones are, and as small ones are.
 
 40 programs by default. More: BROWSERGPU_FUZZ_PROGRAMS=10000 before the test command.
 """
@@ -16,8 +17,14 @@ PROGRAMS = int(os.environ.get("BROWSERGPU_FUZZ_PROGRAMS", "40"))
 A_TEST = 20  # so that tests report often enough
 
 
+#: Where values, views of them, and what is still to be computed from both meet assignments.
+ASSIGNING = ("number", "part", "overwritten", "assign", "in place", "moved", "forgotten", "add")
+
+
+@pytest.mark.parametrize("named", [(), ASSIGNING], ids=["all", "assigning"])
 @pytest.mark.parametrize("batch", range(max(1, PROGRAMS // A_TEST)))
-def test_random_programs(bg: Any, batch: int) -> None:
+def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
+    from browsergpu.array import overwriting
     from inside.arrays.programs import Machine
 
     @settings(max_examples=A_TEST)
@@ -26,7 +33,9 @@ def test_random_programs(bg: Any, batch: int) -> None:
         own = [
             (number + batch) & 0xFFFF for number in program
         ]  # each batch has programs of its own
-        for eager in (False, True):
-            Machine(bg, eager=eager).run(own)
+        for eager, least in ((False, 0), (False, overwriting.LEAST), (True, 0)):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(overwriting, "LEAST", least)
+                Machine(bg, eager=eager, named=named).run(own)
 
     run()

@@ -1,0 +1,62 @@
+"""Values written at places that are computed, by the kernel that computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from browsergpu.array.lazy.extract import extract
+from browsergpu.array.lazy.fusing import Kernels
+from browsergpu.array.lazy.layout import Place, layout, workgroups
+from browsergpu.array.lazy.node import Node
+from browsergpu.array.lazy.values import Values
+from browsergpu.array.lazy.writing import Plan
+from browsergpu.core.checks import product
+from browsergpu.core.grids import fold
+from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.scattering import claimed, scattered
+from browsergpu.kernels.fused.source import Source
+
+#: From a tape, its results, how its arrays are read, the axes and whether rows are of fours.
+Maker = Callable[[tuple[int, ...], tuple[int, ...], str, int, bool], Source]
+
+
+def scatter(kernels: Kernels, places: Values, given: Sequence[int], target: Node) -> None:
+    """Records what writes at places, counted in the memory of ``target``. ``given`` are the entries
+    of the same tape that say what, and, if there are two, where that is done at all."""
+    _record(kernels, places, (places.place, *given), scattered, target)
+
+
+def claim(kernels: Kernels, places: Values, owners: Node) -> None:
+    """Records ``owners[places[j]] = max(owners[places[j]], j + 1)``."""
+    _record(kernels, places, (places.place,), claimed, owners)
+
+
+def _record(
+    kernels: Kernels, values: Values, results: tuple[int, ...], make: Maker, target: Node
+) -> None:
+    leaves = values.leaves
+    part = extract(tuple(values.code), results)
+    plan = _planned(make, values.shape, part.tape, part.results, part.layout(leaves))
+    kernels.device.recorder.dispatch(
+        kernels.pipeline(plan.kernel),
+        *fold(plan.groups),
+        *part.ids(leaves),
+        target.storage.buffer.id,
+        product(values.shape),
+        *plan.words,
+        *part.parameters(values.words),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _planned(
+    make: Maker,
+    shape: Shape,
+    tape: tuple[int, ...],
+    results: tuple[int, ...],
+    places: tuple[Place, ...],
+) -> Plan:
+    rank, by_fours, ways, words = layout(shape, places)
+    kernel = make(tape, results, ways, rank, by_fours)
+    return Plan(kernel, workgroups(product(shape), rank, ways, words), words)

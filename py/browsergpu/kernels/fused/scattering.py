@@ -1,0 +1,53 @@
+"""From a tape of elementwise operations to kernels that write at places which it computes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from browsergpu.kernels.fused import storage
+from browsergpu.kernels.fused.source import MOST_KERNELS, Body, Source, each_four, result_of
+
+_LANES = "xyzw"
+
+
+@lru_cache(maxsize=MOST_KERNELS)
+def scattered(
+    tape: tuple[int, ...], results: tuple[int, ...], ways: str, rank: int, by_fours: bool
+) -> Source:
+    """The kernel that writes a value at a place, where a condition is true, if there is one: the
+    places, the values and the conditions are entries of a tape. None of the places may be outside
+    of what is written; where some are equal, the values must be, too."""
+    at, value, *conditions = results
+    kind = result_of(tape[value])
+    body = Body(tape, results, ways, rank, by_fours)
+    body.coordinates()
+    body.values()
+    inside = [
+        " && ".join([*(f"v{one}.{lane}" for one in conditions), *there])
+        for lane, there in zip(_LANES, _are_there(by_fours), strict=True)
+    ]
+    body.line(storage.write_each(kind, "y", f"v{at}", f"v{value}", inside))
+    words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
+    return body.kernel(each_four(body), named="scatter", words=words)
+
+
+@lru_cache(maxsize=MOST_KERNELS)
+def claimed(
+    tape: tuple[int, ...], results: tuple[int, ...], ways: str, rank: int, by_fours: bool
+) -> Source:
+    """The kernel that writes at each place that an entry of a tape says the largest j + 1 of those
+    j whose place it is, where that is more than what is there. The largest is the same in whatever
+    order they come, so that no device differs."""
+    (place,) = results
+    body = Body(tape, results, ways, rank, by_fours)
+    body.coordinates()
+    body.values()
+    for n, (lane, there) in enumerate(zip(_LANES, _are_there(by_fours), strict=True)):
+        claim = f"atomicMax(&y[v{place}.{lane}], 4u * i + {n + 1}u);"
+        body.line(f"if ({there[0]}) {{ {claim} }}" if there else claim)
+    return body.kernel(each_four(body), named="claim", words="atomic<u32>")
+
+
+def _are_there(by_fours: bool) -> list[list[str]]:
+    """What must be true for each of four elements to be one: nothing of the first."""
+    return [[] if by_fours or not n else [f"4u * i + {n}u < params.n"] for n in range(4)]
