@@ -4,20 +4,15 @@
 // eigenvectors come, as rows. Its elements are about 1 at most.
 //
 // A round turns pairs of rows that have none in common, and then the same columns. A workgroup does
-// both for a whole matrix, and then any number of rounds and sweeps in a dispatch, or one of the two
-// for some pairs. A sweep in which nothing was turned is the last that does anything.
+// both for a whole matrix, in all rounds and sweeps; for large matrices there is turn_blocks.wgsl. A
+// sweep in which nothing was turned is the last.
 
 struct Params {
   matrices: u32,
   n: u32,
   columns: u32,
-  sweep: u32,
-  sweeps: u32,
-  round: u32,
-  rounds: u32,
-  groups: u32, // workgroups of a matrix
+  sweeps: u32, // at most
   lanes: u32, // threads of a pair of rows: a power of two, at most THREADS
-  part: u32, // what is done: bits 1 the rows, 2 the columns
 }
 
 @group(0) @binding(0) var<storage, read_write> w: array<Number>;
@@ -98,15 +93,13 @@ fn main_turn(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let which = group.y * groups.x + group.x;
-  let matrix = which / params.groups;
+  let matrix = group.y * groups.x + group.x;
   if (matrix >= params.matrices) {
     return;
   }
   let pairs = pairs_of(params.n);
   let together = THREADS / params.lanes;
-  let own = which % params.groups;
-  for (var sweep = params.sweep; sweep < params.sweep + params.sweeps; sweep++) {
+  for (var sweep = 0u; sweep < params.sweeps; sweep++) {
     if (thread == 0u) {
       is_busy = 1u;
       if (sweep > 0u) {
@@ -116,20 +109,15 @@ fn main_turn(
     if (workgroupUniformLoad(&is_busy) == 0u) {
       return;
     }
-    for (var round = params.round; round < params.round + params.rounds; round++) {
-      if ((params.part & 1u) != 0u) {
-        for (var at = own; at * together < pairs; at += params.groups) {
-          turn_rows(matrix, round, sweep, at * together, thread);
-        }
-        storageBarrier();
+    for (var round = 0u; round < 2u * pairs - 1u; round++) {
+      for (var at = 0u; at * together < pairs; at++) {
+        turn_rows(matrix, round, sweep, at * together, thread);
       }
-      if ((params.part & 2u) != 0u) {
-        let step = params.groups * THREADS;
-        for (var at = own * THREADS + thread; at < params.n * pairs; at += step) {
-          turn_columns(matrix, round, at);
-        }
-        storageBarrier();
+      storageBarrier();
+      for (var at = thread; at < params.n * pairs; at += THREADS) {
+        turn_columns(matrix, round, at);
       }
+      storageBarrier();
     }
   }
 }

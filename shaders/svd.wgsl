@@ -3,20 +3,16 @@
 // [vectors, columns], is one of the vectors, `length` numbers, and behind it what is to be turned
 // with it: of the identity, the right singular vectors come. Elements are about 1 at most.
 //
-// A round turns pairs that have no vector in common. A workgroup takes all pairs of a matrix, and
-// then any number of rounds and sweeps in a dispatch, or some of them and one round. A sweep
-// in which nothing was turned is the last that does anything.
+// A round turns pairs that have no vector in common. A workgroup takes all pairs of a matrix, in all
+// rounds and sweeps; for large matrices there is turn_blocks.wgsl. A sweep in which nothing was
+// turned is the last.
 
 struct Params {
   matrices: u32,
   vectors: u32,
   length: u32,
   columns: u32,
-  sweep: u32,
-  sweeps: u32,
-  round: u32,
-  rounds: u32,
-  groups: u32, // workgroups of a matrix
+  sweeps: u32, // at most
   lanes: u32, // threads of a pair: a power of two, at most THREADS
 }
 
@@ -90,14 +86,13 @@ fn main_turn(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let which = group.y * groups.x + group.x;
-  let matrix = which / params.groups;
+  let matrix = group.y * groups.x + group.x;
   if (matrix >= params.matrices) {
     return;
   }
   let pairs = pairs_of(params.vectors);
   let together = THREADS / params.lanes;
-  for (var sweep = params.sweep; sweep < params.sweep + params.sweeps; sweep++) {
+  for (var sweep = 0u; sweep < params.sweeps; sweep++) {
     if (thread == 0u) {
       is_busy = 1u;
       if (sweep > 0u) {
@@ -107,8 +102,8 @@ fn main_turn(
     if (workgroupUniformLoad(&is_busy) == 0u) {
       return;
     }
-    for (var round = params.round; round < params.round + params.rounds; round++) {
-      for (var at = which % params.groups; at * together < pairs; at += params.groups) {
+    for (var round = 0u; round < 2u * pairs - 1u; round++) {
+      for (var at = 0u; at * together < pairs; at++) {
         turn_pairs(matrix, round, sweep, at * together, thread);
       }
       storageBarrier();

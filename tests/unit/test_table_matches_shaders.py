@@ -218,7 +218,10 @@ CONFIGURATIONS = {
     "blur": {"rows", "columns"},
     "cast": CASTS,
     "integer": {"add", "sub", "mul"},
-    **{family: {"real", "complex"} for family in ("matrix", "lu", "cholesky", "qr", "svd", "eigh")},
+    **{
+        family: {"real", "complex"}
+        for family in ("matrix", "lu", "cholesky", "qr", "svd", "eigh", "turn")
+    },
     "philox": {"words", "uniform", "integers"},
     "normal": {"normal", "exponential"},
     "strided": {"3", "5", "8"},  # the most axes

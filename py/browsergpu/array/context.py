@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from browsergpu.array import einops_backend
 from browsergpu.array.lazy.tape import Tape, tape_of
 from browsergpu.core.errors import InvalidArgument, NoAdapter, NotInitialized
 from browsergpu.core.turns import new_lock
@@ -95,6 +96,7 @@ def open_tape() -> Tape | None:
 def current(device: Any = None) -> Tape:
     """The tape of a device that an argument names, or of the one that new arrays are made on, which
     is opened where there is none. Raises NotInitialized where that cannot be waited for."""
+    einops_backend.introduce()
     if device is not None:
         return tape_of(device_of("device", device))
     tape = open_tape()

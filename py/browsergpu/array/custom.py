@@ -113,10 +113,10 @@ def dispatch(
 def _is_untried(device: Device, pipeline: Pipeline, sizes: list[int]) -> bool:
     """Whether a pipeline has never run, or never on buffers as small as these: WebGPU refuses
     one that is smaller than the shader's struct or vector."""
-    smallest = device.smallest_bound.get(pipeline.id)
+    smallest = device.smallest_bound.get(pipeline)
     if smallest is not None and all(map(le, smallest, sizes)):
         return False
-    device.smallest_bound[pipeline.id] = [*map(min, smallest or sizes, sizes)]
+    device.smallest_bound[pipeline] = [*map(min, smallest or sizes, sizes)]
     return True
 
 

@@ -6,7 +6,7 @@ from asyncio import Future, ensure_future, gather, sleep
 from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
-from weakref import ReferenceType, WeakSet, finalize, ref
+from weakref import ReferenceType, WeakKeyDictionary, WeakSet, finalize, ref
 
 from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig, configured
@@ -41,6 +41,7 @@ WANTED_FEATURES = frozenset(
 
 _BEFORE_WARM_UP = 1.0  # seconds
 MOST_PROGRAMS = 1024  # remembered; then the oldest is forgotten, which is soon made again
+MOST_SOURCES = 256  # shaders of users, whose pipelines are kept
 
 _open: WeakSet[Device] = WeakSet()
 
@@ -60,9 +61,9 @@ class _Bound(NamedTuple):
 class _Remembered(dict[tuple[Any, ...], Any]):
     """What was made, by what it was made for."""
 
-    def keep(self, key: tuple[Any, ...], value: Any) -> None:
+    def keep(self, key: tuple[Any, ...], value: Any, most: int = MOST_PROGRAMS) -> None:
         """Remembers one more; of too many, the oldest is forgotten."""
-        if len(self) >= MOST_PROGRAMS:
+        if len(self) >= most:
             del self[next(iter(self))]
         self[key] = value
 
@@ -134,12 +135,15 @@ class Device:
         #: Requests of pipelines that were compiled already, and that had to be compiled.
         self.pipeline_hits = 0
         self.pipeline_misses = 0
-        #: The words of the smallest buffers that a user's pipeline was dispatched on, by its id.
-        self.smallest_bound: dict[int, list[int]] = {}
-        #: For check_nan, what pipelines of generated kernels write as floats, by their ids: place
-        #: among the bindings, name, where the floats stand.
-        self.generated_floats: dict[int, tuple[tuple[int, str, Floats], ...]] = {}
+        #: The words of the smallest buffers that a user's pipeline was dispatched on.
+        self.smallest_bound: WeakKeyDictionary[Pipeline, list[int]] = WeakKeyDictionary()
+        #: For check_nan, what pipelines of generated kernels write as floats: place among the
+        #: bindings, name, where the floats stand.
+        self.generated_floats: WeakKeyDictionary[Pipeline, tuple[tuple[int, str, Floats], ...]] = (
+            WeakKeyDictionary()
+        )
         self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
+        self._sources = _Remembered()  # pipelines of users' shaders
         self._warming: Future[None] | None = None  # kept, as the event loop does not
         # The pipelines that the current workgroup sizes choose.
         self._pipelines: dict[tuple[str, str], Pipeline] = {}
@@ -398,13 +402,13 @@ class Device:
     ) -> Pipeline:
         """A sized pipeline of source that is not in the table; parameters are immediates. The same
         ``key`` gives the pipeline that was made first, unless that was refused: then an error tells
-        where it was asked for this time."""
-        pipeline = self._compiled.get((key, "", None))
+        where it was asked for this time. Of too many, the one used longest ago is forgotten."""
+        pipeline: Pipeline | None = self._sources.pop((key,), None)
         if pipeline is not None and pipeline.id not in self.recorder.refused:
             self.pipeline_hits += 1
         else:
             self.pipeline_misses += 1
-            pipeline = self._compiled[key, "", None] = self.recorder.create_pipeline(
+            pipeline = self.recorder.create_pipeline(
                 label=label,
                 file=file,
                 code=code,
@@ -415,12 +419,13 @@ class Device:
                 immediate=bool(parameter_format),
                 sized=True,
             )
+        self._sources.keep((key,), pipeline, MOST_SOURCES)
         return pipeline
 
     @property
     def pipeline_count(self) -> int:
-        """Pipelines compiled so far, kernels of the user's included."""
-        return len(self._compiled)
+        """Pipelines that are kept, of users' shaders included."""
+        return len(self._compiled) + len(self._sources)
 
     def check_open(self, op: str) -> None:
         """Raises NotInitialized, in the name of ``op``, after :meth:`close`."""

@@ -17,9 +17,10 @@ from browsergpu.core.places import Section
 from browsergpu.gpu.program import BoundStep
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Pipeline:
-    """A compiled kernel in one configuration, ready to be dispatched."""
+    """A compiled kernel in one configuration, ready to be dispatched. The GPU has it as long as
+    somebody holds this."""
 
     id: int
     label: str

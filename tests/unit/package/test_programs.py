@@ -675,7 +675,11 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
         lambda e: _eigenvalues(e, 1, 65),
         [
             *("matrix_scales.real 1×1×1", "matrix_copy.real 17×1×1", "fill 1×1×1"),
-            *(16 * 65 * 2 * ["eigh_turn.real 9×1×1"]),
+            *(
+                16
+                * 5
+                * [*("turn_pairs.real 3×1×1", "turn_rows.real 9×1×1", "turn_columns.real 9×1×1")]
+            ),
             "eigh_order.real 65×1×1",
         ],
     ),

@@ -48,12 +48,14 @@ class Kernels:
         self._made: dict[Source, Pipeline] = {}
 
     def pipeline(self, kernel: Source) -> Pipeline:
-        """The kernel compiled; in the background, when it comes for the first time."""
-        made = self._made.get(kernel)
+        """The kernel compiled; in the background, when it comes for the first time. Of too many,
+        the one used longest ago is forgotten."""
+        made = self._made.pop(kernel, None)
         if made is None:
             if len(self._made) >= MOST_KERNELS:
                 del self._made[next(iter(self._made))]
-            made = self._made[kernel] = self._compile(kernel)
+            made = self._compile(kernel)
+        self._made[kernel] = made
         return made
 
     def _compile(self, kernel: Source) -> Pipeline:
@@ -71,7 +73,7 @@ class Kernels:
             immediate=immediate,
         )
         if self.device.config.check_nan:
-            self.device.generated_floats[made.id] = kernel.floats
+            self.device.generated_floats[made] = kernel.floats
         return made
 
 

@@ -15,6 +15,7 @@ from importlib.resources import files
 from itertools import count
 from struct import Struct
 from typing import Any, NamedTuple, NoReturn
+from weakref import finalize
 
 from browsergpu.core.errors import (
     OutOfMemory,
@@ -73,6 +74,7 @@ class Recorder(Gpu):
         self._tickets = count(1)  # of waits
         self._told = 0  # errors that were taken note of
         self._doomed: list[int] = []  # buffers to be destroyed
+        self._unheld: list[int] = []  # pipelines to be dropped
         self._closed = False
         self._profiler: Observer | None = None
         #: Ids of buffers that were asked for without waiting, and that the GPU had no room for.
@@ -132,9 +134,12 @@ class Recorder(Gpu):
             "recorded": "" if ahead else users_place(),
         }
         identity = self._recorder.createPipeline(json.dumps(spec), ahead)
-        return Pipeline(
+        pipeline = Pipeline(
             identity, label, record.size, record.pack_into, kernel, code if sized else ""
         )
+        # With the next flush: nobody who records it can have let go of it before.
+        finalize(pipeline, self._unheld.append, identity).atexit = False
+        return pipeline
 
     async def compiled(self, pipeline: Pipeline) -> None:
         """Waits until a pipeline is compiled or refused, or the device is gone."""
@@ -202,6 +207,10 @@ class Recorder(Gpu):
         said = self._record(end >> 2)
         while self._doomed:
             self._recorder.destroyBuffer(self._doomed.pop())
+        while self._unheld:
+            identity = self._unheld.pop()
+            self.refused.discard(identity)
+            self._recorder.dropPipeline(identity)
         if said == _LOST:
             self.raise_errors()
         self.is_ahead = said == _AHEAD

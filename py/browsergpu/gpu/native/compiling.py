@@ -22,13 +22,20 @@ class Step:
     """One kernel in one configuration, being compiled or compiled."""
 
     __slots__ = (
-        "failure", "future", "group_words", "handle", "label", "layout", "pack",
+        "failure", "future", "group_words", "handle", "label", "layout", "number", "pack",
         "pipeline", "recorded", "uniform",
     )  # fmt: skip
 
     def __init__(
-        self, label: str, layout: Layout, sized: bool, parameter_format: str, uniform: bool
+        self,
+        number: int,
+        label: str,
+        layout: Layout,
+        sized: bool,
+        parameter_format: str,
+        uniform: bool,
     ) -> None:
+        self.number = number
         self.label = label
         self.layout = layout
         self.group_words = len(layout.numbers) * (2 if sized else 1)

@@ -10,7 +10,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, NamedTuple
+from weakref import finalize
 
 from browsergpu.core.errors import BackendError, DeviceError
 from browsergpu.core.places import Section, users_place
@@ -58,7 +60,9 @@ class Recorder(Gpu):
         self._lock = new_lock()
         self._process = os.getpid()
         self._buffers: dict[int, Any] = {}
-        self._steps: list[Step] = []
+        self._steps: dict[int, Step] = {}  # of pipelines that somebody holds
+        self._numbers = count()
+        self._unheld: list[int] = []  # those that nobody holds any more
         self._wanted: list[Step] = []  # that the next wait tells of
         self._bindings = Bindings(device, api.ShaderStage.COMPUTE, self._buffers)
         self._compiler = Compiler(device, self._bindings, is_dawn=engine.is_dawn)
@@ -70,7 +74,16 @@ class Recorder(Gpu):
         self._doomed: list[int] = []
         self._profiler: Observer | None = None
         self._counters = dict.fromkeys(
-            ("dispatches", "copies", "submits", "uploads", "readbacks", "draws"), 0
+            (
+                "dispatches",
+                "copies",
+                "submits",
+                "uploads",
+                "readbacks",
+                "draws",
+                "pipelines_created",
+            ),
+            0,
         )
         self.failed: set[int] = set()
         self.is_short_of_memory = False
@@ -106,18 +119,20 @@ class Recorder(Gpu):
             given = list(sections) or [(file, 1)]
             try:
                 layout = self._bindings.layout(signature)
-                step = Step(label, layout, sized, parameter_format, uniform)
+                step = Step(next(self._numbers), label, layout, sized, parameter_format, uniform)
                 step.recorded = "" if ahead else users_place()
                 self._compiler.start(step, code, entry_point, constants, immediate_bytes, given)
             except Exception as error:  # each engine has classes of its own
                 if self._tells_of_loss(error):
                     self._check(label)
                 raise
-            self._steps.append(step)
+            self._counters["pipelines_created"] += 1
+            self._steps[step.number] = step
             if not ahead:
                 self._wanted.append(step)
-            identity = len(self._steps) - 1
-        return Pipeline(identity, label, 0, _not_packed, kernel, code if sized else "")
+            pipeline = Pipeline(step.number, label, 0, _not_packed, kernel, code if sized else "")
+            finalize(pipeline, self._unheld.append, step.number).atexit = False
+        return pipeline
 
     async def compiled(self, pipeline: Pipeline) -> None:
         """Waits until a pipeline is compiled or refused. Raises NotInitialized where the device is
@@ -140,7 +155,7 @@ class Recorder(Gpu):
             step.future = None
         if step.failure is not None:
             self._complaints.note(step.failure)
-            self.refused.add(self._steps.index(step))
+            self.refused.add(step.number)
         return step.failure is None
 
     # -- recording -------------------------------------------------------------------------------
@@ -334,6 +349,10 @@ class Recorder(Gpu):
         self._doomed.append(identity)
 
     def _destroy_doomed(self) -> None:
+        while self._unheld:
+            number = self._unheld.pop()
+            self.refused.discard(number)
+            del self._steps[number]  # what is recorded holds it until it is sent
         if not self._doomed:
             return
         self._submit()  # wgpu-native ends the process where a batch uses a buffer that is gone
@@ -508,7 +527,6 @@ class Recorder(Gpu):
             return {
                 **self._counters,
                 "bind_groups_created": self._bindings.made,
-                "pipelines_created": len(self._steps),
                 "buffers": len(self._buffers),
                 "bind_groups": self._bindings.live,
                 "pipelines": len(self._steps),

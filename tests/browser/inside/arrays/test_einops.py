@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 from inside.arrays.data import assert_same
 
 
-def test_einops(bg: Any) -> None:
+@pytest.mark.parametrize("name", ["einops", "einops.array_api"])
+def test_einops(bg: Any, name: str) -> None:
     from einops import EinopsError
-    from einops import array_api as einops
 
+    einops = import_module(name)
     rng = np.random.default_rng(0)
     x = rng.random((2, 4, 6, 3)).astype(np.float32)
     array = bg.asarray(x)
@@ -35,6 +37,24 @@ def test_einops(bg: Any) -> None:
     assert_same(einops.unpack(packed, shapes, "b * c")[1], x[:, 0])
     with pytest.raises(EinopsError, match="divi"):
         einops.rearrange(array, "b (h h2) w c -> b h h2 w c", h2=3)
+
+
+def test_what_only_plain_einops_has(bg: Any) -> None:
+    import einops
+
+    rng = np.random.default_rng(0)
+    x, y = (rng.random((3, 4)).astype(np.float32) for _ in range(2))
+    a, b = bg.asarray(x), bg.asarray(y)
+    found = einops.einsum(a, b, "i k, j k -> i j")
+    assert isinstance(found, bg.Array)
+    assert_same(found, einops.einsum(x, y, "i k, j k -> i j"), rtol=1e-5)
+    assert einops.parse_shape(a, "h w") == {"h": 3, "w": 4}
+    assert_same(einops.rearrange([a, b], "n h w -> h (n w)"), np.concatenate([x, y], axis=1))
+    np.testing.assert_array_equal(einops.asnumpy(a), x)
+    assert_same(einops.reduce(a, "h w -> w", lambda z, axes: bg.max(z, axis=axes)), x.max(0))
+    assert_same(einops.reduce(a > 0.5, "h w -> w", "any"), (x > 0.5).any(0))
+    with pytest.raises(NotImplementedError, match="float"):
+        einops.reduce(bg.asarray([[1, 2]]), "h w -> w", "mean")
 
 
 def test_opt_einsum(bg: Any) -> None:

@@ -159,16 +159,27 @@ def test_eigenvalues(bg: Any, kind: str) -> None:
     near(bg.linalg.eigvals(bg.asarray(x)).numpy(), found)
 
 
-def test_many_pairs_are_turned_by_many_workgroups(bg: Any, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_large_matrices_are_turned_in_blocks(bg: Any, monkeypatch: Any, kind: str) -> None:
     from browsergpu.kernels import jacobi
 
     monkeypatch.setattr(jacobi, "_ALONE", 4)
     monkeypatch.setattr(jacobi, "_SWEEPS_APART", 7)
-    x = matrices("float32", 2, 13, 13, seed=5)
-    near(bg.linalg.svdvals(bg.asarray(x)).numpy(), np.linalg.svd(wide(x), compute_uv=False))
-    x = x + adjoint(x)
-    found, vectors = (part.numpy() for part in bg.linalg.eigh(bg.asarray(x)))
-    near((wide(vectors) * found[..., None, :]) @ adjoint(vectors), x)
+    # One block, pairs of which the last lacks rows, and a block that is without another in turn.
+    for n, *lead in ((13, 2), (29,), (37,)):
+        x = matrices(kind, *lead, n, n, seed=5)
+        if n == 37:
+            x[..., 3:] = 0  # most values are 0
+        u, s, vh = (part.numpy() for part in bg.linalg.svd(bg.asarray(x)))
+        near(s, np.linalg.svd(wide(x), compute_uv=False), str(n))
+        is_unitary(u)
+        is_unitary(adjoint(vh))
+        near((wide(u) * s[..., None, :]) @ vh, x, str(n))
+        x = x + adjoint(x)
+        found, vectors = (part.numpy() for part in bg.linalg.eigh(bg.asarray(x)))
+        near(found, np.linalg.eigvalsh(wide(x)), str(n))
+        is_unitary(vectors)
+        near((wide(vectors) * found[..., None, :]) @ adjoint(vectors), x, str(n))
 
 
 @pytest.mark.parametrize("kind", ["float32", "complex64", "float16", "int32"])

@@ -1,5 +1,5 @@
 // The form of the ring's commands, for all but the loop that encodes them (encoding.js).
-import { FIRST_PIPELINE, pipelines } from "./pipelines.js";
+import { FIRST_PIPELINE, stepOf } from "./pipelines.js";
 
 export const CLEAR = 1;
 export const HEADER = 4; // pipeline id and three grid dimensions
@@ -13,7 +13,7 @@ export function* commands(words) {
   for (let at = 0; at < words.length;) {
     const id = words[at];
     if (id >= FIRST_PIPELINE) {
-      const step = pipelines[id - FIRST_PIPELINE];
+      const step = stepOf(id);
       const bindingsAt = at + HEADER;
       yield { at, step, ids: words.subarray(bindingsAt, bindingsAt + step.bindings) };
       at = bindingsAt + step.bindingWords + step.words;

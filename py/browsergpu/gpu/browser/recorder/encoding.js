@@ -8,7 +8,7 @@ import { diagnose } from "./diagnosis.js";
 import { report, scoped, track } from "./errors.js";
 import { lost, unlessLost } from "./loss.js";
 import { isWorthSending, newPace, noteEncoded, noteSent } from "./pace.js";
-import { FIRST_PIPELINE, pipelines } from "./pipelines.js";
+import { FIRST_PIPELINE, stepOf } from "./pipelines.js";
 import { noteSubmitted, queue } from "./queue.js";
 import { sendUniforms, uniformGroup, uniformOffset } from "./uniforms.js";
 
@@ -16,7 +16,7 @@ import { sendUniforms, uniformGroup, uniformOffset } from "./uniforms.js";
 let encoder = null;
 /** @type {GPUComputePassEncoder | null} */
 let pass = null;
-export let batch = 0; // its number: a buffer marked with it is used by unsubmitted work
+export let batch = 0; // its number: a buffer or pipeline marked with it is used by unsubmitted work
 export let batchDispatches = 0;
 /** @type {Uint32Array<ArrayBuffer>[]} copies of the batch's commands, to find the culprit of an error */
 let batchWords = [];
@@ -55,7 +55,7 @@ export function encodeWords(words, haveWaited) {
 function encodeOne(words, at, haveWaited) {
   const id = words[at];
   if (id < FIRST_PIPELINE) return encodeTransfer(words, at, id);
-  const step = pipelines[id - FIRST_PIPELINE];
+  const step = stepOf(id);
   const bindingsAt = at + HEADER;
   const parametersAt = bindingsAt + step.bindingWords;
   if (step.failure !== null) { // it would take the whole batch with it
@@ -64,6 +64,7 @@ function encodeOne(words, at, haveWaited) {
     if (profile !== null) profile.dispatches += 1;
     return parametersAt + step.words;
   }
+  step.batch = batch;
   const cached = bindGroupFor(step, words, bindingsAt);
   if (cached.batch !== batch) {
     cached.batch = batch;

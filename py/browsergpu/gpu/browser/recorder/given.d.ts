@@ -79,6 +79,7 @@ interface Pace {
 
 /** A pipeline that Python knows by its id. */
 interface Step {
+  id: number;
   label: string;
   sections: Section[];
   recorded: string;
@@ -99,6 +100,8 @@ interface Step {
   refused: boolean;
   /** The arguments of report, once they are known. */
   failure: Complaint | null;
+  /** The last batch that uses it. */
+  batch: number;
   /** Settles when it is compiled or refused. */
   compiling: Promise<void>;
   /** Null once it is compiled. */

@@ -23,7 +23,7 @@
 //   encoding               the open batch: the loop that decodes commands, and submit
 //   staging chunks         mappable buffers; reads that are on their way
 //   order                  commands and work that wait for pipelines
-//   freeing uploads reads  how buffers go; host to device; device to host
+//   freeing uploads reads  how buffers and pipelines go; host to device; device to host
 //   waiting canvas         until the GPU is done; a buffer shown as a picture
 //   queries timing profile the GPU's times
 import { liveGroups } from "./bindgroups.js";
@@ -32,11 +32,11 @@ import { afterNextFrame, draw } from "./canvas.js";
 import { counters } from "./counters.js";
 import { submit } from "./encoding.js";
 import { errors, pending, takeErrors } from "./errors.js";
-import { abandonBuffer, destroyBuffer, destroyBuffers } from "./freeing.js";
+import { abandonBuffer, destroyBuffer, destroyBuffers, dropPipeline } from "./freeing.js";
 import { layouts } from "./layouts.js";
 import { endByClosing, lost, unlessLost } from "./loss.js";
 import { createPipeline, record, send, unfinished } from "./order.js";
-import { FIRST_PIPELINE, compileMs, pipelines } from "./pipelines.js";
+import { compileMs, pipelines, stepOf } from "./pipelines.js";
 import { startProfile, stopProfile } from "./profile.js";
 import { read, stopWait } from "./reads.js";
 import { releaseRing } from "./ring.js";
@@ -66,16 +66,16 @@ function close() {
 
 function statistics() {
   return JSON.stringify({
-    ...counters, buffers: buffers.size, bind_groups: liveGroups, pipelines: pipelines.length,
+    ...counters, buffers: buffers.size, bind_groups: liveGroups, pipelines: pipelines.size,
     staging: stagingBuffers() + uploads.size, waiting: pending.size, errors: errors.length,
   });
 }
 
 export default {
-  createBuffer, destroyBuffer, createPipeline, record, submit: send, write, read, stopWait,
-  synchronize, catchUp, takeErrors, draw, close, statistics, startTiming, stopTiming,
+  createBuffer, destroyBuffer, createPipeline, dropPipeline, record, submit: send, write, read,
+  stopWait, synchronize, catchUp, takeErrors, draw, close, statistics, startTiming, stopTiming,
   startProfile, stopProfile, createBufferChecked, abandonBuffer, labelBuffer, trimStaging,
-  compiled: (/** @type {number} */ id) => unlessLost(pipelines[id - FIRST_PIPELINE].compiling),
+  compiled: (/** @type {number} */ id) => unlessLost(stepOf(id).compiling),
   compileMs: () => compileMs,
   unfinished,
 };

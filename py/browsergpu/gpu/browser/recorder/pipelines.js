@@ -7,9 +7,16 @@ import { newPace } from "./pace.js";
 
 export const FIRST_PIPELINE = 16;
 
-/** @type {Step[]} by their ids, from FIRST_PIPELINE on */
-export const pipelines = [];
+/** @type {Map<number, Step>} by their ids, from FIRST_PIPELINE on; freeing.js takes them out */
+export const pipelines = new Map();
+let nextId = FIRST_PIPELINE; // no id comes twice
 export let compiling = 0; // pipelines
+
+// The pipeline that Python means. It names none that is not there.
+/** @param {number} id */
+export function stepOf(id) {
+  return /** @type {Step} */ (pipelines.get(id));
+}
 
 // Compiles without blocking: commands that need the pipeline wait for it; `compiled` is called when
 // they need not any more. One that is made ahead, in case it is needed, reports its failure only
@@ -24,12 +31,12 @@ export function addPipeline(spec, ahead, compiled) {
   device.popErrorScope().catch(() => {});
   /** @type {Step} */
   const step = {
-    label: spec.label, sections: spec.sections, recorded: spec.recorded, module, shared,
+    id: nextId++, label: spec.label, sections: spec.sections, recorded: spec.recorded, module, shared,
     bindings: shared.bindings.length,
     sized: spec.sized, bindingWords: (spec.sized ? 2 : 1) * shared.bindings.length,
     keyWidth: 2 ** Math.floor(53 / shared.bindings.length),
     words: spec.parameterBytes / 4, uniform, pace: newPace(), pipeline: null, wanted: !ahead,
-    refused: false, failure: null,
+    refused: false, failure: null, batch: -1,
     compiling: Promise.resolve(),
     descriptor: {
       label: spec.label,
@@ -40,7 +47,8 @@ export function addPipeline(spec, ahead, compiled) {
   step.compiling = compile(step).then(compiled);
   if (step.wanted) track(step.compiling);
   counters.pipelines_created += 1;
-  return pipelines.push(step) - 1 + FIRST_PIPELINE;
+  pipelines.set(step.id, step);
+  return step.id;
 }
 
 /** @param {Step} step */
@@ -79,14 +87,13 @@ function descriptorOf(step) {
 
 /** @param {Step} step @param {string} message */
 async function refuse(step, message) {
-  const { module, label } = step;
+  const { id, module, label } = step;
   step.refused = true;
   const info = await /** @type {GPUShaderModule} */ (module).getCompilationInfo().catch(() => null);
   if (info === null) return; // the device is lost
   const first = info.messages.find((m) => m.type === "error");
   const place = { ...fileAndLine(step, first?.lineNum ?? 0), column: first?.linePos ?? 0 };
-  const pipeline = pipelines.indexOf(step) + FIRST_PIPELINE;
-  step.failure = ["shader", label, first?.message ?? message, { ...place, pipeline }];
+  step.failure = ["shader", label, first?.message ?? message, { ...place, pipeline: id }];
   if (step.wanted) report(...step.failure);
 }
 

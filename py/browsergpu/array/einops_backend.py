@@ -1,0 +1,67 @@
+"""Arrays in einops' own functions.
+
+einops finds an array's library among the classes derived from its AbstractBackend. Ours can be
+derived once einops is there, which it need not be, and may be later than we are: whoever makes an
+array from nothing calls :func:`introduce`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+_introduced: list[type] = []  # kept, as einops only has weak references to its subclasses
+
+
+def introduce() -> None:
+    """Makes arrays known to einops, where that has been imported."""
+    if "einops._backends" in sys.modules and not _introduced:
+        abstract = getattr(sys.modules["einops._backends"], "AbstractBackend", None)
+        if abstract is not None:  # else another thread is importing it
+            _introduced.append(type("Backend", (_Ours, abstract), {}))
+
+
+class _Ours:
+    """What einops asks of a library, for browsergpu."""
+
+    framework_name = "browsergpu"
+
+    def __init__(self) -> None:
+        self.xp = import_module("browsergpu")  # by its name: nothing imports what stands above it
+
+    def is_appropriate_type(self, tensor: Any) -> bool:
+        return isinstance(tensor, self.xp.Array)
+
+    def from_numpy(self, x: Any) -> Any:
+        return self.xp.asarray(x)
+
+    def to_numpy(self, x: Any) -> Any:
+        return x.numpy()
+
+    def arange(self, start: int, stop: int) -> Any:
+        return self.xp.arange(start, stop)
+
+    def transpose(self, x: Any, axes: Sequence[int]) -> Any:
+        return self.xp.permute_dims(x, tuple(axes))
+
+    def reduce(self, x: Any, operation: str, axes: tuple[int, ...]) -> Any:
+        return getattr(self.xp, operation)(x, axis=axes)
+
+    def stack_on_zeroth_dimension(self, tensors: list[Any]) -> Any:
+        return self.xp.stack(tensors)
+
+    def add_axes(self, x: Any, n_axes: int, pos2len: Mapping[int, int]) -> Any:
+        for position in pos2len:
+            x = self.xp.expand_dims(x, axis=position)
+        return self.xp.broadcast_to(x, [pos2len.get(at, x.shape[at]) for at in range(n_axes)])
+
+    def concat(self, tensors: list[Any], axis: int) -> Any:
+        return self.xp.concat(tensors, axis=axis)
+
+    def is_float_type(self, x: Any) -> bool:
+        return bool(self.xp.isdtype(x.dtype, ("real floating", "complex floating")))
+
+    def einsum(self, pattern: str, *x: Any) -> Any:
+        return self.xp.einsum(pattern, *x)

@@ -1,0 +1,312 @@
+// Jacobi's rotations for matrices of many rows, a pair of blocks at a time: the vectors that are the
+// rows of w, of [n, columns], are turned until they are orthogonal to each other by their first
+// `length` numbers; or, `hermitian`, rows and columns of the matrix that is the first n columns until
+// it is diagonal. What stands behind is turned with the rows.
+//
+// A round takes pairs of blocks that have none in common. The vectors' products with each other, or
+// the matrix's rows and columns of the pair, are a small Hermitian matrix: `main_products` computes
+// the former, `main_turn` turns each pair of its rows once, and writes down the product of these
+// rotations, by which `main_rows` and `main_columns` multiply. A sweep in which nothing was turned is
+// the last that does anything.
+
+struct Params {
+  matrices: u32,
+  n: u32,
+  length: u32,
+  columns: u32,
+  sweep: u32,
+  round: u32,
+  hermitian: u32, // 0 or 1
+}
+
+@group(0) @binding(0) var<storage, read_write> w: array<Number>;
+// Of each matrix in each sweep, whether something was turned; zeros at first.
+@group(0) @binding(1) var<storage, read_write> turned: array<atomic<u32>>;
+// Of each pair whether it is turned in this round.
+@group(0) @binding(2) var<storage, read_write> busy: array<atomic<u32>>;
+// Of each pair [SIDE, SIDE]: the products, and then the rotations.
+@group(0) @binding(3) var<storage, read_write> small: array<Number>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/numbers.wgsl
+//#include lib/rotations.wgsl
+
+const THREADS = 256u;
+const BLOCK = 16u;
+const SIDE = 32u; // of a pair of blocks
+const SQUARE = 1024u;
+const LANES = 16u; // threads of a pair of rows
+const NEAR = 1.2e-7; // cosines that count as 0, for vectors of one element
+const NOTHING = 3e-8; // projections that count as 0 beside the matrix's largest element, about 1
+const NEAR_DIAGONAL = 6e-8; // what counts as 0 beside the numbers on the diagonal, and beside 1
+
+var<workgroup> block: array<Number, SQUARE>;
+var<workgroup> turns: array<Number, SQUARE>;
+
+// Where the elements of a square are, so that neighbours in a row or a column are in different banks.
+fn place(row: u32, column: u32) -> u32 {
+  return row * SIDE + (row + column) % SIDE;
+}
+
+fn blocks() -> u32 {
+  return (params.n + BLOCK - 1u) / BLOCK;
+}
+
+fn pairs() -> u32 {
+  return pairs_of(blocks());
+}
+
+// A pair's blocks, by its number among those of all matrices.
+fn pair_at(which: u32) -> vec2u {
+  return pair_of(blocks(), params.round, which % pairs());
+}
+
+// The i-th row of a pair: n or more where it is not there.
+fn row_of(pair: vec2u, i: u32) -> u32 {
+  return select(pair.x, pair.y, i >= BLOCK) * BLOCK + i % BLOCK;
+}
+
+fn matrix_at(which: u32) -> u32 {
+  return which / pairs() * params.n * params.columns;
+}
+
+fn is_done(which: u32) -> bool {
+  if (params.sweep == 0u) {
+    return false;
+  }
+  let matrix = which / pairs();
+  return atomicLoad(&turned[(params.sweep - 1u) * params.matrices + matrix]) == 0u;
+}
+
+// What thread 0 says, to all threads. In memory that is there: 16 KiB are taken.
+fn told_by_first(thread: u32, value: bool) -> bool {
+  if (thread == 0u) {
+    block[0] = number(select(0.0, 1.0, value));
+  }
+  return real_part(workgroupUniformLoad(&block[0])) != 0.0;
+}
+
+@compute @workgroup_size(THREADS)
+fn main_products(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let which = group.y * groups.x + group.x;
+  if (which >= params.matrices * pairs() || told_by_first(thread, is_done(which))) {
+    return;
+  }
+  let pair = pair_at(which);
+  let begin = matrix_at(which);
+  let i = thread / LANES;
+  let j = thread % LANES;
+  var sums: array<Number, 4>;
+  for (var start = 0u; start < params.length; start += SIDE) {
+    for (var at = thread; at < SQUARE; at += THREADS) {
+      let k = start + at % SIDE;
+      let row = row_of(pair, at / SIDE);
+      var value = number(0.0);
+      if (row < params.n && k < params.length) {
+        value = w[begin + row * params.columns + k];
+      }
+      block[place(at % SIDE, at / SIDE)] = value;
+    }
+    workgroupBarrier();
+    for (var k = 0u; k < SIDE; k++) {
+      let one = block[place(k, i)];
+      let other = block[place(k, i + BLOCK)];
+      let first = conjugate(block[place(k, j)]);
+      let second = conjugate(block[place(k, j + BLOCK)]);
+      sums[0] += times(one, first);
+      sums[1] += times(one, second);
+      sums[2] += times(other, first);
+      sums[3] += times(other, second);
+    }
+    workgroupBarrier();
+  }
+  for (var part = 0u; part < 4u; part++) {
+    small[which * SQUARE + (i + part / 2u * BLOCK) * SIDE + j + part % 2u * BLOCK] = sums[part];
+  }
+}
+
+// What counts as 0 between two rows. Between short vectors beside a long one, what turning that one
+// leaves behind does.
+fn near(a: f32, b: f32, longest: f32) -> f32 {
+  if (params.hermitian != 0u) {
+    return NEAR_DIAGONAL * (abs(a) + abs(b) + 1.0);
+  }
+  let longer = sqrt(max(max(a, b), 0.0));
+  let shorter = sqrt(max(min(a, b), 0.0));
+  return longer * max(NEAR * sqrt(f32(params.length)) * shorter, max(NEAR * longest, NOTHING));
+}
+
+@compute @workgroup_size(THREADS)
+fn main_turn(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let which = group.y * groups.x + group.x;
+  if (which >= params.matrices * pairs()) {
+    return;
+  }
+  if (thread == 0u) {
+    atomicStore(&busy[which], 0u);
+  }
+  if (told_by_first(thread, is_done(which))) {
+    return;
+  }
+  let pair = pair_at(which);
+  let begin = matrix_at(which);
+  for (var at = thread; at < SQUARE; at += THREADS) {
+    let i = at / SIDE;
+    let j = at % SIDE;
+    var value = number(0.0);
+    if (params.hermitian == 0u) {
+      value = small[which * SQUARE + at];
+    } else if (row_of(pair, i) < params.n && row_of(pair, j) < params.n) {
+      value = w[begin + row_of(pair, i) * params.columns + row_of(pair, j)];
+    }
+    block[place(i, j)] = value;
+    turns[place(i, j)] = number(select(0.0, 1.0, i == j));
+  }
+  storageBarrier();
+  workgroupBarrier();
+  var longest = 0.0;
+  for (var i = 0u; i < SIDE; i++) {
+    longest = max(longest, real_part(block[place(i, i)]));
+  }
+  longest = sqrt(longest);
+  let lane = thread % LANES;
+  var is_busy = false;
+  for (var round = 0u; round < SIDE - 1u; round++) {
+    let rows = pair_of(SIDE, round, thread / LANES);
+    let p = rows.x;
+    let q = rows.y;
+    let a = real_part(block[place(p, p)]);
+    let b = real_part(block[place(q, q)]);
+    let product = block[place(p, q)];
+    let is_turned = !(sqrt(square(product)) <= near(a, b, longest));
+    var rotation = Rotation(number(0.0), number(0.0));
+    if (is_turned) {
+      rotation = rotation_of(a, b, product);
+      is_busy = true;
+    }
+    workgroupBarrier(); // all have read what is turned now
+    if (is_turned) {
+      // Of the adjoint matrix, which stands on the left.
+      let left = Rotation(conjugate(rotation.s), conjugate(rotation.t));
+      for (var i = lane; i < SIDE; i += LANES) {
+        let one = block[place(p, i)];
+        let other = block[place(q, i)];
+        block[place(p, i)] = first_of(left, one, other);
+        block[place(q, i)] = second_of(left, one, other);
+        let above = turns[place(p, i)];
+        let below = turns[place(q, i)];
+        turns[place(p, i)] = first_of(left, above, below);
+        turns[place(q, i)] = second_of(left, above, below);
+      }
+    }
+    workgroupBarrier();
+    if (is_turned) {
+      for (var i = lane; i < SIDE; i += LANES) {
+        let one = block[place(i, p)];
+        let other = block[place(i, q)];
+        block[place(i, p)] = first_of(rotation, one, other);
+        block[place(i, q)] = second_of(rotation, one, other);
+      }
+    }
+    workgroupBarrier();
+  }
+  for (var at = thread; at < SQUARE; at += THREADS) {
+    small[which * SQUARE + at] = turns[place(at / SIDE, at % SIDE)];
+  }
+  if (is_busy && lane == 0u) {
+    atomicStore(&busy[which], 1u);
+    atomicStore(&turned[params.sweep * params.matrices + which / pairs()], 1u);
+  }
+}
+
+// The rows of the pairs that are turned, SIDE columns a workgroup.
+@compute @workgroup_size(THREADS)
+fn main_rows(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let tiles = (params.columns + SIDE - 1u) / SIDE;
+  let tile = group.y * groups.x + group.x;
+  let which = tile / tiles;
+  if (which >= params.matrices * pairs()) {
+    return;
+  }
+  if (!told_by_first(thread, atomicLoad(&busy[which]) != 0u)) {
+    return;
+  }
+  let pair = pair_at(which);
+  let begin = matrix_at(which);
+  let column = tile % tiles * SIDE + thread % SIDE;
+  let first = thread / SIDE;
+  for (var i = first; i < SIDE; i += THREADS / SIDE) {
+    let row = row_of(pair, i);
+    var value = number(0.0);
+    if (row < params.n && column < params.columns) {
+      value = w[begin + row * params.columns + column];
+    }
+    block[i * SIDE + thread % SIDE] = value;
+    turns[i * SIDE + thread % SIDE] = small[which * SQUARE + i * SIDE + thread % SIDE];
+  }
+  workgroupBarrier();
+  for (var i = first; i < SIDE; i += THREADS / SIDE) {
+    var sum = number(0.0);
+    for (var k = 0u; k < SIDE; k++) {
+      sum += times(turns[i * SIDE + k], block[k * SIDE + thread % SIDE]);
+    }
+    let row = row_of(pair, i);
+    if (row < params.n && column < params.columns) {
+      w[begin + row * params.columns + column] = sum;
+    }
+  }
+}
+
+// The columns of the pairs that are turned, SIDE rows a workgroup.
+@compute @workgroup_size(THREADS)
+fn main_columns(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let tiles = (params.n + SIDE - 1u) / SIDE;
+  let tile = group.y * groups.x + group.x;
+  let which = tile / tiles;
+  if (which >= params.matrices * pairs()) {
+    return;
+  }
+  if (!told_by_first(thread, atomicLoad(&busy[which]) != 0u)) {
+    return;
+  }
+  let pair = pair_at(which);
+  let begin = matrix_at(which);
+  let j = thread % SIDE;
+  let column = row_of(pair, j);
+  let top = tile % tiles * SIDE;
+  let first = thread / SIDE;
+  for (var i = first; i < SIDE; i += THREADS / SIDE) {
+    var value = number(0.0);
+    if (top + i < params.n && column < params.n) {
+      value = w[begin + (top + i) * params.columns + column];
+    }
+    block[i * SIDE + j] = value;
+    turns[place(j, i)] = conjugate(small[which * SQUARE + i * SIDE + j]);
+  }
+  workgroupBarrier();
+  for (var i = first; i < SIDE; i += THREADS / SIDE) {
+    var sum = number(0.0);
+    for (var k = 0u; k < SIDE; k++) {
+      sum += times(block[i * SIDE + k], turns[place(k, j)]);
+    }
+    if (top + i < params.n && column < params.n) {
+      w[begin + (top + i) * params.columns + column] = sum;
+    }
+  }
+}

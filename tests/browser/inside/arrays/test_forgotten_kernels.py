@@ -1,0 +1,83 @@
+"""Kernels that come once: what the GPU has of them does not grow for ever."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inside.arrays.data import assert_same, sample
+
+MOST = 40
+
+
+def live(backend: Any) -> int:
+    """The pipelines that there are, once those that nobody holds have had time to go."""
+    for _ in range(3):
+        backend.synchronize()
+        count: int = backend.device.recorder.counters["pipelines"]
+    return count
+
+
+def chain(xp: Any, number: int, x: Any) -> Any:
+    """The bits of a number as operations, each number a kernel of its own."""
+    for bit in range(8):
+        x = xp.abs(x) + x if number >> bit & 1 else -x
+    return x
+
+
+@pytest.fixture
+def few(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer kernels are remembered than otherwise, so that a test need not make thousands."""
+    monkeypatch.setattr("browsergpu.array.lazy.fusing.MOST_KERNELS", MOST)
+    monkeypatch.setattr("browsergpu.device.device.MOST_SOURCES", MOST)
+
+
+def test_pipelines_of_forgotten_kernels_go(bg: Any, backend: Any, few: None) -> None:
+    x = sample("float32", 30) * 0.01
+    a = bg.asarray(x)
+    before = live(backend)
+    results = []
+    for number in range(150):
+        results.append(chain(bg, number, a))
+        bg.eval(results[-1])  # none of them is read before the last is recorded
+    for number, result in enumerate(results):
+        assert_same(result, chain(np, number, x), rtol=1e-5)
+    assert live(backend) <= before + MOST
+    made = backend.device.recorder.counters["pipelines_created"]
+    for number in (149, 3, 148):
+        assert_same(chain(bg, number, a), chain(np, number, x), rtol=1e-5)
+    assert backend.device.recorder.counters["pipelines_created"] == made + 1
+
+
+def test_pipelines_of_forgotten_shaders_go(bg: Any, backend: Any, few: None) -> None:
+    a = bg.zeros(8)
+    a.numpy()
+    before = live(backend)
+    for number in range(120):
+        kernel = bg.RawKernel(
+            f"""
+            @group(0) @binding(0) var<storage, read_write> y: array<f32>;
+            @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {{
+              y[i] += {number}.0;
+            }}"""
+        )
+        kernel(1, a)
+    assert a.tolist() == [119 * 120 / 2] * 8
+    assert live(backend) <= before + MOST
+    assert len(backend.device.smallest_bound) <= before + MOST
+    kernel(1, a)
+    assert a.tolist() == [119 * 120 / 2 + 119] * 8
+
+
+def test_what_is_wrong_with_a_forgotten_shader_is_told(bg: Any, backend: Any, few: None) -> None:
+    from browsergpu.errors import ShaderCompilation
+
+    a = bg.asarray(sample("float32", 8))
+    wrong = bg.ElementwiseKernel("float32 x", "float32 y", "y = nowhere;", "wrong")(a)
+    bg.eval(wrong)
+    for number in range(2 * MOST):
+        bg.eval(chain(bg, number + 150, a))
+    with pytest.raises(ShaderCompilation, match="nowhere"):
+        backend.synchronize()

@@ -1,0 +1,25 @@
+"""einops knows arrays, whichever is imported first. Each in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+BEFORE = "import einops, browsergpu as bg; bg.use(bg.Device.of_nothing())"
+AFTER = "import browsergpu as bg; bg.use(bg.Device.of_nothing()); import einops"
+LATE = """
+import sys
+import browsergpu as bg
+bg.use(bg.Device.of_nothing())
+bg.zeros(3)
+assert "einops" not in sys.modules
+import einops
+"""
+
+
+@pytest.mark.parametrize("imports", [BEFORE, AFTER, LATE])
+def test_arrays_are_known(imports: str) -> None:
+    code = f"{imports}\nassert einops.rearrange(bg.zeros((2, 3)), 'h w -> w h').shape == (3, 2)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
