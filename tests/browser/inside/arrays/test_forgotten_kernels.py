@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,13 +29,19 @@ def chain(xp: Any, number: int, x: Any) -> Any:
 
 
 @pytest.fixture
-def few(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer kernels are remembered than otherwise, so that a test need not make thousands."""
+def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """One of the test's own, which has no kernels yet, and on which fewer are remembered than
+    otherwise, so that a test need not make thousands."""
+    import browsergpu
+
     monkeypatch.setattr("browsergpu.array.lazy.fusing.MOST_KERNELS", MOST)
     monkeypatch.setattr("browsergpu.device.device.MOST_SOURCES", MOST)
+    with browsergpu.WasmBackend(warm_up=False) as made:
+        made.init()
+        yield made
 
 
-def test_pipelines_of_forgotten_kernels_go(bg: Any, backend: Any, few: None) -> None:
+def test_pipelines_of_forgotten_kernels_go(bg: Any, backend: Any) -> None:
     x = sample("float32", 30) * 0.01
     a = bg.asarray(x)
     before = live(backend)
@@ -51,7 +58,7 @@ def test_pipelines_of_forgotten_kernels_go(bg: Any, backend: Any, few: None) -> 
     assert backend.device.recorder.counters["pipelines_created"] == made + 1
 
 
-def test_pipelines_of_forgotten_shaders_go(bg: Any, backend: Any, few: None) -> None:
+def test_pipelines_of_forgotten_shaders_go(bg: Any, backend: Any) -> None:
     a = bg.zeros(8)
     a.numpy()
     before = live(backend)
@@ -71,7 +78,7 @@ def test_pipelines_of_forgotten_shaders_go(bg: Any, backend: Any, few: None) -> 
     assert a.tolist() == [119 * 120 / 2 + 119] * 8
 
 
-def test_what_is_wrong_with_a_forgotten_shader_is_told(bg: Any, backend: Any, few: None) -> None:
+def test_what_is_wrong_with_a_forgotten_shader_is_told(bg: Any, backend: Any) -> None:
     from browsergpu.errors import ShaderCompilation
 
     a = bg.asarray(sample("float32", 8))
