@@ -48,9 +48,13 @@ def others_turn() -> Iterator[None]:
             TURN._acquire_restore(state)
 
 
-@types.coroutine
-def in_turn(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+async def in_turn(coroutine: Coroutine[Any, Any, T]) -> T:
     """A coroutine that has the turn whenever it runs, and not while it is suspended."""
+    return await _stepped(coroutine)
+
+
+@types.coroutine
+def _stepped(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
     step, value = coroutine.send, None
     while True:
         try:

@@ -16,6 +16,8 @@ from browsergpu.gpu.native.engine import Engine
 
 #: Nanoseconds, after which Python looks whether it was interrupted.
 _LOOK = 100_000_000
+#: Nanoseconds that the news of a loss may come after what was given up for it.
+_SOON = 2_000_000_000
 
 
 class Fences(ABC):
@@ -97,6 +99,22 @@ class _Dawns(Fences):
             self._lib.wgpuBufferGetMapState(buffer._internal)
             == self._values.WGPUBufferMapState_Mapped
         )
+
+    def _check(self) -> None:
+        self._raise_if_lost(0)
+        super()._check()
+
+    def _raise_unmapped(self) -> NoReturn:
+        self._raise_if_lost(_SOON)
+        super()._raise_unmapped()
+
+    def _raise_if_lost(self, patience: int) -> None:
+        # What Dawn raises of an object of a lost device depends on how far the loss has come.
+        future = self._values.wgpuDeviceGetLostFuture(self._device._internal)
+        info = self._ffi.new("WGPUFutureWaitInfo *", {"future": future})
+        self._values.wgpuInstanceWaitAny(self._instance, 1, info, patience)
+        if info.completed:
+            raise RuntimeError("the device is lost")
 
     def _wait(self, future: Any) -> None:
         info = self._ffi.new("WGPUFutureWaitInfo *", {"future": future})
