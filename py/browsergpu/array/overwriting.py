@@ -19,9 +19,11 @@ from browsergpu.array.lazy.node import Node, stored
 from browsergpu.array.lazy.tape import Window
 from browsergpu.array.lazy.values import of_node, of_number
 from browsergpu.array.numbers import words_of
+from browsergpu.array.reducing import room
 from browsergpu.array.value import Value
 from browsergpu.array.views import spread
 from browsergpu.core.checks import product
+from browsergpu.gpu import platform
 
 V = TypeVar("V", bound=Value)
 _OP = "assign"
@@ -54,11 +56,14 @@ def _written(x: V, part: Place, given: Any) -> V:
     kernels, kind = x.tape.kernels, x.node.kind
     kernels.device.keep_pace(_OP)
     node = x.node.in_memory()
+    value: Node | None = None
+    twin: Node | None = None
     if isinstance(given, Value):
         value = given.node
         is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
         if value.shape != shape or is_checked or not isinstance(value.window, Window):
             value.in_memory()
+        twin = _twin(x, value)
         place = shape, strides, node.offset + offset
         if value.window is None and writing.is_part(value, node.storage, place):
             return x
@@ -66,21 +71,33 @@ def _written(x: V, part: Place, given: Any) -> V:
         value = value if value.shape == shape else spread(given, shape).node
         values = of_node(value)
     else:
-        value = None
         values = of_number(shape, kind, words_of(given, kind))
         own = x if is_own(x) else copied(x)
     # From here on no other task can come between.
     target = stored(kind, shape, own.node.storage, strides, own.node.offset + offset)
-    command = writing.command(kernels, values, target)
-    window = None if value is None else value.window
-    if window is not None:
-        window.leave(value, target)  # what has been written is its value, too
+    if value is None or value.window is None:
+        kernels.device.recorder.dispatch(*writing.command(kernels, values, target))
+        return own
+    window = value.window
+    command = writing.command(kernels, values, target, twin)
+    window.leave(value, target if twin is None else twin)
     try:
         kernels.device.recorder.dispatch(*command)
     finally:
-        if window is not None:
-            window.tidy()
+        window.tidy()
     return own
+
+
+def _twin(x: Value, value: Node) -> Node | None:
+    """Memory of its own for a value that is still to be computed, as what lies in the part of an
+    array keeps all of that; None where the part is half of the array or more, and the value may as
+    well lie there."""
+    if value.window is None or 2 * product(value.shape) >= product(x.node.shape):
+        return None
+    if len(value.window.leaves) >= x.tape.kernels.most_leaves:  # a binding more than it is for
+        value.in_memory()
+        return None
+    return room(x.tape.device, _OP, value.kind, value.shape)
 
 
 def _is_seen(node: Node) -> bool:
@@ -109,7 +126,10 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
         if not others:
             return True
         for view in others:
-            view.move(copied(x.like(view)).node.storage)
+            made = copied(x.like(view))
+            if platform.are_waiting():  # in the middle of an operation that may know where it lies
+                return False
+            view.move(made.node.storage)
     return False
 
 

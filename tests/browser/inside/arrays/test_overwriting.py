@@ -89,7 +89,7 @@ def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
             array[inner] += 0.5 * other[inner]
             array[5] *= 2
 
-        assert allocated(bg, step) == 0
+        assert allocated(bg, step) <= 4 * array[5].size  # its value's own
     assert kernels.labels == ["fused: multiply add assign", "fused: multiply assign"]
     x[inner] += 0.5 * y[inner]
     x[5] *= 2
@@ -119,7 +119,7 @@ def test_what_was_assigned_keeps_its_value(bg: Any) -> None:
     x = whole()
     array = bg.asarray(x)
     part = array[0] + 1.0
-    array[1] = part  # the part's value lies in the array now
+    array[1] = part
     more = part * 3.0
     array[1] = 0.0
     array[2] = part
@@ -127,6 +127,14 @@ def test_what_was_assigned_keeps_its_value(bg: Any) -> None:
     assert_same(part, x[0] + 1)
     assert_same(more, (x[0] + 1) * 3)
     x[2], x[0], x[1] = x[0] + 1, (x[0] + 1) * 3, 0
+    assert_same(array, x)
+    large = bg.asarray(x[:-9]) + 1.0
+    array[9:] = large  # of half of it and more: the value lies in the array now
+    array[20] = 7.0
+    array[30:] = 8.0
+    assert_same(large, x[:-9] + 1)
+    x[9:] = x[:-9] + 1
+    x[20], x[30:] = 7, 8
     assert_same(array, x)
     more = array[3] + 1.0
     doubled = more * 2.0
@@ -203,6 +211,8 @@ def test_kernels_of_places_that_arrays_say(bg: Any) -> None:
 
 
 def test_views_of_a_small_part_move_out_of_the_way(bg: Any) -> None:
+    from browsergpu.array import overwriting
+
     x = whole()
     array = bg.asarray(x)
     row, column = array[3], array[:9, 2, ::-3]
@@ -212,9 +222,29 @@ def test_views_of_a_small_part_move_out_of_the_way(bg: Any) -> None:
         array[:, 2] = 2.0
 
     assert 0 < allocated(bg, assign) < x.nbytes // 8
+    other = array[5]
+    with pytest.MonkeyPatch.context() as patch:  # a task that waits may know where a view lies
+        patch.setattr(overwriting.platform, "are_waiting", lambda: True)
+        assert allocated(bg, assign) >= x.nbytes
+    changed = x[5].copy()
+    changed[2] = 2.0
+    assert_same(other, changed)
     assert allocated(bg, assign) == 0
     assert_same(row, x[3])
     assert_same(column, x[:9, 2, ::-3])
+    small = array[0] * 2.0
+    with Kernels(bg) as kernels:
+        array[0] = small
+        small = small * 0.5
+        array[0] = small
+    assert kernels.labels == ["fused: multiply assign"] * 2
+    memory = array.device.memory
+    before_it, whole_one = memory.in_use, bg.zeros(SHAPE) + 1
+    bg.eval(whole_one)
+    one = small * 3.0
+    whole_one[5] = one
+    del whole_one
+    assert memory.in_use - before_it < x.nbytes // 8  # what was assigned does not keep it
     last, before = array[0], array[0]
     for n in range(1, 9):  # what has been assigned is still needed twice
         last, before = last * 0.5 + before, last
