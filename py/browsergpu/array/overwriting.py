@@ -30,6 +30,8 @@ _OP = "assign"
 #: Bytes of an array below which one that is not in memory, or that others see, is better made anew:
 #: the new one joins the kernel of what stands beside it.
 LEAST = 2**20
+#: Views that get memory of their own: of more, a copy of the whole array is quicker.
+_MOST_MOVED = 4
 
 
 def replaced(x: V, part: Region, given: Any) -> V:
@@ -107,15 +109,14 @@ def _is_seen(node: Node) -> bool:
 
 def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
     """Whether nobody but x sees its memory, where ``value`` is about to be written into a part, and
-    may read that part. Computes what is recorded to read the memory, and moves views of less than
-    half of x."""
+    may read that part. Computes what is recorded to read the memory, and moves a few views of less
+    than half of x."""
     node = x.node
     if node.strides is not None or not x.tape.device.has_values:
         return False
     while node.holders == 1:
-        if 2 * sum(product(view.shape) for view in _others(node) if view.holders) > product(
-            node.shape
-        ):
+        views = [product(user.shape) for user in _others(node) if user.holders]
+        if len(views) > _MOST_MOVED or 2 * sum(views) > product(node.shape):
             return False
         if _has_computed(x, part, value):
             continue
