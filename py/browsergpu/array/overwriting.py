@@ -1,8 +1,10 @@
 """Assignment to a part of an array, written where the array lies in memory.
 
 Arrays behave as values: what others see of the memory must stay as it was. What is recorded to be
-computed from it is computed first; views of a smaller part get memory of their own; where that is
-not enough, the array is copied, and the part is written into the copy.
+computed from it is computed first; a few views of a smaller part get memory of their own; where
+that is not enough, the array is copied, and the part is written into the copy. Where what is
+assigned is computed from the array itself, a large part is written with a copy of the rest, by one
+kernel; a small one is computed before.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from browsergpu.array import gathering
 from browsergpu.array.apply import copied
 from browsergpu.array.device_array import Storage
 from browsergpu.array.gathering import Region
-from browsergpu.array.lazy import writing
+from browsergpu.array.lazy import framing, writing
+from browsergpu.array.lazy.framing import Frame
 from browsergpu.array.lazy.layout import Place
 from browsergpu.array.lazy.node import Node, stored
 from browsergpu.array.lazy.tape import Window
@@ -45,7 +48,7 @@ def replaced(x: V, part: Region, given: Any) -> V:
     is_lazy = is_small and (node.window is not None or _is_seen(node))
     if size == whole or is_lazy or not x.tape.device.has_values:
         return gathering.replaced(x, part, given)
-    return _written(x, part.place(node.shape), given)
+    return _written(x, part, given)
 
 
 def is_own(x: Value) -> bool:
@@ -53,11 +56,11 @@ def is_own(x: Value) -> bool:
     return _is_free(x, None, None)
 
 
-def _written(x: V, part: Place, given: Any) -> V:
-    shape, strides, offset = part
+def _written(x: V, part: Region, given: Any) -> V:
     kernels, kind = x.tape.kernels, x.node.kind
     kernels.device.keep_pace(_OP)
     node = x.node.in_memory()
+    shape, strides, offset = part.place(node.shape)
     value: Node | None = None
     twin: Node | None = None
     if isinstance(given, Value):
@@ -67,6 +70,9 @@ def _written(x: V, part: Place, given: Any) -> V:
             value.in_memory()
         twin = _twin(x, value)
         place = shape, strides, node.offset + offset
+        framed = _made_anew(x, part.frame, place, value)
+        if framed is not None:
+            return framed
         if value.window is None and writing.is_part(value, node.storage, place):
             return x
         own = x if _is_free(x, place, value) else copied(x)
@@ -80,14 +86,46 @@ def _written(x: V, part: Place, given: Any) -> V:
     if value is None or value.window is None:
         kernels.device.recorder.dispatch(*writing.command(kernels, values, target))
         return own
-    window = value.window
     command = writing.command(kernels, values, target, twin)
-    window.leave(value, target if twin is None else twin)
+    _record(x, command, value, target if twin is None else twin)
+    return own
+
+
+def _record(x: Value, command: tuple[Any, ...], value: Node, target: Node) -> None:
+    """Records what computes a value of a window, which is then where another one is."""
+    window: Window = value.window
+    window.leave(value, target)
     try:
-        kernels.device.recorder.dispatch(*command)
+        x.tape.device.recorder.dispatch(*command)
     finally:
         window.tidy()
-    return own
+
+
+def _made_anew(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
+    """x with a value in the place of half of it or more, made anew by the kernel that computes the
+    value; None where that need not be, as nobody else sees x and the value reads nothing else of
+    it, or cannot be."""
+    node, window = x.node, value.window
+    if (
+        frame is None
+        or not isinstance(window, Window)
+        or node.strides is not None
+        or 2 * product(value.shape) < product(node.shape)
+        or len(window.leaves) >= x.tape.kernels.most_leaves
+        or not (_is_seen(node) or _reads_elsewhere(window, value, node.storage, part))
+    ):
+        return None
+    made = room(x.tape.device, _OP, node.kind, node.shape)
+    if value.window is not window:  # another task has computed it meanwhile
+        return None
+    values = of_node(value)
+    computed = framing.part_of(values)
+    if computed is None:
+        return None
+    command = framing.command(x.tape.kernels, values, computed, node, frame, made)
+    before = part[2] - node.offset
+    _record(x, command, value, stored(node.kind, part[0], made.storage, part[1], before))
+    return x.like(made)
 
 
 def _twin(x: Value, value: Node) -> Node | None:
@@ -161,7 +199,15 @@ def _reads_part_alone(window: Window, value: Node, storage: Storage, part: Place
     if value.window is not window:
         return False
     others = [node for node in window.nodes if node.holders and node is not value]
-    return not any(one.storage is storage for one, _ in window.arrays_of(others)) and all(
-        one.storage is not storage or (not is_loaded and writing.is_part(one, storage, part))
+    return not (
+        any(one.storage is storage for one, _ in window.arrays_of(others))
+        or _reads_elsewhere(window, value, storage, part)
+    )
+
+
+def _reads_elsewhere(window: Window, value: Node, storage: Storage, part: Place) -> bool:
+    """Whether a value of a window is computed from more of some memory than a part."""
+    return any(
+        one.storage is storage and (is_loaded or not writing.is_part(one, storage, part))
         for one, is_loaded in window.arrays_of([value])
     )

@@ -148,6 +148,15 @@ def is_loaded(entry: int) -> bool:
     return _LOADED <= entry & _KIND < _LOAD
 
 
+def is_elementwise(entry: int) -> bool:
+    """Whether an entry is an array, a number, or an operation of ours on values: nothing that knows
+    where an element is."""
+    what = entry & _KIND
+    if what < FIRST_OVERLOAD:
+        return what < PLACE
+    return numbered(what - FIRST_OVERLOAD).written is None
+
+
 @lru_cache(maxsize=1 << 14)
 def operands_of(entry: int) -> tuple[int, ...]:
     """The places of an operation's operands; none of anything else."""
