@@ -12,6 +12,7 @@ import numpy as np
 
 from browsergpu.array import views
 from browsergpu.array.apply import resolve, same_device
+from browsergpu.array.lazy.framing import Frame
 from browsergpu.array.lazy.layout import Place
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape, Window
@@ -138,6 +139,17 @@ class Region:
 
     shape: Shape
     axes: tuple[tuple[int, int, int, bool, int], ...]
+
+    @property
+    def frame(self) -> Frame | None:
+        """Of each axis the first index, and how many; None where the part is not all between two
+        indices of each axis, in their order."""
+        if any(
+            by != 1 or is_turned or own != axis
+            for axis, (_, by, _, is_turned, own) in enumerate(self.axes)
+        ) or len(self.shape) != len(self.axes):
+            return None
+        return tuple([(low, count) for low, _, count, _, _ in self.axes])
 
     def place(self, shape: Shape) -> Place:
         """Where it is in a packed array of a shape, as a view of that."""

@@ -1,8 +1,10 @@
 """Assignment to a part of an array, written where the array lies in memory.
 
 Arrays behave as values: what others see of the memory must stay as it was. What is recorded to be
-computed from it is computed first; views of a smaller part get memory of their own; where that is
-not enough, the array is copied, and the part is written into the copy.
+computed from it is computed first; a few views of a smaller part get memory of their own; where
+that is not enough, the array is copied, and the part is written into the copy. Where what is
+assigned is computed from the array itself, a large part is written with a copy of the rest, by one
+kernel; a small one is computed before.
 """
 
 from __future__ import annotations
@@ -13,21 +15,26 @@ from browsergpu.array import gathering
 from browsergpu.array.apply import copied
 from browsergpu.array.device_array import Storage
 from browsergpu.array.gathering import Region
-from browsergpu.array.lazy import writing
+from browsergpu.array.lazy import framing, writing
+from browsergpu.array.lazy.framing import Frame
 from browsergpu.array.lazy.layout import Place
 from browsergpu.array.lazy.node import Node, stored
 from browsergpu.array.lazy.tape import Window
 from browsergpu.array.lazy.values import of_node, of_number
 from browsergpu.array.numbers import words_of
+from browsergpu.array.reducing import room
 from browsergpu.array.value import Value
 from browsergpu.array.views import spread
 from browsergpu.core.checks import product
+from browsergpu.gpu import platform
 
 V = TypeVar("V", bound=Value)
 _OP = "assign"
 #: Bytes of an array below which one that is not in memory, or that others see, is better made anew:
 #: the new one joins the kernel of what stands beside it.
 LEAST = 2**20
+#: Views that get memory of their own: of more, a copy of the whole array is quicker.
+_MOST_MOVED = 4
 
 
 def replaced(x: V, part: Region, given: Any) -> V:
@@ -41,7 +48,7 @@ def replaced(x: V, part: Region, given: Any) -> V:
     is_lazy = is_small and (node.window is not None or _is_seen(node))
     if size == whole or is_lazy or not x.tape.device.has_values:
         return gathering.replaced(x, part, given)
-    return _written(x, part.place(node.shape), given)
+    return _written(x, part, given)
 
 
 def is_own(x: Value) -> bool:
@@ -49,38 +56,88 @@ def is_own(x: Value) -> bool:
     return _is_free(x, None, None)
 
 
-def _written(x: V, part: Place, given: Any) -> V:
-    shape, strides, offset = part
+def _written(x: V, part: Region, given: Any) -> V:
     kernels, kind = x.tape.kernels, x.node.kind
     kernels.device.keep_pace(_OP)
     node = x.node.in_memory()
+    shape, strides, offset = part.place(node.shape)
+    value: Node | None = None
+    twin: Node | None = None
     if isinstance(given, Value):
         value = given.node
         is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
         if value.shape != shape or is_checked or not isinstance(value.window, Window):
             value.in_memory()
+        twin = _twin(x, value)
         place = shape, strides, node.offset + offset
+        framed = _made_anew(x, part.frame, place, value)
+        if framed is not None:
+            return framed
         if value.window is None and writing.is_part(value, node.storage, place):
             return x
         own = x if _is_free(x, place, value) else copied(x)
         value = value if value.shape == shape else spread(given, shape).node
         values = of_node(value)
     else:
-        value = None
         values = of_number(shape, kind, words_of(given, kind))
         own = x if is_own(x) else copied(x)
     # From here on no other task can come between.
     target = stored(kind, shape, own.node.storage, strides, own.node.offset + offset)
-    command = writing.command(kernels, values, target)
-    window = None if value is None else value.window
-    if window is not None:
-        window.leave(value, target)  # what has been written is its value, too
-    try:
-        kernels.device.recorder.dispatch(*command)
-    finally:
-        if window is not None:
-            window.tidy()
+    if value is None or value.window is None:
+        kernels.device.recorder.dispatch(*writing.command(kernels, values, target))
+        return own
+    command = writing.command(kernels, values, target, twin)
+    _record(x, command, value, target if twin is None else twin)
     return own
+
+
+def _record(x: Value, command: tuple[Any, ...], value: Node, target: Node) -> None:
+    """Records what computes a value of a window, which is then where another one is."""
+    window: Window = value.window
+    window.leave(value, target)
+    try:
+        x.tape.device.recorder.dispatch(*command)
+    finally:
+        window.tidy()
+
+
+def _made_anew(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
+    """x with a value in the place of half of it or more, made anew by the kernel that computes the
+    value; None where that need not be, as nobody else sees x and the value reads nothing else of
+    it, or cannot be."""
+    node, window = x.node, value.window
+    if (
+        frame is None
+        or not isinstance(window, Window)
+        or node.strides is not None
+        or 2 * product(value.shape) < product(node.shape)
+        or len(window.leaves) >= x.tape.kernels.most_leaves
+        or not (_is_seen(node) or _reads_elsewhere(window, value, node.storage, part))
+    ):
+        return None
+    made = room(x.tape.device, _OP, node.kind, node.shape)
+    if value.window is not window:  # another task has computed it meanwhile
+        return None
+    values = of_node(value)
+    computed = framing.part_of(values)
+    if computed is None:
+        return None
+    command = framing.command(x.tape.kernels, values, computed, node, frame, made)
+    before = part[2] - node.offset
+    _record(x, command, value, stored(node.kind, part[0], made.storage, part[1], before))
+    return x.like(made)
+
+
+def _twin(x: Value, value: Node) -> Node | None:
+    """Memory of its own for a value that is still to be computed, as what lies in the part of an
+    array keeps all of that; None where the part is half of the array or more, and the value may as
+    well lie there."""
+    if value.window is None or 2 * product(value.shape) >= product(x.node.shape):
+        return None
+    if len(value.window.leaves) >= x.tape.kernels.most_leaves:  # a binding more than it is for
+        value.in_memory()
+        return None
+    return room(x.tape.device, _OP, value.kind, value.shape)
 
 
 def _is_seen(node: Node) -> bool:
@@ -90,15 +147,14 @@ def _is_seen(node: Node) -> bool:
 
 def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
     """Whether nobody but x sees its memory, where ``value`` is about to be written into a part, and
-    may read that part. Computes what is recorded to read the memory, and moves views of less than
-    half of x."""
+    may read that part. Computes what is recorded to read the memory, and moves a few views of less
+    than half of x."""
     node = x.node
     if node.strides is not None or not x.tape.device.has_values:
         return False
     while node.holders == 1:
-        if 2 * sum(product(view.shape) for view in _others(node) if view.holders) > product(
-            node.shape
-        ):
+        views = [product(user.shape) for user in _others(node) if user.holders]
+        if len(views) > _MOST_MOVED or 2 * sum(views) > product(node.shape):
             return False
         if _has_computed(x, part, value):
             continue
@@ -109,7 +165,10 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
         if not others:
             return True
         for view in others:
-            view.move(copied(x.like(view)).node.storage)
+            made = copied(x.like(view))
+            if platform.are_waiting():  # in the middle of an operation that may know where it lies
+                return False
+            view.move(made.node.storage)
     return False
 
 
@@ -140,7 +199,15 @@ def _reads_part_alone(window: Window, value: Node, storage: Storage, part: Place
     if value.window is not window:
         return False
     others = [node for node in window.nodes if node.holders and node is not value]
-    return not any(one.storage is storage for one, _ in window.arrays_of(others)) and all(
-        one.storage is not storage or (not is_loaded and writing.is_part(one, storage, part))
+    return not (
+        any(one.storage is storage for one, _ in window.arrays_of(others))
+        or _reads_elsewhere(window, value, storage, part)
+    )
+
+
+def _reads_elsewhere(window: Window, value: Node, storage: Storage, part: Place) -> bool:
+    """Whether a value of a window is computed from more of some memory than a part."""
+    return any(
+        one.storage is storage and (is_loaded or not writing.is_part(one, storage, part))
         for one, is_loaded in window.arrays_of([value])
     )

@@ -13,6 +13,7 @@ if sys.platform == "emscripten":
     from browsergpu.gpu.browser.interop import (
         IN_PYODIDE,
         JsError,
+        are_waiting,
         block_on,
         can_block,
         find_canvas,
@@ -44,11 +45,12 @@ else:
         why_no_gpu,
     )
     from browsergpu.gpu.native.settings import read_setting, write_setting
-    from browsergpu.gpu.native.waiting import block_on, can_block
+    from browsergpu.gpu.native.waiting import are_waiting, block_on, can_block
 
 __all__ = [
     "IN_PYODIDE",
     "JsError",
+    "are_waiting",
     "block_on",
     "can_block",
     "engine_name",

@@ -26,5 +26,5 @@ fn near_quotient(p: vec4f, q: vec4f) -> vec4f {
 fn near_root(v: vec4f) -> vec4f {
   let root = sqrt(v);
   let guess = short(root);
-  return guess + (v - guess * guess) / max(root + guess, vec4f(1e-30));
+  return guess + (v - guess * guess) * (1.0 / max(root + guess, vec4f(1e-30)));
 }

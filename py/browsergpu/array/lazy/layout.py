@@ -56,7 +56,7 @@ def layout(shape: Shape, places: tuple[Place, ...], *, written: bool = False) ->
             ways += WHOLE
             continue
         own = next(rest)
-        way = _way(own, offset, packed, extents)
+        way = way_of(own, offset, packed, extents)
         if written and not ways and not (way in IN_FOURS and by_fours):
             way = EACH
         ways += way
@@ -80,7 +80,8 @@ def workgroups(n: int, rank: int, ways: str, words: tuple[int, ...]) -> int:
     return n // (rows * columns) * blocks(rows, TILE) * blocks(columns, TILE)
 
 
-def _way(steps: Shape, offset: int, packed: Shape, extents: Shape) -> str:
+def way_of(steps: Shape, offset: int, packed: Shape, extents: Shape) -> str:
+    """How an array of these strides and this offset is read in a result's order."""
     if not any(steps):
         return SAME
     if steps == packed and offset % 4 == 0:

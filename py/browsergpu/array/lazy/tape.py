@@ -202,10 +202,10 @@ class Window:
 
     def tidy(self) -> None:
         """Lets go of what nobody needs any more, now that a value has left it."""
-        if not any(node.holders and node.window is self for node in self.nodes):
+        if any(node.holders and node.window is self for node in self.nodes):
+            self.forget()
+        else:
             self._close()
-        elif not self.forget():
-            self.evaluate()
 
     def _held_alone(self) -> int:
         """Bytes of the arrays that nobody else needs."""

@@ -37,22 +37,25 @@ def is_part(node: Node, storage: Storage, part: Place) -> bool:
     )
 
 
-def command(kernels: Kernels, values: Values, target: Node) -> tuple[Any, ...]:
-    """The dispatch that writes values into a part of an array in memory, of their shape and type.
-    What they are computed from is other memory, or the part itself."""
+def command(
+    kernels: Kernels, values: Values, target: Node, twin: Node | None = None
+) -> tuple[Any, ...]:
+    """The dispatch that writes values into a part of an array in memory, of their shape and type,
+    and into a ``twin``, if there is one. What they are computed from is other memory, or the part
+    itself."""
     part = extract(tuple(values.code), (values.place,))
     leaves = values.leaves
     into = target.shape, target.strides, target.offset
     own = [at for at in part.laid_out if is_part(leaves[at], target.storage, into)]
     places = zip(part.laid_out, part.layout(leaves), strict=True)
-    plan = _planned(
-        values.shape, part.tape, into, tuple([None if at in own else lies for at, lies in places])
-    )
+    read = tuple([None if at in own else lies for at, lies in places])
+    plan = _planned(values.shape, part.tape, into, read, twin is not None)
     return (
         kernels.pipeline(plan.kernel),
         *fold(plan.groups),
         *[leaves[at].storage.buffer.id for at in part.arrays if at not in own],
         target.storage.buffer.id,
+        *(() if twin is None else (twin.storage.buffer.id,)),
         product(values.shape),
         *plan.words,
         *part.parameters(values.words),
@@ -61,7 +64,11 @@ def command(kernels: Kernels, values: Values, target: Node) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=1024)
 def _planned(
-    shape: Shape, tape: tuple[int, ...], into: Place, places: tuple[Place | None, ...]
+    shape: Shape,
+    tape: tuple[int, ...],
+    into: Place,
+    places: tuple[Place | None, ...],
+    twice: bool,
 ) -> Plan:
     """The kernel that writes the last value of a tape into a place, whose arrays lie at others;
     None are the part itself."""
@@ -69,5 +76,5 @@ def _planned(
     rank, by_fours, found, words = layout(shape, (into, *others), written=True)
     rest = iter(found[1:])
     ways = "".join(OWN if place is None else next(rest) for place in places)
-    kernel = assignment(tape, ways, rank, by_fours, found[0])
+    kernel = assignment(tape, ways, rank, by_fours, found[0], twice)
     return Plan(kernel, workgroups(product(shape), rank, ways, words), words)

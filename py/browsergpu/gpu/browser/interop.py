@@ -51,6 +51,15 @@ def why_no_gpu() -> str:
     )
 
 
+#: The operations that wait in :func:`block_on`.
+_waits: list[str] = []
+
+
+def are_waiting() -> bool:
+    """Whether a task waits in :func:`block_on`, amid an operation, while this one runs."""
+    return bool(_waits)
+
+
 def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
     """Waits for a coroutine from plain Python, by JavaScript promise integration (JSPI).
 
@@ -68,7 +77,11 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
         )
     values: list[T] = []
     errors: list[BaseException] = []
-    run_sync(_collect(coroutine, values, errors))
+    _waits.append(op)
+    try:
+        run_sync(_collect(coroutine, values, errors))
+    finally:
+        _waits.remove(op)
     if errors:
         raise errors.pop()  # not to be held by this frame, which its traceback holds
     return values[0]

@@ -39,6 +39,11 @@ def can_block() -> bool:
     return True
 
 
+def are_waiting() -> bool:
+    """Whether a task waits in :func:`block_on` while this one runs: in a browser alone one may."""
+    return False
+
+
 def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
     """Waits for a coroutine; ``op`` and ``instead`` are for where that cannot be."""
     try:

@@ -16,10 +16,13 @@ from browsergpu.kernels.fused.source import (
 
 
 @lru_cache(maxsize=MOST_KERNELS)
-def assignment(tape: tuple[int, ...], ways: str, rank: int, by_fours: bool, into: str) -> Source:
+def assignment(
+    tape: tuple[int, ...], ways: str, rank: int, by_fours: bool, into: str, twice: bool
+) -> Source:
     """The kernel that writes the values of a tape's last entry into memory where other elements
-    stay as they are. ``into`` says how they lie there. The parameters are those of :class:`Source`,
-    with the offset and the strides of what is written before those of what is read."""
+    stay as they are. ``into`` says how they lie there. Where they are written ``twice``, they
+    also go to packed memory of their own. The parameters are those of :class:`Source`, with the
+    offset and the strides of what is written before those of what is read."""
     place = len(tape) - 1
     kind, value = result_of(tape[place]), f"v{place}"
     body = Body(tape, (place,), ways, rank, by_fours, into)
@@ -34,4 +37,6 @@ def assignment(tape: tuple[int, ...], ways: str, rank: int, by_fours: bool, into
         inside = ["", *([""] * 3 if by_fours else behind)]
         body.line(storage.write_each(kind, "y", "to", value, inside))
         words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
-    return body.kernel(each_four(body), named="assign", words=words)
+    if twice:
+        body.line(storage.write_four(kind, f"y{place}", "i", value))
+    return body.kernel(each_four(body), named="assign", words=words, results_too=twice)

@@ -148,6 +148,15 @@ def is_loaded(entry: int) -> bool:
     return _LOADED <= entry & _KIND < _LOAD
 
 
+def is_elementwise(entry: int) -> bool:
+    """Whether an entry is an array, a number, or an operation of ours on values: nothing that knows
+    where an element is."""
+    what = entry & _KIND
+    if what < FIRST_OVERLOAD:
+        return what < PLACE
+    return numbered(what - FIRST_OVERLOAD).written is None
+
+
 @lru_cache(maxsize=1 << 14)
 def operands_of(entry: int) -> tuple[int, ...]:
     """The places of an operation's operands; none of anything else."""
@@ -289,10 +298,13 @@ class Body:
         self.include(*made.includes)
         return made.expression.format(*values)
 
-    def kernel(self, functions: str, *, named: str = "", words: str = "u32") -> Source:
+    def kernel(
+        self, functions: str, *, named: str = "", words: str = "u32", results_too: bool = False
+    ) -> Source:
         """The kernel whose functions these are. It writes each result in fours, ``y`` and the
-        result's place; where it is ``named``, an operation, ``words`` of one thing, ``y``."""
-        declared, signature = self._bindings(words if named else "")
+        result's place; where it is ``named``, an operation, ``words`` of one thing, ``y``, and then
+        the ``results_too``, if so."""
+        declared, signature = self._bindings(words if named else "", results_too)
         fields = ", ".join(f"{name}: u32" for name in self._parameters)
         code = f"""\
 struct Params {{ {fields} }}
@@ -324,18 +336,20 @@ struct Params {{ {fields} }}
             if kind.kind in "fc" and name_of(self._tape[place]) not in _MOVES:
                 yield number, f"y{place}", F16 if kind is FLOAT16 else F32
 
-    def _bindings(self, words_of_one: str) -> tuple[str, str]:
+    def _bindings(self, words_of_one: str, results_too: bool) -> tuple[str, str]:
         read = [
             (f"x{place}", self._words(place, self._ways.get(place, EACH) in IN_FOURS))
             for place in self._leaves
             if self._ways.get(place) != OWN
         ]
-        written = [(f"y{place}", self._words(place, True)) for place in self._results]
+        written = [("y", words_of_one)] if words_of_one else []
+        if results_too or not words_of_one:
+            written += [(f"y{place}", self._words(place, True)) for place in self._results]
         lines: list[str] = []
         signature = ""
         for bindings, access, letter in (
             (read, "read", "r"),
-            ([("y", words_of_one)] if words_of_one else written, "read_write", "w"),
+            (written, "read_write", "w"),
         ):
             for name, words in bindings:
                 at = len(lines)

@@ -89,15 +89,19 @@ def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
             array[inner] += 0.5 * other[inner]
             array[5] *= 2
 
-        assert allocated(bg, step) == 0
+        assert allocated(bg, step) <= 4 * array[5].size  # its value's own
     assert kernels.labels == ["fused: multiply add assign", "fused: multiply assign"]
     x[inner] += 0.5 * y[inner]
     x[5] *= 2
     assert_same(array, x)
-    with Kernels(bg) as kernels:  # what is read lies elsewhere in the array: first all is computed
+    with Kernels(bg) as kernels:  # what is read lies elsewhere in the array, which is made anew
         array[inner] += array[2:, 2:-1, 3:-2]
+    assert kernels.labels == ["fused: add assign"]
+    with Kernels(bg) as kernels:  # or, of a small part, all is computed before
+        array[3] += array[4]
     assert kernels.labels == ["fused: add", "fused: assign"]
     x[inner] += x[2:, 2:-1, 3:-2]
+    x[3] += x[4]
     array[1:] = array[:-1]
     x[1:] = x[:-1]
     array[4] = array[3] * 2 + array[4]
@@ -115,11 +119,64 @@ def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
     assert_same(view[:2], np.stack([np.full(SHAPE[:0:-1][1:] + SHAPE[:1], 5.0), whole().T[1]]))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "float32", "complex64"])
+def test_arrays_are_made_anew_around_what_reads_them(
+    bg: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from browsergpu.array import overwriting
+
+    monkeypatch.setattr(overwriting, "LEAST", 0)
+    rng = np.random.default_rng(9)
+    cases: list[tuple[tuple[int, ...], Any, Any]] = [
+        ((4001,), slice(1, -1), slice(2, None)),
+        ((4000,), slice(4, None), slice(None, -4)),
+        ((64, 48), (slice(1, -1), slice(1, -1)), (slice(None, -2), slice(2, None))),
+        ((37, 53), (slice(None), slice(3, None)), (slice(None), slice(None, -3))),
+        ((40, 36), (slice(4, None), slice(None)), (slice(None, -4), slice(None))),
+        ((9, 8, 12), (slice(None), slice(1, 8), slice(None)), (slice(None), slice(7), slice(None))),
+        ((3, 41, 41), (slice(None), slice(1, None), slice(1, None)),
+         (slice(None), slice(None, -1), slice(None, -1))),
+    ]  # fmt: skip
+
+    def new(old: Any, turned: Any, column: Any) -> Any:
+        return old | turned | column if dtype == "bool" else old + turned * column + 1
+
+    for shape, part, other in cases:
+        x = rng.integers(0, 2, (5, *shape)).astype(dtype)
+        base = bg.asarray(x)
+        for array, expected in ((bg.asarray(x[1]), x[1].copy()), (base[2], x[2].copy())):
+            kept, before = array[other], expected[other].copy()
+            column = expected[part][..., :1].copy()
+            beside = bg.asarray(column)
+            with Kernels(bg) as kernels:
+                array[part] = new(array[other], bg.flip(array[other]), beside)
+            assert len(kernels.labels) == 1, (dtype, shape, kernels.labels)
+            expected[part] = new(before, np.flip(before), column)
+            assert_same(array, expected, f"{dtype} {shape}")
+            assert_same(kept, before, f"{dtype} {shape}")
+            with Kernels(bg) as kernels:  # what reads nothing of it, while somebody else sees it
+                nothing = bg.zeros_like(kept)
+                array[part] = beside | nothing if dtype == "bool" else beside + nothing
+            assert len(kernels.labels) == 1, (dtype, shape, kernels.labels)
+            expected[part] = column
+            assert_same(array, expected, f"{dtype} {shape}")
+            array[part] = array[other]
+            expected[part] = expected[other].copy()
+            assert_same(array, expected, f"{dtype} {shape}")
+        assert_same(base, x)
+    for rows in (80, 79):  # what lies below each other is read side by side
+        x = rng.integers(0, 2, (rows, rows)).astype(dtype)
+        array = bg.asarray(x)
+        array[1:-1, 2:] = new(array.T[2:, :-2], array[:-2, 2:], array[1:-1, :1])
+        x[1:-1, 2:] = new(x.T[2:, :-2], x[:-2, 2:], x[1:-1, :1])
+        assert_same(array, x, f"{dtype} {rows}")
+
+
 def test_what_was_assigned_keeps_its_value(bg: Any) -> None:
     x = whole()
     array = bg.asarray(x)
     part = array[0] + 1.0
-    array[1] = part  # the part's value lies in the array now
+    array[1] = part
     more = part * 3.0
     array[1] = 0.0
     array[2] = part
@@ -127,6 +184,14 @@ def test_what_was_assigned_keeps_its_value(bg: Any) -> None:
     assert_same(part, x[0] + 1)
     assert_same(more, (x[0] + 1) * 3)
     x[2], x[0], x[1] = x[0] + 1, (x[0] + 1) * 3, 0
+    assert_same(array, x)
+    large = bg.asarray(x[:-9]) + 1.0
+    array[9:] = large  # of half of it and more: the value lies in the array now
+    array[20] = 7.0
+    array[30:] = 8.0
+    assert_same(large, x[:-9] + 1)
+    x[9:] = x[:-9] + 1
+    x[20], x[30:] = 7, 8
     assert_same(array, x)
     more = array[3] + 1.0
     doubled = more * 2.0
@@ -203,6 +268,8 @@ def test_kernels_of_places_that_arrays_say(bg: Any) -> None:
 
 
 def test_views_of_a_small_part_move_out_of_the_way(bg: Any) -> None:
+    from browsergpu.array import overwriting
+
     x = whole()
     array = bg.asarray(x)
     row, column = array[3], array[:9, 2, ::-3]
@@ -212,9 +279,29 @@ def test_views_of_a_small_part_move_out_of_the_way(bg: Any) -> None:
         array[:, 2] = 2.0
 
     assert 0 < allocated(bg, assign) < x.nbytes // 8
+    other = array[5]
+    with pytest.MonkeyPatch.context() as patch:  # a task that waits may know where a view lies
+        patch.setattr(overwriting.platform, "are_waiting", lambda: True)
+        assert allocated(bg, assign) >= x.nbytes
+    changed = x[5].copy()
+    changed[2] = 2.0
+    assert_same(other, changed)
     assert allocated(bg, assign) == 0
     assert_same(row, x[3])
     assert_same(column, x[:9, 2, ::-3])
+    small = array[0] * 2.0
+    with Kernels(bg) as kernels:
+        array[0] = small
+        small = small * 0.5
+        array[0] = small
+    assert kernels.labels == ["fused: multiply assign"] * 2
+    memory = array.device.memory
+    before_it, whole_one = memory.in_use, bg.zeros(SHAPE) + 1
+    bg.eval(whole_one)
+    one = small * 3.0
+    whole_one[5] = one
+    del whole_one
+    assert memory.in_use - before_it < x.nbytes // 8  # what was assigned does not keep it
     last, before = array[0], array[0]
     for n in range(1, 9):  # what has been assigned is still needed twice
         last, before = last * 0.5 + before, last

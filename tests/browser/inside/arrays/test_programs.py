@@ -33,7 +33,7 @@ def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
         own = [
             (number + batch) & 0xFFFF for number in program
         ]  # each batch has programs of its own
-        for eager, least in ((False, 0), (False, overwriting.LEAST), (True, 0)):
+        for eager, least in ((False, 0 if named else overwriting.LEAST), (True, 0)):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(overwriting, "LEAST", least)
                 Machine(bg, eager=eager, named=named).run(own)
