@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, reduce
+from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from browsergpu.array.arriving import arriving, on_host
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape
-from browsergpu.array.numbers import PYTHON, python_number, typed_number, words_of
+from browsergpu.array.numbers import python_number, typed_number, words_of
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
 from browsergpu.array.x64 import look_at
@@ -27,11 +27,16 @@ from browsergpu.core.element_types import (
 from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.fused.operations import Overload, cast, overload
+from browsergpu.kernels.fused.source import number as number_entry
 
 V = TypeVar("V", bound=Value)
 
 
-@cache
+#: Overloads by their operation and types. A plain dict, as the next one: what is called for each
+#: operation that is recorded asks it, and functools' caches take several times as long.
+_resolved: dict[tuple[Any, ...], Overload] = {}
+
+
 def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
     """The operation for operands of these types. Raises InvalidType, a TypeError, for others than
     it takes."""
@@ -39,13 +44,14 @@ def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
     if found is None:
         given = ", ".join(kind.name for kind in kinds)
         raise InvalidType(op, "dtypes", given, "dtypes that the operation is defined for")
+    _resolved[op, *kinds] = found
     return found
 
 
 def unary(op: str, x: V) -> V:
     """An operation on one array."""
     node, tape = x.node, x.tape
-    made = resolve(op, (node.kind,))
+    made = _resolved.get((op, node.kind)) or resolve(op, (node.kind,))
     window = node.window
     if window is None or len(window.code) > window.free_below:
         window = tape.window(node.shape, 1)
@@ -55,9 +61,11 @@ def unary(op: str, x: V) -> V:
 def binary(op: str, a: Any, b: Any) -> Any:
     """An operation on two arrays, or on an array and a number, a list or a NumPy array;
     NotImplemented for anything else, which only operators may be given."""
-    if isinstance(a, Value) and isinstance(b, Value):
+    if not isinstance(a, Value):
+        return _beside_another(op, b, a, False)
+    if isinstance(b, Value):
         x, y = a.node, b.node
-        made = resolve(op, (x.kind, y.kind))
+        made = _resolved.get((op, x.kind, y.kind)) or resolve(op, (x.kind, y.kind))
         tape = a.tape
         if b.tape is not tape:
             return binary(op, *on_one_tape(op, a, b))
@@ -68,9 +76,7 @@ def binary(op: str, a: Any, b: Any) -> Any:
                 shape = shapes.broadcast(op, shape, y.shape)
             window = tape.window(shape, 2)
         return type(a)(window.add_two(made, x, y), tape)
-    if isinstance(a, Value):
-        return _beside_another(op, a, b, is_left=True)
-    return _beside_another(op, b, a, is_left=False)
+    return _beside_another(op, a, b, True)
 
 
 def in_place(op: str, x: V, other: Any) -> V:
@@ -88,14 +94,28 @@ def in_place(op: str, x: V, other: Any) -> V:
     return x
 
 
-@lru_cache(maxsize=1024, typed=True)
-def _beside(
-    op: str, kind: ElementType, number: Any, is_left: bool
-) -> tuple[Overload, ElementType, tuple[int, ...]]:
-    """The operation on an array of a type and one of Python's numbers but 0, whose two signs are
-    equal to a cache; the number's type and words."""
-    own = beside_number(kind, type(number))
-    return resolve(op, (kind, own) if is_left else (own, kind)), own, words_of(number, own)
+Beside = tuple[Overload, int, tuple[int, ...]]
+
+#: Of an operation on an array of a type and a number: its overload, and the number's entry on a
+#: tape and its words. By operation, types, the number and whether it is the right operand.
+_numbers: dict[tuple[Any, ...], Beside] = {}
+_MOST_NUMBERS = 1024  # then all are forgotten
+#: Python's numbers that are equal where they are the same, but for 0.0, which has two signs.
+_ALIKE = frozenset({bool, int, float})
+
+
+def _beside(op: str, kind: ElementType, own: ElementType, number: Any, is_left: bool) -> Beside:
+    made = resolve(op, (kind, own) if is_left else (own, kind))
+    return made, number_entry(own), words_of(number, own)
+
+
+def _beside_pythons(op: str, kind: ElementType, number: Any, is_left: bool) -> Beside:
+    """An operation beside a number of Python's, remembered."""
+    found = _beside(op, kind, beside_number(kind, type(number)), number, is_left)
+    if len(_numbers) >= _MOST_NUMBERS:
+        _numbers.clear()
+    _numbers[op, kind, type(number), number, is_left] = found
+    return found
 
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
@@ -114,16 +134,19 @@ def _is(op: str, number: int, is_left: bool) -> bool:
     return compare(0, number) if is_left else compare(number, 0)
 
 
-def _beside_another(op: str, array: V, other: Any, *, is_left: bool) -> Any:
+def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
     """An operation on an array, which is its left operand or its right one, and no array."""
     node = array.node
-    if type(other) in PYTHON and other:
-        try:
-            made, own, words = _beside(op, node.kind, other, is_left)
-        except OverflowError:
-            if op not in _COMPARISONS or node.kind.kind not in "iu":
-                raise
-            return array.like(full_node(array.tape, node.shape, BOOL, _is(op, other, is_left)))
+    kind = type(other)
+    if kind in _ALIKE and (other or kind is not float):
+        found = _numbers.get((op, node.kind, kind, other, is_left))
+        if found is None:
+            try:
+                found = _beside_pythons(op, node.kind, other, is_left)
+            except OverflowError:
+                if op not in _COMPARISONS or node.kind.kind not in "iu":
+                    raise
+                return array.like(full_node(array.tape, node.shape, BOOL, _is(op, other, is_left)))
     else:
         number = python_number(other)
         if number is not None:
@@ -133,12 +156,12 @@ def _beside_another(op: str, array: V, other: Any, *, is_left: bool) -> Any:
             if typed is None:
                 return _beside_elements(op, array, other, is_left)
             own, number = typed
-        made = resolve(op, (node.kind, own) if is_left else (own, node.kind))
-        words = words_of(number, own)
+        found = _beside(op, node.kind, own, number, is_left)
+    made, entry, words = found
     window = node.window
     if window is None or len(window.code) > window.free_below:
         window = array.tape.window(node.shape, 2)
-    return type(array)(window.add_number(made, node, own, words, is_left), array.tape)
+    return type(array)(window.add_number(made, entry, words, node, is_left), array.tape)
 
 
 def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:

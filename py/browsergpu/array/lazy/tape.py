@@ -128,10 +128,10 @@ class Window:
         return node
 
     def add_number(
-        self, overload: Overload, x: Node, kind: ElementType, words: tuple[int, ...], is_left: bool
+        self, overload: Overload, entry: int, words: tuple[int, ...], x: Node, is_left: bool
     ) -> Node:
-        """The value of an operation on a value and a new number, or, not ``is_left``, the other way
-        round."""
+        """The value of an operation on a value and a new number of that entry, or, not ``is_left``,
+        the other way round."""
         place = x.place if x.window is self else self.place_of(x)
         code = self.code
         at = len(code)
@@ -140,7 +140,7 @@ class Window:
         operands = place << FIRST_BIT | at << SECOND_BIT
         if not is_left:
             operands = at << FIRST_BIT | place << SECOND_BIT
-        code += (number(kind), FIRST_OVERLOAD + overload.number | operands)
+        code += (entry, FIRST_OVERLOAD + overload.number | operands)
         self.nodes.append(node)
         return node
 
@@ -217,7 +217,7 @@ class Window:
         """Leaves out what nobody holds any more. False, and nothing is done, where half of the
         entries that fit would stay, or more: then it is time to evaluate it."""
         held = [node for node in self.nodes if node.holders]
-        kept = needed(self.code, [node.place for node in held])
+        kept = needed(self.code, [node.place for node in held]) if held else []
         if 2 * len(kept) >= MOST_ENTRIES:
             return False
         new, self.code = renumbered(self.code, kept)

@@ -198,3 +198,16 @@ def test_extremes_of_absolute_values(bg: Any) -> None:
     assert_same(bg.maximum(bg.abs(a), b), np.maximum(abs(x), y))
     assert_same(bg.minimum(-bg.abs(a), b), np.minimum(-abs(x), y))
     assert_same(bg.max(bg.abs(a - 100)), abs(x - 100).max())
+
+
+def test_numbers_that_are_equal_are_not_taken_for_each_other(bg: Any) -> None:
+    ones = bg.ones(2)
+    for number in (0.0, -0.0, 0.0, 0, -0.0):
+        assert np.signbit(bg.copysign(ones, number).numpy()).all() == np.signbit(number)
+    z = np.full(2, complex(-0.0, -0.0), np.complex64)
+    for number in (1 + 0j, complex(1, -0.0), 1 + 0j):
+        got = (bg.asarray(z) + number).numpy()
+        np.testing.assert_array_equal(np.signbit(got.imag), np.signbit((z + number).imag))
+    whole = bg.asarray([3, 4])
+    dtypes = [str((whole * number).dtype) for number in (1, True, 1.0, 1, 1 + 0j)]
+    assert dtypes == ["int32", "int32", "float32", "int32", "complex64"]
