@@ -205,6 +205,35 @@ def test_the_last_notebook_survives_a_reload(notebook: NotebookPage) -> None:
     expect(notebook.run("1 + 1")).to_have_text("2")
 
 
+# Whether the browser's storage has a text in the notebook that is shown.
+_STORED = """async (text) => {
+  const opening = indexedDB.open("browsergpu-notebooks");
+  const database = await new Promise((resolve, reject) => {
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = reject;
+  });
+  const store = database.transaction("notebooks").objectStore("notebooks");
+  const asking = store.get(sessionStorage.getItem("browsergpu-record"));
+  await new Promise((resolve) => { asking.onsuccess = resolve; });
+  database.close();
+  return asking.result?.notebook.includes(text) ?? false;
+}"""
+
+
+def test_what_is_typed_beside_a_cell_that_prints_without_end_is_kept(
+    notebook: NotebookPage,
+) -> None:
+    printing = notebook.start(
+        "import time\ni = 0\nwhile True:\n    print('line', i)\n    i += 1\n    time.sleep(.1)"
+    )
+    expect(notebook.output(printing)).to_contain_text("line 3")
+    notebook.page.keyboard.type("typed_meanwhile = 1")
+    notebook.page.wait_for_function(_STORED, arg="typed_meanwhile = 1", polling=500)
+    expect(notebook.cell(printing)).to_have_attribute("data-state", "running")
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+
+
 def test_leaving_right_after_typing_loses_nothing(notebook: NotebookPage) -> None:
     notebook.editor(0).click()
     notebook.page.keyboard.type("typed_last = 1")
