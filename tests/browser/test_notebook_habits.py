@@ -98,6 +98,55 @@ def test_cells_are_copied_cut_pasted_and_selected_as_in_jupyter(notebook: Notebo
     assert notebook.sources()[:3] == ["two", "three", "one"]
 
 
+AT_END = "(pre) => pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2"
+LONG = "(pre) => pre.scrollHeight > pre.clientHeight + 100"
+
+
+def wait_at_end(notebook: NotebookPage, pre: Locator) -> None:
+    expect(pre).to_have_count(1)
+    notebook.page.wait_for_function(AT_END, arg=pre.element_handle())
+    assert pre.evaluate(LONG), "it has more lines than are seen at once"
+
+
+def test_long_output_follows_its_end_unless_its_reader_scrolled_up(
+    notebook: NotebookPage,
+) -> None:
+    index = notebook.start(
+        "import sys\nfor turn in range(3):\n"
+        "    for i in range(200): print(turn, i)\n    print('end', turn)\n"
+        "    await ainput()"
+    )
+    pre = notebook.output(index).locator("pre").first
+    expect(pre).to_contain_text("end 0")
+    wait_at_end(notebook, pre)
+    # Up with the wheel: it stays there.
+    pre.hover()
+    notebook.page.mouse.wheel(0, -600)
+    notebook.page.wait_for_function(f"(pre) => !({AT_END})(pre)", arg=pre.element_handle())
+    notebook.page.wait_for_function(  # the browser may scroll smoothly
+        "async (pre) => { const { scrollTop } = pre; "
+        "await new Promise((next) => setTimeout(next, 200)); return pre.scrollTop === scrollTop; }",
+        arg=pre.element_handle(),
+    )
+    place = pre.evaluate("(pre) => pre.scrollTop")
+    notebook.cell(index).locator(".cell-input input").focus()
+    press(notebook, "Enter")
+    expect(pre).to_contain_text("end 1")
+    notebook.page.evaluate("() => new Promise((next) => requestAnimationFrame(() => "
+                           "requestAnimationFrame(next)))")  # fmt: skip
+    assert pre.evaluate("(pre) => pre.scrollTop") == place
+    # Back to the end: it follows again.
+    pre.focus()
+    press(notebook, "End")
+    wait_at_end(notebook, pre)
+    notebook.cell(index).locator(".cell-input input").focus()
+    press(notebook, "Enter")
+    expect(pre).to_contain_text("end 2")
+    wait_at_end(notebook, pre)
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+
+
 def test_a_cell_is_split_and_merged(notebook: NotebookPage) -> None:
     output = notebook.run("a = 1\nb = 2\na + b")
     expect(output).to_have_text("3")

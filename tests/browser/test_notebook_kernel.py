@@ -102,6 +102,12 @@ def test_a_runaway_print_keeps_its_beginning_and_its_end(notebook: NotebookPage)
     assert text.startswith("0\n1\n2\n")
     assert text.rstrip().endswith("199998\n199999\n\n'value'") or "199999" in text[-40:]
     assert len(text) < 300_000
+    # The end is what is seen.
+    for pre in output.locator(".stdout pre").all():
+        notebook.page.wait_for_function(
+            "(pre) => pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2",
+            arg=pre.element_handle(),
+        )
 
 
 def test_displays_are_limited(notebook: NotebookPage) -> None:
