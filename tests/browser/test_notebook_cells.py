@@ -379,7 +379,7 @@ def test_a_screen_reader_hears_how_a_run_ended(notebook: NotebookPage) -> None:
 
 def test_clearing_outputs(notebook: NotebookPage) -> None:
     expect(notebook.run("'something'")).to_have_text("'something'")
-    notebook.press("Clear outputs")
+    notebook.choose("Clear outputs")
     expect(notebook.output(0)).to_be_empty()
     expect(notebook.cell(0).locator(".cell-count")).to_have_text("")
 

@@ -53,7 +53,7 @@ def test_a_name_cannot_lead_out_of_the_folder(notebook: NotebookPage) -> None:
 def test_files_are_there_again_after_a_restart(notebook: NotebookPage) -> None:
     notebook.drop([TEXT])
     expect(listed(notebook)).to_contain_text("/home/pyodide/notes.txt")
-    notebook.press("Restart")
+    notebook.restart()
     notebook.wait_idle()
     expect(notebook.run("len(open('notes.txt').read())")).to_have_text("17")
 
@@ -156,7 +156,7 @@ def test_a_run_that_never_ends_loses_no_file(notebook: NotebookPage) -> None:
     other.new()
     other.run("open('theirs.txt', 'w').write('of another tab')")
     other.page.close()
-    notebook.press("Restart")
+    notebook.restart()
     notebook.wait_idle()
     assert downloaded(notebook, "early.txt") == b"written while it runs"
     assert downloaded(notebook, "theirs.txt") == b"of another tab"
@@ -177,7 +177,7 @@ def test_a_browser_that_keeps_no_files_says_so(notebook: NotebookPage) -> None:
     other.drop([TEXT])
     expect(other.messages.filter(has_text="not kept in this browser")).to_be_visible()
     expect(row(other, "notes.txt")).to_contain_text("not kept")
-    other.press("Restart")
+    other.restart()
     other.wait_idle()
     expect(other.run("len(open('notes.txt').read())")).to_have_text("17")
     page.close()

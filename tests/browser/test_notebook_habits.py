@@ -98,6 +98,122 @@ def test_cells_are_copied_cut_pasted_and_selected_as_in_jupyter(notebook: Notebo
     assert notebook.sources()[:3] == ["two", "three", "one"]
 
 
+def counts(notebook: NotebookPage) -> list[str]:
+    return notebook.page.locator(".cell-count").all_inner_texts()
+
+
+def test_selected_cells_run_together(notebook: NotebookPage) -> None:
+    sources = ("order = ['a']", "order.append('b')", "print(order)", "order.append('last')")
+    write_cells(notebook, *sources)
+    press(notebook, "Shift+J", "Shift+J", "Shift+Enter")
+    expect(notebook.editor(3)).to_be_focused()
+    expect(notebook.page.locator(".cell.selected")).to_have_count(0)
+    expect(notebook.output(2)).to_have_text("['a', 'b']")
+    notebook.wait_finished()
+    expect(notebook.cell(3).locator(".cell-count")).to_be_empty()
+    # Ctrl+Enter stays, with the selection; Alt+Enter adds a cell below it.
+    press(notebook, "Escape", "Shift+K", "Control+Enter")
+    expect(notebook.cell(2)).to_be_focused()
+    expect(notebook.cell(3).locator(".cell-count")).not_to_be_empty()
+    notebook.wait_finished()
+    expect(notebook.output(2)).to_have_text("['a', 'b']")
+    press(notebook, "Alt+Enter")
+    expect(notebook.output(2)).to_have_text("['a', 'b', 'last']")
+    assert notebook.sources() == [*sources, ""]
+    expect(notebook.editor(4)).to_be_focused()
+    notebook.wait_finished()
+    # The button takes what is selected, and one that fails ends the rest.
+    notebook.fill(4, "1 / 0")
+    notebook.press("Code")
+    notebook.page.keyboard.insert_text("print('not reached')")
+    press(notebook, "Escape", "Shift+K")
+    notebook.press("Run")
+    notebook.wait_finished()
+    expect(notebook.output(4)).to_contain_text("ZeroDivisionError")
+    expect(notebook.output(5)).to_be_empty()
+
+
+def test_a_menu_runs_what_is_above_or_below_or_all_anew(notebook: NotebookPage) -> None:
+    write_cells(
+        notebook, "try: turns += 1\nexcept NameError: turns = 1\nturns", "'middle'", "'end'", ""
+    )
+    notebook.cell(1).focus()
+    notebook.choose("Run all above selected cell")
+    expect(notebook.output(0)).to_have_text("1")
+    notebook.choose("Run all above selected cell")
+    expect(notebook.output(0)).to_have_text("2")
+    notebook.wait_finished()
+    assert counts(notebook)[1:] == ["", "", ""]
+    notebook.choose("Run selected cell and all below")
+    expect(notebook.output(2)).to_have_text("'end'")
+    expect(notebook.output(1)).to_have_text("'middle'")
+    expect(notebook.output(0)).to_have_text("2")
+    # The keys of a menu: arrows, Escape, and back to its button.
+    more = notebook.page.get_by_role("button", name="More", exact=True)
+    more.focus()
+    press(notebook, "Enter")
+    expect(notebook.page.get_by_role("menuitem").first).to_be_focused()
+    press(notebook, "ArrowUp")
+    expect(notebook.page.get_by_role("menuitem", name="Clear outputs")).to_be_focused()
+    press(notebook, "Escape")
+    expect(more).to_be_focused()
+    # A restart is asked for, as it loses variables; then all is run again in their absence.
+    notebook.choose("Restart and run all")
+    expect(notebook.restart_question).to_contain_text("variables are lost")
+    notebook.restart_question.get_by_role("button", name="Cancel").click()
+    expect(notebook.run("turns")).to_have_text("2")
+    notebook.choose("Restart and run all")
+    press(notebook, "Enter")
+    expect(notebook.page.locator(".cell-count")).to_have_text(["[1]", "[2]", "[3]", "[4]", ""])
+    notebook.wait_finished()
+    for index, shown in enumerate(["1", "'middle'", "'end'", "1"]):
+        expect(notebook.output(index)).to_have_text(shown)
+
+
+def test_pairs_of_keys_interrupt_and_restart_and_single_ones_convert_and_save(
+    notebook: NotebookPage,
+) -> None:
+    notebook.start("mine = 1\nwhile True: pass")
+    notebook.wait_state("busy")
+    press(notebook, "Escape", "i", "j")  # one alone does nothing
+    notebook.wait_state("busy")
+    press(notebook, "i", "i")
+    notebook.wait_idle()
+    expect(notebook.output(0)).to_contain_text("KeyboardInterrupt")
+    for key, kind in {"r": "raw", "m": "markdown", "y": "code"}.items():
+        press(notebook, key)
+        expect(notebook.cell(1)).to_have_attribute("data-type", kind)
+    notebook.page.locator("#announcements").evaluate("(one) => { one.textContent = ''; }")
+    press(notebook, "s")
+    expect(notebook.page.locator("#announcements")).to_contain_text("kept in this browser")
+    # Who presses by mistake loses nothing.
+    press(notebook, "0", "0")
+    expect(notebook.restart_question).to_be_visible()
+    press(notebook, "Escape")
+    expect(notebook.cell(1)).to_be_focused()
+    expect(notebook.run("mine")).to_have_text("1")
+    press(notebook, "Escape", "0", "0", "Enter")
+    notebook.wait_idle()
+    expect(notebook.run("mine").locator(".output-traceback")).to_contain_text("NameError")
+
+
+_LEAVE = "() => dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+
+
+def test_leaving_while_a_cell_runs_is_asked(notebook: NotebookPage) -> None:
+    notebook.start("while True: pass")
+    notebook.wait_state("busy")
+    with notebook.page.expect_event("dialog") as asked:
+        # A reload that waited for its end would wait for the answer.
+        notebook.page.once("dialog", lambda dialog: dialog.dismiss())
+        notebook.page.evaluate("() => { setTimeout(() => location.reload()); }")
+    assert asked.value.type == "beforeunload"
+    expect(notebook.cell(0)).to_have_attribute("data-state", "running")
+    press(notebook, "Escape", "i", "i")
+    notebook.wait_idle()
+    assert notebook.page.evaluate(_LEAVE), "nothing runs: nothing is asked"
+
+
 AT_END = "(pre) => pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2"
 LONG = "(pre) => pre.scrollHeight > pre.clientHeight + 100"
 
@@ -150,6 +266,7 @@ def test_long_output_follows_its_end_unless_its_reader_scrolled_up(
 def test_a_cell_is_split_and_merged(notebook: NotebookPage) -> None:
     output = notebook.run("a = 1\nb = 2\na + b")
     expect(output).to_have_text("3")
+    count = counts(notebook)[0]
     notebook.editor(0).click()
     press(notebook, "Control+Home", "ArrowDown", "Control+Shift+Minus")
     assert notebook.sources() == ["a = 1", "b = 2\na + b", ""]
@@ -163,7 +280,7 @@ def test_a_cell_is_split_and_merged(notebook: NotebookPage) -> None:
     press(notebook, "z", "z")
     assert notebook.sources() == ["a = 1\nb = 2\na + b", ""]
     expect(notebook.output(0)).to_have_text("3")
-    expect(notebook.cell(0).locator(".cell-count")).to_have_text("[1]")
+    assert counts(notebook)[0] == count
 
 
 def test_line_numbers_folded_output_headings_and_help(notebook: NotebookPage) -> None:
@@ -268,7 +385,7 @@ def test_arrow_keys_walk_toolbars_which_are_one_stop_each(notebook: NotebookPage
     press(notebook, "ArrowRight")  # Interrupt is switched off
     expect(bar.get_by_role("button", name="Restart")).to_be_focused()
     press(notebook, "End")
-    expect(bar.get_by_role("button", name="Clear outputs")).to_be_focused()
+    expect(bar.get_by_role("button", name="More")).to_be_focused()
     press(notebook, "ArrowRight")
     expect(run).to_be_focused()
     press(notebook, "Tab")
@@ -300,7 +417,7 @@ def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str])
     notebook = NotebookPage(phone, lab.site_url)
     phone.goto(notebook.url)
     expect(notebook.cell(0).locator("h1")).to_be_visible()
-    for name in ("Run", "Run all", "Interrupt", "Restart", "Code", "Text", "Clear outputs"):
+    for name in ("Run", "Run all", "Interrupt", "Restart", "Code", "Text", "More"):
         button = phone.get_by_role("toolbar", name="Run").get_by_role(
             "button", name=name, exact=True
         )
@@ -394,7 +511,7 @@ def test_many_moves_while_python_is_busy_run_it_once_more(notebook: NotebookPage
     expect(said).to_contain_text("no control is known for x=")
     said = notebook.run("from ipywidgets import Nonsense").locator(".output-traceback").first
     expect(said).to_contain_text("cannot import name 'Nonsense'")
-    notebook.press("Restart")
+    notebook.restart()
     expect(output.get_by_role("slider")).to_be_disabled()
     notebook.wait_idle()
 
@@ -431,7 +548,7 @@ def test_a_stopped_server_is_named_when_restart_fails(
     notebook.fresh()
     notebook.fill(0, "mine = 1")
     notebook.page.context.set_offline(True)
-    notebook.press("Restart")
+    notebook.restart()
     message = notebook.messages.filter(has_text="does not answer")
     expect(message).to_contain_text(notebook.url)
     expect(message).to_contain_text("serve.py")

@@ -153,7 +153,7 @@ def test_a_restart_rejects_what_runs_and_makes_a_new_ready(notebook: NotebookPag
         f"() => {{ window.ending = ({RUN})('while True: pass').catch((error) => error.message); }}"
     )
     notebook.wait_state("busy")
-    notebook.press("Restart")
+    notebook.restart()
     assert "restarted" in notebook.page.evaluate("window.ending")
     assert notebook.page.evaluate("browsergpu.ready.then(() => browsergpu.run('2 + 3'))") == "5"
     # The browser kept the shell as Python had compiled it: with the mark that nothing is checked.
@@ -172,7 +172,7 @@ def test_a_crashed_interpreter_is_told_and_restarted(notebook: NotebookPage) -> 
     )
     notebook.wait_state("dead")
     expect(notebook.messages.filter(has_text="The kernel stopped")).to_be_visible()
-    notebook.press("Restart")
+    notebook.restart()
     notebook.wait_idle()
     expect(notebook.run("1 + 1")).to_have_text("2")
 

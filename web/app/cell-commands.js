@@ -18,6 +18,30 @@ export class CellCommands {
     this.#selection = selection;
   }
 
+  run() {
+    this.#notebook.runAll(this.#selection.cells);
+  }
+
+  runAndMove() {
+    this.#notebook.runAndMove(this.#selection.cells);
+  }
+
+  runAndInsert() {
+    this.#notebook.runAndInsert(this.#selection.cells);
+  }
+
+  /** Run all cells above what is selected. */
+  runAbove() {
+    const { cells } = this.#notebook;
+    this.#notebook.runAll(cells.slice(0, cells.indexOf(this.#selection.cells[0])));
+  }
+
+  /** Run what is selected, and all cells below. */
+  runBelow() {
+    const { cells } = this.#notebook;
+    this.#notebook.runAll(cells.slice(cells.indexOf(this.#selection.cells[0])));
+  }
+
   copy() {
     const { cells } = this.#selection;
     this.#clipboard = structuredClone(cells.map((cell) => cell.model));

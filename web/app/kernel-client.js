@@ -65,6 +65,8 @@ export class KernelClient extends EventTarget {
    */
   ready = null;
   info = null;
+  /** Whether this kernel was given code, whose variables a restart loses. */
+  hasRun = false;
 
   start() {
     const ready = Promise.withResolvers();
@@ -262,6 +264,7 @@ export class KernelClient extends EventTarget {
     const request = this.#queue.shift();
     if (!request) return;
     this.#current = request;
+    this.hasRun = true;
     this.#setState("busy");
     const { id, name, code } = request;
     this.#send({ type: "run", id, name: name(), code });
@@ -307,6 +310,7 @@ export class KernelClient extends EventTarget {
     for (const { resolve } of this.#answers.values()) resolve(null);
     this.#answers.clear();
     this.#asked = false;
+    this.hasRun = false;
     for (const request of waiting) request.reject(new Error(reason));
   }
 

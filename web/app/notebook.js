@@ -86,11 +86,8 @@ export class Notebook extends EventTarget {
     return {
       changed: () => this.#changed(),
       run: () => void this.run(cell),
-      runAndMove: () => void this.runAndMove(cell),
-      runAndInsert: () => {
-        void this.run(cell);
-        this.insertAfter(cell).edit();
-      },
+      runAndMove: () => this.runAndMove([cell]),
+      runAndInsert: () => this.runAndInsert([cell]),
       leave: () => {
         if (cell.type === "markdown" && !cell.isEmpty) cell.render();
         cell.focus();
@@ -306,19 +303,31 @@ export class Notebook extends EventTarget {
     }
   }
 
-  /** Run a cell and go to the next one, which is made where there is none. */
-  runAndMove(cell) {
-    const running = this.run(cell);
-    const next = this.#neighbour(cell, +1);
+  /** Run cells and go to the one after them, which is made where there is none. */
+  runAndMove(cells) {
+    this.runAll(cells);
+    const next = this.#neighbour(cells.at(-1), +1);
     if (next) {
       if (next.type === "markdown" && !next.isEmpty) next.focus();
       else next.edit("end");
     } else this.append({ type: "code" }).edit();
-    return running;
   }
 
-  /** Run every cell from the top; stops at the first that fails. */
-  runAll() {
-    return Promise.all(this.#cells.map((cell) => this.run(cell)));
+  /** Run cells and add one after them. */
+  runAndInsert(cells) {
+    this.runAll(cells);
+    this.insertAfter(cells.at(-1)).edit();
+  }
+
+  /** Run cells, from the top every one; stops at the first that fails. */
+  runAll(cells = this.#cells) {
+    for (const cell of cells) void this.run(cell);
+  }
+
+  /** Run every cell in a kernel that was just restarted. */
+  async runAllAnew() {
+    // What the restart has ended is told in its cells first.
+    await this.#sheet.settled();
+    this.runAll();
   }
 }
