@@ -22,6 +22,34 @@ def test_a_dropped_file_can_be_read(notebook: NotebookPage) -> None:
     expect(notebook.run("open('notes.txt').read()")).to_have_text("'hello from a file'")
 
 
+def test_a_file_that_takes_anothers_place_can_be_taken_back(notebook: NotebookPage) -> None:
+    notebook.run("from pathlib import Path\nPath('mine.txt').write_text('an hour of work')")
+    expect(row(notebook, "mine.txt")).to_contain_text("15 B")
+    notebook.drop(
+        [{"name": name, "type": "", "bytes": list(b"other")} for name in ("mine.txt", "own.txt")]
+    )
+    message = notebook.messages.filter(has_text="mine.txt was replaced")
+    expect(row(notebook, "mine.txt")).to_contain_text("5 B")
+    message.get_by_role("button", name="Undo").click()
+    expect(row(notebook, "mine.txt")).to_contain_text("15 B")
+    expect(notebook.run("Path('mine.txt').read_text()")).to_have_text("'an hour of work'")
+    expect(notebook.run("Path('own.txt').read_text()")).to_have_text("'other'")
+    # Several are told of together.
+    notebook.close_messages()
+    notebook.drop(
+        [{"name": name, "type": "", "bytes": list(b"again")} for name in ("mine.txt", "own.txt")]
+    )
+    notebook.messages.filter(has_text="2 files were replaced").get_by_role(
+        "button", name="Undo"
+    ).click()
+    expect(row(notebook, "mine.txt")).to_contain_text("15 B")
+    told = notebook.run(
+        "texts = [Path(name).read_text() for name in ('mine.txt', 'own.txt')]\n"
+        "for name in ('mine.txt', 'own.txt'): Path(name).unlink()\ntexts"
+    )
+    expect(told).to_have_text("['an hour of work', 'other']")
+
+
 def test_a_chosen_picture_becomes_an_array(notebook: NotebookPage, lab: Lab) -> None:
     picture = notebook.page.request.get(f"{lab.site_url}/photos/coffee.jpg").body()
     with notebook.page.expect_file_chooser() as chosen:

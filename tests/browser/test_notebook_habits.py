@@ -214,6 +214,67 @@ def test_leaving_while_a_cell_runs_is_asked(notebook: NotebookPage) -> None:
     assert notebook.page.evaluate(_LEAVE), "nothing runs: nothing is asked"
 
 
+def test_outputs_that_were_cleared_or_converted_come_back(notebook: NotebookPage) -> None:
+    expect(notebook.run("print('printed')\n6 * 7")).to_contain_text("42")
+    count = counts(notebook)[0]
+    both = ["printed\n", "42"]
+    shown = notebook.output(0).locator("pre")
+    # By the message that tells it, and by z.
+    notebook.choose("Clear outputs")
+    expect(shown).to_have_count(0)
+    assert counts(notebook)[0] == ""
+    notebook.messages.get_by_role("button", name="Undo").click()
+    expect(shown).to_have_text(both)
+    assert counts(notebook)[0] == count
+    notebook.choose("Clear outputs")
+    expect(shown).to_have_count(0)
+    notebook.cell(0).focus()
+    press(notebook, "z")
+    expect(shown).to_have_text(both)
+    # Text and back, a heading, several at once: z goes back step by step.
+    press(notebook, "m", "y")
+    expect(shown).to_have_count(0)
+    press(notebook, "z", "z")
+    expect(notebook.cell(0)).to_have_attribute("data-type", "code")
+    expect(shown).to_have_text(both)
+    press(notebook, "2")
+    expect(notebook.cell(0).get_by_role("heading", level=2)).to_be_visible()
+    notebook.cell(0).focus()
+    press(notebook, "z")
+    assert notebook.source(0) == "print('printed')\n6 * 7"
+    expect(shown).to_have_text(both)
+    assert counts(notebook)[0] == count
+    press(notebook, "Control+a", "m", "z")
+    for index in range(2):
+        expect(notebook.cell(index)).to_have_attribute("data-type", "code")
+    expect(shown).to_have_text(both)
+    # What was run since is not replaced by what was there before.
+    notebook.choose("Clear outputs")
+    notebook.cell(0).focus()
+    press(notebook, "Control+Enter")
+    notebook.wait_finished()
+    press(notebook, "z")
+    expect(shown).to_have_text(both)
+    assert counts(notebook)[0] not in ("", count)
+
+
+def test_a_running_cell_that_is_cleared_gets_all_of_its_output_back(
+    notebook: NotebookPage,
+) -> None:
+    notebook.start("print('before')\ninput()\nprint('after')")
+    expect(notebook.output(0)).to_contain_text("before")
+    notebook.choose("Clear outputs")
+    expect(notebook.output(0)).to_be_empty()
+    notebook.cell(0).locator(".cell-input input").focus()
+    press(notebook, "Enter")
+    notebook.wait_finished()
+    expect(notebook.output(0)).to_contain_text("after")
+    expect(notebook.output(0)).not_to_contain_text("before")
+    notebook.cell(0).focus()
+    press(notebook, "z")
+    expect(notebook.output(0)).to_have_text(re.compile("before.*after", re.DOTALL))
+
+
 AT_END = "(pre) => pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2"
 LONG = "(pre) => pre.scrollHeight > pre.clientHeight + 100"
 

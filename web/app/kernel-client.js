@@ -161,7 +161,10 @@ export class KernelClient extends EventTarget {
     return this.#ask({ type: "status" });
   }
 
-  /** Put bytes into the kernel's home folder; resolves to the path. */
+  /**
+   * Put bytes into the kernel's home folder; resolves to the `whole` path and the bytes of the file
+   * that was there `before`, or null.
+   */
   writeFile(name, bytes) {
     return this.#call({ type: "file", name, bytes });
   }
@@ -211,7 +214,6 @@ export class KernelClient extends EventTarget {
     if (type === "boot") this.#emit("boot", message);
     else if (type === "ready") this.#becomeReady(message, ready);
     else if (type === "answer") this.#answer(id, message.value);
-    else if (type === "file") this.#answer(id, message.path);
     else if (type === "done") this.#finish(message);
     else if (type === "failed") this.#fail(message, ready);
     else if (type === "outline") this.#emit("outline", message.value);

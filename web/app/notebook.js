@@ -237,14 +237,33 @@ export class Notebook extends EventTarget {
   }
 
   convert(cell, type) {
-    cell.convert(type);
-    this.#renumber();
-    this.#changed();
+    if (cell.type === type) return;
+    const undo = cell.convert(type);
+    const tell = () => {
+      this.#renumber();
+      this.#changed();
+    };
+    this.history.record(() => {
+      if (!undo()) return false;
+      tell();
+    });
+    tell();
   }
 
   clearOutputs() {
-    for (const cell of this.#cells) if (cell.type === "code") cell.clearOutputs();
+    const cells = this.#cells.filter((cell) => cell.type === "code" && cell.wasRun);
+    if (cells.length === 0) return;
+    const undos = cells.map((cell) => cell.clearOutputs());
+    const sheet = this.#sheet;
+    const undo = () => {
+      if (sheet !== this.#sheet) return false;
+      const outcomes = undos.map((one) => one());
+      this.#changed();
+      return outcomes.includes(true);
+    };
+    this.history.record(undo);
     this.#changed();
+    showMessage("Outputs cleared.", { action: { label: "Undo", run: undo } });
   }
 
   /** Run a cell; resolves to whether it succeeded. A text cell is shown as it reads. */

@@ -79,8 +79,34 @@ export class OutputArea {
     this.#tail = [];
     this.#outputs = [];
     this.#stream = null;
-    this.#pictures.clear();
+    this.#pictures = new Map();
     this.#root.replaceChildren();
+  }
+
+  get isEmpty() {
+    return this.#outputs.length === 0;
+  }
+
+  /**
+   * Clear, so that it can be taken back: gives a function that brings all back, before what came
+   * since, or returns false where that was cleared.
+   */
+  setAside() {
+    const nodes = [...this.#root.childNodes];
+    const [outputs, tail, stream, pictures] = [
+      this.#outputs, this.#tail, this.#stream, this.#pictures,
+    ];
+    this.clear();
+    const since = this.#outputs;
+    return () => {
+      if (this.#outputs !== since) return false;
+      if (since.length === 0) {
+        [this.#outputs, this.#tail, this.#stream] = [outputs, tail, stream];
+      } else this.#outputs = [...outputs, ...since];
+      this.#pictures = new Map([...pictures, ...this.#pictures]);
+      this.#root.prepend(...nodes);
+      return true;
+    };
   }
 
   /** The outputs in nbformat's form. */
