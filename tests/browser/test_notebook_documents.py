@@ -162,6 +162,25 @@ def test_a_cell_deleted_while_it_runs_comes_back_with_its_output(notebook: Noteb
     assert notebook.source(0).startswith("import asyncio")
 
 
+def test_a_cell_deleted_while_it_runs_comes_to_its_end(notebook: NotebookPage) -> None:
+    notebook.start(
+        "import asyncio, os\nprint('before')\n"
+        "while not os.path.exists('go.txt'):\n    await asyncio.sleep(0.01)\n"
+        "os.remove('go.txt')\nprint('after')\n'done'"
+    )
+    expect(notebook.output(0)).to_have_text("before")
+    notebook.cell(0).focus()
+    notebook.page.keyboard.press("d")
+    notebook.page.keyboard.press("d")
+    expect(notebook.cells).to_have_count(1)
+    notebook.drop([{"name": "go.txt", "type": "", "bytes": [1]}])
+    notebook.wait_idle()
+    notebook.page.keyboard.press("z")
+    expect(notebook.output(0).locator("pre")).to_have_text(["before\nafter\n", "'done'"])
+    expect(notebook.cell(0)).to_have_attribute("aria-busy", "false")
+    expect(notebook.cell(0).locator(".cell-timing")).to_be_visible()
+
+
 def test_a_notebook_that_is_left_takes_what_its_cells_put_out(notebook: NotebookPage) -> None:
     notebook.page.get_by_label("Notebook name").fill("left")
     notebook.start("import asyncio\nprint('before')\ngate = asyncio.Event()\nawait gate.wait()")

@@ -473,8 +473,9 @@ SMALL = """(least) => [...document.querySelectorAll("button, .title-input")]
 
 def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str]) -> None:
     phone = lab.new_page(
-        page_problems.append, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-    )
+        page_problems.append, visited=True,
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True,
+    )  # fmt: skip
     notebook = NotebookPage(phone, lab.site_url)
     phone.goto(notebook.url)
     expect(notebook.cell(0).locator("h1")).to_be_visible()
@@ -489,6 +490,22 @@ def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str])
     expect(notebook.page.locator(".cm-focused")).to_have_count(1)
     assert phone.evaluate(SMALL, 44) == []
     assert phone.evaluate("document.scrollingElement.scrollWidth") <= 390
+    # What the keyboard on the screen gives comes as text, without keys.
+    place = phone.evaluate("[...document.querySelectorAll('.cell')].findIndex("
+                           "(cell) => cell.contains(document.activeElement))")  # fmt: skip
+    notebook.editor(place).tap()
+    phone.keyboard.insert_text("print('told')\n6 * 7")
+    phone.get_by_role("toolbar", name="Run").get_by_role("button", name="Run", exact=True).tap()
+    result = notebook.output(place).locator(".execute_result")
+    expect(result).to_have_text("42")
+    expect(result).to_be_in_viewport(ratio=1)
+    # The menu is in reach, too.
+    phone.get_by_role("button", name="More", exact=True).tap()
+    for entry in phone.get_by_role("menuitem").all():
+        expect(entry).to_be_in_viewport(ratio=1)
+    assert phone.evaluate(SMALL, 44) == []
+    phone.get_by_role("menuitem", name="Clear outputs").tap()
+    expect(notebook.output(place)).to_be_empty()
     phone.context.close()
 
 
