@@ -128,6 +128,17 @@ def test_dialogs(notebook: NotebookPage, button: str) -> None:
     press(notebook, "Escape")
 
 
+def test_the_menu_and_what_asks_before_a_restart(notebook: NotebookPage) -> None:
+    notebook.run("1")
+    notebook.press("More")
+    expect(notebook.page.get_by_role("menu")).to_be_visible()
+    assert_nothing_serious(notebook.page)
+    notebook.page.get_by_role("menuitem", name="Restart and run all").click()
+    expect(notebook.restart_question).to_be_visible()
+    assert_nothing_serious(notebook.page)
+    press(notebook, "Escape")
+
+
 def test_the_list_of_features(notebook: NotebookPage) -> None:
     notebook.page.locator("footer").get_by_role("button", name="features").click()
     expect(notebook.page.get_by_role("dialog").get_by_role("listitem")).not_to_have_count(0)

@@ -177,6 +177,29 @@ def test_indenting_and_undo(notebook: NotebookPage) -> None:
     assert notebook.source(0) == "if True:\n    x"
 
 
+def test_code_that_is_pasted_keeps_its_indentation(notebook: NotebookPage) -> None:
+    code = "def sign(x):\n    if x < 0:\n        return -1\n\n    return 1\n\nsign(-5)"
+    notebook.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    notebook.editor(0).click()
+    notebook.page.evaluate("(code) => navigator.clipboard.writeText(code)", code)
+    notebook.page.keyboard.press("Control+v")
+    assert notebook.source(0) == code
+    notebook.page.keyboard.press("Shift+Enter")
+    expect(notebook.output(0)).to_have_text("-1")
+    # Into a block that was begun, and from one cell to the next.
+    notebook.page.keyboard.type("if True:")
+    notebook.page.keyboard.press("Enter")
+    notebook.page.evaluate("navigator.clipboard.writeText('x = 1\\n    y = 2')")
+    notebook.page.keyboard.press("Control+v")
+    assert notebook.source(1) == "if True:\n    x = 1\n    y = 2"
+    for key in ("Control+a", "Control+x"):
+        notebook.page.keyboard.press(key)
+    notebook.editor(0).click()
+    for key in ("Control+a", "Control+v"):
+        notebook.page.keyboard.press(key)
+    assert notebook.sources() == ["if True:\n    x = 1\n    y = 2", ""]
+
+
 def completions(notebook: NotebookPage, typed: str) -> list[str]:
     """What the editor offers after `typed`."""
     notebook.fill(notebook.cells.count() - 1, "")
@@ -379,7 +402,7 @@ def test_a_screen_reader_hears_how_a_run_ended(notebook: NotebookPage) -> None:
 
 def test_clearing_outputs(notebook: NotebookPage) -> None:
     expect(notebook.run("'something'")).to_have_text("'something'")
-    notebook.press("Clear outputs")
+    notebook.choose("Clear outputs")
     expect(notebook.output(0)).to_be_empty()
     expect(notebook.cell(0).locator(".cell-count")).to_have_text("")
 

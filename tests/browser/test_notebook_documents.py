@@ -162,6 +162,25 @@ def test_a_cell_deleted_while_it_runs_comes_back_with_its_output(notebook: Noteb
     assert notebook.source(0).startswith("import asyncio")
 
 
+def test_a_cell_deleted_while_it_runs_comes_to_its_end(notebook: NotebookPage) -> None:
+    notebook.start(
+        "import asyncio, os\nprint('before')\n"
+        "while not os.path.exists('go.txt'):\n    await asyncio.sleep(0.01)\n"
+        "os.remove('go.txt')\nprint('after')\n'done'"
+    )
+    expect(notebook.output(0)).to_have_text("before")
+    notebook.cell(0).focus()
+    notebook.page.keyboard.press("d")
+    notebook.page.keyboard.press("d")
+    expect(notebook.cells).to_have_count(1)
+    notebook.drop([{"name": "go.txt", "type": "", "bytes": [1]}])
+    notebook.wait_idle()
+    notebook.page.keyboard.press("z")
+    expect(notebook.output(0).locator("pre")).to_have_text(["before\nafter\n", "'done'"])
+    expect(notebook.cell(0)).to_have_attribute("aria-busy", "false")
+    expect(notebook.cell(0).locator(".cell-timing")).to_be_visible()
+
+
 def test_a_notebook_that_is_left_takes_what_its_cells_put_out(notebook: NotebookPage) -> None:
     notebook.page.get_by_label("Notebook name").fill("left")
     notebook.start("import asyncio\nprint('before')\ngate = asyncio.Event()\nawait gate.wait()")
@@ -203,6 +222,35 @@ def test_the_last_notebook_survives_a_reload(notebook: NotebookPage) -> None:
     expect(notebook.page.get_by_label("Notebook name")).to_have_value("kept")
     notebook.wait_idle()
     expect(notebook.run("1 + 1")).to_have_text("2")
+
+
+# Whether the browser's storage has a text in the notebook that is shown.
+_STORED = """async (text) => {
+  const opening = indexedDB.open("browsergpu-notebooks");
+  const database = await new Promise((resolve, reject) => {
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = reject;
+  });
+  const store = database.transaction("notebooks").objectStore("notebooks");
+  const asking = store.get(sessionStorage.getItem("browsergpu-record"));
+  await new Promise((resolve) => { asking.onsuccess = resolve; });
+  database.close();
+  return asking.result?.notebook.includes(text) ?? false;
+}"""
+
+
+def test_what_is_typed_beside_a_cell_that_prints_without_end_is_kept(
+    notebook: NotebookPage,
+) -> None:
+    printing = notebook.start(
+        "import time\ni = 0\nwhile True:\n    print('line', i)\n    i += 1\n    time.sleep(.1)"
+    )
+    expect(notebook.output(printing)).to_contain_text("line 3")
+    notebook.page.keyboard.type("typed_meanwhile = 1")
+    notebook.page.wait_for_function(_STORED, arg="typed_meanwhile = 1", polling=500)
+    expect(notebook.cell(printing)).to_have_attribute("data-state", "running")
+    notebook.press("Interrupt")
+    notebook.wait_idle()
 
 
 def test_leaving_right_after_typing_loses_nothing(notebook: NotebookPage) -> None:

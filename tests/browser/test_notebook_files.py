@@ -22,6 +22,34 @@ def test_a_dropped_file_can_be_read(notebook: NotebookPage) -> None:
     expect(notebook.run("open('notes.txt').read()")).to_have_text("'hello from a file'")
 
 
+def test_a_file_that_takes_anothers_place_can_be_taken_back(notebook: NotebookPage) -> None:
+    notebook.run("from pathlib import Path\nPath('mine.txt').write_text('an hour of work')")
+    expect(row(notebook, "mine.txt")).to_contain_text("15 B")
+    notebook.drop(
+        [{"name": name, "type": "", "bytes": list(b"other")} for name in ("mine.txt", "own.txt")]
+    )
+    message = notebook.messages.filter(has_text="mine.txt was replaced")
+    expect(row(notebook, "mine.txt")).to_contain_text("5 B")
+    message.get_by_role("button", name="Undo").click()
+    expect(row(notebook, "mine.txt")).to_contain_text("15 B")
+    expect(notebook.run("Path('mine.txt').read_text()")).to_have_text("'an hour of work'")
+    expect(notebook.run("Path('own.txt').read_text()")).to_have_text("'other'")
+    # Several are told of together.
+    notebook.close_messages()
+    notebook.drop(
+        [{"name": name, "type": "", "bytes": list(b"again")} for name in ("mine.txt", "own.txt")]
+    )
+    notebook.messages.filter(has_text="2 files were replaced").get_by_role(
+        "button", name="Undo"
+    ).click()
+    expect(row(notebook, "mine.txt")).to_contain_text("15 B")
+    told = notebook.run(
+        "texts = [Path(name).read_text() for name in ('mine.txt', 'own.txt')]\n"
+        "for name in ('mine.txt', 'own.txt'): Path(name).unlink()\ntexts"
+    )
+    expect(told).to_have_text("['an hour of work', 'other']")
+
+
 def test_a_chosen_picture_becomes_an_array(notebook: NotebookPage, lab: Lab) -> None:
     picture = notebook.page.request.get(f"{lab.site_url}/photos/coffee.jpg").body()
     with notebook.page.expect_file_chooser() as chosen:
@@ -53,7 +81,7 @@ def test_a_name_cannot_lead_out_of_the_folder(notebook: NotebookPage) -> None:
 def test_files_are_there_again_after_a_restart(notebook: NotebookPage) -> None:
     notebook.drop([TEXT])
     expect(listed(notebook)).to_contain_text("/home/pyodide/notes.txt")
-    notebook.press("Restart")
+    notebook.restart()
     notebook.wait_idle()
     expect(notebook.run("len(open('notes.txt').read())")).to_have_text("17")
 
@@ -156,7 +184,7 @@ def test_a_run_that_never_ends_loses_no_file(notebook: NotebookPage) -> None:
     other.new()
     other.run("open('theirs.txt', 'w').write('of another tab')")
     other.page.close()
-    notebook.press("Restart")
+    notebook.restart()
     notebook.wait_idle()
     assert downloaded(notebook, "early.txt") == b"written while it runs"
     assert downloaded(notebook, "theirs.txt") == b"of another tab"
@@ -177,7 +205,7 @@ def test_a_browser_that_keeps_no_files_says_so(notebook: NotebookPage) -> None:
     other.drop([TEXT])
     expect(other.messages.filter(has_text="not kept in this browser")).to_be_visible()
     expect(row(other, "notes.txt")).to_contain_text("not kept")
-    other.press("Restart")
+    other.restart()
     other.wait_idle()
     expect(other.run("len(open('notes.txt').read())")).to_have_text("17")
     page.close()

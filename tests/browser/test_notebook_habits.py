@@ -98,9 +98,236 @@ def test_cells_are_copied_cut_pasted_and_selected_as_in_jupyter(notebook: Notebo
     assert notebook.sources()[:3] == ["two", "three", "one"]
 
 
+def counts(notebook: NotebookPage) -> list[str]:
+    return notebook.page.locator(".cell-count").all_inner_texts()
+
+
+def test_selected_cells_run_together(notebook: NotebookPage) -> None:
+    sources = ("order = ['a']", "order.append('b')", "print(order)", "order.append('last')")
+    write_cells(notebook, *sources)
+    press(notebook, "Shift+J", "Shift+J", "Shift+Enter")
+    expect(notebook.editor(3)).to_be_focused()
+    expect(notebook.page.locator(".cell.selected")).to_have_count(0)
+    expect(notebook.output(2)).to_have_text("['a', 'b']")
+    notebook.wait_finished()
+    expect(notebook.cell(3).locator(".cell-count")).to_be_empty()
+    # Ctrl+Enter stays, with the selection; Alt+Enter adds a cell below it.
+    press(notebook, "Escape", "Shift+K", "Control+Enter")
+    expect(notebook.cell(2)).to_be_focused()
+    expect(notebook.cell(3).locator(".cell-count")).not_to_be_empty()
+    notebook.wait_finished()
+    expect(notebook.output(2)).to_have_text("['a', 'b']")
+    press(notebook, "Alt+Enter")
+    expect(notebook.output(2)).to_have_text("['a', 'b', 'last']")
+    assert notebook.sources() == [*sources, ""]
+    expect(notebook.editor(4)).to_be_focused()
+    notebook.wait_finished()
+    # The button takes what is selected, and one that fails ends the rest.
+    notebook.fill(4, "1 / 0")
+    notebook.press("Code")
+    notebook.page.keyboard.insert_text("print('not reached')")
+    press(notebook, "Escape", "Shift+K")
+    notebook.press("Run")
+    notebook.wait_finished()
+    expect(notebook.output(4)).to_contain_text("ZeroDivisionError")
+    expect(notebook.output(5)).to_be_empty()
+
+
+def test_a_menu_runs_what_is_above_or_below_or_all_anew(notebook: NotebookPage) -> None:
+    write_cells(
+        notebook, "try: turns += 1\nexcept NameError: turns = 1\nturns", "'middle'", "'end'", ""
+    )
+    notebook.cell(1).focus()
+    notebook.choose("Run all above selected cell")
+    expect(notebook.output(0)).to_have_text("1")
+    notebook.choose("Run all above selected cell")
+    expect(notebook.output(0)).to_have_text("2")
+    notebook.wait_finished()
+    assert counts(notebook)[1:] == ["", "", ""]
+    notebook.choose("Run selected cell and all below")
+    expect(notebook.output(2)).to_have_text("'end'")
+    expect(notebook.output(1)).to_have_text("'middle'")
+    expect(notebook.output(0)).to_have_text("2")
+    # The keys of a menu: arrows, Escape, and back to its button.
+    more = notebook.page.get_by_role("button", name="More", exact=True)
+    more.focus()
+    press(notebook, "Enter")
+    expect(notebook.page.get_by_role("menuitem").first).to_be_focused()
+    press(notebook, "ArrowUp")
+    expect(notebook.page.get_by_role("menuitem", name="Clear outputs")).to_be_focused()
+    press(notebook, "Escape")
+    expect(more).to_be_focused()
+    # A restart is asked for, as it loses variables; then all is run again in their absence.
+    notebook.choose("Restart and run all")
+    expect(notebook.restart_question).to_contain_text("variables are lost")
+    notebook.restart_question.get_by_role("button", name="Cancel").click()
+    expect(notebook.run("turns")).to_have_text("2")
+    notebook.choose("Restart and run all")
+    press(notebook, "Enter")
+    expect(notebook.page.locator(".cell-count")).to_have_text(["[1]", "[2]", "[3]", "[4]", ""])
+    notebook.wait_finished()
+    for index, shown in enumerate(["1", "'middle'", "'end'", "1"]):
+        expect(notebook.output(index)).to_have_text(shown)
+
+
+def test_pairs_of_keys_interrupt_and_restart_and_single_ones_convert_and_save(
+    notebook: NotebookPage,
+) -> None:
+    notebook.start("mine = 1\nwhile True: pass")
+    notebook.wait_state("busy")
+    press(notebook, "Escape", "i", "j")  # one alone does nothing
+    notebook.wait_state("busy")
+    press(notebook, "i", "i")
+    notebook.wait_idle()
+    expect(notebook.output(0)).to_contain_text("KeyboardInterrupt")
+    for key, kind in {"r": "raw", "m": "markdown", "y": "code"}.items():
+        press(notebook, key)
+        expect(notebook.cell(1)).to_have_attribute("data-type", kind)
+    notebook.page.locator("#announcements").evaluate("(one) => { one.textContent = ''; }")
+    press(notebook, "s")
+    expect(notebook.page.locator("#announcements")).to_contain_text("kept in this browser")
+    # Who presses by mistake loses nothing.
+    press(notebook, "0", "0")
+    expect(notebook.restart_question).to_be_visible()
+    press(notebook, "Escape")
+    expect(notebook.cell(1)).to_be_focused()
+    expect(notebook.run("mine")).to_have_text("1")
+    press(notebook, "Escape", "0", "0", "Enter")
+    notebook.wait_idle()
+    expect(notebook.run("mine").locator(".output-traceback")).to_contain_text("NameError")
+
+
+_LEAVE = "() => dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+
+
+def test_leaving_while_a_cell_runs_is_asked(notebook: NotebookPage) -> None:
+    notebook.start("while True: pass")
+    notebook.wait_state("busy")
+    with notebook.page.expect_event("dialog") as asked:
+        # A reload that waited for its end would wait for the answer.
+        notebook.page.once("dialog", lambda dialog: dialog.dismiss())
+        notebook.page.evaluate("() => { setTimeout(() => location.reload()); }")
+    assert asked.value.type == "beforeunload"
+    expect(notebook.cell(0)).to_have_attribute("data-state", "running")
+    press(notebook, "Escape", "i", "i")
+    notebook.wait_idle()
+    assert notebook.page.evaluate(_LEAVE), "nothing runs: nothing is asked"
+
+
+def test_outputs_that_were_cleared_or_converted_come_back(notebook: NotebookPage) -> None:
+    expect(notebook.run("print('printed')\n6 * 7")).to_contain_text("42")
+    count = counts(notebook)[0]
+    both = ["printed\n", "42"]
+    shown = notebook.output(0).locator("pre")
+    # By the message that tells it, and by z.
+    notebook.choose("Clear outputs")
+    expect(shown).to_have_count(0)
+    assert counts(notebook)[0] == ""
+    notebook.messages.get_by_role("button", name="Undo").click()
+    expect(shown).to_have_text(both)
+    assert counts(notebook)[0] == count
+    notebook.choose("Clear outputs")
+    expect(shown).to_have_count(0)
+    notebook.cell(0).focus()
+    press(notebook, "z")
+    expect(shown).to_have_text(both)
+    # Text and back, a heading, several at once: z goes back step by step.
+    press(notebook, "m", "y")
+    expect(shown).to_have_count(0)
+    press(notebook, "z", "z")
+    expect(notebook.cell(0)).to_have_attribute("data-type", "code")
+    expect(shown).to_have_text(both)
+    press(notebook, "2")
+    expect(notebook.cell(0).get_by_role("heading", level=2)).to_be_visible()
+    notebook.cell(0).focus()
+    press(notebook, "z")
+    assert notebook.source(0) == "print('printed')\n6 * 7"
+    expect(shown).to_have_text(both)
+    assert counts(notebook)[0] == count
+    press(notebook, "Control+a", "m", "z")
+    for index in range(2):
+        expect(notebook.cell(index)).to_have_attribute("data-type", "code")
+    expect(shown).to_have_text(both)
+    # What was run since is not replaced by what was there before.
+    notebook.choose("Clear outputs")
+    notebook.cell(0).focus()
+    press(notebook, "Control+Enter")
+    notebook.wait_finished()
+    press(notebook, "z")
+    expect(shown).to_have_text(both)
+    assert counts(notebook)[0] not in ("", count)
+
+
+def test_a_running_cell_that_is_cleared_gets_all_of_its_output_back(
+    notebook: NotebookPage,
+) -> None:
+    notebook.start("print('before')\ninput()\nprint('after')")
+    expect(notebook.output(0)).to_contain_text("before")
+    notebook.choose("Clear outputs")
+    expect(notebook.output(0)).to_be_empty()
+    notebook.cell(0).locator(".cell-input input").focus()
+    press(notebook, "Enter")
+    notebook.wait_finished()
+    expect(notebook.output(0)).to_contain_text("after")
+    expect(notebook.output(0)).not_to_contain_text("before")
+    notebook.cell(0).focus()
+    press(notebook, "z")
+    expect(notebook.output(0)).to_have_text(re.compile("before.*after", re.DOTALL))
+
+
+AT_END = "(pre) => pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2"
+LONG = "(pre) => pre.scrollHeight > pre.clientHeight + 100"
+
+
+def wait_at_end(notebook: NotebookPage, pre: Locator) -> None:
+    expect(pre).to_have_count(1)
+    notebook.page.wait_for_function(AT_END, arg=pre.element_handle())
+    assert pre.evaluate(LONG), "it has more lines than are seen at once"
+
+
+def test_long_output_follows_its_end_unless_its_reader_scrolled_up(
+    notebook: NotebookPage,
+) -> None:
+    index = notebook.start(
+        "import sys\nfor turn in range(3):\n"
+        "    for i in range(200): print(turn, i)\n    print('end', turn)\n"
+        "    await ainput()"
+    )
+    pre = notebook.output(index).locator("pre").first
+    expect(pre).to_contain_text("end 0")
+    wait_at_end(notebook, pre)
+    # Up with the wheel: it stays there.
+    pre.hover()
+    notebook.page.mouse.wheel(0, -600)
+    notebook.page.wait_for_function(f"(pre) => !({AT_END})(pre)", arg=pre.element_handle())
+    notebook.page.wait_for_function(  # the browser may scroll smoothly
+        "async (pre) => { const { scrollTop } = pre; "
+        "await new Promise((next) => setTimeout(next, 200)); return pre.scrollTop === scrollTop; }",
+        arg=pre.element_handle(),
+    )
+    place = pre.evaluate("(pre) => pre.scrollTop")
+    notebook.cell(index).locator(".cell-input input").focus()
+    press(notebook, "Enter")
+    expect(pre).to_contain_text("end 1")
+    notebook.page.evaluate("() => new Promise((next) => requestAnimationFrame(() => "
+                           "requestAnimationFrame(next)))")  # fmt: skip
+    assert pre.evaluate("(pre) => pre.scrollTop") == place
+    # Back to the end: it follows again.
+    pre.focus()
+    press(notebook, "End")
+    wait_at_end(notebook, pre)
+    notebook.cell(index).locator(".cell-input input").focus()
+    press(notebook, "Enter")
+    expect(pre).to_contain_text("end 2")
+    wait_at_end(notebook, pre)
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+
+
 def test_a_cell_is_split_and_merged(notebook: NotebookPage) -> None:
     output = notebook.run("a = 1\nb = 2\na + b")
     expect(output).to_have_text("3")
+    count = counts(notebook)[0]
     notebook.editor(0).click()
     press(notebook, "Control+Home", "ArrowDown", "Control+Shift+Minus")
     assert notebook.sources() == ["a = 1", "b = 2\na + b", ""]
@@ -114,7 +341,7 @@ def test_a_cell_is_split_and_merged(notebook: NotebookPage) -> None:
     press(notebook, "z", "z")
     assert notebook.sources() == ["a = 1\nb = 2\na + b", ""]
     expect(notebook.output(0)).to_have_text("3")
-    expect(notebook.cell(0).locator(".cell-count")).to_have_text("[1]")
+    assert counts(notebook)[0] == count
 
 
 def test_line_numbers_folded_output_headings_and_help(notebook: NotebookPage) -> None:
@@ -219,7 +446,7 @@ def test_arrow_keys_walk_toolbars_which_are_one_stop_each(notebook: NotebookPage
     press(notebook, "ArrowRight")  # Interrupt is switched off
     expect(bar.get_by_role("button", name="Restart")).to_be_focused()
     press(notebook, "End")
-    expect(bar.get_by_role("button", name="Clear outputs")).to_be_focused()
+    expect(bar.get_by_role("button", name="More")).to_be_focused()
     press(notebook, "ArrowRight")
     expect(run).to_be_focused()
     press(notebook, "Tab")
@@ -246,12 +473,13 @@ SMALL = """(least) => [...document.querySelectorAll("button, .title-input")]
 
 def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str]) -> None:
     phone = lab.new_page(
-        page_problems.append, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-    )
+        page_problems.append, visited=True,
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True,
+    )  # fmt: skip
     notebook = NotebookPage(phone, lab.site_url)
     phone.goto(notebook.url)
     expect(notebook.cell(0).locator("h1")).to_be_visible()
-    for name in ("Run", "Run all", "Interrupt", "Restart", "Code", "Text", "Clear outputs"):
+    for name in ("Run", "Run all", "Interrupt", "Restart", "Code", "Text", "More"):
         button = phone.get_by_role("toolbar", name="Run").get_by_role(
             "button", name=name, exact=True
         )
@@ -262,6 +490,22 @@ def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str])
     expect(notebook.page.locator(".cm-focused")).to_have_count(1)
     assert phone.evaluate(SMALL, 44) == []
     assert phone.evaluate("document.scrollingElement.scrollWidth") <= 390
+    # What the keyboard on the screen gives comes as text, without keys.
+    place = phone.evaluate("[...document.querySelectorAll('.cell')].findIndex("
+                           "(cell) => cell.contains(document.activeElement))")  # fmt: skip
+    notebook.editor(place).tap()
+    phone.keyboard.insert_text("print('told')\n6 * 7")
+    phone.get_by_role("toolbar", name="Run").get_by_role("button", name="Run", exact=True).tap()
+    result = notebook.output(place).locator(".execute_result")
+    expect(result).to_have_text("42")
+    expect(result).to_be_in_viewport(ratio=1)
+    # The menu is in reach, too.
+    phone.get_by_role("button", name="More", exact=True).tap()
+    for entry in phone.get_by_role("menuitem").all():
+        expect(entry).to_be_in_viewport(ratio=1)
+    assert phone.evaluate(SMALL, 44) == []
+    phone.get_by_role("menuitem", name="Clear outputs").tap()
+    expect(notebook.output(place)).to_be_empty()
     phone.context.close()
 
 
@@ -345,7 +589,7 @@ def test_many_moves_while_python_is_busy_run_it_once_more(notebook: NotebookPage
     expect(said).to_contain_text("no control is known for x=")
     said = notebook.run("from ipywidgets import Nonsense").locator(".output-traceback").first
     expect(said).to_contain_text("cannot import name 'Nonsense'")
-    notebook.press("Restart")
+    notebook.restart()
     expect(output.get_by_role("slider")).to_be_disabled()
     notebook.wait_idle()
 
@@ -382,7 +626,7 @@ def test_a_stopped_server_is_named_when_restart_fails(
     notebook.fresh()
     notebook.fill(0, "mine = 1")
     notebook.page.context.set_offline(True)
-    notebook.press("Restart")
+    notebook.restart()
     message = notebook.messages.filter(has_text="does not answer")
     expect(message).to_contain_text(notebook.url)
     expect(message).to_contain_text("serve.py")

@@ -231,6 +231,30 @@ def test_leaving_a_large_notebook_right_after_typing_loses_nothing(tab: Tab) -> 
     expect(notebook.editor(0)).to_have_text("large = 123")
 
 
+def test_a_torn_entry_of_a_tab_that_was_left_hides_nothing(tab: Tab) -> None:
+    notebook = tab()
+    notebook.press("New")
+    write(notebook, "whole", "whole = 1")
+    notebook.wait_kept()
+    left = {"id": "left", "title": "left behind", "saved": 1}
+    left["notebook"] = file_of("left = 2", "")["buffer"].decode()
+    entries = {"a": '{"half": ', "b": "null", "c": '{"id": "c", "saved": 1}', "d": json.dumps(left)}
+    notebook.page.evaluate(
+        """(entries) => {
+          for (const [id, text] of Object.entries(entries)) {
+            localStorage.setItem(`browsergpu-left:${id}`, text);
+          }
+        }""",
+        entries,
+    )
+    notebook.page.reload()
+    expect(notebook.editor(0)).to_have_text("whole = 1")
+    expect(notebook.messages).to_have_count(0)
+    assert titles(notebook) == ["whole", "left behind"]
+    open_kept(notebook, "left behind")
+    expect(notebook.editor(0)).to_have_text("left = 2")
+
+
 # A file that stands for one on disk: the browser's own, without the dialog that chooses it.
 _PICKER = """
 globalThis.onDisk = async () => {

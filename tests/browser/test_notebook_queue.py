@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from harness.notebook import NotebookPage
 from playwright.sync_api import expect
@@ -73,6 +75,18 @@ def test_an_interrupt_ends_a_loop_that_gives_the_gpu_work(
     done, left = notebook.run("print(done, left)").inner_text().split()
     assert 0 < int(done) < PRODUCTS // 2
     assert int(left) < MOST_LEFT, "what the GPU was given and has not done"
+
+
+def test_tuning_tells_in_the_cell_how_far_it_is(notebook: NotebookPage) -> None:
+    index = notebook.start("import browsergpu as bg\nbg.tune(bg.init())")
+    # All of it takes minutes on a GPU in software.
+    bar = notebook.output(index).locator(".stderr pre").first
+    expect(bar).to_have_text(re.compile(r"^tune: \d+ of \d+  \w+"))
+    notebook.wait_state("busy")
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+    expect(notebook.output(index)).to_contain_text("KeyboardInterrupt")
+    expect(notebook.run("float(bg.ones(99).sum())")).to_have_text("99.0")
 
 
 BROKEN = """

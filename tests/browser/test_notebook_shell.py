@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import zipfile
 
 import pytest
@@ -164,6 +165,26 @@ def test_tqdm_draws_one_bar(notebook: NotebookPage) -> None:
     expect(output).to_contain_text("100%|██████████| 4/4")
     assert output.inner_text().count("|") == 2
     expect(output).not_to_contain_text("Warning")
+
+
+def test_a_bar_of_tqdm_moves_while_it_runs(notebook: NotebookPage) -> None:
+    index = notebook.start(
+        "import time\nfrom tqdm.auto import tqdm\nfor i in tqdm(range(100_000)): time.sleep(0.01)"
+    )
+    output = notebook.output(index)
+    bar = re.compile(r"\| (\d+)/100000 \[")
+    expect(output).to_contain_text(bar)
+    first = bar.search(output.inner_text())
+    assert first
+    notebook.page.wait_for_function(
+        "([place, before]) => { const text = document.querySelectorAll('.cell-outputs')[place]"
+        ".textContent; return Number(/\\| (\\d+)\\/100000/.exec(text)[1]) > before; }",
+        arg=[index, int(first[1])],
+    )
+    expect(notebook.cell(index)).to_have_attribute("data-state", "running")
+    assert output.inner_text().count("|") == 2, "one bar"
+    notebook.press("Interrupt")
+    notebook.wait_idle()
 
 
 # -- packages ------------------------------------------------------------------------------------

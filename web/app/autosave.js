@@ -1,6 +1,8 @@
 /** Saves the notebook shortly after each change, and at once when the page is left. */
 
 const DELAY_MS = 400;
+/** What changes without a pause, as a cell that prints, is saved so often. */
+const LONGEST_MS = 5000;
 
 export class Autosave {
   #snapshot;
@@ -9,6 +11,8 @@ export class Autosave {
   #report;
   /** @type {number | undefined} */
   #timer;
+  /** When what is not saved yet is to be saved at the latest. */
+  #deadline = 0;
   #saving = Promise.resolve();
 
   /**
@@ -29,8 +33,11 @@ export class Autosave {
   /** Something has changed. */
   touch() {
     this.#report("saving");
+    const now = performance.now();
+    if (this.#timer === undefined) this.#deadline = now + LONGEST_MS;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.flush(), DELAY_MS);
+    const delay = Math.min(DELAY_MS, this.#deadline - now);
+    this.#timer = setTimeout(() => this.flush(), delay);
   }
 
   /** Save what has changed as it is now; resolves, also after a failure, when it is through. */

@@ -7,6 +7,13 @@ const HEADING = /^#{1,6}\s+/;
 
 const many = (cells) => (cells.length === 1 ? "Cell" : `${cells.length} cells`);
 
+/** Have a cell begin with other text; false where it does not begin with the old one. */
+function replaceStart(cell, old, insert) {
+  if (!cell.source.startsWith(old)) return false;
+  cell.view.dispatch({ changes: { from: 0, to: old.length, insert } });
+  if (cell.isRendered) cell.render();
+}
+
 export class CellCommands {
   #notebook;
   #selection;
@@ -16,6 +23,30 @@ export class CellCommands {
   constructor(notebook, selection) {
     this.#notebook = notebook;
     this.#selection = selection;
+  }
+
+  run() {
+    this.#notebook.runAll(this.#selection.cells);
+  }
+
+  runAndMove() {
+    this.#notebook.runAndMove(this.#selection.cells);
+  }
+
+  runAndInsert() {
+    this.#notebook.runAndInsert(this.#selection.cells);
+  }
+
+  /** Run all cells above what is selected. */
+  runAbove() {
+    const { cells } = this.#notebook;
+    this.#notebook.runAll(cells.slice(0, cells.indexOf(this.#selection.cells[0])));
+  }
+
+  /** Run what is selected, and all cells below. */
+  runBelow() {
+    const { cells } = this.#notebook;
+    this.#notebook.runAll(cells.slice(cells.indexOf(this.#selection.cells[0])));
   }
 
   copy() {
@@ -94,16 +125,21 @@ export class CellCommands {
   }
 
   convert(type) {
-    for (const cell of this.#selection.cells) this.#notebook.convert(cell, type);
+    this.#notebook.history.together(() => {
+      for (const cell of this.#selection.cells) this.#notebook.convert(cell, type);
+    });
   }
 
   /** Make the current cell a text cell that is a heading of that level. */
   heading(level) {
-    const { current } = this.#notebook;
-    this.#notebook.convert(current, "markdown");
-    const length = HEADING.exec(current.source)?.[0].length ?? 0;
+    const { current, history } = this.#notebook;
     const insert = `${"#".repeat(level)} `;
-    current.view.dispatch({ changes: { from: 0, to: length, insert } });
+    history.together(() => {
+      this.#notebook.convert(current, "markdown");
+      const old = HEADING.exec(current.source)?.[0] ?? "";
+      replaceStart(current, old, insert);
+      history.record(() => replaceStart(current, insert, old));
+    });
     if (current.isEmpty || current.source === insert) current.edit("end");
     else this.#notebook.run(current);
   }

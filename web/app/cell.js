@@ -101,14 +101,24 @@ export class Cell {
     });
   }
 
-  /** Turn a code cell into text or back; the source stays. */
+  /**
+   * Turn a code cell into text or back; the source stays. Gives a function that takes it back, or
+   * returns false where the cell was run since.
+   */
   convert(type) {
-    if (type === this.type) return;
+    const { type: before, isRendered } = this;
+    const bringBack = this.clearOutputs();
+    this.#become(type);
+    return () => {
+      if (!bringBack()) return false;
+      this.#become(before);
+      if (isRendered) this.render();
+      return true;
+    };
+  }
+
+  #become(type) {
     this.#doc = this.source;
-    this.#area.clear();
-    this.executionCount = null;
-    this.#refs.timing.hidden = true;
-    this.#showCount();
     this.#showEditor(true);
     this.#setType(type);
   }
@@ -117,6 +127,10 @@ export class Cell {
     this.#refs.editor.hidden = !visible;
     this.#refs.rendered.hidden = visible;
     this.root.classList.toggle("rendered", !visible);
+  }
+
+  get isRendered() {
+    return this.root.classList.contains("rendered");
   }
 
   /** Show a text cell as it reads. */
@@ -145,11 +159,27 @@ export class Cell {
     this.root.scrollIntoView({ block: "nearest" });
   }
 
+  /** Whether there is anything that clearOutputs takes away. */
+  get wasRun() {
+    return this.executionCount !== null || !this.#area.isEmpty;
+  }
+
+  /** Gives a function that brings the outputs back, or returns false where the cell was run since. */
   clearOutputs() {
-    this.#area.clear();
+    const { executionCount } = this;
+    const { timing } = this.#refs;
+    const { hidden } = timing;
+    const bringBack = this.#area.setAside();
     this.executionCount = null;
-    this.#refs.timing.hidden = true;
+    timing.hidden = true;
     this.#showCount();
+    return () => {
+      if (!bringBack()) return false;
+      this.executionCount = executionCount;
+      timing.hidden &&= hidden;
+      this.#showCount();
+      return true;
+    };
   }
 
   /** idle, queued, running or failed. */

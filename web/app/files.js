@@ -32,6 +32,8 @@ export class KernelFiles {
   /** @type {Map<string, Blob>} what the person brought, until it is kept: a fresh kernel gets it */
   #brought = new Map();
   #waiting = new Set();
+  /** @type {Map<string, Blob>} what was there of the same names, until the person is told */
+  #replaced = new Map();
   #files = [];
   #told = new Set();
 
@@ -77,10 +79,11 @@ export class KernelFiles {
     if (!blob) return;
     this.#wait(path);
     try {
-      const whole = await this.#kernel.writeFile(path, await blob.arrayBuffer());
+      const written = await this.#kernel.writeFile(path, await blob.arrayBuffer());
       // A restart came in between; the fresh kernel gets the file when it is ready.
-      if (whole === null) return;
-      announce(`${path} is now at ${whole}`);
+      if (written === null) return;
+      announce(`${path} is now at ${written.whole}`);
+      if (written.before) this.#replaced.set(path, new Blob([written.before]));
     } catch (error) {
       this.#brought.delete(path);
       showMessage(`${path} could not be handed to Python: ${error.message}`, { kind: "error" });
@@ -88,6 +91,18 @@ export class KernelFiles {
     this.#waiting.delete(path);
     this.#forgetKept();
     this.#show();
+    if (this.#waiting.size === 0) this.#tellReplaced();
+  }
+
+  /** Files that came together are told of together. */
+  #tellReplaced() {
+    const before = [...this.#replaced];
+    this.#replaced.clear();
+    if (before.length === 0) return;
+    const what = before.length === 1
+      ? `The file ${before[0][0]} was replaced.` : `${before.length} files were replaced.`;
+    const undo = () => before.forEach(([path, blob]) => this.#bring(path, blob));
+    showMessage(what, { action: { label: "Undo", run: undo } });
   }
 
   /** What the kernel says that lies in its folder. */

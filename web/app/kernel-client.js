@@ -65,6 +65,8 @@ export class KernelClient extends EventTarget {
    */
   ready = null;
   info = null;
+  /** Whether this kernel was given code, whose variables a restart loses. */
+  hasRun = false;
 
   start() {
     const ready = Promise.withResolvers();
@@ -159,7 +161,10 @@ export class KernelClient extends EventTarget {
     return this.#ask({ type: "status" });
   }
 
-  /** Put bytes into the kernel's home folder; resolves to the path. */
+  /**
+   * Put bytes into the kernel's home folder; resolves to the `whole` path and the bytes of the file
+   * that was there `before`, or null.
+   */
   writeFile(name, bytes) {
     return this.#call({ type: "file", name, bytes });
   }
@@ -209,7 +214,6 @@ export class KernelClient extends EventTarget {
     if (type === "boot") this.#emit("boot", message);
     else if (type === "ready") this.#becomeReady(message, ready);
     else if (type === "answer") this.#answer(id, message.value);
-    else if (type === "file") this.#answer(id, message.path);
     else if (type === "done") this.#finish(message);
     else if (type === "failed") this.#fail(message, ready);
     else if (type === "outline") this.#emit("outline", message.value);
@@ -262,6 +266,7 @@ export class KernelClient extends EventTarget {
     const request = this.#queue.shift();
     if (!request) return;
     this.#current = request;
+    this.hasRun = true;
     this.#setState("busy");
     const { id, name, code } = request;
     this.#send({ type: "run", id, name: name(), code });
@@ -307,6 +312,7 @@ export class KernelClient extends EventTarget {
     for (const { resolve } of this.#answers.values()) resolve(null);
     this.#answers.clear();
     this.#asked = false;
+    this.hasRun = false;
     for (const request of waiting) request.reject(new Error(reason));
   }
 

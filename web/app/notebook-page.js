@@ -9,9 +9,11 @@ import { showGallery } from "./gallery.js";
 import { KeptList } from "./kept-list.js";
 import { KernelClient } from "./kernel-client.js";
 import { machineApi } from "./machine.js";
+import { menuOf } from "./menu.js";
 import { showMessage } from "./messages.js";
 import { Notebook } from "./notebook.js";
 import { pictureIn } from "./picture.js";
+import { Restarting } from "./restarting.js";
 import { explainEnd } from "./server.js";
 import { Selection } from "./selection.js";
 import { Shelf } from "./shelf.js";
@@ -72,11 +74,22 @@ export function openNotebookPage(app) {
     kernel.restart();
     showMessage("A fresh kernel starts; variables are gone, the notebook and files stay.");
   };
+  const restarting = new Restarting(kernel, {
+    dialog: found["restart-dialog"], confirm: found["restart-confirm"],
+  });
+  const selection = new Selection(notebook, found.cells);
+  const cells = new CellCommands(notebook, selection);
   const actions = {
-    run: () => void notebook.runAndMove(notebook.current),
-    "run-all": () => void notebook.runAll(),
+    run: () => cells.runAndMove(),
+    "run-all": () => notebook.runAll(),
+    "run-above": () => cells.runAbove(),
+    "run-below": () => cells.runBelow(),
     interrupt: () => kernel.interrupt(),
-    restart,
+    restart: () => restarting.ask("Restart", restart),
+    "restart-and-run-all": () => restarting.ask("Restart and run all", () => {
+      restart();
+      void notebook.runAllAnew();
+    }),
     "add-code": () => notebook.insertAfter(notebook.current).edit(),
     "add-markdown": () => notebook.insertAfter(notebook.current, { type: "markdown" }).edit(),
     "append-code": () => notebook.append({ type: "code" }).edit(),
@@ -104,8 +117,7 @@ export function openNotebookPage(app) {
   onPick(found["notebook-picker"], ([file]) => void documents.open(file));
   onPick(found["file-picker"], (chosen) => take(chosen.map((file) => ({ file }))));
   acceptDrops(found["drop-veil"], take);
-  const selection = new Selection(notebook, found.cells);
-  const cells = new CellCommands(notebook, selection);
+  menuOf(found["more-button"], found["more-menu"]);
   notebook.addEventListener("split", (event) =>
     cells.split(/** @type {CustomEvent} */ (event).detail));
   commandKeys(found.cells, notebook, { ...actions, cells, selection });
@@ -118,6 +130,10 @@ export function openNotebookPage(app) {
       event.preventDefault();
       void documents.save();
     }
+  });
+  addEventListener("beforeunload", (event) => {
+    // The notebook is kept; what runs and its variables are not.
+    if (kernel.busyOrQueued) event.preventDefault();
   });
 
   reactToKernel(kernel, page.querySelector('[data-action="interrupt"]'), restart);

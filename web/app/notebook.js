@@ -86,11 +86,8 @@ export class Notebook extends EventTarget {
     return {
       changed: () => this.#changed(),
       run: () => void this.run(cell),
-      runAndMove: () => void this.runAndMove(cell),
-      runAndInsert: () => {
-        void this.run(cell);
-        this.insertAfter(cell).edit();
-      },
+      runAndMove: () => this.runAndMove([cell]),
+      runAndInsert: () => this.runAndInsert([cell]),
       leave: () => {
         if (cell.type === "markdown" && !cell.isEmpty) cell.render();
         cell.focus();
@@ -240,14 +237,33 @@ export class Notebook extends EventTarget {
   }
 
   convert(cell, type) {
-    cell.convert(type);
-    this.#renumber();
-    this.#changed();
+    if (cell.type === type) return;
+    const undo = cell.convert(type);
+    const tell = () => {
+      this.#renumber();
+      this.#changed();
+    };
+    this.history.record(() => {
+      if (!undo()) return false;
+      tell();
+    });
+    tell();
   }
 
   clearOutputs() {
-    for (const cell of this.#cells) if (cell.type === "code") cell.clearOutputs();
+    const cells = this.#cells.filter((cell) => cell.type === "code" && cell.wasRun);
+    if (cells.length === 0) return;
+    const undos = cells.map((cell) => cell.clearOutputs());
+    const sheet = this.#sheet;
+    const undo = () => {
+      if (sheet !== this.#sheet) return false;
+      const outcomes = undos.map((one) => one());
+      this.#changed();
+      return outcomes.includes(true);
+    };
+    this.history.record(undo);
     this.#changed();
+    showMessage("Outputs cleared.", { action: { label: "Undo", run: undo } });
   }
 
   /** Run a cell; resolves to whether it succeeded. A text cell is shown as it reads. */
@@ -306,19 +322,31 @@ export class Notebook extends EventTarget {
     }
   }
 
-  /** Run a cell and go to the next one, which is made where there is none. */
-  runAndMove(cell) {
-    const running = this.run(cell);
-    const next = this.#neighbour(cell, +1);
+  /** Run cells and go to the one after them, which is made where there is none. */
+  runAndMove(cells) {
+    this.runAll(cells);
+    const next = this.#neighbour(cells.at(-1), +1);
     if (next) {
       if (next.type === "markdown" && !next.isEmpty) next.focus();
       else next.edit("end");
     } else this.append({ type: "code" }).edit();
-    return running;
   }
 
-  /** Run every cell from the top; stops at the first that fails. */
-  runAll() {
-    return Promise.all(this.#cells.map((cell) => this.run(cell)));
+  /** Run cells and add one after them. */
+  runAndInsert(cells) {
+    this.runAll(cells);
+    this.insertAfter(cells.at(-1)).edit();
+  }
+
+  /** Run cells, from the top every one; stops at the first that fails. */
+  runAll(cells = this.#cells) {
+    for (const cell of cells) void this.run(cell);
+  }
+
+  /** Run every cell in a kernel that was just restarted. */
+  async runAllAnew() {
+    // What the restart has ended is told in its cells first.
+    await this.#sheet.settled();
+    this.runAll();
   }
 }

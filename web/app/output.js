@@ -1,6 +1,7 @@
 /** What a cell printed, showed and raised, on the page and in nbformat's form. */
 import { element } from "./dom.js";
 import { rememberDisplay, updateDisplays } from "./display-ids.js";
+import { followEnd, followEndFrom } from "./follow-end.js";
 import { htmlBox, latexBox, markdownBox } from "./markdown.js";
 import { Picture, setShownWidth } from "./picture.js";
 import { isForTerminals, terminalText } from "./stream-text.js";
@@ -78,8 +79,34 @@ export class OutputArea {
     this.#tail = [];
     this.#outputs = [];
     this.#stream = null;
-    this.#pictures.clear();
+    this.#pictures = new Map();
     this.#root.replaceChildren();
+  }
+
+  get isEmpty() {
+    return this.#outputs.length === 0;
+  }
+
+  /**
+   * Clear, so that it can be taken back: gives a function that brings all back, before what came
+   * since, or returns false where that was cleared.
+   */
+  setAside() {
+    const nodes = [...this.#root.childNodes];
+    const [outputs, tail, stream, pictures] = [
+      this.#outputs, this.#tail, this.#stream, this.#pictures,
+    ];
+    this.clear();
+    const since = this.#outputs;
+    return () => {
+      if (this.#outputs !== since) return false;
+      if (since.length === 0) {
+        [this.#outputs, this.#tail, this.#stream] = [outputs, tail, stream];
+      } else this.#outputs = [...outputs, ...since];
+      this.#pictures = new Map([...pictures, ...this.#pictures]);
+      this.#root.prepend(...nodes);
+      return true;
+    };
   }
 
   /** The outputs in nbformat's form. */
@@ -100,13 +127,12 @@ export class OutputArea {
   stream(name, text) {
     if (this.#clearsNext) this.clear();
     const last = this.#outputs.at(-1);
-    if (!this.#stream || last.name !== name) {
-      this.#add({ output_type: "stream", name, text });
-      return;
-    }
-    last.text += text;
-    if (isForTerminals(last.text)) this.#stream.data = terminalText(last.text);
-    else this.#stream.appendData(text);
+    if (this.#stream && last.name === name) {
+      last.text += text;
+      if (isForTerminals(last.text)) this.#stream.data = terminalText(last.text);
+      else this.#stream.appendData(text);
+    } else this.#add({ output_type: "stream", name, text });
+    followEnd(this.#root.lastElementChild?.querySelector("pre"));
   }
 
   display(data, metadata, displayId = null) {
@@ -134,12 +160,18 @@ export class OutputArea {
       const text = `\n[${leftOut.toLocaleString("en")} characters are left out here]\n`;
       tail.unshift({ output_type: "stream", name: "stderr", text });
     }
+    const lastOf = (some) =>
+      this.#root.children[index + some.length - 1]?.querySelector("pre") ?? null;
+    const before = first ? lastOf(this.#tail) : null;
+    const top = before?.scrollTop ?? 0;
     this.#tail.forEach(() => this.#root.children[index].remove());
     const next = this.#root.children[index] ?? null;
     for (const output of tail) this.#root.insertBefore(this.#render(output), next);
     this.#outputs.splice(index, this.#tail.length, ...tail);
     this.#tail = tail;
     this.#stream = null;
+    if (before) followEndFrom(lastOf(tail), before, top);
+    else followEnd(lastOf(tail));
   }
 
   /** Show a picture that was drawn on a canvas, in place of what was drawn on it before. */

@@ -26,14 +26,13 @@ export function commandKeys(root, notebook, { cells, selection, interrupt, resta
     if (!event.target.matches(".cell")) return;
     const cell = notebook.current;
     const { key } = event;
+    if (key !== previous.key) previous = { key: "", time: 0 };
     const modified = event.ctrlKey || event.metaKey || event.altKey;
     const actions = {
       Enter: () => {
-        if (event.shiftKey) void notebook.runAndMove(cell);
-        else if (event.altKey) {
-          void notebook.run(cell);
-          notebook.insertAfter(cell).edit();
-        } else if (event.ctrlKey || event.metaKey) void notebook.run(cell);
+        if (event.shiftKey) cells.runAndMove();
+        else if (event.altKey) cells.runAndInsert();
+        else if (event.ctrlKey || event.metaKey) cells.run();
         else cell.edit();
       },
       ArrowUp: () => go(-1, event),

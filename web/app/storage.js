@@ -184,10 +184,22 @@ export class NotebookStorage {
     for (const key of keys) {
       const left = localStorage.getItem(key);
       if (left === null) continue; // another tab was faster
-      await this.#adopt(JSON.parse(left));
-      localStorage.removeItem(key);
+      try {
+        await this.#adopt(recordOf(left));
+        localStorage.removeItem(key);
+      } catch (error) {
+        // One that cannot be read must not keep the others from being found.
+        console.warn(`${key} stays in local storage: ${error.message}`);
+      }
     }
   }
+}
+
+/** @returns {NotebookRecord} what `putAtOnce` stored as this text */
+function recordOf(text) {
+  const record = JSON.parse(text);
+  if (typeof record?.notebook !== "string") throw new TypeError("it is no notebook's record");
+  return record;
 }
 
 /** Delete a record of a database, where it is still what was read. */

@@ -76,13 +76,15 @@ export class HomeFolder {
     this.#kept = this.#look();
   }
 
-  /** Put a file there; gives its whole path. */
+  /** Put a file there; gives its `whole` path and the bytes of the file `before`, or null. */
   async write(path, bytes) {
     const whole = `${this.#home}/${path}`;
     this.#fs.mkdirTree(whole.slice(0, whole.lastIndexOf("/")));
+    const { exists, object } = this.#fs.analyzePath(whole);
+    const before = exists && this.#fs.isFile(object.mode) ? this.read(path) : null;
     this.#fs.writeFile(whole, bytes);
     await this.keep();
-    return whole;
+    return { whole, before };
   }
 
   read(path) {

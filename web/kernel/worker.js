@@ -157,7 +157,7 @@ const handlers = {
   run,
   input: ({ text }) => answers.take(text),
   file: async ({ id, name, bytes }) =>
-    post({ type: "file", id, path: await home.write(name, new Uint8Array(bytes)) }),
+    post({ type: "answer", id, value: await home.write(name, new Uint8Array(bytes)) }),
   read: ({ id, path }) => post({ type: "answer", id, value: home.read(path) }),
   delete: async ({ id, path }) => post({ type: "answer", id, value: await home.delete(path) }),
   interrupt: ({ id }) => {

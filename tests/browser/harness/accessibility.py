@@ -14,7 +14,7 @@ AXE = REPOSITORY / ".cache" / "javascript" / "node_modules" / "axe-core" / "axe.
 
 #: How a page can look; it is left with the last of each. A narrow one has icons for words.
 SCHEMES = ("dark", "light")
-WIDTHS = (390, 1400)
+WIDTHS = (390, 1024, 1400)
 
 # What fades in is waited for; what pulses without end is not.
 _RUN = """async () => {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, Playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright
 
 from .patience import PATIENCE_MS
 
@@ -42,11 +43,21 @@ def executable() -> Path:
 
 def launch(playwright: Playwright, *flags: str) -> Browser:
     """Start Chromium, headless, with WebGPU on; `flags` are added to the usual ones."""
+    return playwright.chromium.launch(**_options(*flags))
+
+
+def launch_profile(playwright: Playwright, folder: Path) -> BrowserContext:
+    """Start Chromium with the profile in a folder, which is made there if it is empty; closing the
+    context ends the browser."""
+    return playwright.chromium.launch_persistent_context(folder, **_options())
+
+
+def _options(*flags: str) -> dict[str, Any]:
     # Chromium refuses to run its sandbox as root.
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    return playwright.chromium.launch(
-        executable_path=executable(),
-        args=[*_FLAGS, *sandbox, *flags],
-        chromium_sandbox=False,
-        timeout=PATIENCE_MS,
-    )
+    return {
+        "executable_path": executable(),
+        "args": [*_FLAGS, *sandbox, *flags],
+        "chromium_sandbox": False,
+        "timeout": PATIENCE_MS,
+    }

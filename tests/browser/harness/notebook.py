@@ -93,6 +93,22 @@ class NotebookPage:
         """Click a button of the page's bars by its name."""
         self.page.locator("header").get_by_role("button", name=name, exact=True).click()
 
+    def choose(self, name: str) -> None:
+        """Click an entry of the menu More."""
+        self.press("More")
+        self.page.get_by_role("menuitem", name=name, exact=True).click()
+
+    @property
+    def restart_question(self) -> Locator:
+        """The dialog that asks whether variables may be lost."""
+        return self.page.get_by_role("dialog", name="Restart the kernel?")
+
+    def restart(self) -> None:
+        """Restart, and say yes where the page asks."""
+        self.press("Restart")
+        if self.restart_question.is_visible():
+            self.restart_question.get_by_role("button", name="Restart", exact=True).click()
+
     def new(self) -> None:
         """An empty notebook."""
         self.press("New")

@@ -1,0 +1,83 @@
+"""How long the notebook takes to start, in a headless Chromium on this machine.
+
+    python3 bench/boot.py --times 5
+
+Seconds from the navigation to "Ready" and to the first result of a sum on the GPU, which imports
+browsergpu and opens the GPU; medians of so many visits. Each begins with an empty profile of the
+browser ("cold"); once the browser has kept what a first boot leaves it, it is ended and started
+again with the same profile ("warm"). The site is on this machine: no network is in between.
+
+Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "browser")]
+
+from harness import chromium  # noqa: E402
+from playwright.sync_api import Playwright, sync_playwright  # noqa: E402
+
+from devsite import make_server, prepare, server_url  # noqa: E402
+
+TIMEOUT_MS = 600_000
+
+# The page's clock begins with the navigation.
+BOOT = """async (code) => {
+  while (!globalThis.browsergpu) await new Promise((next) => setTimeout(next, 5));
+  await browsergpu.ready;
+  const ready = performance.now();
+  const sum = await browsergpu.run(code);
+  return { ready, result: performance.now(), sum };
+}"""
+SUM = "import browsergpu as bg\nfloat(bg.ones((1000, 1000)).sum())"
+# What web/kernel/kept.js writes some seconds after a first boot.
+KEPT = """async () => {
+  for (const name of ["browsergpu-python", "browsergpu-bytecode"]) {
+    if ((await (await caches.open(name)).keys()).length === 0) return false;
+  }
+  return true;
+}"""
+
+
+def boot(playwright: Playwright, profile: Path, url: str) -> tuple[float, float]:
+    """Seconds to "Ready" and to the first result; ends when the browser has kept all."""
+    with chromium.launch_profile(playwright, profile) as context:
+        page = context.pages[0]
+        page.set_default_timeout(TIMEOUT_MS)
+        page.goto(url, wait_until="commit")
+        told = page.evaluate(BOOT, SUM)
+        assert told["sum"] == "1000000.0", told
+        while not page.evaluate(KEPT):
+            page.wait_for_timeout(500)
+    return told["ready"] / 1000, told["result"] / 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--times", type=int, default=5, help="how many visits of each kind")
+    times = parser.parse_args().times
+    server = make_server(prepare().roots)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    measured: dict[str, list[tuple[float, float]]] = {"cold": [], "warm": []}
+    with server, sync_playwright() as playwright:
+        for _ in range(times):
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+                for rows in measured.values():  # the cold visit leaves a warm profile
+                    rows.append(boot(playwright, Path(profile), server_url(server)))
+        server.shutdown()
+    print(f"{'medians of ' + str(times):<16}{'Ready':>10}{'first sum':>12}")
+    for kind, rows in measured.items():
+        ready, result = (statistics.median(column) for column in zip(*rows, strict=True))
+        print(f"{kind:<16}{ready:>8.2f} s{result:>10.2f} s")
+
+
+if __name__ == "__main__":
+    main()
