@@ -45,6 +45,8 @@ OUTPUTS = {
     "a text": "import sys\nprint('told', 1, None)\nprint('warned', file=sys.stderr)",
     "a long text": "print('0123456789 ' * 2000)",
     "a result": "# a comment\nclass Kind:\n    def method(self): return 'text', 2.5\n{'k': [Kind]}",
+    "an active output": "from IPython.display import HTML\nHTML('<script>1</script>shown')",
+    "JavaScript": "from IPython.display import Javascript\nJavascript('1')",
     "a traceback": "import json\njson.loads('{')",
     "a wide table": f"from IPython.display import HTML\n{WIDE}",
     "a picture": "from PIL import Image\nImage.new('RGB', (32, 32), 'red')",

@@ -68,7 +68,8 @@ def test_rich_representations(notebook: NotebookPage) -> None:
         "display(Table(), Broken())\n"
         "Drawing()"
     )
-    expect(output.locator("td")).to_have_text("cell")
+    # What has a script acts in a frame, and on nothing else.
+    expect(output.frame_locator("iframe").locator("td")).to_have_text("cell")
     # As in Jupyter, who wrote the class is told of its error.
     expect(output.locator(".display_data pre")).to_have_text("plain")
     expect(output.locator(".stderr")).to_contain_text("ValueError")

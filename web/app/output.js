@@ -1,19 +1,28 @@
 /** What a cell printed, showed and raised, on the page and in nbformat's form. */
 import { element } from "./dom.js";
 import { rememberDisplay, updateDisplays } from "./display-ids.js";
-import { htmlBox, latexBox, markdownBox } from "./markdown.js";
+import { htmlOutput } from "./html-output.js";
+import { latexBox, markdownBox } from "./markdown.js";
 import { Picture, setShownWidth } from "./picture.js";
 import { isForTerminals, terminalText } from "./stream-text.js";
+import { Trust } from "./trust.js";
 import { WIDGET, widgets } from "./widgets.js";
 
-/** @type {[mime: string, render: (data: string, alt: string, metadata: any) => HTMLElement][]} */
+/** @typedef {{own: boolean, trust: Trust}} Whose see html-output.js */
+/**
+ * @type {[
+ *   mime: string, render: (data: string, alt: string, metadata: any, whose: Whose) => HTMLElement,
+ * ][]}
+ */
 const RENDERERS = [
-  ["text/html", htmlBox],
+  ["text/html", (html, _alt, _metadata, whose) => htmlOutput(html, whose)],
   ["image/svg+xml", (svg, alt) => image(svgUrl(svg), alt)],
   ["image/png", (data, alt, metadata) => image(`data:image/png;base64,${data}`, alt, metadata)],
   ["image/jpeg", (data, alt) => image(`data:image/jpeg;base64,${data}`, alt)],
   ["text/markdown", (source) => markdownBox(source)],
   ["text/latex", latexBox],
+  ["application/javascript", () => element("p", { className: "inert-note" },
+    "This output is JavaScript for the page around it, which is not run here.")],
   ["text/plain", (text) => preformatted("output-text", text)],
 ];
 
@@ -37,11 +46,11 @@ function preformatted(className, text) {
   return box;
 }
 
-function renderData(data, metadata = {}) {
+function renderData(data, metadata, whose) {
   const found = RENDERERS.find(([mime]) => mime in data);
   if (!found) return preformatted("output-text", `[${Object.keys(data).join(", ")}]`);
   const [mime, render] = found;
-  return render(data[mime], data["text/plain"], metadata[mime] ?? {});
+  return render(data[mime], data["text/plain"], metadata?.[mime] ?? {}, whose);
 }
 
 export class OutputArea {
@@ -56,9 +65,18 @@ export class OutputArea {
   #tail = [];
   /** @type {Map<string, Picture>} what the run drew, by the names of its canvases */
   #pictures = new Map();
+  #trust;
+  /** Whether the outputs were made in this session. */
+  #own = true;
 
-  constructor(root) {
+  /** `trust` is that in the notebook whose outputs these are. */
+  constructor(root, trust = new Trust()) {
     this.#root = root;
+    this.#trust = trust;
+  }
+
+  get isOwn() {
+    return this.#own;
   }
 
   /** Take a message of the kernel (outputs.py); `executionCount` is the cell's. */
@@ -75,6 +93,7 @@ export class OutputArea {
 
   clear() {
     this.#clearsNext = false;
+    this.#own = true;
     this.#tail = [];
     this.#outputs = [];
     this.#stream = null;
@@ -91,9 +110,10 @@ export class OutputArea {
     });
   }
 
-  /** Show outputs of a notebook file. */
-  load(outputs) {
+  /** Show outputs in nbformat's form, of a file unless they are `own`: made in this session. */
+  load(outputs, { own = false } = {}) {
     this.clear();
+    this.#own = own;
     for (const output of outputs) this.#add(output);
   }
 
@@ -190,7 +210,7 @@ export class OutputArea {
     } else {
       const tree = output.data[WIDGET];
       box.append(tree ? widgets.show(tree, this, (root) => new OutputArea(root))
-        : renderData(output.data, output.metadata));
+        : renderData(output.data, output.metadata, { own: this.#own, trust: this.#trust }));
     }
     return box;
   }
