@@ -39,12 +39,20 @@ VBox([
     ipywidgets.HTML("<b>shown</b>"),
 ])"""
 
+# Each colour on each ground, on both streams' own.
+COLOURS = """for name in ("stdout", "stderr"):
+    for bold in (0, 1):
+        for ink in (39, *range(30, 38), *range(90, 98)):
+            line = "".join(f"\\x1b[{bold};{ink};{ground}mtext" for ground in (49, *range(40, 48)))
+            print(line, file=getattr(sys, name))"""
+
 WIDE = "HTML('<table><tr>' + '<th>a column</th>' * 40 + '<tr>' + '<td>1</td>' * 40 + '</table>')"
 
 OUTPUTS = {
     "a text": "import sys\nprint('told', 1, None)\nprint('warned', file=sys.stderr)",
     "a long text": "print('0123456789 ' * 2000)",
     "a result": "# a comment\nclass Kind:\n    def method(self): return 'text', 2.5\n{'k': [Kind]}",
+    "colours": COLOURS,
     "an active output": "from IPython.display import HTML\nHTML('<script>1</script>shown')",
     "JavaScript": "from IPython.display import Javascript\nJavascript('1')",
     "a traceback": "import json\njson.loads('{')",

@@ -4,7 +4,7 @@ import { rememberDisplay, updateDisplays } from "./display-ids.js";
 import { htmlOutput } from "./html-output.js";
 import { latexBox, markdownBox } from "./markdown.js";
 import { Picture, setShownWidth } from "./picture.js";
-import { isForTerminals, terminalText } from "./stream-text.js";
+import { isForTerminals, terminalNodes } from "./stream-text.js";
 import { Trust } from "./trust.js";
 import { WIDGET, widgets } from "./widgets.js";
 
@@ -40,7 +40,7 @@ function svgUrl(svg) {
 }
 
 function preformatted(className, text) {
-  const box = element("pre", { className }, text);
+  const box = element("pre", { className }, ...terminalNodes(text));
   // Long lines scroll: the box must be reachable with the keyboard.
   box.tabIndex = 0;
   return box;
@@ -57,7 +57,7 @@ export class OutputArea {
   #root;
   /** @type {any[]} */
   #outputs = [];
-  /** @type {Text | null} of the last output, where it is a stream */
+  /** @type {HTMLElement | null} the box of the last output, where it is a stream */
   #stream = null;
   /** Whether the next output takes the place of all that is there. */
   #clearsNext = false;
@@ -125,8 +125,8 @@ export class OutputArea {
       return;
     }
     last.text += text;
-    if (isForTerminals(last.text)) this.#stream.data = terminalText(last.text);
-    else this.#stream.appendData(text);
+    if (isForTerminals(last.text)) this.#stream.replaceChildren(...terminalNodes(last.text));
+    else /** @type {Text} */ (this.#stream.firstChild).appendData(text);
   }
 
   display(data, metadata, displayId = null) {
@@ -180,10 +180,10 @@ export class OutputArea {
     this.#add({ output_type: "execute_result", execution_count: executionCount, data, metadata });
   }
 
-  error({ name, message, traceback, full }) {
+  error({ name, message, traceback, full, shortened }) {
     const lines = traceback.replace(/\n$/, "").split("\n");
     this.#add({ output_type: "error", ename: name, evalue: message, traceback: lines });
-    if (full !== traceback) {
+    if (shortened) {
       this.#root.lastElementChild?.append(element("details", { className: "output-full" },
         element("summary", {}, "Show the libraries' frames too"),
         preformatted("output-traceback", full)));
@@ -201,12 +201,10 @@ export class OutputArea {
     const box = element("div", { className: `output ${output.output_type}` });
     if (output.output_type === "stream") {
       box.classList.add(output.name);
-      this.#stream = document.createTextNode(terminalText(output.text));
-      const shown = preformatted("output-text", "");
-      shown.append(this.#stream);
-      box.append(shown);
+      this.#stream = preformatted("output-text", output.text);
+      box.append(this.#stream);
     } else if (output.output_type === "error") {
-      box.append(preformatted("output-traceback", terminalText(output.traceback.join("\n"))));
+      box.append(preformatted("output-traceback", output.traceback.join("\n")));
     } else {
       const tree = output.data[WIDGET];
       box.append(tree ? widgets.show(tree, this, (root) => new OutputArea(root))

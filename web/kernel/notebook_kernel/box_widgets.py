@@ -62,7 +62,7 @@ class Output(Widget):
         told = tracebacks.report(error)
         self._deliver(
             type="error", id=shown.run_id, name=told.name, message=told.message,
-            traceback=told.trimmed, full=told.full,
+            traceback=told.shown, full=told.full, shortened=told.shortened,
         )  # fmt: skip
         return True
 
