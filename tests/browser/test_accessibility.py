@@ -37,6 +37,11 @@ VBox([
     ipywidgets.Button(description="Off", disabled=True),
     ipywidgets.IntProgress(value=3, description="done"), ipywidgets.Label("told"),
     ipywidgets.HTML("<b>shown</b>"),
+    ipywidgets.Textarea("lines"), ipywidgets.IntRangeSlider(description="between"),
+    ipywidgets.RadioButtons(options=["one", "two"], description="one of"),
+    ipywidgets.ToggleButtons(options=["one", "two"]), ipywidgets.ToggleButton(value=True),
+    ipywidgets.Play(), ipywidgets.Accordion([ipywidgets.Label("in")], selected_index=0),
+    ipywidgets.Tab([ipywidgets.Label("first"), ipywidgets.Label("second")], titles=["a", "b"]),
 ])"""
 
 # Each colour on each ground, on both streams' own.
