@@ -37,7 +37,19 @@ VBox([
     ipywidgets.Button(description="Off", disabled=True),
     ipywidgets.IntProgress(value=3, description="done"), ipywidgets.Label("told"),
     ipywidgets.HTML("<b>shown</b>"),
+    ipywidgets.Textarea("lines"), ipywidgets.IntRangeSlider(description="between"),
+    ipywidgets.RadioButtons(options=["one", "two"], description="one of"),
+    ipywidgets.ToggleButtons(options=["one", "two"]), ipywidgets.ToggleButton(value=True),
+    ipywidgets.Play(), ipywidgets.Accordion([ipywidgets.Label("in")], selected_index=0),
+    ipywidgets.Tab([ipywidgets.Label("first"), ipywidgets.Label("second")], titles=["a", "b"]),
 ])"""
+
+# Each colour on each ground, on both streams' own.
+COLOURS = """for name in ("stdout", "stderr"):
+    for bold in (0, 1):
+        for ink in (39, *range(30, 38), *range(90, 98)):
+            line = "".join(f"\\x1b[{bold};{ink};{ground}mtext" for ground in (49, *range(40, 48)))
+            print(line, file=getattr(sys, name))"""
 
 WIDE = "HTML('<table><tr>' + '<th>a column</th>' * 40 + '<tr>' + '<td>1</td>' * 40 + '</table>')"
 
@@ -45,6 +57,9 @@ OUTPUTS = {
     "a text": "import sys\nprint('told', 1, None)\nprint('warned', file=sys.stderr)",
     "a long text": "print('0123456789 ' * 2000)",
     "a result": "# a comment\nclass Kind:\n    def method(self): return 'text', 2.5\n{'k': [Kind]}",
+    "colours": COLOURS,
+    "an active output": "from IPython.display import HTML\nHTML('<script>1</script>shown')",
+    "JavaScript": "from IPython.display import Javascript\nJavascript('1')",
     "a traceback": "import json\njson.loads('{')",
     "a wide table": f"from IPython.display import HTML\n{WIDE}",
     "a picture": "from PIL import Image\nImage.new('RGB', (32, 32), 'red')",

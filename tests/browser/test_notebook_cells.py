@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from harness.notebook import NotebookPage
 from playwright.sync_api import Locator, expect
 
@@ -68,7 +70,8 @@ def test_rich_representations(notebook: NotebookPage) -> None:
         "display(Table(), Broken())\n"
         "Drawing()"
     )
-    expect(output.locator("td")).to_have_text("cell")
+    # What has a script acts in a frame, and on nothing else.
+    expect(output.frame_locator("iframe").locator("td")).to_have_text("cell")
     # As in Jupyter, who wrote the class is told of its error.
     expect(output.locator(".display_data pre")).to_have_text("plain")
     expect(output.locator(".stderr")).to_contain_text("ValueError")
@@ -98,6 +101,58 @@ def test_a_traceback_has_the_users_frames_and_lines(notebook: NotebookPage) -> N
     expect(trace).to_contain_text("line 2, in half")
     for machinery in ("pyodide", "notebook_kernel"):
         expect(output).not_to_contain_text(machinery)
+
+
+def test_a_traceback_marks_the_line_that_failed_among_its_neighbours(
+    notebook: NotebookPage,
+) -> None:
+    output = notebook.run("before = 1\ndef half(x):\n    return 1 + x / 0\n\nhalf(before)")
+    trace = output.locator(".output-traceback").first
+    for line in ("      2 def half(x):", "----> 3     return 1 + x / 0", "----> 5 half(before)"):
+        expect(trace).to_contain_text(line)
+    expect(trace.locator(".ansi-underline")).to_have_text("x / 0")
+    expect(trace.locator(".ansi-bold.ansi-ink-1")).to_have_text("ZeroDivisionError")
+    expect(output.locator("summary")).to_have_count(0)  # no library's frames
+    # It is kept as Jupyter keeps it.
+    notebook.wait_kept()
+    with notebook.page.expect_download() as download:
+        notebook.press("Download")
+    saved = json.loads(download.value.path().read_text(encoding="utf-8"))
+    (error,) = saved["cells"][0]["outputs"]
+    assert "\x1b[1;31mZeroDivisionError\x1b[0m: division by zero" in error["traceback"]
+
+
+def test_colours_of_what_is_printed(notebook: NotebookPage) -> None:
+    output = notebook.run(
+        r"print('\x1b[31mred\x1b[0m plain \x1b[1;94mbold\x1b[22m blue\x1b[39m none')"
+        "\n"
+        r"print('\x1b[38;5;28mgreen\x1b[m \x1b[48;2;250;240;0mmarked\x1b[0m <b>text</b>')"
+    )
+    text = output.locator(".output-text")
+    expect(text).to_have_text("red plain bold blue none\ngreen marked <b>text</b>\n")
+    spans = text.locator("span").evaluate_all(
+        "(all) => all.map(({ className, textContent }) => [className, textContent])"
+    )
+    assert spans == [
+        ["ansi-ink-1", "red"],
+        ["ansi-bold ansi-ink-12", "bold"],
+        ["ansi-ink-12", " blue"],
+        ["ansi-ink-2", "green"],
+        ["ansi-ground-3", "marked"],
+    ]
+    plain, red = (
+        place.evaluate("(one) => getComputedStyle(one).color")
+        for place in (text, text.locator("span").first)
+    )
+    assert plain != red
+    # A progress bar in colours writes over itself, piece by piece.
+    output = notebook.run(
+        "import asyncio\nfor done in (10, 55, 100):\n"
+        r"    print(f'\r\x1b[32m{done}%\x1b[0m of all', end='')"
+        "\n    await asyncio.sleep(0.2)"
+    )
+    expect(output.locator(".output-text")).to_have_text("100% of all")
+    expect(output.locator(".output-text span")).to_have_text("100%")
 
 
 def test_a_traceback_through_a_library_shows_it_on_demand(notebook: NotebookPage) -> None:

@@ -85,6 +85,7 @@ def test_a_notebook_survives_opening_and_saving(notebook: NotebookPage) -> None:
     expect(output.locator("img[alt='<picture>']")).to_be_visible()
     expect(output.locator(".output-html b")).to_have_text("1")
     expect(output.locator(".output-traceback")).to_have_text("Traceback\nValueError: no")
+    expect(output.locator(".output-traceback .ansi-ink-1")).to_have_text("Traceback")
     name, saved = save_file(notebook)
     assert name == "rich.ipynb"
     assert saved["cells"] == RICH["cells"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import http.server
 import json
+import threading
+from collections.abc import Callable
 from typing import Any
 
-from harness.notebook import NotebookPage
-from playwright.sync_api import Locator, expect
+from harness.notebook import NotebookPage, hold_kernels
+from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 
 def code(source: str, *outputs: dict[str, str]) -> dict[str, Any]:
@@ -155,3 +158,174 @@ def test_formulas_tasks_and_attachments_of_text_cells(notebook: NotebookPage) ->
     )
     expect(output.locator("math msqrt")).to_have_count(1)
     expect(output.locator(".katex-error")).to_have_text("\\frac{1")
+
+
+# What Plotly, Bokeh, Altair and Folium put out is of this kind.
+DRAWING = (
+    "<div>before</div><div id='cells'></div><script>"
+    "document.getElementById('cells').textContent = 'drawn by a script';"
+    "document.body.style.height = '432px';</script>"
+)
+# Each tries what a page of our own could do, and tells how that ended.
+REACHING = """<pre id="told"></pre><script>
+const tries = {
+  page: () => parent.document.title,
+  kernel: () => parent.browsergpu.run("1"),
+  button: () => parent.document.querySelector("[data-action=run-all]").click(),
+  storage: () => localStorage.length,
+  databases: () => indexedDB.open("browsergpu-notebooks"),
+  cookies: () => document.cookie,
+  sharing: () => { if (!crossOriginIsolated) throw new DOMException("", "SecurityError"); },
+};
+document.getElementById("told").textContent = Object.entries(tries).map(([name, reach]) => {
+  try { reach(); return name + ": reached"; } catch (error) { return name + ": " + error.name; }
+}).join("\\n");
+parent.postMessage({ height: 1e9 }, "*");
+parent.postMessage({ type: "run", height: "high" }, "*");
+</script>"""
+
+
+def shown(html: str) -> str:
+    """Code that shows HTML."""
+    return f"from IPython.display import HTML\nHTML({html!r})"
+
+
+def frame(output: Locator) -> FrameLocator:
+    """What an output's frame shows."""
+    return output.frame_locator("iframe[sandbox=allow-scripts]")
+
+
+def test_scripts_of_what_was_run_here_draw_in_a_frame(notebook: NotebookPage) -> None:
+    output = notebook.run(shown(DRAWING))
+    expect(frame(output).locator("#cells")).to_have_text("drawn by a script")
+    expect(output.locator("iframe")).to_have_css("height", "432px")
+    expect(output.get_by_role("button")).to_have_count(0)
+    # A display that changes has the new one's frame.
+    output = notebook.run(
+        "from IPython.display import HTML\n"
+        f"changing = display(HTML({DRAWING!r}), display_id=True)\n"
+        f"changing.update(HTML({DRAWING.replace('drawn', 'drawn again')!r}))"
+    )
+    expect(frame(output).locator("#cells")).to_have_text("drawn again by a script")
+    # A frame of another page is an output of this kind, and other HTML is none.
+    output = notebook.run(shown("<iframe srcdoc='<b>inner</b>'></iframe>"))
+    expect(frame(output).frame_locator("iframe").locator("b")).to_have_text("inner")
+    output = notebook.run(shown("<table><tr><td>plain</td></tr></table>"))
+    expect(output.locator("td")).to_have_text("plain")
+    expect(output.locator("iframe")).to_have_count(0)
+    # The file has what Python gave.
+    with notebook.page.expect_download() as download:
+        notebook.press("Download")
+    saved = json.loads(download.value.path().read_text(encoding="utf-8"))
+    assert "".join(saved["cells"][0]["outputs"][0]["data"]["text/html"]) == DRAWING
+
+
+class Library(http.server.BaseHTTPRequestHandler):
+    """Another site, that gives its script to all, as CDNs do."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/javascript")
+        self.send_header("Access-Control-Allow-Origin", "*")
+        self.end_headers()
+        self.wfile.write(b"document.body.append('the library is here')")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet."""
+
+
+def test_a_frame_loads_libraries_of_other_sites(notebook: NotebookPage) -> None:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Library) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://localhost:{server.server_port}/library.js"
+        output = notebook.run(shown(f"<script src='{address}'></script>"))
+        expect(frame(output).locator("body")).to_contain_text("the library is here")
+        # As Folium has it: a frame that has its document in an attribute.
+        within = f"&lt;body&gt;&lt;script src='{address}'&gt;&lt;/script&gt;"
+        output = notebook.run(shown(f'<iframe srcdoc="{within}"></iframe>'))
+        expect(frame(output).frame_locator("iframe").locator("body")).to_contain_text(
+            "the library is here"
+        )
+        server.shutdown()
+
+
+def test_a_frame_reaches_nothing_of_the_page(notebook: NotebookPage) -> None:
+    output = notebook.run(shown(REACHING))
+    told = frame(output).locator("#told")
+    expect(told).to_contain_text("sharing")
+    lines = told.inner_text().splitlines()
+    assert [line.partition(": ")[2] for line in lines] == ["SecurityError"] * 7, lines
+    # Nor does it cover the page.
+    box = output.locator("iframe").bounding_box()
+    assert box is not None
+    assert box["height"] <= 1200
+
+
+def test_frames_that_nobody_sees_are_not_there(notebook: NotebookPage) -> None:
+    output = notebook.run(shown(DRAWING))
+    expect(output.locator("iframe")).to_have_count(1)
+    notebook.cell(0).focus()
+    notebook.page.keyboard.press("o")
+    expect(output.locator("iframe")).to_have_count(0)
+    notebook.page.keyboard.press("Control+Enter")
+    notebook.wait_finished()
+    expect(output.locator(".active-output")).to_have_count(1)
+    expect(output.locator("iframe")).to_have_count(0)
+    notebook.cell(0).get_by_role("button", name="Show the output").click()
+    expect(frame(output).locator("#cells")).to_have_text("drawn by a script")
+
+
+def test_javascript_says_that_it_is_not_run(notebook: NotebookPage) -> None:
+    output = notebook.run("from IPython.display import Javascript\nJavascript('window.ran = 1')")
+    expect(output).to_have_text(
+        "This output is JavaScript for the page around it, which is not run here."
+    )
+    assert notebook.page.evaluate("window.ran === undefined")
+
+
+def test_a_files_active_outputs_wait_for_trust_which_is_kept(
+    new_page: Callable[..., Page], site_url: str
+) -> None:
+    page = new_page()
+    hold_kernels(page)
+    page.goto(f"{site_url}/")
+    notebook = NotebookPage(page, site_url)
+    expect(notebook.cells).not_to_have_count(0)
+    open_cells(notebook, code("draw()", {"text/html": DRAWING}, {"text/html": DRAWING}))
+    output = notebook.output(0)
+    asking = output.get_by_role("button", name="Show active output")
+    expect(asking).to_have_count(2)
+    expect(output).to_contain_text("scripts or frames")
+    expect(output.get_by_text("before")).to_have_count(2)
+    assert len(page.frames) == 1
+    notebook.wait_kept()
+    page.reload()
+    expect(asking).to_have_count(2)
+    asking.first.click()
+    expect(asking).to_have_count(0)
+    expect(notebook.cell(0)).to_be_focused()
+    for index in range(2):
+        drawn = output.locator("iframe").nth(index).content_frame.locator("#cells")
+        expect(drawn).to_have_text("drawn by a script")
+    notebook.wait_kept()
+    page.reload()
+    expect(frame(output.locator(".output").first).locator("#cells")).to_have_text(
+        "drawn by a script"
+    )
+    # The trust is that in this notebook: the same file, opened again, waits for its own.
+    open_cells(notebook, code("draw()", {"text/html": DRAWING}))
+    expect(asking).to_have_count(1)
+
+
+def test_running_a_files_cell_makes_its_output_active(notebook: NotebookPage) -> None:
+    open_cells(notebook, code(shown(DRAWING), {"text/html": DRAWING}))
+    output = notebook.output(0)
+    expect(output.get_by_role("button", name="Show active output")).to_be_visible()
+    notebook.cell(0).get_by_role("button", name="Run this cell").click()
+    expect(frame(output).locator("#cells")).to_have_text("drawn by a script")
+    expect(output.get_by_role("button")).to_have_count(0)
+    # Where a cell is split or copied, what was made here stays so.
+    notebook.cell(0).focus()
+    notebook.page.keyboard.press("c")
+    notebook.page.keyboard.press("v")
+    expect(frame(notebook.output(1)).locator("#cells")).to_have_text("drawn by a script")

@@ -571,6 +571,89 @@ def test_controls_run_python_and_are_saved_as_plain_output(notebook: NotebookPag
     notebook.wait_idle()
 
 
+MORE_WIDGETS = """import ipywidgets
+from ipywidgets import (Accordion, FloatLogSlider, IntRangeSlider, Label, Play, RadioButtons, Tab,
+                        Textarea, ToggleButton, ToggleButtons, VBox)
+told = Label()
+def tell(change):
+    told.value = f"{type(change.owner).__name__} {change.name} {change.new!r}"
+between = IntRangeSlider(description="between", max=8)
+power = FloatLogSlider(description="power", step=1)
+lines = Textarea("one", continuous_update=False)
+size = RadioButtons(options=["small", "large"], description="size")
+kind = ToggleButtons(options={"round": 1, "square": 2}, description="kind")
+loud = ToggleButton(description="loud")
+steps = Play(max=3, interval=10, description="steps")
+tabs = Tab([VBox([between, power, lines]), VBox([size, kind, loud, steps])],
+           titles=["numbers", "choices"])
+more = Accordion([Label("first"), Label("second")], titles=["A", "B"])
+for one in (between, power, lines, size, kind, loud, steps):
+    one.observe(tell, names="value")
+for one in (tabs, more):
+    one.observe(tell, names="selected_index")
+VBox([told, tabs, more])"""
+
+
+def test_more_controls_of_ipywidgets(notebook: NotebookPage) -> None:
+    output = notebook.run(MORE_WIDGETS)
+    told = output.locator("p.control").first
+    ends = output.get_by_role("group", name="between").get_by_role("slider")
+    assert [one.input_value() for one in ends.all()] == ["2", "6"]
+    ends.last.fill("4")
+    expect(told).to_have_text("IntRangeSlider value (2, 4)")
+    ends.first.fill("7")  # no further than the other
+    expect(told).to_have_text("IntRangeSlider value (4, 4)")
+    output.get_by_role("slider", name="power").fill("3")
+    expect(told).to_have_text("FloatLogSlider value 1000.0")
+    expect(output.locator("output", has_text="1000")).to_be_visible()
+    output.locator("textarea").fill("one\ntwo")
+    press(notebook, "Tab")
+    expect(told).to_have_text("Textarea value 'one\\ntwo'")
+    # Tabs, by the mouse and by the arrows.
+    choices = output.get_by_role("tab", name="choices")
+    expect(output.get_by_role("tabpanel", name="numbers")).to_be_visible()
+    choices.click()
+    expect(output.get_by_role("tabpanel", name="choices")).to_be_visible()
+    expect(output.get_by_role("tabpanel", name="numbers")).to_be_hidden()
+    expect(told).to_have_text("Tab selected_index 1")
+    press(notebook, "ArrowLeft")
+    expect(output.get_by_role("tab", name="numbers")).to_be_focused()
+    expect(told).to_have_text("Tab selected_index 0")
+    press(notebook, "End")
+    expect(told).to_have_text("Tab selected_index 1")
+    sizes = output.get_by_role("radiogroup", name="size")
+    sizes.get_by_label("large").check()
+    expect(told).to_have_text("RadioButtons value 'large'")
+    expect(sizes.get_by_label("large")).to_be_focused()
+    square = output.get_by_role("button", name="square")
+    square.click()
+    expect(told).to_have_text("ToggleButtons value 2")
+    expect(square).to_have_attribute("aria-pressed", "true")
+    output.get_by_role("button", name="loud").click()
+    expect(told).to_have_text("ToggleButton value True")
+    output.get_by_role("button", name="Play").click()
+    expect(told).to_have_text("Play value 3")
+    expect(output.get_by_role("button", name="Play")).to_be_visible()
+    # Titles that open; Python sees it, and does so itself.
+    output.locator("summary", has_text="B").click()
+    expect(output.get_by_text("second", exact=True)).to_be_visible()
+    expect(told).to_have_text("Accordion selected_index 1")
+    notebook.run("more.selected_index = 0\ntabs.set_title(0, 'sliders')")
+    expect(output.get_by_text("first", exact=True)).to_be_visible()
+    expect(output.get_by_text("second", exact=True)).to_be_hidden()
+    expect(output.get_by_role("tab", name="sliders")).to_be_visible()
+    said = notebook.run("ipywidgets.Nonsense").locator(".output-traceback").first
+    expect(said).to_contain_text("has no Nonsense; it has HTML, Accordion")
+    # A file has the settings.
+    notebook.wait_kept()
+    notebook.page.reload()
+    expect(notebook.output(0)).to_contain_text(
+        "between = 4 – 4, power = 1000, one\ntwo, size = large, kind = square, loud = true, "
+        "steps = 3, first, second"
+    )
+    notebook.wait_idle()
+
+
 def test_many_moves_while_python_is_busy_run_it_once_more(notebook: NotebookPage) -> None:
     output = notebook.run(
         "from ipywidgets import IntSlider, interact\nseen = []\n"

@@ -23,8 +23,8 @@ export class Cell {
   /** Takes the field of `input()` away, where there is one. */
   #stopAsking = () => {};
 
-  /** `actions(cell)` gives the notebook's reactions; see notebook.js. */
-  constructor(model, { actions, help }) {
+  /** `actions(cell)` gives the notebook's reactions, `trust` is that in it; see notebook.js. */
+  constructor(model, { actions, help, trust }) {
     const { id = newCellId(), type, source = "", metadata = {}, attachments, shape } = model;
     this.id = id;
     this.type = type;
@@ -34,7 +34,7 @@ export class Cell {
     this.#help = help;
     this.root = fromTemplate("cell");
     this.#refs = refs(this.root);
-    this.#area = new OutputArea(this.#refs.outputs);
+    this.#area = new OutputArea(this.#refs.outputs, trust);
     this.executionCount = model.executionCount ?? null;
     this.root.dataset.cellId = id;
     this.root.addEventListener("click", (event) => {
@@ -43,7 +43,7 @@ export class Cell {
     });
     this.#refs.rendered.addEventListener("dblclick", () => this.edit());
     this.#setType(type);
-    if (type === "code") this.#area.load(model.outputs ?? []);
+    if (type === "code") this.#area.load(model.outputs ?? [], { own: model.ownOutputs });
     this.#showCount();
     this.root.classList.toggle("folded", isFolded(metadata));
     if (type === "markdown" && source.trim()) this.render();
@@ -69,11 +69,14 @@ export class Cell {
     return this.#view ? this.#view.state.doc.toString() : this.#doc;
   }
 
-  /** The cell as ipynb.js takes it. */
+  /** The cell as ipynb.js takes it, and whether its outputs were made in this session. */
   get model() {
     const { id, type, source, executionCount } = this;
     const model = { id, type, source, ...this.#extras };
-    return type === "code" ? { ...model, executionCount, outputs: this.#area.outputs } : model;
+    if (type !== "code") return model;
+    return {
+      ...model, executionCount, outputs: this.#area.outputs, ownOutputs: this.#area.isOwn,
+    };
   }
 
   get isEmpty() {

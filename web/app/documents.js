@@ -137,8 +137,8 @@ export class Documents {
    * Show a notebook as ipynb.js gives it, or a sheet; one that cannot be shown changes nothing.
    * @param {About & {title: string}} record
    */
-  #show({ id, title, saved, untouched, disk }, model) {
-    this.#notebook.show(model);
+  #show({ id, title, saved, untouched, disk, trusted }, model) {
+    this.#notebook.show(model, { trusted });
     this.#record = { id, saved, untouched, disk, used: Date.now() };
     this.#title.value = title;
     this.#tab.id = id;
@@ -341,7 +341,8 @@ export class Documents {
 
 /** A notebook as storage.js keeps it. */
 function stored({ record, title, sheet }) {
-  return { ...record, title, notebook: formatNotebook(sheet.model) };
+  const { isGiven: trusted } = sheet.trust;
+  return { ...record, title, trusted, notebook: formatNotebook(sheet.model) };
 }
 
 async function fetchNotebook(url) {

@@ -3,6 +3,7 @@ import { Cell } from "./cell.js";
 import { announce, showMessage } from "./messages.js";
 import { formatSeconds } from "./dom.js";
 import { Sheet } from "./sheet.js";
+import { Trust } from "./trust.js";
 
 /** Runs of this group stop together when one of them fails. */
 const CELLS = "cells";
@@ -55,31 +56,33 @@ export class Notebook extends EventTarget {
 
   /**
    * Show a notebook as ipynb.js gives it, or a sheet that was shown before. What cannot be shown
-   * changes nothing. The sheet that was shown until now is left as it is.
+   * changes nothing. The sheet that was shown until now is left as it is. `trusted`: see trust.js.
    */
-  show(notebook) {
-    const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook);
+  show(notebook, { trusted = false } = {}) {
+    const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook, trusted);
     this.#root.replaceChildren(...sheet.cells.map((cell) => cell.root));
     this.#sheet = sheet;
     this.#makeCurrent(sheet.cells[0]);
     this.#renumber();
   }
 
-  #sheetOf(notebook) {
+  #sheetOf(notebook, trusted) {
+    const trust = new Trust(trusted);
+    trust.whenGiven(() => this.#changed());
     /** @type {Cell[]} */
     const cells = [];
     try {
       const models = notebook.cells.length > 0 ? notebook.cells : [{ type: "code" }];
-      for (const model of models) cells.push(this.#make(model));
+      for (const model of models) cells.push(this.#make(model, trust));
     } catch (error) {
       for (const cell of cells) cell.destroy();
       throw error;
     }
-    return new Sheet(notebook, cells);
+    return new Sheet({ ...notebook, trust }, cells);
   }
 
-  #make(model) {
-    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), help: this.#help });
+  #make(model, trust) {
+    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), help: this.#help, trust });
   }
 
   #actionsOf(cell) {
@@ -136,7 +139,7 @@ export class Notebook extends EventTarget {
   }
 
   #insertAt(index, model) {
-    return this.#place(index, this.#make(model));
+    return this.#place(index, this.#make(model, this.#sheet.trust));
   }
 
   #place(index, cell) {

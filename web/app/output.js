@@ -2,19 +2,28 @@
 import { element } from "./dom.js";
 import { rememberDisplay, updateDisplays } from "./display-ids.js";
 import { followEnd, followEndFrom } from "./follow-end.js";
-import { htmlBox, latexBox, markdownBox } from "./markdown.js";
+import { htmlOutput } from "./html-output.js";
+import { latexBox, markdownBox } from "./markdown.js";
 import { Picture, setShownWidth } from "./picture.js";
-import { isForTerminals, terminalText } from "./stream-text.js";
+import { isForTerminals, terminalNodes } from "./stream-text.js";
+import { Trust } from "./trust.js";
 import { WIDGET, widgets } from "./widgets.js";
 
-/** @type {[mime: string, render: (data: string, alt: string, metadata: any) => HTMLElement][]} */
+/** @typedef {{own: boolean, trust: Trust}} Whose see html-output.js */
+/**
+ * @type {[
+ *   mime: string, render: (data: string, alt: string, metadata: any, whose: Whose) => HTMLElement,
+ * ][]}
+ */
 const RENDERERS = [
-  ["text/html", htmlBox],
+  ["text/html", (html, _alt, _metadata, whose) => htmlOutput(html, whose)],
   ["image/svg+xml", (svg, alt) => image(svgUrl(svg), alt)],
   ["image/png", (data, alt, metadata) => image(`data:image/png;base64,${data}`, alt, metadata)],
   ["image/jpeg", (data, alt) => image(`data:image/jpeg;base64,${data}`, alt)],
   ["text/markdown", (source) => markdownBox(source)],
   ["text/latex", latexBox],
+  ["application/javascript", () => element("p", { className: "inert-note" },
+    "This output is JavaScript for the page around it, which is not run here.")],
   ["text/plain", (text) => preformatted("output-text", text)],
 ];
 
@@ -32,24 +41,24 @@ function svgUrl(svg) {
 }
 
 function preformatted(className, text) {
-  const box = element("pre", { className }, text);
+  const box = element("pre", { className }, ...terminalNodes(text));
   // Long lines scroll: the box must be reachable with the keyboard.
   box.tabIndex = 0;
   return box;
 }
 
-function renderData(data, metadata = {}) {
+function renderData(data, metadata, whose) {
   const found = RENDERERS.find(([mime]) => mime in data);
   if (!found) return preformatted("output-text", `[${Object.keys(data).join(", ")}]`);
   const [mime, render] = found;
-  return render(data[mime], data["text/plain"], metadata[mime] ?? {});
+  return render(data[mime], data["text/plain"], metadata?.[mime] ?? {}, whose);
 }
 
 export class OutputArea {
   #root;
   /** @type {any[]} */
   #outputs = [];
-  /** @type {Text | null} of the last output, where it is a stream */
+  /** @type {HTMLElement | null} the box of the last output, where it is a stream */
   #stream = null;
   /** Whether the next output takes the place of all that is there. */
   #clearsNext = false;
@@ -57,9 +66,18 @@ export class OutputArea {
   #tail = [];
   /** @type {Map<string, Picture>} what the run drew, by the names of its canvases */
   #pictures = new Map();
+  #trust;
+  /** Whether the outputs were made in this session. */
+  #own = true;
 
-  constructor(root) {
+  /** `trust` is that in the notebook whose outputs these are. */
+  constructor(root, trust = new Trust()) {
     this.#root = root;
+    this.#trust = trust;
+  }
+
+  get isOwn() {
+    return this.#own;
   }
 
   /** Take a message of the kernel (outputs.py); `executionCount` is the cell's. */
@@ -76,6 +94,7 @@ export class OutputArea {
 
   clear() {
     this.#clearsNext = false;
+    this.#own = true;
     this.#tail = [];
     this.#outputs = [];
     this.#stream = null;
@@ -118,9 +137,10 @@ export class OutputArea {
     });
   }
 
-  /** Show outputs of a notebook file. */
-  load(outputs) {
+  /** Show outputs in nbformat's form, of a file unless they are `own`: made in this session. */
+  load(outputs, { own = false } = {}) {
     this.clear();
+    this.#own = own;
     for (const output of outputs) this.#add(output);
   }
 
@@ -129,8 +149,8 @@ export class OutputArea {
     const last = this.#outputs.at(-1);
     if (this.#stream && last.name === name) {
       last.text += text;
-      if (isForTerminals(last.text)) this.#stream.data = terminalText(last.text);
-      else this.#stream.appendData(text);
+      if (isForTerminals(last.text)) this.#stream.replaceChildren(...terminalNodes(last.text));
+      else /** @type {Text} */ (this.#stream.firstChild).appendData(text);
     } else this.#add({ output_type: "stream", name, text });
     followEnd(this.#root.lastElementChild?.querySelector("pre"));
   }
@@ -192,10 +212,10 @@ export class OutputArea {
     this.#add({ output_type: "execute_result", execution_count: executionCount, data, metadata });
   }
 
-  error({ name, message, traceback, full }) {
+  error({ name, message, traceback, full, shortened }) {
     const lines = traceback.replace(/\n$/, "").split("\n");
     this.#add({ output_type: "error", ename: name, evalue: message, traceback: lines });
-    if (full !== traceback) {
+    if (shortened) {
       this.#root.lastElementChild?.append(element("details", { className: "output-full" },
         element("summary", {}, "Show the libraries' frames too"),
         preformatted("output-traceback", full)));
@@ -213,16 +233,14 @@ export class OutputArea {
     const box = element("div", { className: `output ${output.output_type}` });
     if (output.output_type === "stream") {
       box.classList.add(output.name);
-      this.#stream = document.createTextNode(terminalText(output.text));
-      const shown = preformatted("output-text", "");
-      shown.append(this.#stream);
-      box.append(shown);
+      this.#stream = preformatted("output-text", output.text);
+      box.append(this.#stream);
     } else if (output.output_type === "error") {
-      box.append(preformatted("output-traceback", terminalText(output.traceback.join("\n"))));
+      box.append(preformatted("output-traceback", output.traceback.join("\n")));
     } else {
       const tree = output.data[WIDGET];
       box.append(tree ? widgets.show(tree, this, (root) => new OutputArea(root))
-        : renderData(output.data, output.metadata));
+        : renderData(output.data, output.metadata, { own: this.#own, trust: this.#trust }));
     }
     return box;
   }

@@ -2,6 +2,8 @@
 import DOMPurify from "dompurify";
 import { safeDeclarations, safeSheet } from "./safe-styles.js";
 
+const ACTS = "script, iframe, frame, object, embed";
+
 const CONFIG = {
   RETURN_DOM_FRAGMENT: true,
   FORCE_BODY: true, // else a style element at the beginning is lost
@@ -49,4 +51,12 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
  */
 export function safeFragment(html) {
   return DOMPurify.sanitize(html, CONFIG);
+}
+
+/** The harmless part, and whether there were scripts or frames besides. */
+export function safeParts(html) {
+  const fragment = safeFragment(html);
+  const wouldAct = DOMPurify.removed.some(({ element }) =>
+    element instanceof Element && (element.matches(ACTS) || element.querySelector(ACTS) !== null));
+  return { fragment, wouldAct };
 }

@@ -1,10 +1,13 @@
 import { History } from "./history.js";
+import { Trust } from "./trust.js";
 
 /** The cells of one notebook. One that is left goes on taking what its running cells put out. */
 export class Sheet {
   metadata;
   /** How the notebook's file was written, for ipynb.js. */
   shape;
+  /** The reader's trust in what the outputs would do. */
+  trust;
   /** @type {import("./cell.js").Cell[]} */
   cells;
   /** @type {{index: number, cell: import("./cell.js").Cell}[]} what was deleted and can come back */
@@ -14,9 +17,10 @@ export class Sheet {
   /** @type {Set<Promise<unknown>>} */
   #runs = new Set();
 
-  constructor({ metadata, shape = {} }, cells) {
+  constructor({ metadata, shape = {}, trust = new Trust() }, cells) {
     this.metadata = metadata;
     this.shape = shape;
+    this.trust = trust;
     this.cells = cells;
   }
 

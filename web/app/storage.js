@@ -60,9 +60,11 @@ async function openExisting(name) {
  * One kept notebook. `notebook` is its .ipynb text; `saved` is when it changed last, `used` when it
  * was shown last. `untouched`: it came with the page, or is empty, and nobody has changed it.
  * `deleted` is when it was deleted, where it was. `disk` is the file that it was opened from.
+ * `trusted`: the reader lets its outputs act.
  * @typedef {{
  *   id: string, title: string, notebook: string, saved: number, used?: number,
  *   untouched?: boolean, deleted?: number, disk?: import("./disk-file.js").DiskFile,
+ *   trusted?: boolean,
  * }} NotebookRecord
  */
 

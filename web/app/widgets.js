@@ -3,6 +3,7 @@
  * state; this shows it, and runs Python when the person changes it: one change at a time, the latest
  * alone where several came meanwhile.
  */
+import { BOXES } from "./boxes.js";
 import { CONTROLS, asText } from "./controls.js";
 import { element } from "./dom.js";
 
@@ -55,13 +56,19 @@ class Widgets extends EventTarget {
       model.areas.add({ root, area: makeArea(root) });
       return root;
     }
-    if (kind === "hbox" || kind === "vbox") {
-      const views = (trees) => trees.map((child) => this.#view(child, area, makeArea));
-      const box = element("div", { className: `controls ${kind}` }, ...views(children));
-      model.shown.add(({ trees }) => trees && box.replaceChildren(...views(trees)));
-      return box;
+    const send = (event) => this.#send(model, event, area);
+    if (BOXES[kind]) {
+      const box = BOXES[kind](send);
+      const fill = (trees) => box.fill(trees.map((child) => this.#view(child, area, makeArea)));
+      fill(children);
+      model.shown.add(({ trees, ...more }) => {
+        if (trees) fill(trees);
+        box.show(more);
+      });
+      this.#update(model, state);
+      return box.element;
     }
-    const control = CONTROLS[kind]((event) => this.#send(model, event, area));
+    const control = CONTROLS[kind](send);
     model.shown.add(control.show);
     this.#update(model, state);
     return control.element;
@@ -78,8 +85,10 @@ class Widgets extends EventTarget {
     if (!model) return;
     if (message.type === "state") this.#update(model, message.state);
     else if (message.type === "children") {
-      model.children = message.tree.children.map(({ id }) => id);
-      for (const show of model.shown) show({ trees: message.tree.children });
+      const { children, state } = message.tree;
+      model.children = children.map(({ id }) => id);
+      model.state = state;
+      for (const show of model.shown) show({ ...state, trees: children });
     } else if (message.type === "close") this.#update(model, { disabled: true });
     else for (const place of model.areas) deliver(place, message);
     this.dispatchEvent(new Event("change"));

@@ -2,8 +2,9 @@
 
 from typing import NoReturn
 
-from notebook_kernel.box_widgets import Box, HBox, Output, VBox
-from notebook_kernel.choice_widgets import HTML, Button, Checkbox, Dropdown, Label, Text
+from notebook_kernel.box_widgets import Accordion, Box, HBox, Output, Tab, VBox
+from notebook_kernel.button_widgets import Button, Checkbox, ToggleButton
+from notebook_kernel.choice_widgets import Dropdown, RadioButtons, ToggleButtons
 from notebook_kernel.interact import (
     fixed,
     interact,
@@ -14,35 +15,49 @@ from notebook_kernel.interact import (
 from notebook_kernel.number_widgets import (
     BoundedFloatText,
     BoundedIntText,
+    FloatLogSlider,
     FloatProgress,
     FloatSlider,
     FloatText,
     IntProgress,
     IntSlider,
     IntText,
+    Play,
 )
+from notebook_kernel.range_widgets import FloatRangeSlider, IntRangeSlider
+from notebook_kernel.text_widgets import HTML, Label, Text, Textarea
 from notebook_kernel.widget import Widget
 from notebook_kernel.widget_links import Layout, dlink, link
 
 __all__ = [
     "HTML",
+    "Accordion",
     "BoundedFloatText",
     "BoundedIntText",
     "Box",
     "Button",
     "Checkbox",
     "Dropdown",
+    "FloatLogSlider",
     "FloatProgress",
+    "FloatRangeSlider",
     "FloatSlider",
     "FloatText",
     "HBox",
     "IntProgress",
+    "IntRangeSlider",
     "IntSlider",
     "IntText",
     "Label",
     "Layout",
     "Output",
+    "Play",
+    "RadioButtons",
+    "Tab",
     "Text",
+    "Textarea",
+    "ToggleButton",
+    "ToggleButtons",
     "VBox",
     "Widget",
     "dlink",
@@ -51,8 +66,13 @@ __all__ = [
     "interact_manual",
     "interactive",
     "interactive_output",
+    "jsdlink",
+    "jslink",
     "link",
 ]
+
+# Where nothing runs but in Python, what a page links by itself Python does.
+jslink, jsdlink = link, dlink
 
 
 def __getattr__(name: str) -> NoReturn:

@@ -9,7 +9,8 @@ const NAMES = [
   "__init__", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
   "asking", "packages", "display", "processes", "installing", "timing", "shell", "completion",
   "documentation", "analysis", "outline", "graphics_memory", "runner",
-  "widget", "number_widgets", "choice_widgets", "box_widgets", "widget_links", "interact",
+  "widget", "number_widgets", "range_widgets", "text_widgets", "choice_widgets", "button_widgets",
+  "box_widgets", "widget_links", "interact",
   "../ipywidgets", // by the name under which notebooks import it
 ];
 

@@ -15,7 +15,7 @@ import { HOME, readMemory, startMaker, startPython } from "./python-start.js";
 const IDLE_MS = 5000;
 const INTERRUPTED = {
   ok: false, name: "KeyboardInterrupt", message: "", seconds: 0,
-  traceback: "KeyboardInterrupt\n", full: "KeyboardInterrupt\n",
+  traceback: "KeyboardInterrupt\n", full: "KeyboardInterrupt\n", shortened: false,
 };
 
 let answers;

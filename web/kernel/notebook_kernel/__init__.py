@@ -23,7 +23,10 @@ Modules, each importing only those above it:
     runner            one queue-free entry point for cells and `browsergpu.run`
     widget            what controls have, by ipywidgets' names; it and these by user code alone:
     number_widgets    sliders, fields and bars for numbers
-    choice_widgets    boxes to tick, text, choices and buttons
+    range_widgets     sliders for a lower and a higher number
+    text_widgets      text: fields for it, lines of it, and markup
+    choice_widgets    choices of one among some
+    button_widgets    what is pressed, and what is on or off
     box_widgets       widgets together, and places for output
     widget_links      widgets that follow each other
     interact          controls for the arguments of a function

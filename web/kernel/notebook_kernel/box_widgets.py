@@ -17,8 +17,10 @@ class Box(Widget):
     def _tree(self) -> dict[str, Any]:
         return {**super()._tree(), "children": [child._tree() for child in self.children]}
 
-    def _tell(self) -> None:
-        if self._shown:
+    def _tell(self, changed: str = "") -> None:
+        if changed != "children":
+            super()._tell(changed)
+        elif self._shown:
             send(self._id, "children", tree=self._tree())
 
 
@@ -30,6 +32,68 @@ class VBox(Box):
     """Widgets one below the other."""
 
     kind = "vbox"
+
+
+class _Titled(Box):
+    """Widgets of which one is shown, each with a title."""
+
+    titles = State((), lambda _, titles: tuple(str(title) for title in titles))
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        selected = given.pop("selected_index", None)
+        super().__init__(*args, **given)
+        if selected is not None:
+            self.selected_index = selected
+
+    def _check_index(self, index: Any) -> Any:
+        if index is None or 0 <= index < len(self.children):
+            return index
+        raise ValueError(
+            f"{type(self).__name__} has {len(self.children)} children, so "
+            f"selected_index={index} is none"
+        )
+
+    selected_index = State(None, _check_index)
+
+    def set_title(self, index: int, title: str) -> None:
+        """Name one of them."""
+        titles = [self.get_title(one) for one in range(len(self.children))]
+        titles[index] = title
+        self.titles = titles
+
+    def get_title(self, index: int) -> str:
+        """The name of one of them."""
+        return self.titles[index] if index < len(self.titles) else ""
+
+    def _told(self) -> dict[str, Any]:
+        titles = [self.get_title(one) for one in range(len(self.children))]
+        return {**super()._told(), "titles": titles, "selected": self.selected_index}
+
+    def _change(self, name: str, value: Any) -> None:
+        super()._change(name, value)
+        count = len(self.children)
+        if name == "children" and self.selected_index is not None and self.selected_index >= count:
+            self.selected_index = None
+
+    def _take(self, event: dict[str, Any]) -> None:
+        self.selected_index = event["selected"]
+
+
+class Accordion(_Titled):
+    """Widgets one below the other, under titles; one is open, or none."""
+
+    kind = "accordion"
+
+
+class Tab(_Titled):
+    """Widgets behind tabs."""
+
+    kind = "tab"
+
+    def _change(self, name: str, value: Any) -> None:
+        super()._change(name, value)
+        if name == "children" and self.selected_index is None and self.children:
+            self.selected_index = 0
 
 
 class Output(Widget):
@@ -62,7 +126,7 @@ class Output(Widget):
         told = tracebacks.report(error)
         self._deliver(
             type="error", id=shown.run_id, name=told.name, message=told.message,
-            traceback=told.trimmed, full=told.full,
+            traceback=told.shown, full=told.full, shortened=told.shortened,
         )  # fmt: skip
         return True
 

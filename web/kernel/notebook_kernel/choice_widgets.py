@@ -1,54 +1,16 @@
-"""Boxes to tick, text, choices and buttons."""
+"""Choices of one among some."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .widget import Change, State, Widget, equal
 
-
-class Checkbox(Widget):
-    """A box to tick."""
-
-    kind = "checkbox"
-    value = State(False, lambda _, value: bool(value))
-
-    def _told(self) -> dict[str, Any]:
-        return {**super()._told(), "value": self.value}
+_NOTHING = object()
 
 
-class _Textual(Widget):
-    value = State("", lambda _, text: str(text))
-
-    def _told(self) -> dict[str, Any]:
-        return {**super()._told(), "value": self.value}
-
-
-class Text(_Textual):
-    """A field for text."""
-
-    kind = "text"
-    continuous_update = State(True)
-
-    def _told(self) -> dict[str, Any]:
-        return {**super()._told(), "continuous_update": self.continuous_update}
-
-
-class Label(_Textual):
-    """A line of text."""
-
-    kind = "label"
-
-
-class HTML(_Textual):
-    """Markup; what could act is left out."""
-
-    kind = "html"
-
-
-class Dropdown(Widget):
+class _Choice(Widget):
     """A choice of `options`: values, pairs of label and value, or a mapping of these."""
 
-    kind = "dropdown"
     _first = "options"
 
     def __init__(self, *args: Any, **given: Any) -> None:
@@ -64,7 +26,9 @@ class Dropdown(Widget):
     def _check_index(self, index: Any) -> Any:
         if index is None or 0 <= index < len(self._options):
             return index
-        raise ValueError(f"Dropdown has {len(self._options)} options, so index={index} is none")
+        raise ValueError(
+            f"{type(self).__name__} has {len(self._options)} options, so index={index} is none"
+        )
 
     index = State(None, _check_index)
 
@@ -94,7 +58,7 @@ class Dropdown(Widget):
             if one is value or equal(one, value):
                 self.index = index
                 return
-        raise ValueError(f"Dropdown has no option {value!r}")
+        raise ValueError(f"{type(self).__name__} has no option {value!r}")
 
     @property
     def label(self) -> str | None:
@@ -118,31 +82,19 @@ class Dropdown(Widget):
         self.index = event["value"]
 
 
-_NOTHING = object()
+class Dropdown(_Choice):
+    """A list that opens."""
+
+    kind = "dropdown"
 
 
-class Button(Widget):
-    """A button; `on_click` says what it does."""
+class RadioButtons(_Choice):
+    """Round buttons, one below the other."""
 
-    kind = "button"
-    _first = "description"
+    kind = "radio"
 
-    def __init__(self, *args: Any, **given: Any) -> None:
-        self._handlers: list[Callable[[Any], Any]] = []
-        super().__init__(*args, **given)
 
-    def on_click(self, callback: Callable[[Any], Any], remove: bool = False) -> None:
-        """Call `callback(button)` at each click, or no more."""
-        if not remove:
-            self._handlers.append(callback)
-        elif callback in self._handlers:
-            self._handlers.remove(callback)
+class ToggleButtons(_Choice):
+    """Buttons side by side, of which one stays pressed."""
 
-    def click(self) -> None:
-        """Do what a click does."""
-        for handler in list(self._handlers):
-            handler(self)
-
-    def _take(self, event: dict[str, Any]) -> None:
-        for _ in range(event.get("clicks", 0)):
-            self.click()
+    kind = "toggles"

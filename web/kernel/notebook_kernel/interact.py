@@ -7,8 +7,10 @@ from typing import Any
 
 from . import display
 from .box_widgets import Output, VBox
-from .choice_widgets import Button, Checkbox, Dropdown, Text
+from .button_widgets import Button, Checkbox
+from .choice_widgets import Dropdown
 from .number_widgets import FloatSlider, IntSlider, is_finite
+from .text_widgets import Text
 from .widget import Widget
 
 

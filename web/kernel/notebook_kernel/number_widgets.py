@@ -77,6 +77,25 @@ class FloatSlider(_Bounded):
     step = State(0.1)
 
 
+def _power(widget: Any, value: Any) -> Any:
+    value = widget.check(widget, value)
+    return min(max(value, widget.base**widget.min), widget.base**widget.max)
+
+
+class FloatLogSlider(FloatSlider):
+    """A slider for powers of `base`; `min`, `max` and `step` are the exponent's."""
+
+    base = State(10.0, _check)
+    max = State(4.0, _highest)
+    value = State(1.0, _power)
+
+    def _told(self) -> dict[str, Any]:
+        return {**super()._told(), "base": self.base, "value": math.log(self.value, self.base)}
+
+    def _take(self, event: dict[str, Any]) -> None:
+        super()._take({"value": self.base ** event["value"]})
+
+
 class IntSlider(_Bounded):
     """A slider for a whole number."""
 
@@ -86,6 +105,17 @@ class IntSlider(_Bounded):
     max = State(100, _highest)
     value = State(0, _between)
     step = State(1)
+
+
+class Play(IntSlider):
+    """Buttons that step through whole numbers, one each `interval` milliseconds."""
+
+    kind = "play"
+    interval = State(100, _check)
+    repeat = State(False, lambda _, value: bool(value))
+
+    def _told(self) -> dict[str, Any]:
+        return {**super()._told(), "interval": self.interval, "repeat": self.repeat}
 
 
 class BoundedFloatText(_Bounded):

@@ -151,8 +151,9 @@ def _failure(error: BaseException) -> dict[str, Any]:
         "ok": False,
         "name": told.name,
         "message": told.message,
-        "traceback": told.trimmed,
+        "traceback": told.shown,
         "full": told.full,
+        "shortened": told.shortened,
     }
 
 

@@ -112,7 +112,7 @@ class Shell(InteractiveShell):
         _, error, _ = self._get_exc_info(exc_tuple)
         ends_the_run = running_compiled_code or exception_only
         if not ends_the_run and not isinstance(error, KeyboardInterrupt):
-            sys.stderr.write(tracebacks.report(error).trimmed)
+            sys.stderr.write(tracebacks.report(error).shown)
 
     def showsyntaxerror(self, filename: Any = None, running_compiled_code: bool = False) -> None:
         """Remember the error of code that cannot be compiled; `run` returns it."""

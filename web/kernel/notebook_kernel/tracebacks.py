@@ -1,8 +1,11 @@
 """Exceptions as text: the user's own frames first, the libraries' frames on demand."""
 
+import linecache
+import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from IPython.core.error import UsageError
 
@@ -16,15 +19,26 @@ CELLS = ("Cell ", "Run ")  # a run's name stands for a file
 # And what %time and %timeit compile, and files that the user brought.
 USER_MARKS = (*CELLS, "<timed ", "<magic-timeit>", "/home/")
 
+# Lines that are shown before and after the one that failed.
+AROUND = 2
+# As terminals take them; so notebooks keep them, and Jupyter shows them.
+ERROR, MARK, PLACE, NUMBER, FAILED, PLAIN = (
+    f"\033[{codes}m" for codes in ("1;31", "1;32", "34", "90", "4;31", "0")
+)
+
 
 @dataclass(frozen=True)
 class Report:
-    """An exception told twice: trimmed to the user's frames, and with the libraries' frames."""
+    """An exception told twice."""
 
     name: str
     message: str
-    trimmed: str
+    shown: str
+    """The user's frames, with lines around and in colours."""
     full: str
+    """All frames but the notebook's own, as Python tells them."""
+    shortened: bool
+    """Whether `full` has more frames."""
 
 
 def is_kernel(frame: traceback.FrameSummary) -> bool:
@@ -39,21 +53,19 @@ def is_user(frame: traceback.FrameSummary) -> bool:
 
 def report(error: BaseException) -> Report:
     """Describe `error`, whose source lines linecache knows by the cell's name."""
+    name, message = type(error).__name__, _message(error)
     if isinstance(error, UsageError):
         # Of a magic: where in the code it stands says nothing more.
-        text = f"{type(error).__name__}: {error}\n"
-        return Report(name=type(error).__name__, message=str(error), trimmed=text, full=text)
-    full = traceback.TracebackException.from_exception(error, compact=True)
-    _keep(full, lambda frame: not is_kernel(frame))
-    trimmed = traceback.TracebackException.from_exception(error, compact=True)
-    _keep(trimmed, is_user)
-    _forget_foreign_context(trimmed)
-    return Report(
-        name=type(error).__name__,
-        message=_message(error),
-        trimmed="".join(trimmed.format()),
-        full="".join(full.format()),
-    )
+        text = f"{name}: {error}\n"
+        return Report(name, message, shown=text, full=text, shortened=False)
+    told = traceback.TracebackException.from_exception(error, compact=True)
+    _keep(told, lambda frame: not is_kernel(frame), traceback.StackSummary)
+    full = "".join(told.format())
+    _keep(told, is_user, _WithLinesAround)
+    _forget_foreign_context(told)
+    shown = _with_coloured_endings("".join(told.format()), set(_type_names(told)))
+    _keep(told, is_user, traceback.StackSummary)
+    return Report(name, message, shown, full, shortened="".join(told.format()) != full)
 
 
 def _message(error: BaseException) -> str:
@@ -63,19 +75,71 @@ def _message(error: BaseException) -> str:
         return "<this exception's message could not be made>"
 
 
-def _keep(
-    told: traceback.TracebackException, wanted: Callable[[traceback.FrameSummary], bool]
-) -> None:
-    told.stack = traceback.StackSummary.from_list([f for f in told.stack if wanted(f)])
+def _linked(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
     for linked in (told.__cause__, told.__context__, *(told.exceptions or ())):
         if linked is not None:
-            _keep(linked, wanted)
+            yield linked
+
+
+def _keep(
+    told: traceback.TracebackException,
+    wanted: Callable[[traceback.FrameSummary], bool],
+    kind: type[traceback.StackSummary],
+) -> None:
+    told.stack = kind(frame for frame in told.stack if wanted(frame))
+    for linked in _linked(told):
+        _keep(linked, wanted, kind)
 
 
 def _forget_foreign_context(told: traceback.TracebackException) -> None:
     """Drop "during handling of…" parts that lie wholly inside a library."""
     if told.__context__ is not None and not told.__context__.stack:
         told.__context__ = None
-    for linked in (told.__cause__, told.__context__, *(told.exceptions or ())):
-        if linked is not None:
-            _forget_foreign_context(linked)
+    for linked in _linked(told):
+        _forget_foreign_context(linked)
+
+
+class _WithLinesAround(traceback.StackSummary):
+    """Frames with the lines around the one that failed, which is marked."""
+
+    def format_frame_summary(self, frame: traceback.FrameSummary, **options: Any) -> str:
+        if not frame.lineno or not linecache.getline(frame.filename, frame.lineno):
+            return super().format_frame_summary(frame, **options)
+        first = max(1, frame.lineno - AROUND)
+        lines = linecache.getlines(frame.filename)[first - 1 : frame.lineno + AROUND]
+        last = first + len("".join(lines).rstrip().splitlines())
+        place = f'{PLACE}"{frame.filename}", line {frame.lineno}{PLAIN}'
+        told = [f"  File {place}, in {PLACE}{frame.name}{PLAIN}\n"]
+        for number, line in zip(range(first, last), lines, strict=False):
+            if number == frame.lineno:
+                told.append(f"{MARK}{'-' * (5 - len(str(number)))}> {number}{PLAIN} ")
+                told.append(f"{_marked(line.rstrip(), frame)}\n")
+            else:
+                told.append(f"{NUMBER}{number:7}{PLAIN} {line.rstrip()}\n")
+        return "".join(told)
+
+
+def _marked(line: str, frame: traceback.FrameSummary) -> str:
+    """The line with the part that failed underlined, where that is not all of it."""
+    if frame.end_lineno != frame.lineno or frame.colno is None or frame.end_colno is None:
+        return line
+    # Python counts bytes.
+    begin, end = (
+        len(line.encode()[:column].decode(errors="replace"))
+        for column in (frame.colno, frame.end_colno)
+    )
+    if line[begin:end] == line.strip():
+        return line
+    return f"{line[:begin]}{FAILED}{line[begin:end]}{PLAIN}{line[end:]}"
+
+
+def _type_names(told: traceback.TracebackException) -> Iterator[str]:
+    yield told.exc_type_str
+    for linked in _linked(told):
+        yield from _type_names(linked)
+
+
+def _with_coloured_endings(text: str, names: set[str]) -> str:
+    """The names of exceptions coloured, where a line begins with one."""
+    pattern = rf"^([ |]*)({'|'.join(map(re.escape, names))})(?=:|$)"
+    return re.sub(pattern, rf"\1{ERROR}\2{PLAIN}", text, flags=re.MULTILINE)

@@ -15,7 +15,8 @@ MIME = "application/vnd.browsergpu.widget"
 # Of ipywidgets' own, these change only how a control looks there.
 LOOKS = {
     "layout", "style", "orientation", "tooltip", "icon", "button_style", "bar_style", "indent",
-    "readout_format", "description_tooltip", "tabbable", "placeholder",
+    "readout_format", "description_tooltip", "tabbable", "placeholder", "tooltips", "icons",
+    "show_repeat",
 }  # fmt: skip
 
 _ids = itertools.count(1)
@@ -95,7 +96,7 @@ class Widget:
     def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
         return {MIME: json.dumps(self._tree()), "text/plain": repr(self)}
 
-    def _tell(self) -> None:
+    def _tell(self, _changed: str = "") -> None:
         if self._shown:
             send(self._id, "state", state=self._told())
 
@@ -112,7 +113,7 @@ class Widget:
         self._state[name] = value
         if old is value or equal(old, value):
             return
-        self._tell()
+        self._tell(name)
         change = Change(name=name, old=old, new=value, owner=self, type="change")
         for handler, names in list(self._observers):
             if names is None or name in names:
