@@ -146,6 +146,8 @@ def texts(file: str) -> list[str]:
     from browsergpu.kernels import shaders
     from browsergpu.kernels.matrices import NUMBERS
 
+    if "//#repeat" in shaders.load(file):
+        return [shaders.to_compile(file, {}, immediates=False)[0]]
     if "override COMPLEX" not in shaders.load(file):
         return [shaders.load(file)]
     return [shaders.to_compile(file, chosen, immediates=False)[0] for chosen in NUMBERS.values()]
