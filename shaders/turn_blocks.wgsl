@@ -218,8 +218,26 @@ fn main_turn(
     }
     workgroupBarrier();
   }
+  // What so many rotations change of lengths and angles by rounding would add up over the rounds: a
+  // step of Newton's iteration for the nearest unitary matrix takes it back (Björck and Bowie 1971).
   for (var at = thread; at < SQUARE; at += THREADS) {
-    small[which * SQUARE + at] = turns[place(at / SIDE, at % SIDE)];
+    let i = at / SIDE;
+    let j = at % SIDE;
+    var off = number(select(0.0, -1.0, i == j));
+    for (var k = 0u; k < SIDE; k++) {
+      off += times(turns[place(i, k)], conjugate(turns[place(j, k)]));
+    }
+    block[place(i, j)] = off;
+  }
+  workgroupBarrier();
+  for (var at = thread; at < SQUARE; at += THREADS) {
+    let i = at / SIDE;
+    let j = at % SIDE;
+    var off = number(0.0);
+    for (var k = 0u; k < SIDE; k++) {
+      off += times(block[place(i, k)], turns[place(k, j)]);
+    }
+    small[which * SQUARE + at] = turns[place(i, j)] - times(number(0.5), off);
   }
   if (is_busy && lane == 0u) {
     atomicStore(&busy[which], 1u);
