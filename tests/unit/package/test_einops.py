@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+PY = Path(__file__).resolve().parents[3] / "py"
 
 BEFORE = "import einops, browsergpu as bg; bg.use(bg.Device.of_nothing())"
 AFTER = "import browsergpu as bg; bg.use(bg.Device.of_nothing()); import einops"
@@ -22,4 +26,5 @@ import einops
 @pytest.mark.parametrize("imports", [BEFORE, AFTER, LATE])
 def test_arrays_are_known(imports: str) -> None:
     code = f"{imports}\nassert einops.rearrange(bg.zeros((2, 3)), 'h w -> w h').shape == (3, 2)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    environment = os.environ | {"PYTHONPATH": str(PY)}
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600, env=environment)
