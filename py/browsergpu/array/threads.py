@@ -33,7 +33,8 @@ def take_turns(modules: Iterable[ModuleType], classes: Iterable[type]) -> None:
                     setattr(home, name, made)
     for one in classes:
         for name, found in list(vars(one).items()):
-            if name in _NEED_NONE:
+            is_private = name.startswith("_") and not name.startswith("__")
+            if name in _NEED_NONE or is_private:  # which is called by what has the turn
                 continue
             if isinstance(found, FunctionType):
                 setattr(one, name, _taking(found))

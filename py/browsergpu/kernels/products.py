@@ -105,12 +105,17 @@ class Product:
     @property
     def _has_quads(self) -> bool:
         """Whether the lines of all matrices are whole vec4s, as gemm_quads wants them."""
-        a = self.a_row if self.a_col == 1 else self.a_col if self.a_row == 1 else 1
-        b = self.b_row if self.b_col == 1 else self.b_col if self.b_row == 1 else 1
-        fours = [a, b, self.n, self.c_row, self.a_batch, self.b_batch, self.c_batch]
+        fours = [*self._lines, self.n, self.c_row, self.a_batch, self.b_batch, self.c_batch]
         if self.a_col != 1:
             fours.append(self.m)
-        return self.k % 16 == 0 and not any(extent % 4 for extent in fours)
+        lie_along = 1 in (self.a_row, self.a_col) and 1 in (self.b_row, self.b_col)
+        return lie_along and self.k % 16 == 0 and not any(extent % 4 for extent in fours)
+
+    @property
+    def _lines(self) -> tuple[int, int]:
+        """Strides of A and B from one line to the next, where each lies along rows or columns."""
+        a = self.a_row if self.a_col == 1 else self.a_col
+        return a, self.b_row if self.b_col == 1 else self.b_col
 
     @property
     def _quads_tile(self) -> str:
@@ -118,11 +123,8 @@ class Product:
 
         def speed(tile: tuple[str, int, int, int, float]) -> float:
             _, rows, columns, at_once, share = tile
-            used = (
-                self.m * self.n / (blocks(self.m, rows) * rows * blocks(self.n, columns) * columns)
-            )
-            tiles = blocks(self.m, rows) * blocks(self.n, columns) * self.count
-            return share * used * tiles / (blocks(tiles, at_once) * at_once)
+            waves = blocks(blocks(self.m, rows) * blocks(self.n, columns) * self.count, at_once)
+            return share * self.m * self.n * self.count / (waves * at_once * rows * columns)
 
         return max(_TILES_OF_QUADS, key=speed)[0]
 
@@ -185,11 +187,7 @@ class Product:
         own = added & (A_HALVES | B_HALVES) if pieces > 1 else added
         if variant.kernel == "gemm_quads":
             suffix = QUADS_LIE[self.a_col == 1, self.b_col != 1]
-            strides = (
-                self.a_row if self.a_col == 1 else self.a_col,
-                self.b_row if self.b_col == 1 else self.b_col,
-                c_row, self.a_batch, self.b_batch, c_batch,
-            )  # fmt: skip
+            strides = (*self._lines, c_row, self.a_batch, self.b_batch, c_batch)
             lines = tuple(stride // 4 for stride in strides)
         else:
             suffix = _suffix(added)
