@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 
 import pytest
@@ -54,6 +55,32 @@ def test_interrupt_at_once_is_not_lost(notebook: NotebookPage) -> None:
     notebook.press("Interrupt")
     notebook.wait_idle()
     expect(notebook.run("1 + 1")).to_have_text("2")
+
+
+@pytest.mark.parametrize("before", ["nothing", "askForOutput"])
+def test_interrupt_between_python_reading_the_signal_and_clearing_it_is_not_lost(
+    notebook: NotebookPage, before: str
+) -> None:
+    seen = notebook.page.evaluate(
+        """async (before) => {
+            const ways = await import("/kernel/interruption.js");
+            const buffer = new SharedArrayBuffer(ways.SHARED_BYTES);
+            let polled;
+            const pyodide = { setInterruptBuffer: (signal) => { polled = signal; } };
+            new ways.Interruption(pyodide, buffer).listen();
+            ways[before]?.(buffer);
+            // As CPython polls: it reads, then clears.
+            const poll = (between = () => {}) => {
+                const signal = polled[0];
+                between();
+                polled[0] = 0;
+                return signal;
+            };
+            return [poll(() => ways.raiseInterrupt(buffer, 1)), poll(), poll()];
+        }""",
+        before,
+    )
+    assert seen == [{"nothing": 0, "askForOutput": signal.SIGALRM}[before], signal.SIGINT, 0]
 
 
 def test_interrupt_while_imports_are_looked_up_is_not_lost(notebook: NotebookPage) -> None:

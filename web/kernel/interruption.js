@@ -21,6 +21,34 @@ export function askForOutput(buffer) {
   Atomics.compareExchange(new Uint8Array(buffer), SIGNAL_BYTE, 0, SIGALRM);
 }
 
+/**
+ * The signal as Pyodide polls it: it reads element 0 and then sets it to 0. A signal that comes
+ * between the two stays for the next poll.
+ */
+class PolledSignal {
+  /** @type {Uint8Array} */
+  #bytes;
+  #seen = 0;
+
+  constructor(buffer) {
+    this.#bytes = new Uint8Array(buffer);
+  }
+
+  get 0() {
+    this.#seen = Atomics.load(this.#bytes, SIGNAL_BYTE);
+    return this.#seen;
+  }
+
+  set 0(_none) {
+    Atomics.compareExchange(this.#bytes, SIGNAL_BYTE, this.#seen, 0);
+  }
+
+  /** Drop the signal, seen or not. */
+  clear() {
+    Atomics.store(this.#bytes, SIGNAL_BYTE, 0);
+  }
+}
+
 export class Interruption {
   #pyodide;
   #signal;
@@ -34,7 +62,7 @@ export class Interruption {
   /** `buffer` is shared with the page; without isolation there is none. */
   constructor(pyodide, buffer) {
     this.#pyodide = pyodide;
-    this.#signal = buffer ? new Uint8Array(buffer) : undefined;
+    this.#signal = buffer ? new PolledSignal(buffer) : undefined;
     this.#ids = buffer ? new Int32Array(buffer) : undefined;
   }
 
@@ -59,7 +87,7 @@ export class Interruption {
    * as a message, or through the buffer while the kernel was too busy to receive one.
    */
   arm(cancel) {
-    this.#clear();
+    this.#signal?.clear();
     if (this.#requested || (this.#ids && Atomics.load(this.#ids, RUN_ID_WORD) === this.#runId)) {
       return false;
     }
@@ -101,7 +129,7 @@ export class Interruption {
   whileWaiting(runId) {
     if (runId !== this.#runId) return false;
     // Left set, the buffer would raise inside the event loop's own code.
-    this.#clear();
+    this.#signal?.clear();
     if (this.#waits.size > 0) {
       for (const resolve of this.#waits) resolve(true);
       this.#waits.clear();
@@ -110,9 +138,5 @@ export class Interruption {
     if (this.#cancel) return this.#cancel();
     this.#requested = true;
     return true;
-  }
-
-  #clear() {
-    if (this.#signal) Atomics.store(this.#signal, SIGNAL_BYTE, 0);
   }
 }
