@@ -212,8 +212,15 @@ from browsergpu.array.functions.statistics import (
     sum,
     var,
 )
+
+# What arrays are asked of gradients.
+from browsergpu.array.gradients import of_arrays as _of_arrays  # noqa: F401
+from browsergpu.array.gradients import operators as _operators  # noqa: F401
+from browsergpu.array.gradients.transforms import grad, jvp, value_and_grad, vjp
 from browsergpu.array.methods import Methods as _Methods
 from browsergpu.array.threads import take_turns as _take_turns
+from browsergpu.array.tracking.recording import enable_grad, is_grad_enabled, no_grad
+from browsergpu.array.tracking.variable import Variable as _Variable
 from browsergpu.array.x64 import set_x64
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
@@ -252,7 +259,15 @@ from browsergpu.tools.tuning import (
 if not _IN_PYODIDE:  # where there are threads
     _take_turns(
         (_sys.modules[__name__], fft, image, linalg, nn, random),
-        (Array, _Methods, random.Generator, ElementwiseKernel, ReductionKernel, RawKernel),
+        (
+            Array,
+            _Variable,
+            _Methods,
+            random.Generator,
+            ElementwiseKernel,
+            ReductionKernel,
+            RawKernel,
+        ),
     )
 
 __version__ = "0.1.0"
@@ -349,6 +364,7 @@ __all__ = [
     "einsum",
     "empty",
     "empty_like",
+    "enable_grad",
     "enumerate_adapters",
     "enumerate_adapters_async",
     "equal",
@@ -378,6 +394,7 @@ __all__ = [
     "get_adapter_info_async",
     "get_best_adapter",
     "get_best_adapter_async",
+    "grad",
     "greater",
     "greater_equal",
     "hypot",
@@ -392,11 +409,13 @@ __all__ = [
     "int32",
     "int64",
     "is_available",
+    "is_grad_enabled",
     "isdtype",
     "isfinite",
     "isin",
     "isinf",
     "isnan",
+    "jvp",
     "kernel",
     "less",
     "less_equal",
@@ -427,6 +446,7 @@ __all__ = [
     "newaxis",
     "nextafter",
     "nn",
+    "no_grad",
     "nonzero",
     "not_equal",
     "ones",
@@ -488,8 +508,10 @@ __all__ = [
     "unique_values",
     "unstack",
     "use",
+    "value_and_grad",
     "var",
     "vecdot",
+    "vjp",
     "where",
     "zeros",
     "zeros_like",

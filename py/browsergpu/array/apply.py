@@ -82,6 +82,8 @@ def binary(op: str, a: Any, b: Any) -> Any:
 def in_place(op: str, x: V, other: Any) -> V:
     """x takes the value of an operation on it and another, of its own shape and dtype. Raises
     InvalidType, a TypeError, where the result has another dtype, InvalidArgument for its shape."""
+    if isinstance(other, Value) and other.is_noted:
+        return x._beside_variable(op, other)  # type: ignore[attr-defined, no-any-return]
     found = binary(op, x, other)
     if found is NotImplemented:
         return found  # type: ignore[no-any-return]

@@ -36,6 +36,10 @@ class Array(Value, Methods):
 
     #: NumPy's protocols, whose functions need this module and so set it.
     _protocols: ClassVar[Any]
+    #: What is done of gradients, likewise.
+    _gradients: ClassVar[Any]
+    _beside_variable: ClassVar[Any]
+    _assign_variable: ClassVar[Any]
 
     # Beside NumPy's arrays, these decide.
     __array_priority__ = 1000
@@ -171,7 +175,10 @@ class Array(Value, Methods):
         return indexing.get(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.become(indexing.assigned(self, key, value))
+        if isinstance(value, Value) and value.is_noted:
+            self._assign_variable(key, value)
+        else:
+            self.become(indexing.assigned(self, key, value))
 
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """Its elements as another dtype. Floats are cut off towards 0 and clamped to what a whole
@@ -182,6 +189,53 @@ class Array(Value, Methods):
         """Its elements in another shape, in the same memory where that is possible. One extent may
         be -1."""
         return views.reshaped("reshape", self, shape[0] if len(shape) == 1 else shape)
+
+    # -- gradients, by PyTorch's names -------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on it are noted, so that ``backward`` gives it a gradient. It can be
+        set: of arrays of floats, and of no operation's results."""
+        return self.is_noted
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self._gradients.set_requires_grad(self, bool(wanted))
+
+    def requires_grad_(self, requires_grad: bool = True) -> Array:
+        """Sets ``requires_grad``, and gives the array itself. Raises InvalidType, a TypeError, for
+        one that is not of floats."""
+        return self._gradients.set_requires_grad(self, bool(requires_grad))  # type: ignore[no-any-return]
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it is no result of an operation that was noted."""
+        return self._gradients.is_leaf(self)  # type: ignore[no-any-return]
+
+    @property
+    def grad(self) -> Array | None:
+        """What ``backward`` has added up for it; None before, and for an operation's results. It
+        can be set, to None or to an array of its shape."""
+        return self._gradients.grad(self)  # type: ignore[no-any-return]
+
+    @grad.setter
+    def grad(self, value: Array | None) -> None:
+        self._gradients.set_grad(self, value)
+
+    def backward(
+        self, gradient: Any = None, *, retain_graph: bool = False, create_graph: bool = False
+    ) -> None:
+        """Adds to ``grad``, of each array with ``requires_grad`` that it was computed from, its
+        gradient by that one; of an array of several numbers that of its sum weighted by
+        ``gradient``. What was kept for this is let go unless ``retain_graph``; ``create_graph``
+        notes the gradients, too, so that they have some. Raises NotDifferentiable, a RuntimeError,
+        where nothing requires one or what was kept is gone, InvalidArgument, a ValueError, where
+        ``gradient`` lacks or is of another shape."""
+        self._gradients.backward(self, gradient, retain_graph, create_graph)
+
+    def detach(self) -> Array:
+        """Another array of its value, which requires no gradient; in the same memory."""
+        return self._gradients.detach(self)  # type: ignore[no-any-return]
 
     # -- NumPy's protocols and others' -------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, ClassVar, Self
 
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape
@@ -11,7 +11,12 @@ from browsergpu.array.lazy.tape import Tape
 class Value:
     """Holds a Node: while somebody does, it is computed with the others of its Window."""
 
-    __slots__ = ("__weakref__", "node", "tape")
+    #: ``source`` is there only where gradients are wanted (tracking/variable.py).
+    __slots__ = ("__weakref__", "node", "source", "tape")
+
+    source: Any
+    #: Whether what is done with it is noted.
+    is_noted: ClassVar[bool] = False
 
     def __init__(self, node: Node, tape: Tape) -> None:
         self.node = node

@@ -8,6 +8,7 @@ In brackets, the class of Python's own that an error also is:
     │   ├── InvalidType           (TypeError) of a type or dtype that the call is not defined for
     │   └── InvalidIndex          (IndexError) an index that the array does not have
     ├── Unsupported               (NotImplementedError) this browser, device or context cannot do it
+    ├── NotDifferentiable         (RuntimeError) a gradient was asked for where there is none
     ├── OutOfMemory               (MemoryError) the device has no room, or the request is too large
     └── DeviceError
         ├── NoAdapter             the browser gives no GPU
@@ -62,6 +63,10 @@ class InvalidIndex(InvalidArgument, IndexError):
 
 class Unsupported(BackendError, NotImplementedError):
     """This browser, device or calling context cannot do what was asked."""
+
+
+class NotDifferentiable(BackendError, RuntimeError):
+    """A gradient was asked for of what has none, or is no longer kept."""
 
 
 class OutOfMemory(BackendError, MemoryError):

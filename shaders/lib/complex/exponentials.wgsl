@@ -16,7 +16,7 @@ fn rising(x: vec4f, turn: C, doubled: i32) -> C {
   let rest = exponent.rest;
   let power = 1.0 + (rest + rest * rest * exp_series(rest));
   let whole = vec4i(exponent.whole) + vec4i(doubled);
-  return C(scaled(power * turn.re, whole), scaled(power * turn.im, whole));
+  return C(scaled_by(power * turn.re, whole), scaled_by(power * turn.im, whole));
 }
 
 fn exp_of_angle(z: C, angle: Angle) -> C {

@@ -15,7 +15,7 @@ fn log_of(re: vec4f, im: vec4f, less_one: vec4f) -> C {
   let whole = vec4i(larger.whole);
   let is_near = (whole == vec4i()) & (x >= y) & (sign_bits(re) == vec4u());
   let f = select(larger.fraction, less_one, is_near);
-  let s = scaled(bitcast<vec4f>(min(x, y)), -whole);
+  let s = scaled_by(bitcast<vec4f>(min(x, y)), -whole);
   let half = 0.5 * log1p_from(2.0 * f + (f * f + s * s), vec4f());
   let size = larger.whole * 0.693359375 + (half - larger.whole * 0.00021219444);
   return C(size, np_atan2(im, re));

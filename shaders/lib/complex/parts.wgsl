@@ -36,14 +36,14 @@ fn number_or_nan(v: vec4f, is_number: vec4<bool>) -> vec4f {
 }
 
 // v 2^whole, with v's sign where that is 0.
-fn scaled(v: vec4f, whole: vec4i) -> vec4f {
+fn scaled_by(v: vec4f, whole: vec4i) -> vec4f {
   let size = size_bits(v);
   let value = times_power(bitcast<vec4f>(size), whole);
   return flipped(select(value, vec4f(), size < vec4u(SMALLEST)), sign_bits(v));
 }
 
 fn c_scaled(z: C, whole: vec4i) -> C {
-  return C(scaled(z.re, whole), scaled(z.im, whole));
+  return C(scaled_by(z.re, whole), scaled_by(z.im, whole));
 }
 
 // The power of two that the larger part begins with.

@@ -17,7 +17,7 @@ fn c_divide(a: C, b: C) -> C {
   let re = m.re * n.re + m.im * n.im;
   let im = m.im * n.re - m.re * n.im;
   let whole = p_exponent - q_exponent;
-  let value = C(scaled(re / square, whole), scaled(im / square, whole));
+  let value = C(scaled_by(re / square, whole), scaled_by(im / square, whole));
 
   let grows = c_isinf(a) & c_isfinite(b);
   let vanishes = c_isinf(b) & c_isfinite(a);

@@ -12,8 +12,8 @@ fn c_sqrt(z: C) -> C {
   let t = near_root(0.5 * (abs(m.re) + size));
   let u = abs(m.im) / (2.0 * max(t, vec4f(1e-30)));
   let half = even >> vec4u(1u);
-  let large = scaled(t, half);
-  let small = scaled(u, half);
+  let large = scaled_by(t, half);
+  let small = scaled_by(u, half);
   let is_left = sign_bits(z.re) != vec4u();
   let value = C(select(large, small, is_left), select(small, large, is_left));
 

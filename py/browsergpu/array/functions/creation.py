@@ -12,6 +12,7 @@ from browsergpu.array.array import Array
 from browsergpu.array.context import current, device_of
 from browsergpu.array.gathering import coordinates
 from browsergpu.array.numbers import python_number
+from browsergpu.array.tracking.rules import constant, differentiable
 from browsergpu.array.uploading import element_type, uploaded
 from browsergpu.array.x64 import look_at
 from browsergpu.core import checks
@@ -19,6 +20,7 @@ from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32, INT32, Elemen
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
 
+@differentiable(obj=lambda g: g)
 def asarray(
     obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
 ) -> Array:
@@ -95,6 +97,7 @@ def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
     return zeros(shape, dtype=dtype, device=device)
 
 
+@constant
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """:func:`full` of the shape and dtype of another array."""
     return full(
@@ -105,16 +108,19 @@ def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = 
     )
 
 
+@constant
 def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """Zeros of the shape and dtype of another array."""
     return full_like(x, 0, dtype=dtype, device=device)
 
 
+@constant
 def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """Ones of the shape and dtype of another array."""
     return full_like(x, 1, dtype=dtype, device=device)
 
 
+@constant
 def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """:func:`empty` of the shape and dtype of another array."""
     return zeros_like(x, dtype=dtype, device=device)
@@ -181,11 +187,21 @@ def _triangle(op: str, x: Array, k: int, *, lower: bool) -> Array:
     return apply.apply("where", x, kept, x, False if x.node.kind is BOOL else 0)
 
 
+def _of_tril(g: Array, k: int) -> Array:
+    return tril(g, k=k)
+
+
+def _of_triu(g: Array, k: int) -> Array:
+    return triu(g, k=k)
+
+
+@differentiable(x=_of_tril)
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The matrices with zeros above the k-th diagonal."""
     return _triangle("tril", x, k, lower=True)
 
 
+@differentiable(x=_of_triu)
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The matrices with zeros below the k-th diagonal."""
     return _triangle("triu", x, k, lower=False)

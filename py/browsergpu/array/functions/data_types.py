@@ -11,6 +11,7 @@ import numpy as np
 from browsergpu.array.array import Array
 from browsergpu.array.context import device_of
 from browsergpu.array.numbers import python_number
+from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.uploading import element_type
 from browsergpu.core.element_types import ElementType, beside_number, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -30,6 +31,7 @@ def _kind(op: str, x: Any) -> ElementType:
     return x.node.kind if isinstance(x, Array) else element_type(op, x)
 
 
+@differentiable(x=lambda g: g)
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     """The elements as another dtype, on another device where one is given; see
     ``Array.astype``."""

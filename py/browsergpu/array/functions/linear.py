@@ -10,14 +10,46 @@ import numpy as np
 from browsergpu.array import apply, gathering, reducing, views
 from browsergpu.array import matmul as products
 from browsergpu.array.array import Array
-from browsergpu.array.functions import operands
+from browsergpu.array.functions import elementwise, manipulation, operands
 from browsergpu.array.functions.statistics import sum as total
+from browsergpu.array.tracking.rules import differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
 from browsergpu.core.errors import InvalidArgument
 
 
+def _turned(x: Array) -> Array:
+    """As :func:`adjoint`, and differentiable."""
+    found = manipulation.matrix_transpose(x)
+    return elementwise.conj(found) if x.dtype.kind == "c" else found
+
+
+def _of_left(g: Array, x2: Array, x1_like: Like) -> Any:
+    own = _turned(x2) if x2.ndim > 1 else elementwise.conj(x2)
+    if x2.ndim == 1:
+        return g[..., None] * own
+    if x1_like.ndim == 1:
+        return matmul(g[..., None, :], own)[..., 0, :]
+    return matmul(g, own)
+
+
+def _of_right(g: Array, x1: Array, x2_like: Like) -> Any:
+    own = _turned(x1) if x1.ndim > 1 else elementwise.conj(x1)
+    if x1.ndim == 1:
+        return own[:, None] * g[..., None, :] if x2_like.ndim > 1 else own * g
+    if x2_like.ndim == 1:
+        return matmul(own, g[..., None])[..., 0]
+    if x2_like.ndim == 2 and x1.ndim > 2:  # one product, where the others would be added up
+        rows = x1.shape[-1], g.shape[-1]
+        return matmul(
+            _turned(manipulation.reshape(x1, (-1, rows[0]))), manipulation.reshape(g, (-1, rows[1]))
+        )
+    return matmul(own, g)
+
+
+@differentiable(x1=_of_left, x2=_of_right)
 def matmul(x1: Array, x2: Array, /) -> Array:
     """The product of matrices: leading axes are broadcast; a vector is a row on the left, a column
     on the right. Floats are summed in float32. Raises InvalidArgument where the columns of x1 are

@@ -10,12 +10,40 @@ import numpy as np
 
 from browsergpu.array import apply, gathering, views
 from browsergpu.array.array import Array
+from browsergpu.array.tracking.rules import differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 
 
+def _reshaped(g: Array, x_like: Like) -> Array:
+    return reshape(g, x_like.shape)
+
+
+def _matrices_turned(g: Array) -> Array:
+    return matrix_transpose(g)
+
+
+def _moved_back(g: Array, source: Any, destination: Any) -> Array:
+    return moveaxis(g, destination, source)
+
+
+def _flipped(g: Array, axis: Any) -> Array:
+    return flip(g, axis=axis)
+
+
+def _rolled_back(g: Array, shift: Any, axis: Any) -> Array:
+    by = tuple(-int(n) for n in shift) if hasattr(shift, "__len__") else -int(shift)
+    return roll(g, by, axis=axis)
+
+
+def _unstacked(g: Array, axis: int) -> list[Array]:
+    return [*unstack(g, axis=axis)]
+
+
+@differentiable(x=lambda g: g)
 def broadcast_to(x: Array, /, shape: Any) -> Array:
     """The array repeated to a shape, in the same memory."""
     op = "broadcast_to"
@@ -25,6 +53,7 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
     return views.spread(x, target)
 
 
+@differentiable(arrays=lambda g: [*g])
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """The arrays repeated to the one shape that they broadcast to."""
     shape = _common("broadcast_arrays", [x.shape for x in arrays])
@@ -42,12 +71,14 @@ def _common(op: str, given: Sequence[Shape]) -> Shape:
     return reduce(lambda a, b: shapes.broadcast(op, a, b), given, ())
 
 
+@differentiable(x=_reshaped)
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
     """The elements in another shape, of which one extent may be -1; in the same memory where that
     is possible and ``copy`` is not True. ``copy=False`` raises ValueError where it is not."""
     return views.reshaped("reshape", x, shape, copy=copy)
 
 
+@differentiable(x=lambda g, axes: _put_back(g, axes))
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """The array with its axes in another order, in the same memory."""
     order = tuple(shapes.axis("permute_dims", "axes", axis, x.ndim) for axis in axes)
@@ -56,17 +87,20 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     return views.permuted(x, order)
 
 
+@differentiable(x=lambda g, axes: _put_back(g, axes))
 def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     """The array with its axes reversed, or in another order, in the same memory: NumPy's name of
     :func:`permute_dims`."""
     return x.T if axes is None else permute_dims(x, axes)
 
 
+@differentiable(x=_matrices_turned)
 def matrix_transpose(x: Array, /) -> Array:
     """The array with its last two axes exchanged, in the same memory."""
     return x.mT
 
 
+@differentiable(x=_moved_back)
 def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     """The array with some axes moved to other places, in the same memory."""
     op = "moveaxis"
@@ -82,6 +116,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     return views.permuted(x, tuple(order))
 
 
+@differentiable(x=_reshaped)
 def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
     """The array with an axis of one index more, or several, at these places of the result; in the
     same memory."""
@@ -93,6 +128,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
     return views.reshaped("expand_dims", x, shape)
 
 
+@differentiable(x=_reshaped)
 def squeeze(x: Array, /, axis: Any) -> Array:
     """The array without some axes of one index, in the same memory."""
     chosen = shapes.axes("squeeze", "axis", axis, x.ndim)
@@ -101,12 +137,14 @@ def squeeze(x: Array, /, axis: Any) -> Array:
     return views.reshaped("squeeze", x, shapes.without(x.shape, chosen, keepdims=False))
 
 
+@differentiable(x=_flipped)
 def flip(x: Array, /, *, axis: Any = None) -> Array:
     """The array with the order along some axes, or all, reversed; in the same memory."""
     chosen = shapes.axes("flip", "axis", axis, x.ndim)
     return x[tuple(slice(None, None, -1 if n in chosen else None) for n in range(x.ndim))]
 
 
+@differentiable(x=_rolled_back)
 def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     """The array with its elements moved on along some axes, those at the end to the beginning.
     Without axes all elements are moved in their order."""
@@ -128,6 +166,7 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     return x.like(x.node)  # what is assigned to the result is not to change the array
 
 
+@differentiable(arrays=lambda g, arrays_like, axis: _cut(g, arrays_like, axis))
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """Arrays one behind the other along an axis; all else of their shapes is the same. Without an
     axis, all elements in their order."""
@@ -160,6 +199,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     return result
 
 
+@differentiable(arrays=_unstacked)
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     """Arrays of one shape along a new axis."""
     if not arrays:
@@ -169,6 +209,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     return concat([expand_dims(x, axis=at) for x in arrays], axis=at)
 
 
+@differentiable(x=lambda g, axis: stack(g, axis=axis))
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The arrays of which an axis consists, in the same memory."""
     at = shapes.axis("unstack", "axis", axis, x.ndim)
@@ -185,6 +226,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     return gathering.by_arrays(x, [at], [np.repeat(np.arange(x.shape[at]), counts)], False)
 
 
+@differentiable(x=lambda g, x_like, repetitions: _untiled(g, x_like, repetitions))
 def tile(x: Array, repetitions: Sequence[int], /) -> Array:
     """The array so many times along each axis."""
     counts = checks.dimensions("tile", "repetitions", repetitions)
@@ -210,3 +252,31 @@ def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
 
 def _no_axis(op: str, axis: Any, rank: int) -> InvalidArgument:
     return InvalidArgument(op, "axis", axis, f"an axis from {-rank} to {rank - 1}")
+
+
+def _put_back(g: Array, axes: Any) -> Array:
+    if axes is None:
+        return transpose(g)
+    places = [axis % g.ndim for axis in axes]
+    return permute_dims(g, tuple(places.index(n) for n in range(g.ndim)))
+
+
+def _cut(g: Array, arrays_like: Sequence[Like], axis: int | None) -> list[Array]:
+    found, begin = [], 0
+    for like in arrays_like:
+        extent = like.shape[axis] if axis is not None else checks.product(like.shape)
+        items = [slice(None)] * g.ndim
+        items[axis or 0] = slice(begin, begin + extent)
+        found.append(reshape(g[tuple(items)], like.shape))
+        begin += extent
+    return found
+
+
+def _untiled(g: Array, x_like: Like, repetitions: Sequence[int]) -> Array:
+    counts = checks.dimensions("tile", "repetitions", repetitions)
+    rank = max(len(counts), x_like.ndim)
+    shape = (1,) * (rank - x_like.ndim) + x_like.shape
+    counts = (1,) * (rank - len(counts)) + counts
+    pairs = reshape(g, [n for pair in zip(counts, shape, strict=True) for n in pair])
+    found = pairs.sum(axis=tuple(range(0, 2 * rank, 2)))
+    return reshape(found, x_like.shape)

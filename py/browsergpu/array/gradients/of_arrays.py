@@ -1,0 +1,63 @@
+"""What arrays themselves do of gradients, by PyTorch's names."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from browsergpu.array.array import Array
+from browsergpu.array.gradients.sweep import seed, swept
+from browsergpu.array.tracking.steps import Leaf
+from browsergpu.array.tracking.variable import Variable, plain, require
+from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+
+
+def requires_grad(x: Array) -> bool:
+    """Whether operations on it are noted."""
+    return type(x) is Variable
+
+
+def set_requires_grad(x: Array, wanted: bool) -> Array:
+    """Makes it a leaf, or an array like others."""
+    return require(x, "requires_grad", wanted)
+
+
+def is_leaf(x: Array) -> bool:
+    """Whether it is no result of an operation that was noted."""
+    return type(x) is not Variable or isinstance(x.source.step, Leaf)
+
+
+def grad(x: Array) -> Array | None:
+    """What was added up for it."""
+    return x.source.step.grad if type(x) is Variable and is_leaf(x) else None
+
+
+def set_grad(x: Array, value: Any) -> None:
+    """Puts another gradient in its place, or none."""
+    if type(x) is not Variable or not is_leaf(x):
+        raise InvalidArgument("grad", "array", x.shape, "a leaf: an array with requires_grad set")
+    if value is not None:
+        if not isinstance(value, Array):
+            raise InvalidType("grad", "value", value, "an array or None")
+        if value.shape != x.shape:
+            raise InvalidArgument("grad", "value", value.shape, f"shape {x.shape}")
+        value = detach(value)
+    x.source.step.grad = value
+
+
+def backward(x: Array, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
+    """Adds the gradients of its leaves to their ``grad``."""
+    if type(x) is not Variable:
+        raise NotDifferentiable("backward", "nothing that it was computed from requires a gradient")
+    swept(
+        [(x.source, seed("backward", x, gradient))], (), accumulates=True,
+        creates_graph=create_graph, keeps=retain_graph or create_graph,
+    )  # fmt: skip
+
+
+def detach(x: Array) -> Array:
+    """Another array of its value."""
+    return plain(x)
+
+
+Array._gradients = sys.modules[__name__]

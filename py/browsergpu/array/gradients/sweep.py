@@ -1,0 +1,157 @@
+"""From a result back to what it was computed from: reverse accumulation.
+
+Source: Griewank and Walther, Evaluating Derivatives, 2nd edition, 2008, chapter 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation, data_types, manipulation, statistics
+from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
+from browsergpu.array.tracking.steps import Leaf, Like, Operand, Source, Step
+from browsergpu.core.errors import InvalidArgument, NotDifferentiable
+
+
+def swept(
+    roots: Sequence[tuple[Source, Array]],
+    targets: Iterable[Source],
+    *,
+    accumulates: bool,
+    creates_graph: bool = False,
+    keeps: bool = False,
+) -> list[Array | None]:
+    """The gradients of what the roots' gradients are those of, by the targets; None where nothing
+    leads to one. ``accumulates`` adds to the ``grad`` of every leaf; ``creates_graph`` notes the
+    sweep, too; ``keeps`` leaves what was kept for another sweep."""
+    asked = list(targets)
+    found: dict[Step, list[Array | None]] = {}
+    waiting: list[tuple[int, Step]] = []
+    kept: dict[Source, Array | None] = dict.fromkeys(asked)
+    wanted = {target.step for target in asked}
+    needed = None if accumulates else _leading_to(wanted, [source for source, _ in roots])
+    leaves: list[tuple[Leaf, Array]] = []
+    before = STATE.is_on
+    with enable_grad() if creates_graph and before else no_grad():
+        for source, gradient in roots:
+            _arrive(found, waiting, source, gradient)
+        while waiting:
+            _, step = heappop(waiting)
+            gradients = found.pop(step)
+            for at in range(len(gradients)):
+                if (source := Source(step, at)) in kept:
+                    kept[source] = gradients[at]
+            if isinstance(step, Leaf):
+                if accumulates and gradients[0] is not None:
+                    leaves.append((step, gradients[0]))
+                continue
+            for operand, gradient in _of_operands(step, gradients, needed):
+                _arrive(found, waiting, operand.source, gradient)
+            if not keeps:
+                step.let_go()
+        for leaf, gradient in leaves:  # at the end: all of them, or none where a rule raises
+            # Another array: what is done to one in place is not to be seen in the other.
+            leaf.grad = gradient.__copy__() if leaf.grad is None else leaf.grad + gradient
+    return [kept[target] for target in asked]
+
+
+def _leading_to(wanted: set[Step], roots: Sequence[Source]) -> set[Step]:
+    """The steps, from the roots back, on a way to one of those that are wanted."""
+    leading = set(wanted)
+    for step in sorted(behind(roots), key=lambda one: one.number):
+        if any(operand.source.step in leading for operand in step.operands):
+            leading.add(step)
+    return leading
+
+
+def behind(roots: Iterable[Source], since: int = 0) -> set[Step]:
+    """The steps that results come from, and those before them; of ones before the number
+    ``since`` no further back."""
+    found: set[Step] = set()
+    ahead = [source.step for source in roots]
+    while ahead:
+        step = ahead.pop()
+        if step not in found:
+            found.add(step)
+            if step.number >= since:
+                ahead += [operand.source.step for operand in step.operands]
+    return found
+
+
+def _arrive(
+    found: dict[Step, list[Array | None]],
+    waiting: list[tuple[int, Step]],
+    source: Source,
+    gradient: Array,
+) -> None:
+    step = source.step
+    known = found.get(step)
+    if known is None:
+        known = found[step] = [None] * len(step.results)
+        heappush(waiting, (-step.number, step))
+    own = known[source.at]
+    known[source.at] = gradient if own is None else own + gradient
+
+
+def _of_operands(
+    step: Step, gradients: list[Array | None], needed: set[Step] | None
+) -> Iterable[tuple[Operand, Array]]:
+    rules = step.rules
+    if rules is None:
+        raise NotDifferentiable(
+            step.name, "what its gradient needs was let go by an earlier backward(); "
+            "retain_graph=True keeps it"
+        )  # fmt: skip
+    operands = [one for one in step.operands if needed is None or one.source.step in needed]
+    if not operands:
+        return
+    given = [
+        _zeros(like) if gradient is None and like is not None else gradient
+        for gradient, like in zip(gradients, step.results, strict=True)
+    ]
+    for operand, gradient in zip(operands, rules.gradients(step, given, operands), strict=True):
+        if gradient is not None:
+            yield operand, _fitted(gradient, operand.like)
+
+
+def _zeros(like: Like) -> Array:
+    return creation.zeros(like.shape, dtype=like.dtype, device=like.device)
+
+
+def _fitted(gradient: Any, like: Like) -> Any:
+    """A gradient in the shape and dtype of what it is of."""
+    if not isinstance(gradient, Array):
+        gradient = creation.full(like.shape, gradient, dtype=like.dtype, device=like.device)
+    if gradient.shape != like.shape:
+        ahead = gradient.ndim - len(like.shape)
+        spread = tuple(
+            [ahead + n for n, extent in enumerate(like.shape)
+             if extent == 1 and ahead + n >= 0 and gradient.shape[ahead + n] != 1]
+        )  # fmt: skip
+        if ahead > 0 or spread:
+            axes = (*range(max(ahead, 0)), *spread)
+            gradient = statistics.sum(gradient, axis=axes, keepdims=True)
+            gradient = manipulation.reshape(gradient, gradient.shape[max(ahead, 0) :])
+        if gradient.shape != like.shape:
+            gradient = manipulation.broadcast_to(gradient, like.shape)
+    if gradient.dtype != like.dtype:
+        if gradient.dtype.kind == "c" and like.dtype.kind == "f":
+            gradient = gradient.real
+        gradient = data_types.astype(gradient, like.dtype)
+    return gradient
+
+
+def seed(op: str, x: Array, gradient: Any) -> Any:
+    """The gradient that a sweep begins with: ones for a number, else what was given."""
+    if gradient is None:
+        if x.size != 1:
+            expected = "a gradient of its shape, as only a single number has one by itself"
+            raise InvalidArgument(op, "gradient", None, expected)
+        return creation.ones(x.shape, dtype=x.dtype, device=x.device)
+    if not isinstance(gradient, Array):
+        gradient = creation.asarray(gradient, dtype=x.dtype, device=x.device)
+    if gradient.shape != x.shape:
+        raise InvalidArgument(op, "gradient", gradient.shape, f"shape {x.shape}, as the array has")
+    return gradient

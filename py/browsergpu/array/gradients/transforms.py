@@ -1,0 +1,208 @@
+"""Functions that give gradients of functions, by JAX's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation
+from browsergpu.array.gradients import trees
+from browsergpu.array.gradients.sweep import behind, seed, swept
+from browsergpu.array.tracking.recording import STATE, enable_grad
+from browsergpu.array.tracking.rules import differentiable
+from browsergpu.array.tracking.steps import Leaf, Source
+from browsergpu.array.tracking.variable import Variable, plain, require, source_of
+from browsergpu.core.checks import integer
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+
+@differentiable(x=lambda g: g)
+def _same(x: Array, /) -> Array:
+    return x.__copy__()
+
+
+class _Inputs:
+    """Arguments whose float arrays are noted from here on, beside what was noted before."""
+
+    def __init__(self, args: Sequence[Any]) -> None:
+        self.given = trees.leaves(list(args))
+        self.noted = [_input(x) if _is_float(x) else None for x in self.given]
+        own = [x if y is None else y for x, y in zip(self.given, self.noted, strict=True)]
+        self.args: list[Any] = trees.filled(list(args), own)
+        self.sources = [x.source for x in self.noted if x is not None]
+
+    def gradients(self, tree: Sequence[Any], found: Sequence[Array | None]) -> list[Any]:
+        """Gradients in the form of the arguments: zeros where nothing leads to one, None for
+        what is no float."""
+        those = iter(found)
+        own = [None if x is None else _or_zeros(next(those), x) for x in self.noted]
+        return trees.filled(list(tree), own)  # type: ignore[no-any-return]
+
+
+def _is_float(x: Any) -> bool:
+    if isinstance(x, Array | np.ndarray | np.generic):
+        return x.dtype.kind in "fc"
+    return isinstance(x, float | complex)
+
+
+def _input(x: Any) -> Any:
+    if type(x) is Variable:
+        return _same(x)
+    return require(x.__copy__() if isinstance(x, Array) else creation.asarray(x), "grad")
+
+
+def _or_zeros(gradient: Array | None, like: Array) -> Array:
+    if gradient is not None:
+        return gradient
+    return creation.zeros(like.shape, dtype=like.dtype, device=like.device)
+
+
+def _numbers(op: str, argnums: Any, count: int) -> tuple[int, ...]:
+    given = argnums if isinstance(argnums, list | tuple) else (argnums,)
+    found = [integer(op, "argnums", n, -count, count - 1) for n in given]
+    if any(n >= count for n in found):
+        raise InvalidArgument(op, "argnums", argnums, f"numbers of the {count} arguments")
+    return tuple([n % count for n in found])
+
+
+def value_and_grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that gives ``fun``'s value, a number, and its gradient by one of its arguments, or
+    a tuple of those by several. An argument may be an array, a float, or a dict, list or tuple of
+    these; the gradient has its form, zeros where the value does not depend on it, None for whole
+    numbers. With ``has_aux`` ``fun`` gives the value and something more, and so does this. Raises
+    InvalidArgument, a ValueError, where the value is no single number."""
+    op = "value_and_grad"
+
+    @wraps(fun)
+    def call(*args: Any, **options: Any) -> Any:
+        chosen = _numbers(op, argnums, len(args))
+        outside = STATE.is_on
+        with enable_grad():
+            inputs = _Inputs([args[n] for n in chosen])
+            own = list(args)
+            for n, given in zip(chosen, inputs.args, strict=True):
+                own[n] = given
+            found = fun(*own, **options)
+            value, aux = found if has_aux else (found, None)
+            if not isinstance(value, Array):
+                raise InvalidType(op, "fun", value, "a function that gives an array, one number")
+            if value.dtype.kind != "f" or value.size != 1:
+                shown = f"what gives shape {value.shape}, dtype {value.dtype}"
+                raise InvalidArgument(op, "fun", shown, "a function that gives one real number")
+            goes_on = outside and _depends_on_others(value, inputs)
+        gradients = _swept(value, seed(op, value, None), inputs, goes_on)
+        formed = inputs.gradients([args[n] for n in chosen], gradients)
+        shown_value = value if goes_on else _plain(value)
+        shown_aux = aux if goes_on else trees.mapped(_plain, aux)
+        result = tuple(formed) if isinstance(argnums, list | tuple) else formed[0]
+        return ((shown_value, shown_aux) if has_aux else shown_value), result
+
+    return call
+
+
+def _swept(
+    value: Array, gradient: Array, inputs: _Inputs, goes_on: bool, *, keeps: bool = False
+) -> list[Array | None]:
+    source = source_of(value)
+    if source is None:
+        return [None] * len(inputs.sources)
+    return swept(
+        [(source, gradient)], inputs.sources, accumulates=False,
+        creates_graph=goes_on, keeps=goes_on or keeps,
+    )  # fmt: skip
+
+
+def _plain(x: Any) -> Any:
+    return plain(x) if type(x) is Variable else x
+
+
+def _depends_on_others(value: Any, inputs: _Inputs) -> bool:
+    """Whether something else that requires a gradient led to it."""
+    roots = [x.source for x in trees.leaves(value) if type(x) is Variable]
+    own = {source.step for source in inputs.sources}
+    return any(isinstance(step, Leaf) and step not in own for step in behind(roots))
+
+
+def grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that gives the gradient alone of what :func:`value_and_grad` gives, with
+    ``has_aux`` and what ``fun`` gives more. ``grad(grad(f))`` is the second derivative."""
+    both = value_and_grad(fun, argnums, has_aux=has_aux)
+
+    @wraps(fun)
+    def call(*args: Any, **options: Any) -> Any:
+        value, gradient = both(*args, **options)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return call
+
+
+def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """``fun``'s value at the primals, and a function from a cotangent, of the value's form, to its
+    products with the Jacobian: a tuple, one for each primal."""
+    outside = STATE.is_on
+    with enable_grad():
+        inputs = _Inputs(primals)
+        value = fun(*inputs.args)
+        goes_on = outside and _depends_on_others(value, inputs)
+    outputs = trees.leaves(value)
+
+    def pullback(cotangent: Any) -> tuple[Any, ...]:
+        given = trees.leaves(cotangent)
+        if len(given) != len(outputs):
+            expected = f"{len(outputs)} arrays, as the value has"
+            raise InvalidArgument("vjp", "cotangent", f"{len(given)} arrays", expected)
+        roots = [
+            (x.source, seed("vjp", x, g))
+            for x, g in zip(outputs, given, strict=True)
+            if type(x) is Variable
+        ]
+        tracked = any(type(g) is Variable for g in given)
+        found = swept(
+            roots, inputs.sources, accumulates=False, creates_graph=goes_on or tracked, keeps=True
+        )
+        return tuple(inputs.gradients(primals, found))
+
+    return (value if goes_on else trees.mapped(_plain, value)), pullback
+
+
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """``fun``'s value at the primals, and the product of its Jacobian with the tangents, in the
+    value's form; the tangents have the primals'. It is the gradient of a gradient, by what that is
+    multiplied with.
+
+    Source: Townsend, "A new trick for calculating Jacobian vector products", 2017."""
+    with enable_grad():
+        inputs = _Inputs(primals)
+        value = fun(*inputs.args)
+        outputs = trees.leaves(value)
+        duals: list[tuple[Array, Source]] = []
+        for x in outputs:
+            if type(x) is Variable:
+                zeros = creation.zeros(x.shape, dtype=x.dtype, device=x.device)
+                duals.append((require(zeros, "jvp"), x.source))
+        pulled = swept(
+            [(source, dual) for dual, source in duals], inputs.sources,
+            accumulates=False, creates_graph=True, keeps=True,
+        )  # fmt: skip
+    given = [t for t, x in zip(trees.leaves(list(tangents)), inputs.noted, strict=True)
+             if x is not None]  # fmt: skip
+    roots = [
+        (x.source, seed("jvp", x, t))
+        for x, t in zip(pulled, given, strict=True)
+        if type(x) is Variable
+    ]
+    found = iter(swept(roots, [dual.source for dual, _ in duals], accumulates=False))
+    made = [
+        _or_zeros(next(found) if type(x) is Variable else None, x)
+        if isinstance(x, Array) else None
+        for x in outputs
+    ]  # fmt: skip
+    return trees.mapped(_plain, value), trees.filled(value, made)

@@ -1,0 +1,105 @@
+"""What is noted of an operation: where its operands came from, and what its rules need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from browsergpu.array.array import Array
+from browsergpu.core.shapes import Shape
+
+#: Steps in the order in which they were noted, which a sweep goes back through.
+_numbers = count()
+
+
+def next_number() -> int:
+    """The number of the next step: later steps have greater ones."""
+    return next(_numbers)
+
+
+class Like(NamedTuple):
+    """What an array is without its values."""
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    device: Any
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return len(self.shape)
+
+
+class Source(NamedTuple):
+    """Where an array comes from: one of the results of a step, or a leaf."""
+
+    step: Step
+    at: int
+
+
+class Operand(NamedTuple):
+    """One of a step's operands that needs a gradient: the parameter that it came to, its place
+    where that is a sequence, and where it comes from."""
+
+    name: str
+    at: int | None
+    source: Source
+    like: Like
+
+
+class Saved(NamedTuple):
+    """An array that a rule needs: its value, and where it comes from, if that was noted."""
+
+    value: Array
+    source: Source | None
+
+
+class Rules(Protocol):
+    """How the gradients of a step's operands come from those of its results."""
+
+    def gradients(
+        self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
+    ) -> list[Any]:
+        """The gradients of some of its operands, each None, an array or a number."""
+
+
+class Step:
+    """An operation that was noted. It holds values, and no array that users hold: nothing here
+    makes a circle."""
+
+    __slots__ = ("has_several", "name", "number", "operands", "results", "rules", "saved")
+
+    def __init__(
+        self,
+        name: str,
+        rules: Rules | None,
+        operands: tuple[Operand, ...],
+        results: tuple[Like | None, ...],
+        saved: dict[str, Any] | None = None,
+        *,
+        has_several: bool = False,
+    ) -> None:
+        self.name = name
+        self.number = next_number()
+        self.rules = rules
+        self.operands = operands
+        self.results = results
+        self.saved = saved
+        self.has_several = has_several
+
+    def let_go(self) -> None:
+        """Forgets what it needs: a result that is kept, such as a loss, keeps nothing more."""
+        self.rules, self.saved, self.operands = None, None, ()
+
+
+class Leaf(Step):
+    """An array that requires gradients and is no operation's result: they are added to ``grad``."""
+
+    __slots__ = ("grad",)
+
+    def __init__(self, like: Like) -> None:
+        super().__init__("leaf", None, (), (like,))
+        self.grad: Array | None = None

@@ -1,0 +1,151 @@
+"""Arrays that require gradients: an Array whose operations are noted.
+
+What computes reads an array's ``node``. A Variable's is hidden: whatever meets one without having
+been told what to note raises, instead of losing a gradient in silence."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from browsergpu.array.array import Array
+from browsergpu.array.lazy.node import Node
+from browsergpu.array.tracking.steps import Leaf, Like, Source
+from browsergpu.array.value import Value
+from browsergpu.core.checks import product
+from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+from browsergpu.core.shapes import Shape
+
+_NODE: Any = Value.__dict__["node"]
+
+
+class Variable(Array):
+    """An array that requires gradients."""
+
+    __slots__ = ()
+
+    is_noted = True
+
+    def __del__(self) -> None:
+        _NODE.__get__(self).holders -= 1
+
+    def like(self, node: Node) -> Self:
+        """Another value on the same device, of which nothing is noted."""
+        return Array(node, self.tape)  # type: ignore[return-value]
+
+    def become(self, other: Value) -> None:
+        """Takes another's value, and where it comes from."""
+        node = _NODE.__get__(other)
+        node.holders += 1
+        _NODE.__get__(self).holders -= 1
+        _NODE.__set__(self, node)
+
+    # -- what it is --------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """The extents of its axes."""
+        return _NODE.__get__(self).shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements, as NumPy's."""
+        return _NODE.__get__(self).kind.numpy  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of its elements."""
+        return product(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element on the host."""
+        return self.dtype.itemsize
+
+    def __repr__(self) -> str:
+        return f"{plain(self)!r}"[:-1] + ", requires_grad=True)"
+
+
+def _hidden(self: Variable) -> Node:
+    raise NotDifferentiable(
+        "gradient", "an array that requires gradients came to something that has no rule for them; "
+        "detach() gives its values alone"
+    )  # fmt: skip
+
+
+def _take_node(self: Variable, node: Node) -> None:
+    _NODE.__set__(self, node)
+
+
+setattr(Variable, "node", property(_hidden, _take_node))  # noqa: B010 - a slot, for the checker
+
+# What reads values reads them.
+for _name in (
+    "numpy", "numpy_async", "item", "__float__", "__int__", "__bool__", "__complex__", "__index__",
+    "__dlpack__", "__contains__",
+):  # fmt: skip
+
+    def _reading(self: Variable, *args: Any, _name: str = _name, **options: Any) -> Any:
+        return getattr(plain(self), _name)(*args, **options)
+
+    _reading.__name__, _reading.__doc__ = _name, getattr(Array, _name).__doc__
+    setattr(Variable, _name, _reading)
+
+
+def plain(x: Array) -> Array:
+    """The value of an array, of which nothing is noted."""
+    return Array(_NODE.__get__(x), x.tape)
+
+
+def node_of(x: Array) -> Node:
+    """The value that is under an array."""
+    return _NODE.__get__(x)  # type: ignore[no-any-return]
+
+
+def like_of(x: Array) -> Like:
+    """What an array is without its values."""
+    return Like(x.shape, x.dtype, x.tape.device)
+
+
+def source_of(x: Any) -> Source | None:
+    """Where an array comes from; None where it requires no gradient."""
+    return x.source if type(x) is Variable else None
+
+
+def noted(x: Array, source: Source) -> Array:
+    """An array that nobody else has, from now on as the result of a step."""
+    x.source = source
+    x.__class__ = Variable
+    return x
+
+
+def not_noted(x: Array) -> None:
+    """From now on it is an array like others."""
+    x.__class__ = Array
+    del x.source
+
+
+def variable(x: Array, source: Source) -> Array:
+    """Another array of the same value, the result of a step."""
+    return noted(Array(_NODE.__get__(x), x.tape), source)
+
+
+def require(x: Array, op: str, wanted: bool = True) -> Array:
+    """Makes an array a leaf, or, where it is one and that is not wanted, an array like others."""
+    if type(x) is Variable:
+        if not wanted:
+            if not isinstance(x.source.step, Leaf):
+                expected = "an array that is no operation's result; detach() gives its values alone"
+                raise InvalidArgument(op, "array", "an operation's result", expected)
+            not_noted(x)
+    elif wanted:
+        if x.node.kind.kind not in "fc":
+            raise InvalidType(op, "array", x.dtype, "floats, which alone have gradients")
+        noted(x, Source(Leaf(like_of(x)), 0))
+    return x
