@@ -216,6 +216,7 @@ from browsergpu.array.functions.statistics import (
 # What arrays are asked of gradients.
 from browsergpu.array.gradients import of_arrays as _of_arrays  # noqa: F401
 from browsergpu.array.gradients import operators as _operators  # noqa: F401
+from browsergpu.array.gradients.own import checkpoint, custom_vjp
 from browsergpu.array.gradients.transforms import grad, jvp, value_and_grad, vjp
 from browsergpu.array.methods import Methods as _Methods
 from browsergpu.array.threads import take_turns as _take_turns
@@ -342,6 +343,7 @@ __all__ = [
     "broadcast_to",
     "can_cast",
     "ceil",
+    "checkpoint",
     "clip",
     "complex64",
     "complex128",
@@ -353,6 +355,7 @@ __all__ = [
     "count_nonzero",
     "cumulative_prod",
     "cumulative_sum",
+    "custom_vjp",
     "default_device",
     "devices",
     "devices_async",

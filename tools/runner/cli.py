@@ -26,8 +26,18 @@ TESTS = REPOSITORY / "tests"
 # Whole files, the slow ones first (tests/conftest.py); each worker has a browser of its own, which
 # takes a core and two gigabytes.
 SIDE_BY_SIDE = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder")
+# Single tests, where there is one file.
+BY_TESTS = ("-n", "auto", "--maxprocesses", "4", "--dist", "load")
 
 INSIDE = "tests/browser/inside"
+
+#: Random programs against NumPy: 10,000 of them, as half are of assignments, and in CI's manner the
+#: same ones each time. Mesa compiles them at its quickest; most of their time is compiling.
+PROGRAMS = "tests/browser/inside/arrays/test_programs.py"
+_OF_PROGRAMS = {
+    "BROWSERGPU_NATIVE": "wgpu", "BROWSERGPU_FUZZ_PROGRAMS": "5000", "GALLIVM_PERF": "nopt",
+    "CI": "1",
+}  # fmt: skip
 
 #: Arguments of pytest that say how to tell of tests, and not which to run.
 _OF_TELLING = ("-v", "-q", "--tb", "--durations", "--junitxml")
@@ -54,7 +64,8 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         prog="tests/run.py",
         usage="%(prog)s [-h] [--quick] [--plain-webgpu | --native ENGINE] [pytest arguments]",
         description="Makes ready what the tests need, then runs ruff, mypy, tsc, eslint, pytest; "
-        "where nothing is chosen, pytest once more on the in-page tests outside a browser.",
+        "where nothing is chosen, pytest once more on the in-page tests outside a browser, and on "
+        "10,000 random programs there.",
         epilog="Everything else goes to pytest: files, -k, -x …",
         allow_abbrev=False,
     )
@@ -122,6 +133,9 @@ def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
         for engine in ENGINES:
             native = environment | {"BROWSERGPU_NATIVE": engine}
             outcomes.append(run_check(f"pytest, on {engine}", command, REPOSITORY, native))
+        command = [*tool, "pytest", *BY_TESTS, "-q", PROGRAMS]
+        programs = environment | _OF_PROGRAMS
+        outcomes.append(run_check("10,000 random programs", command, REPOSITORY, programs))
     print(f"\n{summary(outcomes)}")
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 

@@ -4,7 +4,7 @@ Source: Griewank and Walther, Evaluating Derivatives, 2nd edition, 2008, chapter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -22,10 +22,12 @@ def swept(
     accumulates: bool,
     creates_graph: bool = False,
     keeps: bool = False,
+    ends: Collection[Step] = (),
 ) -> list[Array | None]:
     """The gradients of what the roots' gradients are those of, by the targets; None where nothing
     leads to one. ``accumulates`` adds to the ``grad`` of every leaf; ``creates_graph`` notes the
-    sweep, too; ``keeps`` leaves what was kept for another sweep."""
+    sweep, too; ``keeps`` leaves what was kept for another sweep. It goes no further back than
+    ``ends``."""
     asked = list(targets)
     found: dict[Step, list[Array | None]] = {}
     waiting: list[tuple[int, Step]] = []
@@ -46,6 +48,8 @@ def swept(
             if isinstance(step, Leaf):
                 if accumulates and gradients[0] is not None:
                     leaves.append((step, gradients[0]))
+                continue
+            if step in ends:
                 continue
             for operand, gradient in _of_operands(step, gradients, needed):
                 _arrive(found, waiting, operand.source, gradient)

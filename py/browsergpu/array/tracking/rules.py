@@ -270,7 +270,7 @@ def _saved(
                 else like_of(given) if isinstance(given, Array) else given
             )  # fmt: skip
         else:
-            kept[name] = _kept(bound[name])
+            kept[name] = kept_of(bound[name])
     return kept
 
 
@@ -279,10 +279,11 @@ def keep(x: Any, source: Source | None) -> Any:
     return Saved(plain(x), source) if isinstance(x, Array) else x
 
 
-def _kept(x: Any) -> Any:
+def kept_of(x: Any) -> Any:
+    """What is kept of an argument, which may be a sequence, and where its arrays come from."""
     if isinstance(x, Array):
         return keep(x, source_of(x))
-    return type(x)([_kept(one) for one in x]) if type(x) in _SEQUENCES else x
+    return type(x)([kept_of(one) for one in x]) if type(x) in _SEQUENCES else x
 
 
 def unpacked(x: Any) -> Any:

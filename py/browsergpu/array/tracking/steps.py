@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple, Protocol
 
@@ -50,7 +51,8 @@ class Operand(NamedTuple):
     like: Like
 
 
-class Saved(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Saved:
     """An array that a rule needs: its value, and where it comes from, if that was noted."""
 
     value: Array

@@ -1,7 +1,8 @@
 """Random programs of 5 to 50 operations against NumPy: computed as they come, and step by step;
 small arrays are assigned where they lie as large ones are, and as small ones are.
 
-40 programs by default. More: BROWSERGPU_FUZZ_PROGRAMS=10000 before the test command.
+80 programs, half of them of assignments; tests/run.py runs 10,000 outside a browser, too. More:
+BROWSERGPU_FUZZ_PROGRAMS=10000 before the test command.
 """
 
 from __future__ import annotations
