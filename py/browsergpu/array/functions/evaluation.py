@@ -5,16 +5,19 @@ from __future__ import annotations
 from browsergpu.array.array import Array
 from browsergpu.array.arriving import Arriving
 from browsergpu.array.lazy import fusing
+from browsergpu.array.tracking.rules import constant
 from browsergpu.core.checks import product
 from browsergpu.kernels.fused.source import name_of, result_of
 
 
+@constant
 def eval(*arrays: Array) -> None:
     """Has arrays computed now, without waiting. Raises OutOfMemory where there is no room."""
     for x in arrays:
         x.node.in_memory()
 
 
+@constant
 def explain(x: Array, /) -> str:
     """What computes an array, as text: for each kernel its operations, the bytes that it reads and
     writes, and its WGSL. Computes nothing; of an array that is in memory, says so."""
