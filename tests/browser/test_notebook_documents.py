@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,7 @@ def test_elements_of_an_output_are_not_taken_for_the_pages(notebook: NotebookPag
     expect(notebook.messages).to_have_count(1)
     notebook.press("Code")
     expect(notebook.cells).to_have_count(2)
-    notebook.messages.get_by_role("button", name="Back to “untitled”").click()
+    notebook.messages.get_by_role("button", name=re.compile("Back to “untitled")).click()
     expect(notebook.output(0)).to_be_empty()
 
 

@@ -127,6 +127,20 @@ def test_new_open_tour_and_gallery_overwrite_nothing(tab: Tab) -> None:
     expect(notebook.editor(0)).to_have_text("changed = 4")
 
 
+def test_new_notebooks_have_names_of_their_own(tab: Tab) -> None:
+    notebook = tab()
+    for n, title in enumerate(("untitled", "untitled 2", "untitled 3")):
+        notebook.press("New")
+        expect(name(notebook)).to_have_value(title)
+        notebook.fill(0, f"n = {n}")
+    notebook.page.reload()
+    notebook.wait_idle()
+    assert titles(notebook) == ["untitled 3", "untitled 2", "untitled"]
+    notebook.press("New")
+    notebook.fill(0, "n = 3")
+    expect(name(notebook)).to_have_value("untitled 4")
+
+
 def test_the_list_renames_duplicates_downloads_and_deletes(tab: Tab) -> None:
     notebook = tab()
     notebook.press("New")

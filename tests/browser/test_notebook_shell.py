@@ -245,6 +245,39 @@ def test_what_was_installed_once_can_be_installed_without_a_network(
 
 
 @pytest.mark.provokes_errors
+def test_a_package_of_a_cdn_that_was_loaded_once_is_there_without_a_network(
+    notebook: NotebookPage,
+) -> None:
+    cdn, name, wheel = "https://cdn.test", "greeting-1.0-py3-none-any.whl", greeting_wheel()
+    online = True
+
+    def answer(route: Route) -> None:
+        if online:
+            route.fulfill(body=wheel, headers={"Access-Control-Allow-Origin": "*"})
+        else:
+            route.abort()
+
+    notebook.page.context.route(f"{cdn}/**", answer)
+    load = f"import pyodide_js\nawait pyodide_js.loadPackage('{cdn}/{name}')\nimport greeting\n"
+    expect(notebook.run(f"{load}greeting.text")).to_contain_text("'hello'")
+    online = False
+    notebook.restart()
+    notebook.wait_idle()
+    expect(notebook.run(f"{load}greeting.text")).to_contain_text("'hello'")
+    notebook.page.context.unroute(f"{cdn}/**")
+
+
+def test_requests_reach_a_server(notebook: NotebookPage) -> None:
+    output = notebook.run(
+        f"import requests\nfound = requests.get('{notebook.url}/favicon.svg')\n"
+        "print(found.status_code, found.headers['content-type'], found.text[:4])\n"
+        f"requests.get('{notebook.url}/not-there').status_code"
+    )
+    expect(output).to_contain_text("200 image/svg+xml <svg")
+    expect(output).to_contain_text("404")
+
+
+@pytest.mark.provokes_errors
 def test_what_cannot_be_had_is_one_clear_error(notebook: NotebookPage) -> None:
     unserved = notebook.run("import lxml")
     expect(unserved.locator(".output")).to_have_count(1)

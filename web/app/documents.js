@@ -37,6 +37,8 @@ export class Documents {
    * @type {Map<string, {sheet: import("./sheet.js").Sheet, record: About, title: string}>}
    */
   #away = new Map();
+  /** The names that notebooks have here, or had. */
+  #taken = new Set();
 
   /** `title` is the input with the notebook's name; `saved` the place that says it is kept. */
   constructor({ notebook, storage, tab, title, saved }) {
@@ -143,6 +145,7 @@ export class Documents {
     this.#title.value = title;
     this.#tab.id = id;
     this.#autosave.touch();
+    this.#lookAtNames().catch(() => {}); // where nothing is kept no names are taken
   }
 
   /** Show another notebook, with a way back to the one before, which stays what it is. */
@@ -197,7 +200,22 @@ export class Documents {
   }
 
   new() {
-    this.#goTo(newRecord(UNTITLED, { untouched: true }), EMPTY);
+    this.#goTo(this.#newNotebook(), EMPTY);
+  }
+
+  /** "untitled", or "untitled 2" and so on where a notebook has that name. */
+  #newNotebook() {
+    if (!this.#record.untouched) this.#taken.add(this.#title.value);
+    let title = UNTITLED;
+    for (let n = 2; this.#taken.has(title); n += 1) title = `${UNTITLED} ${n}`;
+    return newRecord(title, { untouched: true });
+  }
+
+  async #lookAtNames() {
+    const list = await this.#storage.list();
+    for (const { title, untouched, deleted } of list) {
+      if (!untouched && !deleted) this.#taken.add(title);
+    }
   }
 
   tour() {
@@ -290,7 +308,7 @@ export class Documents {
   /** Show nothing of a notebook any more, which was deleted. */
   async close(id) {
     if (id === this.#record.id) {
-      this.#goTo(newRecord(UNTITLED, { untouched: true }), EMPTY, { quietly: true });
+      this.#goTo(this.#newNotebook(), EMPTY, { quietly: true });
       await this.flush(); // the last of it is stored before it is marked
     }
     this.#forget(id);

@@ -14,7 +14,7 @@ from browsergpu.core.turns import TURN, in_turn
 #: What an array is made and forgotten with, which is one step each, and what it is.
 _NEED_NONE = {
     "__init__", "__del__", "__array_namespace__", "shape", "dtype", "ndim", "size", "itemsize",
-    "nbytes", "device",
+    "nbytes", "device", "node",
 }  # fmt: skip
 
 
