@@ -17,7 +17,8 @@ from browsergpu.core.element_types import COMPLEX64, FLOAT32
 _OP = "added_at"
 
 
-def _put_back(g: Array, key: Any, x_like: Like) -> Array:
+def put_back(g: Array, key: Any, x_like: Like) -> Array:
+    """The gradient of an array whose part at a key has the gradient g: zeros beside that."""
     whole = creation.zeros(x_like.shape, dtype=g.dtype, device=g.device)
     if _may_repeat(key):
         return added_at(whole, key, g)
@@ -37,7 +38,7 @@ def _are_indices(item: Any) -> bool:
     return isinstance(item, Array | np.ndarray) and item.dtype.kind in "iu"
 
 
-@differentiable(x=_put_back)
+@differentiable(x=put_back)
 def part(x: Array, key: Any, /) -> Array:
     """``x[key]``."""
     return indexing.get(x, key)
@@ -49,11 +50,13 @@ def added_at(x: Array, key: Any, value: Array, /) -> Array:
     of ``x[key]``: to what index arrays name several times, each time. It is added in float32,
     always in the same order."""
     if x.node.kind is COMPLEX64:
-        imag: Array = added_at(x.imag, key, value.imag) * 1j
-        return added_at(x.real, key, value.real) + imag
+        real, imag = added_at(x.real, key, value.real), added_at(x.imag, key, value.imag)
+        both: Array = real + imag * 1j
+        return both
     rows = indexing.rows_at(x, key)
     if rows is None:
-        return x + indexing.assigned(creation.zeros_like(x), key, value)
+        beside: Array = x + indexing.assigned(creation.zeros_like(x), key, value)
+        return beside
     places, rank = rows
     shape = (product(x.shape[:rank]), product(x.shape[rank:]))
     number = product(places.shape)
