@@ -77,6 +77,15 @@ def _of_exponent(g: Array, y: Array, x1: Any) -> Any:
     return g * _c(y * log(known))
 
 
+def _of_sign(g: Array, y: Array, x: Array) -> Any:
+    """What of a gradient turns a complex number; real ones have nothing to turn."""
+    if x.dtype.kind != "c":
+        return None
+    size = abs(x)
+    turned = g - y * real(conj(y) * g)
+    return where(equal(size, 0), 0, turned / where(equal(size, 0), 1, size))
+
+
 def _chosen(condition: Array, x1: Any, x2: Any) -> Array:
     return where(condition, x1, x2)
 
@@ -268,7 +277,7 @@ remainder: OfTwo = _binary(
 round: OfOne = _unary(
     "round", "The nearest whole number, of two equally near ones the even one. Numbers."
 )
-sign: OfOne = _unary("sign", "-1, 0 or 1; of complex numbers x / |x|. Numbers.")
+sign: OfOne = _unary("sign", "-1, 0 or 1; of complex numbers x / |x|. Numbers.", _of_sign)
 signbit: OfOne = _unary("signbit", "Whether the sign is minus, also of 0 and NaN. Floats.")
 sin: OfOne = _unary("sin", "The sine, of radians. Floats, complex.", lambda g, x: g * _c(cos(x)))
 sinh: OfOne = _unary("sinh", "The hyperbolic sine. Floats, complex.", lambda g, x: g * _c(cosh(x)))

@@ -194,7 +194,9 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
         [n for n in range(x.ndim) if n not in used] for x, used in ((x1, own), (x2, other))
     )
     length = product([x1.shape[n] for n in own])
-    a = manipulation.permute_dims(x1, (*rest, *own)).reshape((-1, length) if length else (_n(x1, rest), 0))
+    a = manipulation.permute_dims(x1, (*rest, *own)).reshape(
+        (-1, length) if length else (_n(x1, rest), 0)
+    )
     b = manipulation.permute_dims(x2, (*other, *left)).reshape((length, _n(x2, left)))
     shape = (*(x1.shape[n] for n in rest), *(x2.shape[n] for n in left))
     return matmul(a, b).reshape(shape)
