@@ -53,7 +53,9 @@ def _name(function: Any, name: str, text: str) -> None:
 
 def _c(x: Any) -> Any:
     """A factor of a gradient: the conjugate, where that is another number."""
-    return conj(x) if isinstance(x, Array) and x.dtype.kind == "c" else x
+    if isinstance(x, Array):
+        return conj(x) if x.dtype.kind == "c" else x
+    return x.conjugate()
 
 
 def _share(own: Any, other: Any, is_ahead: Callable[[Any, Any], Array]) -> Array:
