@@ -41,6 +41,15 @@ def of_product(
     return manipulation.moveaxis(before * found, -1, at)
 
 
+def products(x: Array) -> Array:
+    """Running products along the last axis, of numbers of every kind: in steps of 1, 2, 4 ..."""
+    step = 1
+    while step < x.shape[-1]:
+        x = manipulation.concat([x[..., :step], x[..., step:] * x[..., :-step]], axis=-1)
+        step *= 2
+    return x
+
+
 def of_differences(
     differences: Running, g: Array, likes: tuple[Like | None, ...], axis: int, n: int
 ) -> tuple[Any, ...]:
