@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from types import FunctionType
 from typing import Any
 
@@ -136,6 +137,28 @@ def test_of_shapes_twice(bg: Any) -> None:
     x = np.random.default_rng(0).uniform(-2, 2, (2, 3)).astype(np.float32)
     gradients_agree(bg, ours, theirs, [x])
     second_gradients_agree(bg, ours, theirs, [x])
+
+
+def test_of_lists_of_numbers(bg: Any) -> None:
+    from browsergpu.errors import NotDifferentiable
+
+    x = bg.asarray(np.float32(2))
+    assert (
+        bg.grad(lambda v: (bg.asarray([v, v * v]) * bg.asarray([1.0, 3.0])).sum())(x).item() == 13
+    )
+    with pytest.raises(NotDifferentiable, match="lists of lists"):
+        bg.grad(lambda v: bg.asarray([[v, v * v]]).sum())(x)
+
+
+def test_what_reads_values_takes_arrays_that_require_gradients(bg: Any) -> None:
+    x = bg.asarray(np.float32([1, 2])).requires_grad_()
+    file = BytesIO()
+    bg.savez(file, x * 2, x=x)
+    file.seek(0)
+    with np.load(file) as saved:
+        assert saved["arr_0"].tolist() == [2, 4]
+        assert saved["x"].tolist() == [1, 2]
+    assert bg.from_dlpack(x).requires_grad
 
 
 def test_of_equal_elements(bg: Any) -> None:
