@@ -159,6 +159,20 @@ def _basic(x: V, items: Sequence[Any]) -> V:
     return views.view(x, tuple(shape), tuple(strides), offset)
 
 
+def rows_at(x: V, key: Any) -> tuple[V, int] | None:
+    """Which rows of an array ``x[key]`` are, uint32, and along how many leading axes they lie: of
+    all axes they are elements. None where the key has no index arrays."""
+    items = _items(x, key)
+    arrays = [_index_array(x, item) is not None for item in items]
+    if not any(arrays):
+        return None
+    count = sum(arrays)
+    whole = [isinstance(item, slice) and item == slice(None) for item in items[count:]]
+    rank = count if all(arrays[:count]) and all(whole) else len(x.node.shape)
+    own = items[:rank] if rank == count else items
+    return _by_items(scattering.stand_in(x, rank), own, places=True), rank
+
+
 def assigned(x: V, key: Any, value: Any) -> V:
     """The array with ``x[key] = value`` done: another one, as arrays behave as values, or x itself
     where nobody else sees its memory."""

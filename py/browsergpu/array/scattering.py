@@ -30,11 +30,11 @@ _OP = "assign"
 _FEW = 16
 
 
-def stand_in(x: V) -> V:
-    """An array that lies as x does when it is packed, for its places: x may still be to be
-    computed, and nothing is in this one."""
+def stand_in(x: V, rank: int | None = None) -> V:
+    """An array that lies as x does when it is packed, for its places, or as one of its rows along
+    so many leading axes: x may still be to be computed, and nothing is in this one."""
     node = room(x.tape.device, _OP, x.node.kind, ())
-    return x.like(stored(x.node.kind, x.node.shape, node.storage))
+    return x.like(stored(x.node.kind, x.node.shape[:rank], node.storage))
 
 
 def replaced(x: V, places: V, value: Any) -> V:

@@ -38,6 +38,7 @@ from browsergpu.kernels import (
     rows,
     scan,
     search,
+    segment_sum,
     sort,
     strided,
 )
@@ -59,6 +60,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         compact,
         arg_reduce,
         search,
+        segment_sum,
         gemm_facts,
         gemm_f16,
         conv2d_facts,

@@ -13,7 +13,7 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
-from browsergpu.array import factorisations, fourier, ordering, random, scans
+from browsergpu.array import adding, factorisations, fourier, ordering, random, scans
 from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.matrices import Matrices
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
@@ -41,6 +41,11 @@ def _arg_max(e: E, axis: int | None, *shape: int) -> None:
 def _scan(e: E, function: str, axis: int, *shape: int, dtype: str = "f32") -> None:
     x, y = (_new(e, *shape, dtype=dtype) for _ in range(2))
     scans.scan(e.device, "scan", function, x, y, axis)
+
+
+def _rows_added(e: E, n: int, width: int) -> None:
+    places, values = _new(e, n, dtype="u32"), _new(e, n, width)
+    adding.add_rows(e.device, "add", places, values, _new(e, 9, width))
 
 
 def _true_places(e: E, n: int, dtype: str) -> None:
@@ -466,6 +471,14 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
             e.device, "searchsorted", _new(e, 0), _new(e, 600), _new(e, 600, dtype="i32")
         ),
         ["search.f32 3×1×1"],
+    ),
+    "rows added at places": (
+        lambda e: _rows_added(e, 60, 8),
+        ["segment_sum 2×1×1"],
+    ),
+    "many rows added at places": (
+        lambda e: _rows_added(e, 5000, 1),
+        ["segment_sum 20×1×1"] * 3,
     ),
     "cumsum": (lambda e: _scan(e, "sum", 0, 2000), ["scan_rows.sum 1×1×1"]),
     "cumsum short rows": (lambda e: _scan(e, "sum", 1, 1000, 30), ["scan_rows.sum 16×1×1"]),

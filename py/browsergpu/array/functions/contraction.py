@@ -6,9 +6,19 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from browsergpu.array import apply, views
 from browsergpu.array.array import Array
-from browsergpu.array.functions import linear, operands, statistics
+from browsergpu.array.functions import (
+    creation,
+    elementwise,
+    linear,
+    manipulation,
+    operands,
+    statistics,
+)
+from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.uploading import element_type
 from browsergpu.core.checks import product
 from browsergpu.core.einsum import Labels, plan, text_of
@@ -39,6 +49,50 @@ class _Term(NamedTuple):
     array: Array
 
 
+class _Gradients:
+    """The gradients by the operands of a contraction, each computed when it is asked for."""
+
+    def __init__(self, g: Array, text: str, arrays: Sequence[Array], optimize: Any) -> None:
+        self._g, self._text, self._arrays = g, text, arrays
+        self._optimize = optimize if isinstance(optimize, bool | str) else True
+
+    def __getitem__(self, at: int) -> Array:
+        x = self._arrays[at]
+        found = plan(_OP, self._text, tuple([one.shape for one in self._arrays]), False)
+        labels = found.inputs[at]
+        extents = dict(zip(labels, x.shape, strict=True))
+        numbers = {label: n for n, label in enumerate(found.extents)}
+        given: list[Any] = [self._g, [numbers[label] for label in found.output]]
+        known = set(found.output)
+        for n, (own, other) in enumerate(zip(found.inputs, self._arrays, strict=True)):
+            if n != at:
+                known.update(own)
+                conjugate = elementwise.conj(other) if other.dtype.kind == "c" else other
+                given += [conjugate, [numbers[label] for label in own]]
+        # Over what is only in this operand it was summed, and what is one index was repeated.
+        kept = [
+            label for label in extents
+            if label in known and extents[label] == found.extents[label]
+        ]  # fmt: skip
+        part = einsum(*given, [numbers[label] for label in kept], optimize=self._optimize)
+        own_extents = dict(zip(kept, part.shape, strict=True))
+        part = manipulation.reshape(part, tuple([own_extents.get(label, 1) for label in extents]))
+        part = manipulation.broadcast_to(part, tuple(extents.values()))
+        return part if len(extents) == len(labels) else _on_diagonals(part, [*extents], labels)
+
+
+def _on_diagonals(x: Array, own: Sequence[str], labels: Labels) -> Array:
+    """Zeros, with the elements of x where indices that have the same label are the same."""
+    places = [
+        np.arange(extent, dtype=np.int32).reshape([-1 if n == at else 1 for n in range(x.ndim)])
+        for at, extent in enumerate(x.shape)
+    ]
+    shape = tuple(x.shape[own.index(label)] for label in labels)
+    whole = creation.zeros(shape, dtype=x.dtype, device=x.device)
+    whole[tuple(places[own.index(label)] for label in labels)] = x
+    return whole
+
+
 def einsum(subscripts: Any, /, *arrays: Any, optimize: Any = True, dtype: Any = None) -> Array:
     """The sums of products that subscripts describe, as in NumPy: ``einsum("ij,jk->ik", a, b)``.
 
@@ -56,13 +110,19 @@ def einsum(subscripts: Any, /, *arrays: Any, optimize: Any = True, dtype: Any = 
     text, given = _parts(subscripts, arrays)
     for n, x in enumerate(given):
         operands.array(_OP, f"operands[{n}]", x)
-    found = plan(_OP, text, tuple(x.shape for x in given), _hashable(optimize))
-    kind = reduce(promoted, [x.node.kind for x in given])
+    return contraction(text, given, optimize, dtype)
+
+
+@differentiable(arrays=lambda g, text, arrays, optimize: _Gradients(g, text, arrays, optimize))
+def contraction(text: str, arrays: Sequence[Array], optimize: Any, dtype: Any, /) -> Array:
+    """:func:`einsum` of subscripts as text."""
+    found = plan(_OP, text, tuple(x.shape for x in arrays), _hashable(optimize))
+    kind = reduce(promoted, [x.node.kind for x in arrays])
     kind = kind if dtype is None else element_type(_OP, dtype)
     computed = _COMPUTED.get(kind, kind)
     terms = [
         _distinct(apply.cast_to(_OP, x, computed, copy=False), labels, found.extents)
-        for x, labels in zip(given, found.inputs, strict=True)
+        for x, labels in zip(arrays, found.inputs, strict=True)
     ]
     for step in found.steps:
         chosen = [terms[n] for n in step]

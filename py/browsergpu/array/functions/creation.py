@@ -207,6 +207,16 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     return _triangle("triu", x, k, lower=False)
 
 
+def _of_grid(g: tuple[Array, ...], indexing: str) -> list[Array]:
+    order = [*range(len(g))]
+    if indexing == "xy":
+        order[:2] = order[1::-1]
+    return [
+        own.sum(axis=tuple(n for n in order if n != at)) for at, own in zip(order, g, strict=True)
+    ]
+
+
+@differentiable(arrays=_of_grid)
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """The coordinates of a grid: for each of some vectors, an array of as many axes as there are
     vectors. With "xy" the first two axes are exchanged."""

@@ -9,7 +9,9 @@ import numpy as np
 from browsergpu.array import factorisations
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation
+from browsergpu.array.functions import decomposition_rules as rules
 from browsergpu.array.functions.matrices import identities, like, operand, room, stack, view
+from browsergpu.array.tracking.rules import differentiable
 from browsergpu.core.element_types import COMPLEX64, FLOAT32
 from browsergpu.core.errors import InvalidArgument
 
@@ -43,6 +45,7 @@ class EigResult(NamedTuple):
     eigenvectors: Array
 
 
+@differentiable(x=rules.of_cholesky)
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """The lower triangles L of positive definite Hermitian matrices x = L L^H, of which only the
     lower triangle is read; or where ``upper`` U of x = U^H U, of which the upper one is. Of a
@@ -56,6 +59,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     return like(x, found)
 
 
+@differentiable(x=rules.of_qr)
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     """Matrices of M rows and N columns as products of Q, of orthogonal columns of length 1, and R,
     an upper triangle, by Householder's reflections: Q has as many columns as R has rows, the
@@ -74,6 +78,7 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     return QRResult(like(x, q), like(x, r))
 
 
+@differentiable(x=rules.of_svd)
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """The singular values S of matrices of M rows and N columns, the greatest first, and their
     singular vectors, the columns of U and the rows of Vh: x = U[:, :K] * S @ Vh[:K], where K is the
@@ -95,6 +100,12 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(like(x, u), like(x, s), like(x, vh))
 
 
+def _of_singular_values(g: Array, x: Array) -> Array:
+    u, _, vh = svd(x, full_matrices=False)
+    return rules.of_singular_values(g, u, vh)
+
+
+@differentiable(x=_of_singular_values)
 def svdvals(x: Array, /) -> Array:
     """The singular values of matrices, the greatest first."""
     op = "svdvals"
@@ -105,6 +116,7 @@ def svdvals(x: Array, /) -> Array:
     return like(x, s)
 
 
+@differentiable(x=rules.of_eigh)
 def eigh(x: Array, /) -> EighResult:
     """The eigenvalues of Hermitian matrices, the smallest first, and the eigenvectors, columns of
     length 1. Only the lower triangle is read. By Jacobi's rotations."""
@@ -116,6 +128,11 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(like(x, values), like(x, vectors))
 
 
+def _of_eigenvalues(g: Array, x: Array) -> Array:
+    return rules.of_eigenvalues(g, eigh(x).eigenvectors)
+
+
+@differentiable(x=_of_eigenvalues)
 def eigvalsh(x: Array, /) -> Array:
     """The eigenvalues of :func:`eigh`."""
     op = "eigvalsh"
@@ -126,6 +143,7 @@ def eigvalsh(x: Array, /) -> Array:
     return like(x, values)
 
 
+@differentiable(x=rules.of_eig)
 def eig(x: Array, /) -> EigResult:
     """The eigenvalues of square matrices, in no order, and the eigenvectors, columns of length 1:
     complex64. Computed by NumPy on the host: waits. Raises NumPy's LinAlgError for matrices with
@@ -135,6 +153,11 @@ def eig(x: Array, /) -> EigResult:
     return EigResult(_narrow(a, values), _narrow(a, vectors))
 
 
+def _of_general_eigenvalues(g: Array, x: Array) -> Array:
+    return rules.of_general_eigenvalues(g, eig(x).eigenvectors)
+
+
+@differentiable(x=_of_general_eigenvalues)
 def eigvals(x: Array, /) -> Array:
     """The eigenvalues of :func:`eig`. Computed by NumPy on the host: waits."""
     a = operand("eigvals", "x", x, square=True)

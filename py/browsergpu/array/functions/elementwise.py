@@ -53,7 +53,9 @@ def _name(function: Any, name: str, text: str) -> None:
 
 def _c(x: Any) -> Any:
     """A factor of a gradient: the conjugate, where that is another number."""
-    return conj(x) if isinstance(x, Array) and x.dtype.kind == "c" else x
+    if isinstance(x, Array):
+        return conj(x) if x.dtype.kind == "c" else x
+    return x.conjugate()
 
 
 def _share(own: Any, other: Any, is_ahead: Callable[[Any, Any], Array]) -> Array:
@@ -75,6 +77,15 @@ def _of_exponent(g: Array, y: Array, x1: Any) -> Any:
         return g * _c(y * math.log(x1)) if x1 else g * 0
     known = x1 if x1.dtype.kind == "c" else where(greater(x1, 0), x1, 1)
     return g * _c(y * log(known))
+
+
+def _of_sign(g: Array, y: Array, x: Array) -> Any:
+    """What of a gradient turns a complex number; real ones have nothing to turn."""
+    if x.dtype.kind != "c":
+        return None
+    size = abs(x)
+    turned = g - y * real(conj(y) * g)
+    return where(equal(size, 0), 0, turned / where(equal(size, 0), 1, size))
 
 
 def _chosen(condition: Array, x1: Any, x2: Any) -> Array:
@@ -268,7 +279,7 @@ remainder: OfTwo = _binary(
 round: OfOne = _unary(
     "round", "The nearest whole number, of two equally near ones the even one. Numbers."
 )
-sign: OfOne = _unary("sign", "-1, 0 or 1; of complex numbers x / |x|. Numbers.")
+sign: OfOne = _unary("sign", "-1, 0 or 1; of complex numbers x / |x|. Numbers.", _of_sign)
 signbit: OfOne = _unary("signbit", "Whether the sign is minus, also of 0 and NaN. Floats.")
 sin: OfOne = _unary("sin", "The sine, of radians. Floats, complex.", lambda g, x: g * _c(cos(x)))
 sinh: OfOne = _unary("sinh", "The hyperbolic sine. Floats, complex.", lambda g, x: g * _c(cosh(x)))

@@ -1,14 +1,32 @@
-"""Linear equations, inverses and determinants, by Gaussian elimination with partial pivoting."""
+"""Linear equations, inverses and determinants, by Gaussian elimination with partial pivoting.
+
+Source of the gradients: Giles, Collected Matrix Derivative Results for Forward and Reverse Mode
+Algorithmic Differentiation, 2008, section 2; those of inverses and determinants are infinities or
+NaN where a matrix is singular.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from browsergpu.array import apply, factorisations, views
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation
-from browsergpu.array.functions.linear import matmul
-from browsergpu.array.functions.matrices import identities, like, operand, ready, room, stack, view
+from browsergpu.array.functions import creation, elementwise
+from browsergpu.array.functions.linear import adjoint, matmul
+from browsergpu.array.functions.matrices import (
+    checked,
+    identities,
+    like,
+    operand,
+    ready,
+    room,
+    stack,
+    view,
+    wide,
+)
+from browsergpu.array.tracking.rules import differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import FLOAT32, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -21,6 +39,18 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
+def _of_equations(
+    g: Array, y: Array, x1: Array, x2_like: Like, needs: Sequence[bool]
+) -> tuple[Any, Any]:
+    """x1^-H g for x2, and -(that) y^H for x1."""
+    of_vectors = x2_like.ndim == 1
+    column = g[..., None] if of_vectors else g
+    right = solve(adjoint(x1), column)
+    left = -matmul(right, adjoint(y[..., None] if of_vectors else y)) if needs[0] else None
+    return left, right[..., 0] if of_vectors else right
+
+
+@differentiable(joint=(("x1", "x2"), _of_equations))
 def solve(x1: Array, x2: Array, /) -> Array:
     """The x of x1 x = x2 for square matrices x1: x2 is a vector, or matrices, and leading axes are
     broadcast. Of a singular x1, x is infinities or NaN, where NumPy raises: to know of it, the GPU
@@ -46,6 +76,12 @@ def solve(x1: Array, x2: Array, /) -> Array:
     return views.reshaped(op, found, found.shape[:-1]) if x2.ndim == 1 else found
 
 
+def _of_inverse(g: Array, y: Array) -> Any:
+    turned = adjoint(y)
+    return -matmul(matmul(turned, g), turned)
+
+
+@differentiable(x=_of_inverse)
 def inv(x: Array, /) -> Array:
     """The inverses of square matrices; of singular ones infinities or NaN, as of :func:`solve`."""
     op = "inv"
@@ -56,6 +92,12 @@ def inv(x: Array, /) -> Array:
     return like(x, found)
 
 
+def _of_determinant(g: Array, y: Array, x: Array) -> Any:
+    factor = g * (elementwise.conj(y) if y.dtype.kind == "c" else y)
+    return factor[..., None, None] * adjoint(inv(x))
+
+
+@differentiable(x=_of_determinant)
 def det(x: Array, /) -> Array:
     """The determinants of square matrices."""
     op = "det"
@@ -68,6 +110,15 @@ def det(x: Array, /) -> Array:
     return like(x, found)
 
 
+def _of_logarithm(g: tuple[Array, Array], y: tuple[Array, Array], x: Array) -> Any:
+    """The sign of a complex determinant turns as that does; a real one's does not move."""
+    factor: Any = g[1]
+    if x.dtype.kind == "c":
+        factor = factor + 1j * (g[0] * elementwise.conj(y[0])).imag
+    return factor[..., None, None] * adjoint(inv(x))
+
+
+@differentiable(x=_of_logarithm)
 def slogdet(x: Array, /) -> SlogdetResult:
     """The signs of the determinants of square matrices (of complex ones, numbers of length 1; of
     determinants 0, 0), and the logarithms of their absolute values."""
@@ -86,7 +137,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
     """The n-th power of square matrices, by repeated squaring: of 0 identities, below 0 powers of
     the inverses."""
     op = "matrix_power"
-    a = operand(op, "x", x, square=True)
+    a = wide(checked(op, "x", x, square=True))
     exponent = checks.integer(op, "n", n, -checks.LARGEST)
     if exponent < 0:
         a = inv(a)

@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
 from browsergpu.array import apply, fourier, reducing
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise, manipulation
 from browsergpu.array.reducing import pairs_view
+from browsergpu.array.tracking.rules import differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import COMPLEX64, FLOAT32
 from browsergpu.core.errors import InvalidArgument
@@ -49,6 +53,45 @@ def _complex(op: str, x: Array) -> Array:
     return apply.packed(apply.cast_to(op, x, COMPLEX64, copy=False))
 
 
+#: Of each norm that of the transposed transform: what multiplies one multiplies the other.
+_TRANSPOSED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _of_fft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
+    back = ifft(g, axis=axis, norm=_TRANSPOSED[norm])
+    return _resized(back, axis % g.ndim, x_like.shape[axis])
+
+
+def _of_ifft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
+    back = fft(g, axis=axis, norm=_TRANSPOSED[norm])
+    return _resized(back, axis % g.ndim, x_like.shape[axis])
+
+
+def _with_inner(x: Array, axis: int, n: int, factor: float) -> Array:
+    """The first half of a transform of n numbers, times a factor where each stands for two."""
+    at = axis % x.ndim
+    factors = np.full(x.shape[at], factor, np.float32)
+    factors[0] = 1
+    if n % 2 == 0:
+        factors[-1] = 1
+    shape = [-1 if other == at else 1 for other in range(x.ndim)]
+    found: Array = x * creation.asarray(factors.reshape(shape), device=x.device)
+    return found
+
+
+def _of_rfft(g: Array, x_like: Like, n: int | None, axis: int, norm: str) -> Array:
+    length = x_like.shape[axis] if n is None else n
+    halves = _with_inner(g, axis, length, 0.5)
+    back = irfft(halves, n=length, axis=axis, norm=_TRANSPOSED[norm])
+    return _resized(back, axis % g.ndim, x_like.shape[axis])
+
+
+def _of_irfft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
+    length = g.shape[axis]
+    twice = _with_inner(rfft(g, axis=axis, norm=_TRANSPOSED[norm]), axis, length, 2.0)
+    return _resized(twice, axis % g.ndim, x_like.shape[axis])
+
+
 def _transform(op: str, x: Array, n: Any, axis: int, norm: Any, *, inverse: bool) -> Array:
     at = shapes.axis(op, "axis", axis, x.ndim)
     length = _length(op, n, x.shape[at])
@@ -61,16 +104,19 @@ def _transform(op: str, x: Array, n: Any, axis: int, norm: Any, *, inverse: bool
     return found
 
 
+@differentiable(x=_of_fft)
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The transform along an axis, of ``n`` elements: x is cut off, or zeros are put behind it."""
     return _transform("fft", x, n, axis, norm, inverse=False)
 
 
+@differentiable(x=_of_ifft)
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of :func:`fft`."""
     return _transform("ifft", x, n, axis, norm, inverse=True)
 
 
+@differentiable(x=_of_rfft)
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The first n // 2 + 1 numbers of the transform of real numbers; the others are their
     conjugates."""
@@ -86,6 +132,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     return manipulation.moveaxis(found, -1, at)
 
 
+@differentiable(x=_of_irfft)
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of :func:`rfft`: ``n`` real numbers, by default 2 (m - 1) where x has m."""
     op = "irfft"
@@ -100,14 +147,13 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
 
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The real transform of numbers of which x is the first half, the others their conjugates."""
-    turned = {"backward": "forward", "forward": "backward"}.get(norm, norm)
-    conjugates = elementwise.conj(apply.cast_to("hfft", x, COMPLEX64, copy=False))
-    return irfft(conjugates, n=n, axis=axis, norm=turned)
+    turned = _TRANSPOSED.get(norm, norm)
+    return irfft(elementwise.conj(x), n=n, axis=axis, norm=turned)
 
 
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """The inverse of :func:`hfft`."""
-    turned = {"backward": "forward", "forward": "backward"}.get(norm, norm)
+    turned = _TRANSPOSED.get(norm, norm)
     return elementwise.conj(rfft(x, n=n, axis=axis, norm=turned))
 
 
@@ -130,7 +176,7 @@ def fftn(
     """The transform along several axes, or all; ``s`` are the lengths."""
     for axis, n in _axes("fftn", x, s, axes):
         x = fft(x, n=n, axis=axis, norm=norm)
-    return x.like(x.node)
+    return x.__copy__()
 
 
 def ifftn(
@@ -140,7 +186,7 @@ def ifftn(
     """The inverse of :func:`fftn`."""
     for axis, n in _axes("ifftn", x, s, axes):
         x = ifft(x, n=n, axis=axis, norm=norm)
-    return x.like(x.node)
+    return x.__copy__()
 
 
 def rfftn(

@@ -10,7 +10,7 @@ import numpy as np
 from browsergpu.array import apply, gathering, reducing, views
 from browsergpu.array import matmul as products
 from browsergpu.array.array import Array
-from browsergpu.array.functions import elementwise, manipulation, operands
+from browsergpu.array.functions import creation, elementwise, manipulation, operands
 from browsergpu.array.functions.statistics import sum as total
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.tracking.steps import Like
@@ -20,14 +20,14 @@ from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, pro
 from browsergpu.core.errors import InvalidArgument
 
 
-def _turned(x: Array) -> Array:
-    """As :func:`adjoint`, and differentiable."""
+def adjoint(x: Array) -> Array:
+    """Conjugated matrices with rows and columns exchanged."""
     found = manipulation.matrix_transpose(x)
     return elementwise.conj(found) if x.dtype.kind == "c" else found
 
 
 def _of_left(g: Array, x2: Array, x1_like: Like) -> Any:
-    own = _turned(x2) if x2.ndim > 1 else elementwise.conj(x2)
+    own = adjoint(x2) if x2.ndim > 1 else elementwise.conj(x2)
     if x2.ndim == 1:
         return g[..., None] * own
     if x1_like.ndim == 1:
@@ -36,7 +36,7 @@ def _of_left(g: Array, x2: Array, x1_like: Like) -> Any:
 
 
 def _of_right(g: Array, x1: Array, x2_like: Like) -> Any:
-    own = _turned(x1) if x1.ndim > 1 else elementwise.conj(x1)
+    own = adjoint(x1) if x1.ndim > 1 else elementwise.conj(x1)
     if x1.ndim == 1:
         return own[:, None] * g[..., None, :] if x2_like.ndim > 1 else own * g
     if x2_like.ndim == 1:
@@ -44,7 +44,7 @@ def _of_right(g: Array, x1: Array, x2_like: Like) -> Any:
     if x2_like.ndim == 2 and x1.ndim > 2:  # one product, where the others would be added up
         rows = x1.shape[-1], g.shape[-1]
         return matmul(
-            _turned(manipulation.reshape(x1, (-1, rows[0]))), manipulation.reshape(g, (-1, rows[1]))
+            adjoint(manipulation.reshape(x1, (-1, rows[0]))), manipulation.reshape(g, (-1, rows[1]))
         )
     return matmul(own, g)
 
@@ -95,6 +95,10 @@ def _of_whole_numbers(op: str, x1: Array, x2: Array) -> Array:
     return found[..., 0] if x2.ndim == 1 else found
 
 
+def _product_across(x1: Array, x2: Array, axis: int) -> Array:
+    return cross(x1, x2, axis=axis)
+
+
 def outer(x1: Array, x2: Array, /) -> Array:
     """All products of an element of one vector, the same in a row, and one of another."""
     for name, x in (("x1", x1), ("x2", x2)):
@@ -104,6 +108,10 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return found
 
 
+@differentiable(
+    x1=lambda g, x2, axis: _product_across(elementwise.conj(x2), g, axis),
+    x2=lambda g, x1, axis: _product_across(g, elementwise.conj(x1), axis),
+)
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """The cross products of vectors of three numbers along an axis, after broadcasting of the
     others. An axis counted from the first one needs arrays of as many axes."""
@@ -124,6 +132,14 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return found
 
 
+def _put_on_diagonals(g: Array, x_like: Like, offset: int) -> Array:
+    places = np.arange(g.shape[-1], dtype=np.int32)
+    whole = creation.zeros(x_like.shape, dtype=g.dtype, device=g.device)
+    whole[..., places + max(-offset, 0), places + max(offset, 0)] = g
+    return whole
+
+
+@differentiable(x=_put_on_diagonals)
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The diagonals of matrices, the last two axes, in the same memory: the ``offset``-th above the
     main one, or below it where that is negative."""
@@ -143,6 +159,14 @@ def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
     return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
+def _along(g: Array, x: Array, axis: int) -> Any:
+    return manipulation.expand_dims(g, axis=axis) * x
+
+
+@differentiable(
+    x1=lambda g, x2, axis: _along(elementwise.conj(g), x2, axis),
+    x2=lambda g, x1, axis: _along(g, x1, axis),
+)
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """The sums of conj(x1) x2 along an axis, after broadcasting."""
     shapes.axis("vecdot", "axis", axis, min(x1.ndim, x2.ndim))
@@ -151,11 +175,6 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     own = apply.unary("conj", x1) if x1.node.kind is COMPLEX64 else x1
     kind = promoted(x1.node.kind, x2.node.kind)
     return total(own * x2, axis=axis, dtype=kind.numpy)
-
-
-def adjoint(x: Array) -> Array:
-    """Conjugated matrices with rows and columns exchanged."""
-    return (apply.unary("conj", x) if x.node.kind is COMPLEX64 else x).mT
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
@@ -175,8 +194,10 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
         [n for n in range(x.ndim) if n not in used] for x, used in ((x1, own), (x2, other))
     )
     length = product([x1.shape[n] for n in own])
-    a = views.permuted(x1, (*rest, *own)).reshape((-1, length) if length else (_n(x1, rest), 0))
-    b = views.permuted(x2, (*other, *left)).reshape((length, _n(x2, left)))
+    a = manipulation.permute_dims(x1, (*rest, *own)).reshape(
+        (-1, length) if length else (_n(x1, rest), 0)
+    )
+    b = manipulation.permute_dims(x2, (*other, *left)).reshape((length, _n(x2, left)))
     shape = (*(x1.shape[n] for n in rest), *(x2.shape[n] for n in left))
     return matmul(a, b).reshape(shape)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.array import apply, gathering, views
 from browsergpu.array.array import Array
+from browsergpu.array.functions import parts
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks, shapes
@@ -216,6 +217,20 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     return tuple(x[(*(slice(None),) * at, n)] for n in range(x.shape[at]))
 
 
+def _unrepeated(g: Array, x_like: Like, repeats: Any, axis: int | None) -> Array:
+    whole = x_like if axis is not None else x_like._replace(shape=(checks.product(x_like.shape),))
+    at = 0 if axis is None else axis % x_like.ndim
+    counts = np.asarray(repeats.numpy() if isinstance(repeats, Array) else repeats)
+    if counts.size == 1:
+        shape = (*whole.shape[: at + 1], counts.item(), *whole.shape[at + 1 :])
+        found = reshape(g, shape).sum(axis=at + 1)
+    else:
+        places = np.repeat(np.arange(whole.shape[at], dtype=np.int32), counts)
+        found = parts.put_back(g, (*(slice(None),) * at, places), whole)
+    return reshape(found, x_like.shape)
+
+
+@differentiable(x=_unrepeated)
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Each element so many times, along an axis, or of all in their order; ``repeats`` is one
     number or one for each index."""
@@ -241,6 +256,12 @@ def tile(x: Array, repetitions: Sequence[int], /) -> Array:
     return views.reshaped("tile", spread, [count * extent for count, extent in both])
 
 
+def _of_taken(g: Array, x_like: Like, indices: Any, axis: int | None) -> Array:
+    at = 0 if axis is None else axis % x_like.ndim
+    return parts.put_back(g, (*(slice(None),) * at, indices), x_like)
+
+
+@differentiable(x=_of_taken)
 def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
     """The parts of an array at indices along an axis, which may be left out for vectors. Indices on
     the GPU are not checked: those outside count as the nearest inside."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from browsergpu.array import apply, reducing
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation
+from browsergpu.array.functions import creation, data_types
 from browsergpu.array.view import View
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, ElementType
@@ -19,16 +19,27 @@ from browsergpu.core.shapes import Shape
 from browsergpu.kernels.matrices import Matrices
 
 
-def operand(op: str, name: str, x: Any, *, square: bool = False) -> Array:
-    """Matrices, the last two axes of an array, as float32 or complex64. Raises InvalidType for what
-    is no array, InvalidArgument below two axes, or where matrices are not ``square`` as needed."""
+def checked(op: str, name: str, x: Any, *, square: bool = False) -> Array:
+    """Matrices, the last two axes of an array. Raises InvalidType for what is no array,
+    InvalidArgument below two axes, or where matrices are not ``square`` as needed."""
     if not isinstance(x, Array):
         raise InvalidType(op, name, x, "an array (asarray makes one)")
     if x.ndim < 2:
         raise InvalidArgument(op, name, x.shape, "at least 2 axes")
     if square and x.shape[-1] != x.shape[-2]:
         raise InvalidArgument(op, name, x.shape, "square matrices")
-    return ready(op, x, computed(x.node.kind))
+    return x
+
+
+def operand(op: str, name: str, x: Any, *, square: bool = False) -> Array:
+    """Matrices that are :func:`checked`, as float32 or complex64, in memory."""
+    own = checked(op, name, x, square=square)
+    return ready(op, own, computed(own.node.kind))
+
+
+def wide(x: Array) -> Array:
+    """An array as float32 or complex64, for functions that are made of others."""
+    return x if x.dtype.kind == "c" else data_types.astype(x, FLOAT32.numpy, copy=False)
 
 
 def ready(op: str, x: Array, kind: ElementType) -> Array:
@@ -45,8 +56,8 @@ def computed(kind: ElementType) -> ElementType:
 
 def like(x: Array, found: Array) -> Array:
     """A result that has been computed for x: float16 where x is."""
-    if x.node.kind is FLOAT16 and found.node.kind is FLOAT32:
-        return apply.cast_to("linalg", found, FLOAT16)
+    if x.dtype == FLOAT16.numpy and found.dtype == FLOAT32.numpy:
+        return data_types.astype(found, FLOAT16.numpy)
     return found
 
 

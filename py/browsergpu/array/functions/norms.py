@@ -11,7 +11,9 @@ from browsergpu.array.functions import creation, elementwise, manipulation
 from browsergpu.array.functions import statistics as over
 from browsergpu.array.functions.decompositions import svd, svdvals
 from browsergpu.array.functions.linear import adjoint, matmul
-from browsergpu.array.functions.matrices import computed, like, operand
+from browsergpu.array.functions.matrices import checked, computed, like, operand, wide
+from browsergpu.array.tracking.rules import constant, differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
 from browsergpu.core.checks import real
 from browsergpu.core.element_types import BOOL, FLOAT32
@@ -21,6 +23,27 @@ _ULP = 2.0**-23  # of float32, at 1
 _MATRIX_ORDERS = ("fro", "nuc", 1, -1, 2, -2, inf, -inf)
 
 
+def _of_norm(
+    g: Array, y: Array, x: Array, x_like: Like, axis: Any, keepdims: bool, ord: float
+) -> Any:
+    """Where a norm is 0, and of extremes that are equal, a gradient among those that there are."""
+    if ord == 0:
+        return 0
+    slope, norm = (over.spread(one, x_like, axis, keepdims) for one in (g, y))
+    if ord == 1:
+        return slope * elementwise.sign(x)
+    if ord in (inf, -inf):
+        ones = elementwise.equal(elementwise.abs(x), norm).astype(g.dtype)
+        return slope * elementwise.sign(x) * ones / over.sum(ones, axis=axis, keepdims=True)
+    is_zero = elementwise.equal(norm, 0)
+    own = elementwise.where(is_zero, 1, norm)
+    if ord == 2:
+        return elementwise.where(is_zero, 0, slope * x / own)
+    share = (elementwise.abs(x) / own) ** (ord - 1)
+    return elementwise.where(is_zero, 0, slope * share) * elementwise.sign(x)
+
+
+@differentiable(x=_of_norm)
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Array:
     """The norms of vectors along some axes, or of all elements: the largest absolute value for
     ``ord`` inf, the smallest for -inf, the number of those that are not 0 for 0, else the ord-th
@@ -54,7 +77,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
     values, 2 and -2 the largest and the smallest of them, 1 and -1 the largest and the smallest sum
     of absolute values of a column, inf and -inf of a row. float32, of float16 float16."""
     op = "matrix_norm"
-    a = operand(op, "x", x)
+    a = wide(checked(op, "x", x))
     if ord not in _MATRIX_ORDERS:
         raise InvalidArgument(op, "ord", ord, "'fro', 'nuc', 1, -1, 2, -2, inf or -inf")
     if ord == "fro":
@@ -80,6 +103,7 @@ def _smallest(values: Array, a: Array, rtol: Any) -> Array:
     return found
 
 
+@constant
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """How many singular values of matrices are greater than ``rtol`` times the largest one: int32.
     The tolerance is a number or an array of one for each matrix; by default the larger one of rows
@@ -91,6 +115,18 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     return over.count_nonzero(values > _smallest(values, a, rtol), axis=-1)
 
 
+def _of_pseudoinverse(g: Array, y: Array, x: Array) -> Any:
+    """Golub and Pereyra, The Differentiation of Pseudo-Inverses and Nonlinear Least Squares
+    Problems Whose Variables Separate, 1973, equation 4.12, of matrices whose rank does not change.
+    """
+    back, slope = adjoint(y), adjoint(g)
+    left = slope - matmul(x, matmul(y, slope))
+    right = slope - matmul(matmul(slope, y), x)
+    found = matmul(left, matmul(y, back)) + matmul(matmul(back, y), right)
+    return found - matmul(matmul(back, g), back)
+
+
+@differentiable(x=_of_pseudoinverse)
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     """The Moore-Penrose pseudoinverses of matrices. Singular values that are not greater than
     ``rtol`` times the largest one count as 0; the tolerance is that of :func:`matrix_rank`."""

@@ -8,6 +8,7 @@ from browsergpu.array import apply, views
 from browsergpu.array.array import Array
 from browsergpu.array.functions import manipulation, sorting
 from browsergpu.array.masking import places_of_true
+from browsergpu.array.tracking.rules import constant, differentiable
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import BOOL, INT32
 from browsergpu.core.errors import InvalidType
@@ -36,6 +37,14 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
+def _shared(g: tuple[Array, ...], y: tuple[Array, ...]) -> Array:
+    """Among the elements that are equal."""
+    _, _, inverse, counts = y
+    found: Array = (g[0] / counts)[inverse]
+    return found
+
+
+@differentiable(x=_shared)
 def unique_all(x: Array, /) -> UniqueAll:
     """The different elements in rising order, each NaN by itself; where the first of each is in x's
     order, which of them each element of x is, and how many of each there are. Waits for how many
@@ -81,6 +90,7 @@ def unique_values(x: Array, /) -> Array:
     return unique_all(x).values
 
 
+@constant
 def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
     """Which elements of x1 are among those of x2, or, with ``invert``, which are not: bool, of x1's
     shape. NaN is among none. One of the two may be a number."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from browsergpu.array import apply, canvas
 from browsergpu.array.array import Array
+from browsergpu.array.tracking.rules import constant
 from browsergpu.core.element_types import FLOAT32, UINT8
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
 
+@constant
 def draw(x: Array, /, *, canvas_id: str = "gpu-canvas") -> None:
     """Shows an array [height, width], in grey, or [height, width, channels], of 1 (grey), 3 (RGB)
     or 4 channels (RGBA), on a canvas. The picture stays on the GPU. In the notebook it is an output

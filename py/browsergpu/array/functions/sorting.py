@@ -6,10 +6,12 @@ from typing import Any
 
 from browsergpu.array import apply, ordering, reducing, scans, views
 from browsergpu.array.array import Array
-from browsergpu.array.functions import manipulation
+from browsergpu.array.functions import creation, manipulation, parts, running
 from browsergpu.array.gathering import coordinates
 from browsergpu.array.masking import indices_of_true
 from browsergpu.array.ranking import argsorted, searched
+from browsergpu.array.tracking.rules import constant, differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
 from browsergpu.core.checks import integer
 from browsergpu.core.element_types import BOOL, COMPLEX64, INT32, UINT32, ElementType, promoted
@@ -31,6 +33,12 @@ def _result(x: Array, op: str, kind: ElementType, shape: tuple[int, ...]) -> Arr
     return x.like(reducing.room(x.device, op, kind, shape))
 
 
+def _sorted_back(g: Array, x: Array, axis: int, descending: bool) -> Array:
+    order = argsort(x, axis=axis, descending=descending)
+    return take_along_axis(g, argsort(order, axis=axis), axis=axis)
+
+
+@differentiable(x=_sorted_back)
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The array in order along an axis; equal elements keep theirs, ``stable`` or not. NaN come
     last, or first where ``descending``. Real numbers and bool."""
@@ -42,6 +50,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     return apply.cast_to(op, found, x.node.kind, copy=False)
 
 
+@constant
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Where along an axis each element of :func:`sort` is: int32."""
     op = "argsort"
@@ -66,17 +75,20 @@ def _extreme(op: str, function: str, x: Array, axis: int | None, keepdims: bool)
     return found
 
 
+@constant
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Where along an axis, or of all elements in their order, the greatest one is, the first of
     equals; NaN counts as the greatest. int32. Raises InvalidArgument where there is none."""
     return _extreme("argmax", "max", x, axis, keepdims)
 
 
+@constant
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """:func:`argmax` of the least element; NaN counts as the least."""
     return _extreme("argmin", "min", x, axis, keepdims)
 
 
+@constant
 def searchsorted(
     x1: Array, x2: Array | float, /, *, side: str = "left", sorter: Array | None = None
 ) -> Array:
@@ -95,6 +107,7 @@ def searchsorted(
     return searched(op, one, other, right=side == "right")
 
 
+@constant
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """The indices, along each axis, of the elements that are not 0, in their order: int32. Waits
     for how many there are."""
@@ -129,6 +142,11 @@ def _running(
     return apply.cast_to(op, result, kind, copy=False)
 
 
+def _of_running_sum(g: Array, axis: int | None, include_initial: bool) -> Array:
+    return running.of_sum(cumulative_sum, g, axis, include_initial)
+
+
+@differentiable(x=_of_running_sum)
 def cumulative_sum(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
@@ -137,6 +155,11 @@ def cumulative_sum(
     return _running("cumulative_sum", "sum", x, axis, dtype, include_initial)
 
 
+def _of_running_product(g: Array, x: Array, axis: int | None, include_initial: bool) -> Array:
+    return running.of_product(cumulative_prod, g, x, axis, include_initial)
+
+
+@differentiable(x=_of_running_product)
 def cumulative_prod(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
@@ -145,6 +168,13 @@ def cumulative_prod(
     return _running("cumulative_prod", "prod", x, axis, dtype, include_initial)
 
 
+def _of_differences(
+    g: Array, prepend_like: Like | None, x_like: Like, append_like: Like | None, axis: int, n: int
+) -> tuple[Any, ...]:
+    return running.of_differences(diff, g, (prepend_like, x_like, append_like), axis, n)
+
+
+@differentiable(joint=(("prepend", "x", "append"), _of_differences))
 def diff(
     x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None,
     append: Array | None = None,
@@ -163,6 +193,18 @@ def diff(
     return found
 
 
+def _put_along_axis(g: Array, x_like: Like, indices: Array, axis: int) -> Array:
+    at = axis % g.ndim
+    key: list[Any] = []
+    for n, extent in enumerate(g.shape):
+        counted = creation.arange(extent, dtype="int32", device=g.device)
+        key.append(counted.reshape([extent if n == other else 1 for other in range(g.ndim)]))
+    key[at] = manipulation.broadcast_to(indices, g.shape)
+    whole = x_like._replace(shape=(*g.shape[:at], x_like.shape[at], *g.shape[at + 1 :]))
+    return parts.put_back(g, tuple(key), whole)
+
+
+@differentiable(x=_put_along_axis)
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """Along an axis the elements at the indices, which broadcast with x beside the axis."""
     op = "take_along_axis"

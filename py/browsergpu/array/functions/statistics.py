@@ -6,7 +6,7 @@ from typing import Any
 
 from browsergpu.array import apply, reducing
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise, manipulation, sorting
+from browsergpu.array.functions import creation, elementwise, manipulation, running, sorting
 from browsergpu.array.tracking.rules import constant, differentiable
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
@@ -51,10 +51,14 @@ def _of_product(g: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> 
     one = creation.ones((*rows.shape[:-1], 1), dtype=x.dtype, device=x.device)
 
     def before(of: Array) -> Array:
-        return sorting.cumulative_prod(manipulation.concat([one, of[..., :-1]], axis=-1), axis=-1)
+        factors = manipulation.concat([one, of[..., :-1]], axis=-1)
+        if x.dtype.kind == "c":
+            return running.products(factors)
+        return sorting.cumulative_prod(factors, axis=-1)
 
     behind = manipulation.flip(before(manipulation.flip(rows, axis=-1)), axis=-1)
     rest = manipulation.reshape(before(rows) * behind, turned.shape)
+    rest = elementwise.conj(rest) if x.dtype.kind == "c" else rest
     back = tuple(order.index(n) for n in range(x.ndim))
     return spread(g, x_like, axis, keepdims) * manipulation.permute_dims(rest, back)
 

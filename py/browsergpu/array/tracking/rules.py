@@ -36,6 +36,7 @@ from browsergpu.array.tracking.variable import (
     source_of,
     variable,
 )
+from browsergpu.core.errors import NotDifferentiable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -241,6 +242,9 @@ def _operands(rules: Rules, bound: dict[str, Any]) -> tuple[Operand, ...]:
         if type(given) is Variable:
             found.append(Operand(name, None, given.source, like_of(given)))
         elif type(given) in _SEQUENCES:
+            if any(type(x) in _SEQUENCES and _holds(x) for x in given):
+                what = "arrays that require gradients are in lists of lists; stack() joins them"
+                raise NotDifferentiable(rules.name, what)
             found += [
                 Operand(name, at, x.source, like_of(x))
                 for at, x in enumerate(given)

@@ -1,0 +1,42 @@
+"""docs/gradients-rules.md lists the functions that have gradients, none more and none less."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import FunctionType
+
+import browsergpu
+from browsergpu.array.tracking.rules import RULES
+
+TEXT = Path(__file__).resolve().parents[2] / "docs" / "gradients-rules.md"
+_ROW = re.compile(r"^\| `([\w.]+)` \| ([^|]+?) \|", re.MULTILINE)
+
+
+def public() -> dict[str, tuple[str, ...]]:
+    """What public functions have rules of, by the first name that they have."""
+    found: dict[str, tuple[str, ...]] = {}
+    seen = set()
+    for before in ("", "linalg", "fft", "nn", "image"):
+        module = getattr(browsergpu, before) if before else browsergpu
+        for name in module.__all__:
+            one = getattr(module, name)
+            key = f"{one.__module__}.{one.__qualname__}" if isinstance(one, FunctionType) else ""
+            if key in RULES and key not in seen:
+                seen.add(key)
+                found[f"{before}.{name}" if before else name] = RULES[key]
+    return found
+
+
+def test_the_table_has_every_rule() -> None:
+    text = TEXT.read_text(encoding="utf-8")
+    written = {
+        name: tuple(re.findall(r"`(\w+)`", parameters)) for name, parameters in _ROW.findall(text)
+    }
+    assert written == {name: of for name, of in public().items() if of}
+
+
+def test_the_list_has_every_function_without_gradient() -> None:
+    text = TEXT.read_text(encoding="utf-8").partition("\n## Without gradients\n")[2]
+    listed = text.partition("\n## ")[0].partition(":\n")[2]
+    assert re.findall(r"`([\w.]+)`", listed) == [name for name, of in public().items() if not of]
