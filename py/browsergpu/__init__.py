@@ -2,7 +2,7 @@
 
 import sys as _sys
 
-from browsergpu import errors, fft, image, linalg, nn, random
+from browsergpu import data, errors, fft, image, io, linalg, nn, optim, random
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
@@ -353,6 +353,7 @@ __all__ = [
     "count_nonzero",
     "cumulative_prod",
     "cumulative_sum",
+    "data",
     "default_device",
     "devices",
     "devices_async",
@@ -451,6 +452,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "optim",
     "permute_dims",
     "pi",
     "positive",

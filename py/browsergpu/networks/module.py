@@ -17,8 +17,8 @@ from browsergpu.networks.showing import shown
 class Module:
     """The base of all layers and networks, as ``torch.nn.Module``.
 
-    A class of its own calls ``super().__init__()`` first and has a method ``forward``, which calling
-    the module calls. Attributes that are a Parameter or a Module are found by ``parameters()``,
+    A class of its own calls ``super().__init__()`` first and has a method ``forward``, which
+    calling the module calls. Attributes that are a Parameter or a Module are found by ``parameters()``,
     ``modules()``, ``state_dict()`` and the others; arrays that are none are registered by
     ``register_buffer``.
     """
@@ -301,4 +301,5 @@ class Module:
         return shown(type(self).__name__, self.extra_repr(), self._modules)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return states.copied(self, memo)
+        found: Self = states.copied(self, memo)
+        return found

@@ -85,7 +85,7 @@ def without_gradient(parameter: Array, set_to_none: bool) -> None:
 
 def copied(module: Any, memo: dict[int, Any]) -> Any:
     """A module of parameters and buffers of its own, which have the same values."""
-    made = type(module).__new__(type(module))
+    made = object.__new__(type(module))
     memo[id(module)] = made
     for name, value in module.__dict__.items():
         if name == "_parameters":

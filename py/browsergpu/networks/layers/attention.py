@@ -122,14 +122,14 @@ class MultiheadAttention(Module):
 
     def _projected(self, q: Array, k: Array, v: Array) -> list[Array]:
         width, bias = self.embed_dim, self.in_proj_bias
-        added = (
-            [None] * 3 if bias is None else [bias[n * width : (n + 1) * width] for n in range(3)]
-        )
+        added: Any = [None] * 3
+        if bias is not None:
+            added = manipulation.unstack(bias.reshape((3, width)))
         joined = self.in_proj_weight
         if joined is None:
             weights = [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
         else:
-            weights = [joined[n * width : (n + 1) * width] for n in range(3)]
+            weights = [*manipulation.unstack(joined.reshape((3, width, width)))]
         return [
             tables.linear(x, weight, one)
             for x, weight, one in zip((q, k, v), weights, added, strict=True)

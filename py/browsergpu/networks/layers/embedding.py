@@ -51,14 +51,15 @@ class Embedding(Module):
     def from_pretrained(
         cls, embeddings: Array, freeze: bool = True, padding_idx: int | None = None
     ) -> Self:
-        """One whose rows are those of an array of two axes; they are not learnt where ``freeze``."""
+        """One whose rows are those of an array of two axes; not learnt where ``freeze``."""
         op = "from_pretrained"
         if not isinstance(embeddings, Array):
             raise InvalidType(op, "embeddings", embeddings, "an array")
         if embeddings.ndim != 2:
             shown = f"an array of shape {embeddings.shape}"
             raise InvalidArgument(op, "embeddings", shown, "two axes")
-        made = cls(*embeddings.shape, padding_idx, embeddings.device, embeddings.dtype)
+        rows, width = embeddings.shape
+        made = cls(rows, width, padding_idx, embeddings.device, embeddings.dtype)
         made.weight = Parameter(embeddings, not checks.flag(op, "freeze", freeze))
         return made
 

@@ -22,12 +22,8 @@ def optional(
     module: Module, name: str, wanted: bool, shape: tuple[int, ...], device: Any, dtype: Any
 ) -> None:
     """A parameter of that name where it is wanted, else None."""
-    made = (
-        parameter(shape, device, dtype)
-        if checks.flag(type(module).__name__, name, wanted)
-        else None
-    )
-    module.register_parameter(name, made)
+    is_wanted = checks.flag(type(module).__name__, name, wanted)
+    module.register_parameter(name, parameter(shape, device, dtype) if is_wanted else None)
 
 
 def begin(weight: Array, bias: Array | None) -> None:

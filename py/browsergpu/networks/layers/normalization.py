@@ -167,13 +167,13 @@ class _BatchNorm(_Normalisation):
             expected = f"{' or '.join(map(str, self._ranks))} axes"
             shown = f"an array of shape {input.shape}"
             raise InvalidArgument(type(self).__name__, "input", shown, expected)
-        is_counted = self.training and self.num_batches_tracked is not None
         found = normalization.batch_norm(
             input, self.running_mean, self.running_var, self.weight, self.bias,
             self.training or self.running_mean is None, self.momentum, self.eps,
         )  # fmt: skip
-        if is_counted:
-            self.num_batches_tracked += 1
+        count: Any = self.num_batches_tracked
+        if self.training and count is not None:
+            count += 1
         return found
 
     def extra_repr(self) -> str:

@@ -137,8 +137,8 @@ class _Recurrent(Module):
         raise NotImplementedError
 
     def _parts(self, x: Array) -> list[Array]:
-        size = self.hidden_size
-        return [x[:, n * size : (n + 1) * size] for n in range(self._gates)]
+        apart = x.reshape((x.shape[0], self._gates, self.hidden_size))
+        return [*manipulation.unstack(apart, axis=1)]
 
     def forward(self, input: Array, hx: Any = None) -> tuple[Array, Any]:
         """The outputs of the last layer, [length, N, ways H], and the states of all layers at their
