@@ -409,6 +409,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "io",
     "is_available",
     "is_grad_enabled",
     "isdtype",

@@ -39,7 +39,8 @@ def take_turns(modules: Iterable[ModuleType], classes: Iterable[type]) -> None:
             if isinstance(found, FunctionType):
                 setattr(one, name, _taking(found))
             elif isinstance(found, property) and found.fget is not None:
-                setattr(one, name, property(_taking(found.fget), doc=found.__doc__))
+                setter = None if found.fset is None else _taking(found.fset)
+                setattr(one, name, property(_taking(found.fget), setter, doc=found.__doc__))
 
 
 def _taking(work: Callable[..., Any]) -> Callable[..., Any]:

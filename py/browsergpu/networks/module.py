@@ -18,8 +18,8 @@ class Module:
     """The base of all layers and networks, as ``torch.nn.Module``.
 
     A class of its own calls ``super().__init__()`` first and has a method ``forward``, which
-    calling the module calls. Attributes that are a Parameter or a Module are found by ``parameters()``,
-    ``modules()``, ``state_dict()`` and the others; arrays that are none are registered by
+    calling the module calls. Attributes that are a Parameter or a Module are found by
+    ``parameters()``, ``modules()``, ``state_dict()`` and the others; arrays that are none are registered by
     ``register_buffer``.
     """
 

@@ -44,9 +44,8 @@ class Safetensors(Mapping[str, Array]):
         found = np.frombuffer(part, headers.DTYPES[entry.dtype]).reshape(entry.shape)
         if entry.dtype == "BF16":
             return (found.astype(np.uint32) << 16).view(np.float32)
-        if entry.dtype == "BOOL":
-            if part.size and int(part.max()) > 1:
-                raise headers.refused(f"bytes of 0 and 1 in {name!r}, of BOOL")
+        if entry.dtype == "BOOL" and part.size and int(part.max()) > 1:
+            raise headers.refused(f"bytes of 0 and 1 in {name!r}, of BOOL")
         return found
 
     def __getitem__(self, name: str) -> Array:
