@@ -19,8 +19,8 @@ class Module:
 
     A class of its own calls ``super().__init__()`` first and has a method ``forward``, which
     calling the module calls. Attributes that are a Parameter or a Module are found by
-    ``parameters()``, ``modules()``, ``state_dict()`` and the others; arrays that are none are registered by
-    ``register_buffer``.
+    ``parameters()``, ``modules()``, ``state_dict()`` and the others; arrays that are none are
+    registered by ``register_buffer``.
     """
 
     #: Whether it learns, for what then does something else, as Dropout; ``train`` and ``eval`` say.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from browsergpu.array.array import Array
 from browsergpu.array.arriving import Arriving
 from browsergpu.array.lazy import fusing
+from browsergpu.array.tracking.variable import node_of
 from browsergpu.core.checks import product
 from browsergpu.kernels.fused.source import name_of, result_of
 
@@ -12,13 +13,13 @@ from browsergpu.kernels.fused.source import name_of, result_of
 def eval(*arrays: Array) -> None:
     """Has arrays computed now, without waiting. Raises OutOfMemory where there is no room."""
     for x in arrays:
-        x.node.in_memory()
+        node_of(x).in_memory()
 
 
 def explain(x: Array, /) -> str:
     """What computes an array, as text: for each kernel its operations, the bytes that it reads and
     writes, and its WGSL. Computes nothing; of an array that is in memory, says so."""
-    node = x.node
+    node = node_of(x)
     window = node.window
     if window is None:
         return "in memory: nothing is to be computed"

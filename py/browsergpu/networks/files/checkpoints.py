@@ -26,7 +26,7 @@ def save_checkpoint(
     """Writes a model's state, the optimiser's and the scheduler's, the number of a step, and where
     the layers' random numbers are, to one safetensors file: a path, or a binary file that is open
     for writing. Training that goes on from it has the same bits as if it had not stopped, on the
-    same GPU. Waits."""
+    same GPU; generators that were given to layers are no part of it. Waits."""
     platform.block_on(
         save_checkpoint_async(file, model, optimizer, step=step, scheduler=scheduler),
         "save_checkpoint",

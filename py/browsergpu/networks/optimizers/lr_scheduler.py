@@ -217,9 +217,7 @@ class OneCycleLR(LRScheduler):
 
     def _set(self) -> None:
         if self.last_epoch >= self.total_steps:
-            expected = (
-                f"at most {self.total_steps - 1} calls, as there are {self.total_steps} steps"
-            )
+            expected = f"less than total_steps, {self.total_steps}"
             raise InvalidArgument("OneCycleLR", "step", self.last_epoch, expected)
         super()._set()
         if self.cycle_momentum:
