@@ -60,9 +60,8 @@ def test_masks_are_pytorchs(bg: Any, need_weights: bool) -> None:
     batches = x.swapaxes(0, 1)
     hidden = np.triu(np.ones((3, 3), bool), 1)
     padding = np.array([[False, False, True], [False, False, False]])
-    added = (
-        np.where(hidden, -np.inf, 0.0)[None, None] + np.where(padding, -np.inf, 0.0)[:, None, None]
-    )
+    unseen = hidden[None, None] | padding[:, None, None]
+    added = np.where(unseen, -np.inf, 0.0)
     expected, _ = _reference(layer, batches, batches, batches, added)
     options = {"need_weights": need_weights}
     found, _ = layer(own, own, own, bg.asarray(padding), attn_mask=bg.asarray(hidden), **options)

@@ -23,8 +23,10 @@ def _sgd(lr: float, momentum: float = 0, dampening: float = 0, weight_decay: flo
     return rule
 
 
-def _adam(lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-          weight_decay: float = 0, amsgrad: bool = False, decoupled: bool = False) -> Rule:  # fmt: skip
+def _adam(
+    lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+    weight_decay: float = 0, amsgrad: bool = False, decoupled: bool = False,
+) -> Rule:  # fmt: skip
     def rule(x: np.ndarray, g: np.ndarray, s: dict[str, Any], t: int) -> np.ndarray:
         if decoupled:
             x = x - lr * weight_decay * x
