@@ -73,7 +73,7 @@ class TensorDataset(ArrayDataset):
 class Subset:
     """Some samples of a dataset, by their numbers there."""
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Any, indices: Sequence[int] | np.ndarray) -> None:
         if not isinstance(dataset, Dataset):
             raise InvalidType("Subset", "dataset", dataset, "a Dataset")
         self.dataset = dataset

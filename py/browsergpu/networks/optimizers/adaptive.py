@@ -111,7 +111,8 @@ class RMSprop(Optimizer):
         if group["momentum"]:
             before = kept(state, "momentum_buffer", x)
             change = state["momentum_buffer"] = before * group["momentum"] + change
-        return x - change * group["lr"]
+        found: Array = x - change * group["lr"]
+        return found
 
 
 class Adagrad(Optimizer):

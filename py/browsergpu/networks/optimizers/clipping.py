@@ -71,4 +71,5 @@ def clip_grad_value_(parameters: Iterable[Array] | Array, clip_value: float) -> 
     if bound < 0:
         raise InvalidArgument(op, "clip_value", clip_value, "a number of at least 0")
     for one in _with_gradients(op, parameters):
-        one.grad = elementwise.clip(one.grad, -bound, bound)
+        gradient: Any = one.grad
+        one.grad = elementwise.clip(gradient, -bound, bound)

@@ -56,7 +56,8 @@ class SGD(Optimizer):
             # Another array: the gradient may be changed in place.
             state["momentum_buffer"] = moved.detach()
             g = g + moved * momentum if group["nesterov"] else moved
-        return x - g * group["lr"]
+        found: Array = x - g * group["lr"]
+        return found
 
 
 class Lion(Optimizer):
@@ -82,4 +83,6 @@ class Lion(Optimizer):
         m = kept(state, "exp_avg", x)
         direction = elementwise.sign(m * first + g * (1 - first))
         state["exp_avg"] = m * second + g * (1 - second)
-        return x * (1 - group["lr"] * group["weight_decay"]) - direction * group["lr"]
+        lr = group["lr"]
+        found: Array = x * (1 - lr * group["weight_decay"]) - direction * lr
+        return found
