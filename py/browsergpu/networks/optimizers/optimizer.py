@@ -13,6 +13,7 @@ from browsergpu.array.tracking.recording import enable_grad, no_grad
 from browsergpu.array.tracking.variable import node_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.turns import TURN
 from browsergpu.networks.parameter import take
 from browsergpu.networks.states import without_gradient
 
@@ -94,7 +95,7 @@ class Optimizer:
             with enable_grad():
                 found = closure()
         new: list[Array] = []
-        with no_grad():
+        with TURN, no_grad():
             for group in self.param_groups:
                 for param in group["params"]:
                     gradient = param.grad

@@ -67,6 +67,8 @@ def test_parameters_are_arrays(bg: Any) -> None:
     assert p is same
     assert isinstance(p, bg.nn.Parameter)
     assert p.is_leaf
+    bg.eval(p)
+    assert "in memory" in bg.explain(p)
     assert p.tolist() == [7, 3]
     (p * p).sum().backward()
     assert p.grad.tolist() == [14, 6]
