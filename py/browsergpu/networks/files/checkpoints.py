@@ -84,7 +84,7 @@ def load_checkpoint(
             kind, _, rest = name.partition(".")
             if kind == "optimizer":
                 number, _, own = rest.partition(".")
-                state[int(number)][own] = saved[name]
+                state.setdefault(int(number), {})[own] = saved[name]
     values = {
         name.removeprefix("model."): saved.numpy(name)
         for name in saved if name.startswith("model.")

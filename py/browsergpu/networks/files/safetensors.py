@@ -71,7 +71,7 @@ def _bytes_of(op: str, file: Any) -> np.ndarray:
             return np.empty(0, np.uint8)
         try:
             return np.memmap(file, np.uint8, mode="r")
-        except (OSError, ValueError):  # a file system that cannot map
+        except (ImportError, OSError, ValueError):  # a file system that cannot map
             return np.fromfile(file, np.uint8)
     if hasattr(file, "read"):
         file = file.read()

@@ -155,9 +155,15 @@ class Optimizer:
             states[id(params[number])] = {
                 name: _loaded(op, name, x, params[number]) for name, x in kept.items()
             }
+        merged = [
+            {**group, **given, "params": group["params"]}
+            for group, given in zip(self.param_groups, groups, strict=True)
+        ]
+        for group in merged:
+            self._check(group)
         self._states = states
-        for group, given in zip(self.param_groups, groups, strict=True):
-            group.update({name: x for name, x in given.items() if name != "params"})
+        for group, new in zip(self.param_groups, merged, strict=True):
+            group.update(new)
 
     def __repr__(self) -> str:
         lines = []
