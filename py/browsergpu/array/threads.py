@@ -39,7 +39,7 @@ def take_turns(modules: Iterable[ModuleType], classes: Iterable[type]) -> None:
             if isinstance(found, FunctionType):
                 setattr(one, name, _taking(found))
             elif isinstance(found, property) and found.fget is not None:
-                setter = None if found.fset is None else _taking(found.fset)
+                setter = found.fset and _taking(found.fset)
                 setattr(one, name, property(_taking(found.fget), setter, doc=found.__doc__))
 
 
