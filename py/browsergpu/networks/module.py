@@ -67,8 +67,7 @@ class Module:
             if kind not in own:
                 expected = "set after super().__init__()"
                 raise InvalidArgument(type(self).__name__, name, type(value).__name__, expected)
-            self._forget(name)
-            own[kind][name] = value
+            self._put(kind, name, value)
             return
         for place in self._PLACES:
             if name in own.get(place, ()):
@@ -86,6 +85,12 @@ class Module:
             "_modules": "a Module or None",
         }[place]  # fmt: skip
         raise InvalidType(type(self).__name__, name, value, expected)
+
+    def _put(self, place: str, name: str, value: Any) -> None:
+        """Makes something an attribute; one of the same kind keeps its place among the others."""
+        if name not in self.__dict__[place]:
+            self._forget(name)
+        self.__dict__[place][name] = value
 
     def _forget(self, name: str) -> None:
         for place in self._PLACES:
@@ -123,8 +128,7 @@ class Module:
         own = self._checked_name(op, name)
         if param is not None and not isinstance(param, Parameter):
             raise InvalidType(op, "param", param, "a Parameter or None")
-        self._forget(own)
-        self._parameters[own] = param
+        self._put("_parameters", own, param)
 
     def register_buffer(self, name: str, tensor: Array | None, persistent: bool = True) -> None:
         """Makes an array an attribute that belongs to the state, unless it is not ``persistent``,
@@ -134,9 +138,10 @@ class Module:
         if tensor is not None and not isinstance(tensor, Array):
             raise InvalidType(op, "tensor", tensor, "an array or None")
         stays = checks.flag(op, "persistent", persistent)
-        self._forget(own)
-        self._buffers[own] = tensor
-        if not stays:
+        self._put("_buffers", own, tensor)
+        if stays:
+            self._passing.discard(own)
+        else:
             self._passing.add(own)
 
     def register_module(self, name: str, module: Module | None) -> None:
@@ -145,8 +150,7 @@ class Module:
         own = self._checked_name(op, name)
         if module is not None and not isinstance(module, Module):
             raise InvalidType(op, "module", module, "a Module or None")
-        self._forget(own)
-        self._modules[own] = module
+        self._put("_modules", own, module)
 
     add_module = register_module
 

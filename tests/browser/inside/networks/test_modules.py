@@ -93,6 +93,11 @@ def test_attributes(bg: Any) -> None:
     net = _net(bg)
     net.scale = bg.nn.Parameter(np.zeros(1, np.float32))
     assert dict(net.named_parameters())["scale"] is net.scale
+    assert next(net.parameters()) is net.scale  # where the one before it was
+    with bg.no_grad():
+        net.scale += 1
+    assert next(net.parameters()) is net.scale
+    assert net.scale.tolist() == [1]
     net.scale = None
     assert "scale" not in dict(net.named_parameters())
     net.seen = bg.ones(2)
