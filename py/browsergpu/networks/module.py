@@ -28,9 +28,9 @@ class Module:
     _parameters: dict[str, Array | None]
     _buffers: dict[str, Array | None]
     _modules: dict[str, Module | None]
-    _passing: set[str]
-    _before: dict[int, Callable[..., Any]]
-    _after: dict[int, Callable[..., Any]]
+    _non_persistent_buffers_set: set[str]
+    _forward_pre_hooks: dict[int, Callable[..., Any]]
+    _forward_hooks: dict[int, Callable[..., Any]]
 
     #: In the order in which an attribute is looked for in them.
     _PLACES: ClassVar[tuple[str, ...]] = ("_parameters", "_buffers", "_modules")
@@ -38,8 +38,10 @@ class Module:
     def __init__(self) -> None:
         own = self.__dict__
         own["training"] = True
-        own["_passing"] = set()  # the names of buffers that are no part of the state
-        for name in (*self._PLACES, "_before", "_after"):
+        own["_non_persistent_buffers_set"] = (
+            set()
+        )  # the names of buffers that are no part of the state
+        for name in (*self._PLACES, "_forward_pre_hooks", "_forward_hooks"):
             own[name] = {}
 
     def forward(self, *args: Any, **options: Any) -> Any:
@@ -47,12 +49,12 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} has no method forward")
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        for hook in tuple(self._before.values()):
+        for hook in tuple(self._forward_pre_hooks.values()):
             found = hook(self, args)
             if found is not None:
                 args = found if isinstance(found, tuple) else (found,)
         result = self.forward(*args, **options)
-        for hook in tuple(self._after.values()):
+        for hook in tuple(self._forward_hooks.values()):
             found = hook(self, args, result)
             if found is not None:
                 result = found
@@ -67,16 +69,16 @@ class Module:
             if kind not in own:
                 expected = "set after super().__init__()"
                 raise InvalidArgument(type(self).__name__, name, type(value).__name__, expected)
-            self._put(kind, name, value)
+            self._set_attribute(kind, name, value)
             return
         for place in self._PLACES:
             if name in own.get(place, ()):
-                self._check(name, place, value)
+                self._check_attribute(name, place, value)
                 own[place][name] = value
                 return
         own[name] = value
 
-    def _check(self, name: str, place: str, value: Any) -> None:
+    def _check_attribute(self, name: str, place: str, value: Any) -> None:
         """Raises where something else takes the place of a parameter, a buffer or a module."""
         if value is None or (place == "_buffers" and isinstance(value, Array)):
             return
@@ -86,17 +88,17 @@ class Module:
         }[place]  # fmt: skip
         raise InvalidType(type(self).__name__, name, value, expected)
 
-    def _put(self, place: str, name: str, value: Any) -> None:
+    def _set_attribute(self, place: str, name: str, value: Any) -> None:
         """Makes something an attribute; one of the same kind keeps its place among the others."""
         if name not in self.__dict__[place]:
-            self._forget(name)
+            self._forget_attribute(name)
         self.__dict__[place][name] = value
 
-    def _forget(self, name: str) -> None:
+    def _forget_attribute(self, name: str) -> None:
         for place in self._PLACES:
             self.__dict__[place].pop(name, None)
         self.__dict__.pop(name, None)
-        self._passing.discard(name)
+        self._non_persistent_buffers_set.discard(name)
 
     def __getattr__(self, name: str) -> Any:
         for place in self._PLACES:
@@ -109,7 +111,7 @@ class Module:
         if not any(name in self.__dict__[place] for place in self._PLACES):
             object.__delattr__(self, name)
         else:
-            self._forget(name)
+            self._forget_attribute(name)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *(n for at in self._PLACES for n in self.__dict__[at])})
@@ -128,7 +130,7 @@ class Module:
         own = self._checked_name(op, name)
         if param is not None and not isinstance(param, Parameter):
             raise InvalidType(op, "param", param, "a Parameter or None")
-        self._put("_parameters", own, param)
+        self._set_attribute("_parameters", own, param)
 
     def register_buffer(self, name: str, tensor: Array | None, persistent: bool = True) -> None:
         """Makes an array an attribute that belongs to the state, unless it is not ``persistent``,
@@ -138,11 +140,11 @@ class Module:
         if tensor is not None and not isinstance(tensor, Array):
             raise InvalidType(op, "tensor", tensor, "an array or None")
         stays = checks.flag(op, "persistent", persistent)
-        self._put("_buffers", own, tensor)
+        self._set_attribute("_buffers", own, tensor)
         if stays:
-            self._passing.discard(own)
+            self._non_persistent_buffers_set.discard(own)
         else:
-            self._passing.add(own)
+            self._non_persistent_buffers_set.add(own)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """Makes a module an attribute, whose name may be a number."""
@@ -150,7 +152,7 @@ class Module:
         own = self._checked_name(op, name)
         if module is not None and not isinstance(module, Module):
             raise InvalidType(op, "module", module, "a Module or None")
-        self._put("_modules", own, module)
+        self._set_attribute("_modules", own, module)
 
     add_module = register_module
 
@@ -288,12 +290,12 @@ class Module:
     def register_forward_pre_hook(self, hook: Callable[[Module, tuple[Any, ...]], Any]) -> Handle:
         """Calls ``hook(module, args)`` before each ``forward``; what it gives, unless None, takes
         the arguments' place. The handle's ``remove()`` ends that."""
-        return added(self._before, hook)
+        return added(self._forward_pre_hooks, hook)
 
     def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Handle:
         """Calls ``hook(module, args, output)`` after each ``forward``; what it gives, unless None,
         takes the output's place. The handle's ``remove()`` ends that."""
-        return added(self._after, hook)
+        return added(self._forward_hooks, hook)
 
     # -- as text, and copied -----------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ def named(module: Any, prefix: str) -> Iterator[tuple[str, Array]]:
         if array is not None:
             yield prefix + name, array
     for name, array in module._buffers.items():
-        if array is not None and name not in module._passing:
+        if array is not None and name not in module._non_persistent_buffers_set:
             yield prefix + name, array
     for name, inner in module._modules.items():
         if inner is not None:
