@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 from browsergpu.array.array import Array
+from browsergpu.array.uploading import element_type
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks import states
 from browsergpu.networks.hooks import Handle, added
+from browsergpu.networks.moving import move
 from browsergpu.networks.parameter import Parameter
 from browsergpu.networks.showing import shown
 
@@ -277,6 +279,24 @@ class Module:
         """Lets go of its parameters' gradients, or, not ``set_to_none``, makes them zeros."""
         for parameter in self.parameters():
             states.without_gradient(parameter, set_to_none)
+
+    def to(self, device: Any = None, dtype: Any = None) -> Self:
+        """Puts its parameters and buffers, and the gradients, on a device, and those of floats into
+        another dtype of floats, each where it is given; optimisers go on with them. Raises
+        InvalidType for other dtypes."""
+        if dtype is not None and element_type("to", dtype).kind != "f":
+            raise InvalidType("to", "dtype", dtype, "float32 or float16")
+        for x in (*self.parameters(), *self.buffers()):
+            move(x, device, dtype)
+        return self
+
+    def half(self) -> Self:
+        """``to(dtype="float16")``."""
+        return self.to(dtype="float16")
+
+    def float(self) -> Self:
+        """``to(dtype="float32")``."""
+        return self.to(dtype="float32")
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Calls a function with every module in it, and with itself at last."""

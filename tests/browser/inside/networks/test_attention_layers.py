@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inside.gradients.checking import gradients_agree
+
 
 def _values(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
@@ -17,9 +19,12 @@ def _softmax(x: np.ndarray) -> np.ndarray:
     return e / e.sum(-1, keepdims=True)
 
 
-def _reference(layer: Any, q: Any, k: Any, v: Any, added: Any = 0.0) -> tuple[Any, Any]:
+def _reference(
+    layer: Any, q: Any, k: Any, v: Any, added: Any = 0.0, state: Any = None
+) -> tuple[Any, Any]:
     """The result and the weights of all heads, for [N, length, width]."""
-    state = {name: x.numpy().astype(float) for name, x in layer.state_dict().items()}
+    if state is None:
+        state = {name: x.numpy().astype(float) for name, x in layer.state_dict().items()}
     width, heads = layer.embed_dim, layer.num_heads
     if "in_proj_weight" in state:
         weights = np.split(state["in_proj_weight"], 3)
@@ -72,6 +77,25 @@ def test_masks_are_pytorchs(bg: Any, need_weights: bool) -> None:
     expected, _ = _reference(layer, batches, batches, batches, each.reshape(2, 2, 3, 3))
     found, _ = layer(own, own, own, attn_mask=bg.asarray(each), **options)
     np.testing.assert_allclose(found.detach().numpy(), expected.swapaxes(0, 1), atol=1e-5)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_gradients(bg: Any, need_weights: bool) -> None:
+    layer = bg.nn.MultiheadAttention(2, 1, batch_first=True)
+    state = layer.state_dict()
+    x = _values(1, 3, 2)
+
+    def ours(x: Any, joined: Any, bias: Any) -> Any:
+        layer._parameters |= {"in_proj_weight": joined, "in_proj_bias": bias}
+        return layer(x, x, x, need_weights=need_weights)[0]
+
+    def theirs(x: np.ndarray, joined: np.ndarray, bias: np.ndarray) -> np.ndarray:
+        rest = {name: y.numpy() for name, y in state.items()}
+        own = rest | {"in_proj_weight": joined, "in_proj_bias": bias}
+        return _reference(layer, x, x, x, state=own)[0]
+
+    given = [state[name].numpy() for name in ("in_proj_weight", "in_proj_bias")]
+    gradients_agree(bg, ours, theirs, [x, *given])
 
 
 def test_without_batches(bg: Any) -> None:

@@ -181,6 +181,28 @@ def test_training_and_freezing(bg: Any) -> None:
     assert net.scale.grad is None
 
 
+def test_other_dtypes(bg: Any) -> None:
+    net = bg.nn.Sequential(bg.nn.BatchNorm1d(2))
+    weight = net[0].weight
+    (weight * bg.ones(2)).sum().backward()
+    optimizer = bg.optim.SGD(net.parameters(), lr=0.5)
+    net.half()
+    assert net[0].weight is weight
+    assert isinstance(weight, bg.nn.Parameter)
+    assert weight.dtype == weight.grad.dtype == np.float16
+    assert net[0].running_mean.dtype == np.float16
+    assert net[0].num_batches_tracked.dtype == np.int32
+    optimizer.step()
+    assert weight.tolist() == [0.5, 0.5]
+    net.float().zero_grad()
+    (weight * 2).sum().backward()
+    assert weight.grad.dtype == np.float32
+    assert weight.grad.tolist() == [2, 2]
+    assert net.to(bg.default_device()) is net
+    with pytest.raises(TypeError, match="dtype"):
+        net.to(dtype="int32")
+
+
 def test_apply_and_hooks(bg: Any) -> None:
     nn = bg.nn
     seen: list[str] = []
