@@ -2,7 +2,7 @@
 
 import sys as _sys
 
-from browsergpu import errors, fft, image, linalg, nn, random
+from browsergpu import data, errors, fft, image, io, linalg, nn, optim, random
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
@@ -356,6 +356,7 @@ __all__ = [
     "cumulative_prod",
     "cumulative_sum",
     "custom_vjp",
+    "data",
     "default_device",
     "devices",
     "devices_async",
@@ -411,6 +412,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "io",
     "is_available",
     "is_grad_enabled",
     "isdtype",
@@ -454,6 +456,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "optim",
     "permute_dims",
     "pi",
     "positive",

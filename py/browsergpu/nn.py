@@ -1,5 +1,6 @@
 """What neural networks are made of: functions of arrays by the names and layouts of
-``torch.nn.functional``, [N, C, ...]."""
+``torch.nn.functional``, [N, C, ...], and layers by those of ``torch.nn``, whose first values
+``browsergpu.nn.init`` draws."""
 
 from browsergpu.array.functions.networks.activations import (
     dropout,
@@ -58,8 +59,151 @@ from browsergpu.array.functions.networks.tables import (
     linear,
     one_hot,
 )
+from browsergpu.networks import init
+from browsergpu.networks.layers.activations import (
+    ELU,
+    GELU,
+    Hardswish,
+    LeakyReLU,
+    LogSoftmax,
+    PReLU,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Tanh,
+)
+from browsergpu.networks.layers.attention import (
+    MultiheadAttention,
+)
+from browsergpu.networks.layers.containers import (
+    ModuleDict,
+    ModuleList,
+    Sequential,
+)
+from browsergpu.networks.layers.convolution import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
+from browsergpu.networks.layers.dropping import (
+    Dropout,
+)
+from browsergpu.networks.layers.embedding import (
+    Embedding,
+)
+from browsergpu.networks.layers.linear import (
+    Bilinear,
+    Linear,
+)
+from browsergpu.networks.layers.losses import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
+from browsergpu.networks.layers.normalization import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    GroupNorm,
+    LayerNorm,
+    RMSNorm,
+)
+from browsergpu.networks.layers.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+)
+from browsergpu.networks.layers.recurrent import (
+    GRU,
+    LSTM,
+    RNN,
+)
+from browsergpu.networks.layers.shapes import (
+    Flatten,
+    Identity,
+    Unflatten,
+)
+from browsergpu.networks.layers.transformer import (
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
+from browsergpu.networks.module import Module
+from browsergpu.networks.parameter import Parameter
 
 __all__ = [
+    "ELU",
+    "GELU",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "Bilinear",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "CrossEntropyLoss",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "GroupNorm",
+    "Hardswish",
+    "HuberLoss",
+    "Identity",
+    "L1Loss",
+    "LayerNorm",
+    "LeakyReLU",
+    "Linear",
+    "LogSoftmax",
+    "MSELoss",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
+    "MultiheadAttention",
+    "NLLLoss",
+    "PReLU",
+    "Parameter",
+    "RMSNorm",
+    "ReLU",
+    "Sequential",
+    "SiLU",
+    "Sigmoid",
+    "SmoothL1Loss",
+    "Softmax",
+    "Softplus",
+    "Tanh",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+    "Unflatten",
     "adaptive_avg_pool2d",
     "avg_pool1d",
     "avg_pool2d",
@@ -80,6 +224,7 @@ __all__ = [
     "group_norm",
     "hardswish",
     "huber_loss",
+    "init",
     "l1_loss",
     "layer_norm",
     "leaky_relu",

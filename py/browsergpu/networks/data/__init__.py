@@ -1,0 +1,1 @@
+"""What networks learn from: samples, and batches of them."""

@@ -1,0 +1,143 @@
+"""Samples by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation, manipulation
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+
+@runtime_checkable
+class Dataset(Protocol):
+    """What has ``len()`` and gives the sample of a number: an array, a number, or a tuple, list or
+    dict of these. One that has ``batch(indices)``, too, gives many at once by that, on the GPU."""
+
+    def __getitem__(self, index: int, /) -> Any:
+        """The sample of a number."""
+
+    def __len__(self) -> int:
+        """How many samples there are."""
+
+
+class ArrayDataset:
+    """Samples along the first axis of arrays, on the host, NumPy's, or on the GPU: a sample is a
+    tuple of a part of each, or the part itself where there is one array. Batches of what is on the
+    host are copied to the GPU when they are needed, those of what is on the GPU are taken there.
+    Raises InvalidArgument where the arrays have other lengths."""
+
+    def __init__(self, *arrays: Any) -> None:
+        if not arrays:
+            raise InvalidArgument("ArrayDataset", "arrays", arrays, "arrays")
+        self.arrays = tuple([x if isinstance(x, Array) else np.asarray(x) for x in arrays])
+        for x in self.arrays:
+            if not x.ndim or x.shape[0] != self.arrays[0].shape[0]:
+                expected = "one length along the first axis of all"
+                shown = [one.shape for one in self.arrays]
+                raise InvalidArgument("ArrayDataset", "arrays", shown, expected)
+
+    def __len__(self) -> int:
+        return int(self.arrays[0].shape[0])
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple([x[index] for x in self.arrays])
+        return found if len(found) > 1 else found[0]
+
+    def batch(self, indices: np.ndarray, device: Any = None) -> Any:
+        """The samples of some numbers, on the GPU."""
+        found = tuple([
+            manipulation.take(x, creation.asarray(indices, dtype="int32", device=x.device), axis=0)
+            if isinstance(x, Array) else creation.asarray(x[indices], device=device)
+            for x in self.arrays
+        ])  # fmt: skip
+        return found if len(found) > 1 else found[0]
+
+
+class TensorDataset(ArrayDataset):
+    """An ArrayDataset whose samples are always tuples, as PyTorch's."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return tuple([x[index] for x in self.arrays])
+
+    def batch(self, indices: np.ndarray, device: Any = None) -> Any:
+        """The samples of some numbers, on the GPU: a tuple."""
+        found = super().batch(indices, device)
+        return found if isinstance(found, tuple) else (found,)
+
+
+class Subset:
+    """Some samples of a dataset, by their numbers there."""
+
+    def __init__(self, dataset: Any, indices: Sequence[int] | np.ndarray) -> None:
+        if not isinstance(dataset, Dataset):
+            raise InvalidType("Subset", "dataset", dataset, "a Dataset")
+        self.dataset = dataset
+        self.indices = np.asarray(indices, np.int64).reshape(-1)
+        if self.indices.size and not (
+            self.indices.min() >= 0 and self.indices.max() < len(dataset)
+        ):
+            raise InvalidArgument("Subset", "indices", indices, f"numbers below {len(dataset)}")
+
+    def __len__(self) -> int:
+        return self.indices.size
+
+    def __getitem__(self, index: int) -> Any:
+        return self.dataset[int(self.indices[index])]
+
+    def batch(self, indices: np.ndarray, device: Any = None) -> Any:
+        """The samples of some of its numbers, on the GPU."""
+        return batch_of(self.dataset, self.indices[indices], device)
+
+
+def random_split(dataset: Any, lengths: Sequence[float], seed: int | None = None) -> list[Subset]:
+    """Parts of a dataset that have no sample in common, in a random order that the seed determines:
+    of so many samples each, or of shares that add up to 1, of which what is left over goes to the
+    first ones. Raises InvalidArgument where they do not add up."""
+    op = "random_split"
+    if not isinstance(dataset, Dataset):
+        raise InvalidType(op, "dataset", dataset, "a Dataset")
+    total = len(dataset)
+    given = [checks.real(op, "lengths", one) for one in lengths]
+    if given and abs(sum(given) - 1) < 1e-6 and all(0 <= one <= 1 for one in given):
+        counts = [int(one * total) for one in given]
+        for n in range(total - sum(counts)):
+            counts[n % len(counts)] += 1
+    else:
+        counts = [checks.integer(op, "lengths", one) for one in lengths]
+    if sum(counts) != total:
+        raise InvalidArgument(op, "lengths", list(lengths), f"what adds up to {total}, or to 1")
+    order = np.random.default_rng(seed).permutation(total)
+    ends = np.cumsum(counts)
+    return [
+        Subset(dataset, order[end - count : end]) for end, count in zip(ends, counts, strict=True)
+    ]
+
+
+def batch_of(dataset: Any, indices: np.ndarray, device: Any) -> Any:
+    """The samples of some numbers as one batch, on the GPU."""
+    if hasattr(dataset, "batch"):
+        return dataset.batch(indices, device)
+    return collated([dataset[int(n)] for n in indices], device)
+
+
+def collated(samples: Sequence[Any], device: Any = None) -> Any:
+    """Samples as one batch, along a new first axis, in their own form. Raises InvalidType for
+    samples of anything but arrays and numbers."""
+    first = samples[0]
+    if isinstance(first, dict):
+        return {key: collated([one[key] for one in samples], device) for key in first}
+    if isinstance(first, tuple | list):
+        made = [collated(list(each), device) for each in zip(*samples, strict=True)]
+        return first._make(made) if hasattr(first, "_make") else type(first)(made)
+    if isinstance(first, Array):
+        return manipulation.stack(list(samples))
+    if isinstance(first, np.ndarray | np.generic):
+        return creation.asarray(np.stack([np.asarray(one) for one in samples]), device=device)
+    if isinstance(first, bool | int | float | complex):
+        return creation.asarray(list(samples), device=device)
+    raise InvalidType("DataLoader", "sample", first, "arrays, numbers, or tuples or dicts of them")

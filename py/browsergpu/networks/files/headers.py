@@ -1,0 +1,145 @@
+"""The header of a safetensors file: what it says of arrays, and whether that can be.
+
+A file is eight bytes, the header's length as a little-endian whole number; the header, JSON; and
+the arrays' bytes. Of each array the header has dtype, shape, and where its bytes begin and end
+behind the header; "__metadata__" is a dict of texts.
+
+Source: https://github.com/huggingface/safetensors, README.md, "Format".
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from browsergpu.core.checks import product
+from browsergpu.core.errors import InvalidArgument
+
+#: The longest header that is read, as the format has it.
+MOST = 100_000_000
+
+#: The dtypes of the format that are read, as the bytes have them. BF16 is the upper half of F32.
+DTYPES = {
+    "BOOL": np.dtype(np.bool_), "U8": np.dtype(np.uint8), "I8": np.dtype(np.int8),
+    "U16": np.dtype("<u2"), "I16": np.dtype("<i2"), "U32": np.dtype("<u4"),
+    "I32": np.dtype("<i4"), "U64": np.dtype("<u8"), "I64": np.dtype("<i8"),
+    "F16": np.dtype("<f2"), "BF16": np.dtype("<u2"), "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"), "C64": np.dtype("<c8"),
+}  # fmt: skip
+
+#: The names of the dtypes that are written: those that arrays on the GPU have.
+NAMES = {
+    np.dtype(np.bool_): "BOOL", np.dtype(np.uint8): "U8", np.dtype(np.int8): "I8",
+    np.dtype(np.uint16): "U16", np.dtype(np.int16): "I16", np.dtype(np.uint32): "U32",
+    np.dtype(np.int32): "I32", np.dtype(np.float16): "F16", np.dtype(np.float32): "F32",
+    np.dtype(np.complex64): "C64",
+}  # fmt: skip
+
+METADATA = "__metadata__"
+
+
+class Entry(NamedTuple):
+    """What a header says of an array."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def refused(expected: str) -> InvalidArgument:
+    """The error for a file that is none."""
+    return InvalidArgument("safetensors", "file", "malformed", expected)
+
+
+def length_of(first: bytes, total: int) -> int:
+    """The length of the header of a file of so many bytes, of its first eight."""
+    if total < 8:
+        raise refused(f"8 bytes with the header's length first, not {total} bytes in all")
+    length = int.from_bytes(first, "little")
+    if length > min(MOST, total - 8):
+        most = min(MOST, total - 8)
+        raise refused(f"a header of at most {most} bytes, not {length}")
+    return length
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise refused(f"each name once, not {key!r} twice")
+        found[key] = value
+    return found
+
+
+def parsed(text: bytes, room: int) -> tuple[dict[str, Entry], dict[str, str]]:
+    """The arrays and the metadata of a header, of a file with ``room`` bytes behind it."""
+    if text[:1] != b"{":
+        raise refused("a header that begins with '{'")
+    try:
+        found = json.loads(text.decode("utf-8"), object_pairs_hook=_once)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise refused(f"a header of JSON in UTF-8 ({error})") from None
+    metadata = found.pop(METADATA, {})
+    if not isinstance(metadata, dict) or any(not isinstance(x, str) for x in metadata.values()):
+        raise refused(f"texts alone in {METADATA}")
+    entries = {name: _entry(name, value, room) for name, value in found.items()}
+    _check_all(entries, room)
+    return entries, metadata
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _entry(name: str, value: Any, room: int) -> Entry:
+    if not isinstance(value, dict) or value.keys() != {"dtype", "shape", "data_offsets"}:
+        raise refused(f"dtype, shape and data_offsets of {name!r}")
+    dtype, shape, offsets = value["dtype"], value["shape"], value["data_offsets"]
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise refused(f"one of {', '.join(DTYPES)} as the dtype of {name!r}, not {dtype!r}")
+    if not isinstance(shape, list) or not all(map(_whole, shape)):
+        raise refused(f"whole numbers as the shape of {name!r}")
+    if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(_whole, offsets)):
+        raise refused(f"two whole numbers as data_offsets of {name!r}")
+    begin, end = offsets
+    if not begin <= end <= room:
+        raise refused(f"data_offsets of {name!r} within {room} bytes, not {begin} to {end}")
+    size = product(shape) * DTYPES[dtype].itemsize
+    if size != end - begin:
+        raise refused(f"{size} bytes for {dtype} {shape} of {name!r}, not {end - begin}")
+    return Entry(dtype, tuple(shape), begin, end)
+
+
+def _check_all(entries: dict[str, Entry], room: int) -> None:
+    """Raises where arrays overlap, or bytes belong to none."""
+    at = 0
+    for name, entry in sorted(entries.items(), key=lambda one: (one[1].begin, one[1].end)):
+        if entry.begin != at:
+            problem = "overlaps another" if entry.begin < at else "has bytes of none before it"
+            raise refused(f"arrays one behind the other, but {name!r} {problem}")
+        at = entry.end
+    if at != room:
+        raise refused(f"arrays of all {room} bytes, not of {at}")
+
+
+def written(
+    arrays: dict[str, tuple[np.dtype[Any], tuple[int, ...]]], metadata: dict[str, str]
+) -> tuple[bytes, list[str]]:
+    """The first bytes of a file, up to its arrays, and the order of these: wide elements first, so
+    that all of them begin at a multiple of their size."""
+    order = sorted(arrays, key=lambda name: (-arrays[name][0].itemsize, name))
+    header: dict[str, Any] = {METADATA: metadata} if metadata else {}
+    at = 0
+    for name in order:
+        dtype, shape = arrays[name]
+        end = at + product(shape) * dtype.itemsize
+        header[name] = {
+            "dtype": NAMES[dtype], "shape": list(shape), "data_offsets": [at, end],
+        }  # fmt: skip
+        at = end
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text, order

@@ -1,0 +1,190 @@
+"""Functions of each element as layers, and softmax. ``inplace`` is taken as PyTorch's layers take
+it: the result is an array of its own whatever it says, as arrays are values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import elementwise
+from browsergpu.array.functions.networks import activations
+from browsergpu.core import checks
+from browsergpu.networks import init as beginning
+from browsergpu.networks.layers.making import parameter
+from browsergpu.networks.module import Module
+
+
+class _InPlace(Module):
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = checks.flag(type(self).__name__, "inplace", inplace)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return "inplace=True" if self.inplace else ""
+
+
+class ReLU(_InPlace):
+    """:func:`browsergpu.nn.relu`."""
+
+    def forward(self, input: Array) -> Array:
+        """max(x, 0)."""
+        return activations.relu(input)
+
+
+class LeakyReLU(Module):
+    """:func:`browsergpu.nn.leaky_relu`."""
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__()
+        self.negative_slope = checks.real("LeakyReLU", "negative_slope", negative_slope)
+        self.inplace = checks.flag("LeakyReLU", "inplace", inplace)
+
+    def forward(self, input: Array) -> Array:
+        """x where x > 0, else negative_slope x."""
+        return activations.leaky_relu(input, self.negative_slope)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
+
+
+class PReLU(Module):
+    """x where x > 0, else weight x, which is learnt: one number, or one for each channel of [N, C,
+    ...]."""
+
+    weight: Array
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.num_parameters = checks.integer("PReLU", "num_parameters", num_parameters, 1)
+        self.init = checks.real("PReLU", "init", init)
+        self.weight = parameter((self.num_parameters,), device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begins anew."""
+        beginning.constant_(self.weight, self.init)
+
+    def forward(self, input: Array) -> Array:
+        """The shape of the input."""
+        slope = self.weight
+        if self.num_parameters > 1 and input.ndim > 2:
+            slope = slope.reshape((self.num_parameters, *(1,) * (input.ndim - 2)))
+        return elementwise.where(
+            elementwise.greater(input, 0), input, elementwise.multiply(input, slope)
+        )
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"num_parameters={self.num_parameters}"
+
+
+class ELU(Module):
+    """:func:`browsergpu.nn.elu`."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha = checks.real("ELU", "alpha", alpha)
+        self.inplace = checks.flag("ELU", "inplace", inplace)
+
+    def forward(self, input: Array) -> Array:
+        """x where x > 0, else alpha (exp(x) - 1)."""
+        return activations.elu(input, self.alpha)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+
+
+class Sigmoid(Module):
+    """:func:`browsergpu.nn.sigmoid`."""
+
+    def forward(self, input: Array) -> Array:
+        """1 / (1 + exp(-x))."""
+        return activations.sigmoid(input)
+
+
+class SiLU(_InPlace):
+    """:func:`browsergpu.nn.silu`."""
+
+    def forward(self, input: Array) -> Array:
+        """x sigmoid(x)."""
+        return activations.silu(input)
+
+
+class Hardswish(_InPlace):
+    """:func:`browsergpu.nn.hardswish`."""
+
+    def forward(self, input: Array) -> Array:
+        """x min(max(x + 3, 0), 6) / 6."""
+        return activations.hardswish(input)
+
+
+class Tanh(Module):
+    """:func:`browsergpu.nn.tanh`."""
+
+    def forward(self, input: Array) -> Array:
+        """The hyperbolic tangent."""
+        return activations.tanh(input)
+
+
+class Softplus(Module):
+    """:func:`browsergpu.nn.softplus`."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = checks.real("Softplus", "beta", beta)
+        self.threshold = checks.real("Softplus", "threshold", threshold)
+
+    def forward(self, input: Array) -> Array:
+        """log(1 + exp(beta x)) / beta."""
+        return activations.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class GELU(Module):
+    """:func:`browsergpu.nn.gelu`."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Array) -> Array:
+        """x Φ(x)."""
+        return activations.gelu(input, self.approximate)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"approximate={self.approximate!r}"
+
+
+class _AlongAxis(Module):
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = checks.integer(type(self).__name__, "dim", dim, -checks.LARGEST)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"dim={self.dim}"
+
+
+class Softmax(_AlongAxis):
+    """:func:`browsergpu.nn.softmax`."""
+
+    def forward(self, input: Array) -> Array:
+        """exp(x) over its sum along the axis."""
+        return activations.softmax(input, self.dim)
+
+
+class LogSoftmax(_AlongAxis):
+    """:func:`browsergpu.nn.log_softmax`."""
+
+    def forward(self, input: Array) -> Array:
+        """log(softmax(x))."""
+        return activations.log_softmax(input, self.dim)

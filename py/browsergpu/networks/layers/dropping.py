@@ -1,0 +1,35 @@
+"""Dropout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions.networks import activations
+from browsergpu.core import checks
+from browsergpu.networks.layers.settings import share
+from browsergpu.networks.module import Module
+from browsergpu.networks.seeding import drawer
+
+
+class Dropout(Module):
+    """:func:`browsergpu.nn.dropout` in training, else nothing. ``generator``, of
+    ``browsergpu.random.default_rng``, says which elements become 0; without one that of
+    ``browsergpu.nn.init.seed`` does. ``inplace`` changes nothing."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False, *, generator: Any = None) -> None:
+        super().__init__()
+        self.p = share("Dropout", "p", p)
+        self.inplace = checks.flag("Dropout", "inplace", inplace)
+        self.generator = generator
+
+    def forward(self, input: Array) -> Array:
+        """The shape of the input."""
+        if not self.training or not self.p:
+            return input
+        generator = drawer("Dropout", self.generator, input.device)
+        return activations.dropout(input, self.p, generator=generator)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"p={self.p}, inplace={self.inplace}"

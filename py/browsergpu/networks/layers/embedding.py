@@ -1,0 +1,78 @@
+"""Rows of a table that is learnt."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import elementwise, manipulation
+from browsergpu.array.functions.networks import tables
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.networks import init
+from browsergpu.networks.layers.making import parameter
+from browsergpu.networks.module import Module
+from browsergpu.networks.parameter import Parameter, take
+
+
+class Embedding(Module):
+    """The rows of ``weight``, [num_embeddings, embedding_dim], that whole numbers name: [..,
+    embedding_dim]. The row ``padding_idx`` begins as zeros and is not learnt; it may count from the
+    end."""
+
+    weight: Array
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        op = "Embedding"
+        self.num_embeddings = checks.integer(op, "num_embeddings", num_embeddings, 1)
+        self.embedding_dim = checks.integer(op, "embedding_dim", embedding_dim, 1)
+        self.padding_idx = padding_idx
+        if padding_idx is not None:
+            count = self.num_embeddings
+            self.padding_idx = (
+                checks.integer(op, "padding_idx", padding_idx, -count, count - 1) % count
+            )
+        self.weight = parameter((self.num_embeddings, self.embedding_dim), device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begins anew, by the standard normal distribution."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            values = self.weight.detach()
+            values[self.padding_idx] = 0
+            take(self.weight, values)
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Array, freeze: bool = True, padding_idx: int | None = None
+    ) -> Self:
+        """One whose rows are those of an array of two axes; not learnt where ``freeze``."""
+        op = "from_pretrained"
+        if not isinstance(embeddings, Array):
+            raise InvalidType(op, "embeddings", embeddings, "an array")
+        if embeddings.ndim != 2:
+            shown = f"an array of shape {embeddings.shape}"
+            raise InvalidArgument(op, "embeddings", shown, "two axes")
+        rows, width = embeddings.shape
+        made = cls(rows, width, padding_idx, embeddings.device, embeddings.dtype)
+        made.weight = Parameter(embeddings, not checks.flag(op, "freeze", freeze))
+        return made
+
+    def forward(self, input: Array) -> Array:
+        """[.., embedding_dim]."""
+        found = tables.embedding(input, self.weight)
+        if self.padding_idx is None or not found.requires_grad:
+            return found
+        # Its values without what is noted of them: that row gets no gradient.
+        is_padding = manipulation.expand_dims(elementwise.equal(input, self.padding_idx), axis=-1)
+        return elementwise.where(is_padding, found.detach(), found)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"

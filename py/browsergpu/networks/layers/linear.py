@@ -1,0 +1,106 @@
+"""Layers of products."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import elementwise, manipulation, statistics
+from browsergpu.array.functions import linear as products
+from browsergpu.array.functions.networks import tables
+from browsergpu.core.checks import integer
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.networks import init
+from browsergpu.networks.layers.making import begin, optional, parameter
+from browsergpu.networks.module import Module
+
+
+class Linear(Module):
+    """x weightᵀ + bias of [.., in_features]: [.., out_features]. ``weight`` is [out_features,
+    in_features]."""
+
+    weight: Array
+    bias: Array | None
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.in_features = integer("Linear", "in_features", in_features)
+        self.out_features = integer("Linear", "out_features", out_features)
+        self.weight = parameter((self.out_features, self.in_features), device, dtype)
+        optional(self, "bias", bias, (self.out_features,), device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begins anew, between ±1 / √in_features."""
+        begin(self.weight, self.bias)
+
+    def forward(self, input: Array) -> Array:
+        """[.., out_features]."""
+        return tables.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class Bilinear(Module):
+    """Σ x1[i] weight[o, i, j] x2[j] + bias[o] of [.., in1_features] and [.., in2_features]: [..,
+    out_features]."""
+
+    weight: Array
+    bias: Array | None
+
+    def __init__(
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.in1_features = integer("Bilinear", "in1_features", in1_features, 1)
+        self.in2_features = integer("Bilinear", "in2_features", in2_features, 1)
+        self.out_features = integer("Bilinear", "out_features", out_features, 1)
+        shape = self.out_features, self.in1_features, self.in2_features
+        self.weight = parameter(shape, device, dtype)
+        optional(self, "bias", bias, (self.out_features,), device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begins anew, between ±1 / √in1_features."""
+        bound = 1 / sqrt(self.in1_features)
+        for one in self.parameters(recurse=False):
+            init.uniform_(one, -bound, bound)
+
+    def forward(self, input1: Array, input2: Array) -> Array:
+        """[.., out_features]."""
+        shown = f"arrays of shapes {input1.shape} and {input2.shape}"
+        wanted = self.in1_features, self.in2_features
+        if (
+            not input1.ndim
+            or input1.shape[:-1] != input2.shape[:-1]
+            or (input1.shape[-1], input2.shape[-1]) != wanted
+        ):
+            expected = f"{wanted[0]} and {wanted[1]} elements on the last axes, the others alike"
+            raise InvalidArgument("Bilinear", "inputs", shown, expected)
+        lead = input1.shape[:-1]
+        rows = input1.reshape((-1, self.in1_features))
+        flat = manipulation.reshape(
+            manipulation.permute_dims(self.weight, (1, 0, 2)), (self.in1_features, -1)
+        )
+        part = products.matmul(rows, flat).reshape((-1, self.out_features, self.in2_features))
+        other = input2.reshape((-1, 1, self.in2_features))
+        found = statistics.sum(elementwise.multiply(part, other), axis=-1)
+        found = found.reshape((*lead, self.out_features))
+        return found if self.bias is None else elementwise.add(found, self.bias)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )

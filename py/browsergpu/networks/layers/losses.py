@@ -1,0 +1,139 @@
+"""Losses as modules. ``reduction`` is "mean", "sum" or "none"."""
+
+from __future__ import annotations
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import elementwise, statistics
+from browsergpu.array.functions.networks import losses
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.networks.layers.settings import share
+from browsergpu.networks.module import Module
+
+
+class _Loss(Module):
+    def __init__(self, *, reduction: str = "mean") -> None:
+        super().__init__()
+        if reduction not in ("mean", "sum", "none"):
+            expected = "'mean', 'sum' or 'none'"
+            raise InvalidArgument(type(self).__name__, "reduction", reduction, expected)
+        self.reduction = reduction
+
+
+class MSELoss(_Loss):
+    """:func:`browsergpu.nn.mse_loss`."""
+
+    def forward(self, input: Array, target: Array) -> Array:
+        """(input - target)², reduced."""
+        return losses.mse_loss(input, target, reduction=self.reduction)
+
+
+class L1Loss(_Loss):
+    """:func:`browsergpu.nn.l1_loss`."""
+
+    def forward(self, input: Array, target: Array) -> Array:
+        """|input - target|, reduced."""
+        return losses.l1_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    """:func:`browsergpu.nn.smooth_l1_loss`."""
+
+    def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
+        super().__init__(reduction=reduction)
+        self.beta = checks.real("SmoothL1Loss", "beta", beta)
+
+    def forward(self, input: Array, target: Array) -> Array:
+        """The losses, reduced."""
+        return losses.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    """:func:`browsergpu.nn.huber_loss`."""
+
+    def __init__(self, *, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction=reduction)
+        self.delta = checks.real("HuberLoss", "delta", delta)
+
+    def forward(self, input: Array, target: Array) -> Array:
+        """The losses, reduced."""
+        return losses.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """:func:`browsergpu.nn.binary_cross_entropy_with_logits`."""
+
+    def __init__(
+        self, weight: Array | None = None, *, reduction: str = "mean",
+        pos_weight: Array | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Array, target: Array) -> Array:
+        """The losses, reduced."""
+        return losses.binary_cross_entropy_with_logits(
+            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
+        )
+
+
+class BCELoss(_Loss):
+    """-(t log x + (1 - t) log(1 - x)) of probabilities, with logarithms of at least -100, as
+    PyTorch's, times ``weight``."""
+
+    def __init__(self, weight: Array | None = None, *, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input: Array, target: Array) -> Array:
+        """The losses, reduced."""
+        if input.shape != target.shape:
+            shown = f"an array of shape {target.shape}"
+            raise InvalidArgument("BCELoss", "target", shown, f"shape {input.shape}")
+        hit = elementwise.maximum(elementwise.log(input), -100.0)
+        missed = elementwise.maximum(elementwise.log(1 - input), -100.0)
+        found: Array = -(target * hit + (1 - target) * missed)
+        if self.weight is not None:
+            found = found * self.weight
+        if self.reduction == "none":
+            return found
+        return statistics.sum(found) if self.reduction == "sum" else statistics.mean(found)
+
+
+class NLLLoss(_Loss):
+    """:func:`browsergpu.nn.nll_loss`."""
+
+    def __init__(
+        self, weight: Array | None = None, *, ignore_index: int = -100, reduction: str = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.ignore_index = checks.integer("NLLLoss", "ignore_index", ignore_index, -checks.LARGEST)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input: Array, target: Array) -> Array:
+        """The losses, reduced."""
+        return losses.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
+
+
+class CrossEntropyLoss(_Loss):
+    """:func:`browsergpu.nn.cross_entropy`."""
+
+    def __init__(
+        self, weight: Array | None = None, *, ignore_index: int = -100, reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:  # fmt: skip
+        super().__init__(reduction=reduction)
+        op = "CrossEntropyLoss"
+        self.ignore_index = checks.integer(op, "ignore_index", ignore_index, -checks.LARGEST)
+        self.label_smoothing = share(op, "label_smoothing", label_smoothing)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input: Array, target: Array) -> Array:
+        """The losses, reduced."""
+        return losses.cross_entropy(
+            input, target, self.weight, ignore_index=self.ignore_index,
+            reduction=self.reduction, label_smoothing=self.label_smoothing,
+        )  # fmt: skip

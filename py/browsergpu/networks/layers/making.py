@@ -1,0 +1,35 @@
+"""What layers are made with."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation
+from browsergpu.core import checks
+from browsergpu.networks import init
+from browsergpu.networks.module import Module
+from browsergpu.networks.parameter import Parameter
+
+
+def parameter(shape: tuple[int, ...], device: Any, dtype: Any) -> Array:
+    """A parameter that is still to get its values."""
+    return Parameter(creation.zeros(shape, dtype=dtype, device=device))
+
+
+def optional(
+    module: Module, name: str, wanted: bool, shape: tuple[int, ...], device: Any, dtype: Any
+) -> None:
+    """A parameter of that name where it is wanted, else None."""
+    is_wanted = checks.flag(type(module).__name__, name, wanted)
+    module.register_parameter(name, parameter(shape, device, dtype) if is_wanted else None)
+
+
+def begin(weight: Array, bias: Array | None) -> None:
+    """A linear layer's or a convolution's first values, as PyTorch's: both between ±1 / √fan in."""
+    init.kaiming_uniform_(weight, a=sqrt(5))
+    if bias is not None:
+        inside, _ = init.fans("reset_parameters", weight)
+        bound = 1 / sqrt(inside) if inside else 0.0
+        init.uniform_(bias, -bound, bound)

@@ -1,0 +1,203 @@
+"""Layers that normalise."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation
+from browsergpu.array.functions.networks import normalization
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.networks import init
+from browsergpu.networks.layers.making import optional
+from browsergpu.networks.layers.settings import extents, share
+from browsergpu.networks.module import Module
+
+
+class _Normalisation(Module):
+    """What all of them have: factors that begin as 1, and numbers added that begin as 0."""
+
+    weight: Array | None
+    bias: Array | None
+
+    def _set(
+        self, shape: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any
+    ) -> None:
+        optional(self, "weight", weight, shape, device, dtype)
+        optional(self, "bias", bias, shape, device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begins anew."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_Normalisation):
+    """:func:`browsergpu.nn.layer_norm` over the last axes, whose extents are ``normalized_shape``,
+    a number or several. ``weight`` and ``bias`` have that shape."""
+
+    def __init__(
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True,
+        bias: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        op = "LayerNorm"
+        self.normalized_shape = extents(op, "normalized_shape", normalized_shape)
+        self.eps = checks.real(op, "eps", eps)
+        self.elementwise_affine = checks.flag(op, "elementwise_affine", elementwise_affine)
+        own = checks.flag(op, "bias", bias) and self.elementwise_affine
+        self._set(self.normalized_shape, self.elementwise_affine, own, device, dtype)
+
+    def forward(self, input: Array) -> Array:
+        """The shape of the input."""
+        return normalization.layer_norm(
+            input, self.normalized_shape, self.weight, self.bias, self.eps
+        )
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
+
+
+class RMSNorm(Module):
+    """:func:`browsergpu.nn.rms_norm` over the last axes, whose extents are ``normalized_shape``, a
+    number or several. ``weight`` has that shape."""
+
+    weight: Array | None
+
+    def __init__(
+        self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        op = "RMSNorm"
+        self.normalized_shape = extents(op, "normalized_shape", normalized_shape)
+        self.eps = None if eps is None else checks.real(op, "eps", eps)
+        self.elementwise_affine = checks.flag(op, "elementwise_affine", elementwise_affine)
+        optional(self, "weight", self.elementwise_affine, self.normalized_shape, device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begins anew."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+
+    def forward(self, input: Array) -> Array:
+        """The shape of the input."""
+        return normalization.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
+
+
+class GroupNorm(_Normalisation):
+    """:func:`browsergpu.nn.group_norm` of [N, C, ...] in ``num_groups`` groups of channels.
+    ``weight`` and ``bias`` have a number for each channel."""
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        op = "GroupNorm"
+        self.num_groups = checks.integer(op, "num_groups", num_groups, 1)
+        self.num_channels = checks.integer(op, "num_channels", num_channels, 1)
+        if num_channels % num_groups:
+            raise InvalidArgument(op, "num_channels", num_channels, f"a multiple of {num_groups}")
+        self.eps = checks.real(op, "eps", eps)
+        self.affine = checks.flag(op, "affine", affine)
+        self._set((self.num_channels,), self.affine, self.affine, device, dtype)
+
+    def forward(self, input: Array) -> Array:
+        """The shape of the input."""
+        return normalization.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+
+
+class _BatchNorm(_Normalisation):
+    _ranks: ClassVar[tuple[int, ...]]
+    running_mean: Array | None
+    running_var: Array | None
+    num_batches_tracked: Array | None
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        track_running_stats: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        op = type(self).__name__
+        self.num_features = checks.integer(op, "num_features", num_features, 1)
+        self.eps = checks.real(op, "eps", eps)
+        self.momentum = share(op, "momentum", momentum)
+        self.affine = checks.flag(op, "affine", affine)
+        self.track_running_stats = checks.flag(op, "track_running_stats", track_running_stats)
+        self._set((self.num_features,), self.affine, self.affine, device, dtype)
+        shape = (self.num_features,)
+        is_told = self.track_running_stats
+        mean = creation.zeros(shape, dtype=dtype, device=device) if is_told else None
+        variance = creation.ones(shape, dtype=dtype, device=device) if is_told else None
+        count = creation.zeros((), dtype="int32", device=device) if is_told else None
+        self.register_buffer("running_mean", mean)
+        self.register_buffer("running_var", variance)
+        self.register_buffer("num_batches_tracked", count)
+
+    def reset_running_stats(self) -> None:
+        """The running statistics begin anew: mean 0, variance 1."""
+        if self.running_mean is not None and self.running_var is not None:
+            init.zeros_(self.running_mean)
+            init.ones_(self.running_var)
+        if self.num_batches_tracked is not None:
+            init.zeros_(self.num_batches_tracked)
+
+    def forward(self, input: Array) -> Array:
+        """The shape of the input."""
+        if input.ndim not in self._ranks:
+            expected = f"{' or '.join(map(str, self._ranks))} axes"
+            shown = f"an array of shape {input.shape}"
+            raise InvalidArgument(type(self).__name__, "input", shown, expected)
+        found = normalization.batch_norm(
+            input, self.running_mean, self.running_var, self.weight, self.bias,
+            self.training or self.running_mean is None, self.momentum, self.eps,
+        )  # fmt: skip
+        count: Any = self.num_batches_tracked
+        if self.training and count is not None:
+            count += 1
+        return found
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """:func:`browsergpu.nn.batch_norm` of [N, C] or [N, C, L]: in training by the statistics of the
+    batch, towards which the running ones go by ``momentum``, else by the running ones."""
+
+    _ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Likewise of [N, C, H, W]."""
+
+    _ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Likewise of [N, C, D, H, W]."""
+
+    _ranks = (5,)

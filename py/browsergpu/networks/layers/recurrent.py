@@ -1,0 +1,228 @@
+"""Recurrent layers: RNN, LSTM and GRU, with PyTorch's formulas, layouts and names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+from typing import Any, ClassVar
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation, elementwise, manipulation
+from browsergpu.array.functions.networks import activations, tables
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.networks import init
+from browsergpu.networks.layers.making import optional
+from browsergpu.networks.layers.settings import share
+from browsergpu.networks.module import Module
+from browsergpu.networks.seeding import drawer
+
+State = tuple[Array, ...]
+
+
+class _Recurrent(Module):
+    """Layers over time, both ways where ``bidirectional``. Of layer n are ``weight_ih_l{n}`` [G H,
+    I], ``weight_hh_l{n}`` [G H, H], ``bias_ih_l{n}`` and ``bias_hh_l{n}`` [G H] for G gates one
+    below the other, with ``_reverse`` behind the names of the way back."""
+
+    _gates: ClassVar[int]
+    _states: ClassVar[int] = 1
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        op = type(self).__name__
+        self.input_size = checks.integer(op, "input_size", input_size, 1)
+        self.hidden_size = checks.integer(op, "hidden_size", hidden_size, 1)
+        self.num_layers = checks.integer(op, "num_layers", num_layers, 1)
+        self.bias = checks.flag(op, "bias", bias)
+        self.batch_first = checks.flag(op, "batch_first", batch_first)
+        self.dropout = share(op, "dropout", dropout)
+        self.bidirectional = checks.flag(op, "bidirectional", bidirectional)
+        rows = self._gates * self.hidden_size
+        for layer in range(self.num_layers):
+            ways = len(self._ways())
+            inside = self.input_size if layer == 0 else self.hidden_size * ways
+            for way in self._ways():
+                optional(self, f"weight_ih_l{layer}{way}", True, (rows, inside), device, dtype)
+                size = (rows, self.hidden_size)
+                optional(self, f"weight_hh_l{layer}{way}", True, size, device, dtype)
+                if self.bias:
+                    for name in ("bias_ih", "bias_hh"):
+                        optional(self, f"{name}_l{layer}{way}", True, (rows,), device, dtype)
+        self.reset_parameters()
+
+    def _ways(self) -> tuple[str, ...]:
+        return ("", "_reverse") if self.bidirectional else ("",)
+
+    def reset_parameters(self) -> None:
+        """Begins anew, all between ±1 / √hidden_size."""
+        bound = 1 / sqrt(self.hidden_size)
+        for one in self.parameters():
+            init.uniform_(one, -bound, bound)
+
+    def _begun(self, given: Any, batches: int, like: Array) -> list[Array]:
+        """What it begins with, each [layers ways, N, H]; zeros where nothing is given."""
+        shape = self.num_layers * len(self._ways()), batches, self.hidden_size
+        if given is None:
+            zeros = creation.zeros(shape, dtype=like.dtype, device=like.device)
+            return [zeros] * self._states
+        for x in given:
+            if not isinstance(x, Array):
+                raise InvalidType(type(self).__name__, "hx", x, "arrays")
+            if x.shape != shape:
+                shown = f"an array of shape {x.shape}"
+                raise InvalidArgument(type(self).__name__, "hx", shown, f"shape {shape}")
+        return list(given)
+
+    def _run(self, input: Any, given: Sequence[Array] | None) -> tuple[Array, list[Array]]:
+        op = type(self).__name__
+        if not isinstance(input, Array):
+            raise InvalidType(op, "input", input, "an array")
+        if input.ndim not in (2, 3) or input.shape[-1] != self.input_size:
+            expected = f"[length, N, {self.input_size}], or without N"
+            raise InvalidArgument(op, "input", f"an array of shape {input.shape}", expected)
+        is_alone = input.ndim == 2
+        if is_alone:
+            x = manipulation.expand_dims(input, axis=1)
+            given = given and [
+                manipulation.expand_dims(one, axis=1) if isinstance(one, Array) else one
+                for one in given
+            ]
+        else:
+            x = manipulation.moveaxis(input, 0, 1) if self.batch_first else input
+        if not x.shape[0]:
+            raise InvalidArgument(op, "input", f"an array of shape {input.shape}", "steps")
+        begun = self._begun(given, x.shape[1], x)
+        ends: list[State] = []
+        ways = self._ways()
+        for layer in range(self.num_layers):
+            if layer and self.dropout and self.training:
+                generator = drawer(op, None, x.device)
+                x = activations.dropout(x, self.dropout, generator=generator)
+            outputs = []
+            for at, way in enumerate(ways):
+                own = tuple([one[layer * len(ways) + at] for one in begun])
+                found, end = self._over_time(x, own, f"_l{layer}{way}", backwards=bool(way))
+                outputs.append(found)
+                ends.append(end)
+            x = outputs[0] if len(outputs) == 1 else manipulation.concat(outputs, axis=-1)
+        last = [manipulation.stack(each, axis=0) for each in zip(*ends, strict=True)]
+        if is_alone:
+            return x[:, 0], [one[:, 0] for one in last]
+        return (manipulation.moveaxis(x, 0, 1) if self.batch_first else x), last
+
+    def _over_time(
+        self, x: Array, state: State, name: str, *, backwards: bool
+    ) -> tuple[Array, State]:
+        """One layer in one direction: its outputs [length, N, H], and the state at its end. The
+        inputs' part of all steps is one product."""
+        added_in, added = (
+            getattr(self, f"{kind}{name}") if self.bias else None for kind in ("bias_ih", "bias_hh")
+        )
+        inside = tables.linear(x, getattr(self, f"weight_ih{name}"), added_in)
+        weight = getattr(self, f"weight_hh{name}")
+        steps = manipulation.unstack(inside, axis=0)
+        outputs = []
+        for step in reversed(steps) if backwards else steps:
+            state = self._step(step, tables.linear(state[0], weight, added), state)
+            outputs.append(state[0])
+        return manipulation.stack(outputs[::-1] if backwards else outputs, axis=0), state
+
+    def _step(self, inside: Array, inner: Array, state: State) -> State:
+        """The next state of the inputs' part and of the state's, [N, G H] each."""
+        raise NotImplementedError
+
+    def _parts(self, x: Array) -> list[Array]:
+        apart = x.reshape((x.shape[0], self._gates, self.hidden_size))
+        return [*manipulation.unstack(apart, axis=1)]
+
+    def forward(self, input: Array, hx: Any = None) -> tuple[Array, Any]:
+        """The outputs of the last layer, [length, N, ways H], and the states of all layers at their
+        ends, [layers ways, N, H]. Input is [length, N, I], or [N, length, I] where ``batch_first``,
+        or without N; ``hx`` is what the states begin with, zeros if it is not given."""
+        found, last = self._run(input, None if hx is None else [hx])
+        return found, last[0]
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        said = [f"{self.input_size}, {self.hidden_size}"]
+        usual = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0,
+                 "bidirectional": False}  # fmt: skip
+        said += [
+            f"{name}={getattr(self, name)}" for name, value in usual.items()
+            if getattr(self, name) != value
+        ]  # fmt: skip
+        return ", ".join(said)
+
+
+class RNN(_Recurrent):
+    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of that with that ``nonlinearity``.
+
+    Source: Elman, "Finding structure in time", 1990."""
+
+    _gates = 1
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
+        bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+        bidirectional: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        if nonlinearity not in ("tanh", "relu"):
+            raise InvalidArgument("RNN", "nonlinearity", nonlinearity, "'tanh' or 'relu'")
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+            device, dtype,
+        )  # fmt: skip
+        self.nonlinearity = nonlinearity
+
+    def _step(self, inside: Array, inner: Array, state: State) -> State:
+        function: Callable[[Array], Array] = getattr(activations, self.nonlinearity)
+        return (function(elementwise.add(inside, inner)),)
+
+
+class LSTM(_Recurrent):
+    """Gates i, f, g, o of W_ih x + b_ih + W_hh h + b_hh: c = σ(f) c + σ(i) tanh(g), h = σ(o)
+    tanh(c). Its states are a pair, h and c.
+
+    Source: Gers, Schmidhuber and Cummins, "Learning to forget", 2000."""
+
+    _gates = 4
+    _states = 2
+
+    def _step(self, inside: Array, inner: Array, state: State) -> State:
+        i, f, g, o = self._parts(elementwise.add(inside, inner))
+        sigmoid, tanh = activations.sigmoid, activations.tanh
+        cell = elementwise.add(
+            elementwise.multiply(sigmoid(f), state[1]), elementwise.multiply(sigmoid(i), tanh(g))
+        )
+        return elementwise.multiply(sigmoid(o), tanh(cell)), cell
+
+    def forward(self, input: Array, hx: Any = None) -> tuple[Array, Any]:
+        """As the others', of pairs (h, c)."""
+        if hx is not None and (not isinstance(hx, tuple | list) or len(hx) != 2):
+            raise InvalidType("LSTM", "hx", hx, "a pair of arrays, h and c")
+        found, last = self._run(input, hx)
+        return found, tuple(last)
+
+
+class GRU(_Recurrent):
+    """Gates r, z, n: r = σ(W_ir x + b_ir + W_hr h + b_hr), z likewise, n = tanh(W_in x + b_in + r
+    (W_hn h + b_hn)), h = (1 - z) n + z h.
+
+    Source: Cho et al., "Learning phrase representations using RNN encoder-decoder", arXiv
+    1406.1078, in the form that PyTorch has, where r is a factor behind the product."""
+
+    _gates = 3
+
+    def _step(self, inside: Array, inner: Array, state: State) -> State:
+        (r, z, n), (own_r, own_z, own_n) = self._parts(inside), self._parts(inner)
+        reset = activations.sigmoid(elementwise.add(r, own_r))
+        update = activations.sigmoid(elementwise.add(z, own_z))
+        new = activations.tanh(elementwise.add(n, elementwise.multiply(reset, own_n)))
+        # (1 - z) n + z h
+        moved = elementwise.multiply(update, elementwise.subtract(state[0], new))
+        return (elementwise.add(new, moved),)

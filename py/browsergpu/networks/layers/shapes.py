@@ -1,0 +1,68 @@
+"""Layers that change shapes alone, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import manipulation
+from browsergpu.core import checks, shapes
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.networks.module import Module
+
+
+class Identity(Module):
+    """What it is given. It takes any arguments, so that it can stand for another layer."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Any) -> Any:
+        """The input itself."""
+        return input
+
+
+class Flatten(Module):
+    """The axes from ``start_dim`` to ``end_dim`` as one."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = checks.integer("Flatten", "start_dim", start_dim, -checks.LARGEST)
+        self.end_dim = checks.integer("Flatten", "end_dim", end_dim, -checks.LARGEST)
+
+    def forward(self, input: Array) -> Array:
+        """Fewer axes, the same elements."""
+        first = shapes.axis("Flatten", "start_dim", self.start_dim, input.ndim)
+        last = shapes.axis("Flatten", "end_dim", self.end_dim, input.ndim)
+        if last < first:
+            raise InvalidArgument("Flatten", "end_dim", self.end_dim, f"an axis from {first} on")
+        count = checks.product(input.shape[first : last + 1])
+        shape = (*input.shape[:first], count, *input.shape[last + 1 :])
+        return manipulation.reshape(input, shape)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """The axis ``dim`` as several of ``unflattened_size``, of which one extent may be -1."""
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        op = "Unflatten"
+        self.dim = checks.integer(op, "dim", dim, -checks.LARGEST)
+        self.unflattened_size = checks.dimensions(
+            op, "unflattened_size", tuple(unflattened_size), minimum=-1
+        )
+
+    def forward(self, input: Array) -> Array:
+        """More axes, the same elements."""
+        at = shapes.axis("Unflatten", "dim", self.dim, input.ndim)
+        shape = (*input.shape[:at], *self.unflattened_size, *input.shape[at + 1 :])
+        return manipulation.reshape(input, shape)
+
+    def extra_repr(self) -> str:
+        """Its arguments."""
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -1,0 +1,27 @@
+"""Parameters and buffers in other dtypes and on other devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.array.array import Array
+
+
+def move(x: Array, device: Any, dtype: Any) -> None:
+    """Gives a parameter or a buffer, and its gradient, another device, or, where it is of floats,
+    another dtype; None leaves either. It stays the array that it is: whoever holds it sees that."""
+    gradient, wanted = x.grad, x.requires_grad
+    value = _moved(x.detach(), device, dtype)
+    # What it was noted as, a leaf of its dtype on its device, is made anew.
+    x.requires_grad_(False)
+    x.become(value)
+    x.tape = value.tape
+    x.requires_grad_(wanted)
+    if gradient is not None:
+        x.grad = _moved(gradient, device, dtype)
+
+
+def _moved(x: Array, device: Any, dtype: Any) -> Array:
+    if dtype is not None and x.dtype.kind == "f":
+        x = x.astype(dtype, copy=False)
+    return x if device is None else x.to_device(device)

@@ -1,0 +1,1 @@
+"""What changes parameters by their gradients, by PyTorch's names."""

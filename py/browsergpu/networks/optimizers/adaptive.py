@@ -1,0 +1,150 @@
+"""Optimisers that divide by what gradients were: Adam and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import sqrt
+from typing import Any, ClassVar
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation, elementwise
+from browsergpu.networks.optimizers.optimizer import (
+    Group,
+    Optimizer,
+    State,
+    at_least,
+    below_one,
+    kept,
+)
+
+
+class Adam(Optimizer):
+    """m = β₁ m + (1 - β₁) g and v = β₂ v + (1 - β₂) g², where g is the gradient plus weight_decay
+    x; in step t x -= lr m / (1 - β₁ᵗ) / (√(v / (1 - β₂ᵗ)) + eps). With ``amsgrad`` v is there the
+    largest that it was.
+
+    Source: Kingma and Ba, arXiv 1412.6980; ``amsgrad`` Reddi et al., arXiv 1904.09237.
+    """
+
+    _is_decoupled: ClassVar[bool] = False
+
+    def __init__(
+        self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0.0, amsgrad: bool = False, *,
+        maximize: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
+            "amsgrad": amsgrad, "maximize": maximize,
+        })  # fmt: skip
+
+    def _check(self, group: Group) -> None:
+        super()._check(group)
+        at_least(self._op, group, "eps")
+        below_one(self._op, group, "betas")
+
+    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+        first, second = group["betas"]
+        lr, decay = group["lr"], group["weight_decay"]
+        step = state["step"] = state.get("step", 0) + 1
+        if decay and self._is_decoupled:
+            x = x * (1 - lr * decay)
+        elif decay:
+            g = g + x * decay
+        m = state["exp_avg"] = kept(state, "exp_avg", x) * first + g * (1 - first)
+        v = state["exp_avg_sq"] = kept(state, "exp_avg_sq", x) * second + g * g * (1 - second)
+        if group["amsgrad"]:
+            v = elementwise.maximum(kept(state, "max_exp_avg_sq", x), v)
+            state["max_exp_avg_sq"] = v
+        spread = elementwise.sqrt(v) * (1 / sqrt(1 - second**step)) + group["eps"]
+        found: Array = x - m / spread * (lr / (1 - first**step))
+        return found
+
+
+class AdamW(Adam):
+    """Adam whose weight decay is not part of the gradient: x -= lr weight_decay x before.
+
+    Source: Loshchilov and Hutter, "Decoupled weight decay regularization", arXiv 1711.05101.
+    """
+
+    _is_decoupled = True
+
+    def __init__(
+        self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 1e-2, amsgrad: bool = False, *,
+        maximize: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+
+
+class RMSprop(Optimizer):
+    """v = α v + (1 - α) g², where g is the gradient plus weight_decay x; x -= lr g / (√v + eps).
+    ``centered`` takes the square of the gradients' running mean off v; with ``momentum`` m it is x
+    -= lr b of b = m b + g / (√v + eps).
+
+    Source: Tieleman and Hinton, Lecture 6.5, 2012; ``centered`` Graves, arXiv 1308.0850.
+    """
+
+    def __init__(
+        self, params: Iterable[Any], lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
+        weight_decay: float = 0.0, momentum: float = 0.0, centered: bool = False, *,
+        maximize: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, {
+            "lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay,
+            "momentum": momentum, "centered": centered, "maximize": maximize,
+        })  # fmt: skip
+
+    def _check(self, group: Group) -> None:
+        super()._check(group)
+        at_least(self._op, group, "eps", "momentum", "alpha")
+
+    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+        alpha = group["alpha"]
+        if group["weight_decay"]:
+            g = g + x * group["weight_decay"]
+        v = state["square_avg"] = kept(state, "square_avg", x) * alpha + g * g * (1 - alpha)
+        if group["centered"]:
+            mean = state["grad_avg"] = kept(state, "grad_avg", x) * alpha + g * (1 - alpha)
+            v = elementwise.maximum(v - mean * mean, 0.0)  # rounding takes it below
+        change = g / (elementwise.sqrt(v) + group["eps"])
+        if group["momentum"]:
+            before = kept(state, "momentum_buffer", x)
+            change = state["momentum_buffer"] = before * group["momentum"] + change
+        found: Array = x - change * group["lr"]
+        return found
+
+
+class Adagrad(Optimizer):
+    """s += g², where g is the gradient plus weight_decay x; in step t x -= lr / (1 + (t - 1)
+    lr_decay) g / (√s + eps).
+
+    Source: Duchi, Hazan and Singer, "Adaptive subgradient methods", 2011.
+    """
+
+    def __init__(
+        self, params: Iterable[Any], lr: float = 1e-2, lr_decay: float = 0.0,
+        weight_decay: float = 0.0, initial_accumulator_value: float = 0.0, eps: float = 1e-10, *,
+        maximize: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, {
+            "lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "eps": eps,
+            "maximize": maximize,
+        })  # fmt: skip
+
+    def _check(self, group: Group) -> None:
+        super()._check(group)
+        at_least(self._op, group, "lr_decay", "initial_accumulator_value", "eps")
+
+    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+        step = state["step"] = state.get("step", 0) + 1
+        if group["weight_decay"]:
+            g = g + x * group["weight_decay"]
+        before = state.get("sum")
+        if before is None:
+            before = creation.full_like(x, group["initial_accumulator_value"])
+        total = state["sum"] = before + g * g
+        rate = group["lr"] / (1 + (step - 1) * group["lr_decay"])
+        found: Array = x - g / (elementwise.sqrt(total) + group["eps"]) * rate
+        return found

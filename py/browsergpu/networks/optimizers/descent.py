@@ -1,0 +1,88 @@
+"""Gradient descent, with momentum, and by signs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import elementwise
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.networks.optimizers.optimizer import (
+    Group,
+    Optimizer,
+    State,
+    at_least,
+    below_one,
+    kept,
+)
+
+
+class SGD(Optimizer):
+    """x -= lr g, where g is the gradient plus weight_decay x; with ``momentum`` m of b = m b + (1 -
+    dampening) g, which is g at first, and with ``nesterov`` of g + m b.
+
+    Source: Sutskever et al., "On the importance of initialization and momentum in deep learning",
+    2013, in PyTorch's form.
+    """
+
+    def __init__(
+        self, params: Iterable[Any], lr: float = 1e-3, momentum: float = 0.0,
+        dampening: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False, *,
+        maximize: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
+            "nesterov": nesterov, "maximize": maximize,
+        })  # fmt: skip
+
+    def _check(self, group: Group) -> None:
+        super()._check(group)
+        at_least(self._op, group, "momentum")
+        checks.real(self._op, "dampening", group["dampening"])
+        if group["nesterov"] and (not group["momentum"] or group["dampening"]):
+            raise InvalidArgument(
+                self._op, "nesterov", True, "False, or a momentum above 0 without dampening"
+            )
+
+    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+        momentum = group["momentum"]
+        if group["weight_decay"]:
+            g = g + x * group["weight_decay"]
+        if momentum:
+            before = state.get("momentum_buffer")
+            moved = g if before is None else before * momentum + g * (1 - group["dampening"])
+            # Another array: the gradient may be changed in place.
+            state["momentum_buffer"] = moved.detach()
+            g = g + moved * momentum if group["nesterov"] else moved
+        found: Array = x - g * group["lr"]
+        return found
+
+
+class Lion(Optimizer):
+    """x -= lr (sign(β₁ m + (1 - β₁) g) + weight_decay x), then m = β₂ m + (1 - β₂) g.
+
+    Source: Chen et al., "Symbolic discovery of optimization algorithms", arXiv 2302.06675.
+    """
+
+    def __init__(
+        self, params: Iterable[Any], lr: float = 1e-4, betas: tuple[float, float] = (0.9, 0.99),
+        weight_decay: float = 0.0, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "weight_decay": weight_decay, "maximize": maximize,
+        })  # fmt: skip
+
+    def _check(self, group: Group) -> None:
+        super()._check(group)
+        below_one(self._op, group, "betas")
+
+    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+        first, second = group["betas"]
+        m = kept(state, "exp_avg", x)
+        direction = elementwise.sign(m * first + g * (1 - first))
+        state["exp_avg"] = m * second + g * (1 - second)
+        lr = group["lr"]
+        found: Array = x * (1 - lr * group["weight_decay"]) - direction * lr
+        return found

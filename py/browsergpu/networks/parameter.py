@@ -1,0 +1,46 @@
+"""What a network learns."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakValueDictionary
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import creation
+from browsergpu.core.errors import InvalidType, two_devices
+
+#: Arrays that are parameters, by their ids: an array has no place to say so, and needs none.
+_known: WeakValueDictionary[int, Array] = WeakValueDictionary()
+
+
+class _Kind(type):
+    """Whether an array is a parameter is asked by ``isinstance``, as in PyTorch."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Array) and _known.get(id(x)) is x
+
+
+class Parameter(metaclass=_Kind):
+    """An array that a Module has as one of its parameters where it is an attribute: a leaf that
+    requires a gradient, of the value of ``data``, an array or what ``asarray`` takes.
+
+    It is an Array, changes its value in place under ``no_grad()`` and stays a parameter then, also
+    where ``requires_grad_(False)`` freezes it. Raises InvalidType, a TypeError, where it is not of
+    floats and requires a gradient.
+    """
+
+    def __new__(cls, data: Any, requires_grad: bool = True) -> Array:  # type: ignore[misc]
+        own = data.detach() if isinstance(data, Array) else creation.asarray(data)
+        if requires_grad and own.dtype.kind not in "fc":
+            raise InvalidType("Parameter", "data", f"an array of {own.dtype}", "floats")
+        _known[id(own)] = own
+        return own.requires_grad_(requires_grad)
+
+
+def take(x: Array, value: Array) -> None:
+    """A leaf takes a value of its shape; it requires a gradient as before, and what was noted of
+    it before is as it was. In the dtype of the leaf. Raises InvalidType for one of another
+    device."""
+    if value.device is not x.device:
+        raise two_devices("parameter", "value")
+    x.become(value.detach().astype(x.dtype, copy=False))
