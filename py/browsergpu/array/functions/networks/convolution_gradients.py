@@ -1,8 +1,7 @@
 """Gradients of convolutions along any number of axes, and of transposed ones.
 
 That by the filters is a product of matrices: of the results' gradient and, for each place in the
-kernel, of the elements that meet it. As many places as the memory for their elements allows come
-together.
+kernel, of the elements that meet it. Where there are few channels, several places come together.
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ from browsergpu.core.shapes import Shape
 #: Elements that meet the filters, at most, where one place in the kernel has not more: what one
 #: binding holds on every device, in float32.
 _MOST = 1 << 25
+#: Channels and places that come together, at most: as wide as products of matrices are fast.
+_COLUMNS = 64
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -85,7 +86,7 @@ def of_filters(
         x = pad(x, [n for pair in reversed(pairs) for n in pair])
     count = product(g.shape[:-rank]) // filters * product(g.shape[-rank:])
     left = _of_channels(g, groups, rank)
-    together = max(1, _MOST // max(count * depth * groups, 1))
+    together = max(1, min(_MOST // max(count * depth * groups, 1), _COLUMNS // max(depth, 1)))
     places = [*places_of(*map(range, kernel))]
     parts = []
     for first in range(0, len(places), together):

@@ -32,8 +32,9 @@ _NEUTRAL = (1, 1, 0, 1)
 
 
 def _of_pictures_maxima(g: Array, input: Array, along: Sequence[Shape], upwards: bool) -> Any:
+    kernel, stride, padding, dilation = along
     with no_grad():
-        _, places = max_pool2d(input, *along, upwards, return_indices=True)
+        _, places = max_pool2d(input, kernel, stride, padding, dilation, upwards, True)
     return gradients.of_maxima(g, places, input.shape[-2:], *along)
 
 
@@ -61,10 +62,10 @@ def _of_volumes(g: Array, input: Array, along: Sequence[Shape], upwards: bool) -
     """Of the pictures' maxima along the depth, and then of the pictures."""
     *_, depth, rows, columns = input.shape
     pictures = manipulation.reshape(input, (-1, depth, rows, columns))
-    flat = [one[1:] for one in along]
+    flat = kernel, stride, padding, dilation = [one[1:] for one in along]
     deep = [(one[0], neutral) for neutral, one in zip(_NEUTRAL, along, strict=True)]
     with no_grad():
-        planes = max_pool2d(pictures, *flat, upwards)
+        planes = max_pool2d(pictures, kernel, stride, padding, dilation, upwards)
     lines = manipulation.reshape(planes, (len(planes), 1, depth, product(planes.shape[2:])))
     own = manipulation.reshape(g, (len(planes), 1, g.shape[-3], product(planes.shape[2:])))
     of_planes = _of_pictures_maxima(own, lines, deep, upwards)
