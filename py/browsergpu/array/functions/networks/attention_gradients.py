@@ -5,6 +5,7 @@ Source: Dao et al., "FlashAttention", arXiv 2205.14135, appendix B.4."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
@@ -18,8 +19,8 @@ from browsergpu.array.functions import (
 )
 from browsergpu.array.functions.linear import matmul
 from browsergpu.array.functions.networks.activations import softmax
-from browsergpu.array.functions.networks.padding import pad
 from browsergpu.core.checks import product
+from browsergpu.core.shapes import Shape
 
 #: Scores computed at a time: of each head, and of all together, what one binding holds on every
 #: device, in float32.
@@ -29,7 +30,7 @@ _MOST = 1 << 25
 
 def of_attention(
     g: Array, y: Array, query: Array, key: Array, value: Array, attn_mask: Any, is_causal: bool,
-    scale: float | None, enable_gqa: bool,
+    scale: float | None, enable_gqa: bool, needs: Sequence[bool],
 ) -> tuple[Any, ...]:  # fmt: skip
     """By query, key, value and attn_mask."""
     q, k, v, own, made = (
@@ -37,36 +38,37 @@ def of_attention(
     )
     if enable_gqa:
         k, v = _for_heads(k, query.shape[-3]), _for_heads(v, query.shape[-3])
+    mask = _whole(attn_mask, g.ndim)
     factor = 1 / sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
     along: Any = statistics.sum(own * made, axis=-1, keepdims=True)
-    rows, keys = query.shape[-2], key.shape[-2]
-    together = _rows(rows, keys, product(g.shape[:-2]))
-    parts: list[tuple[Any, ...]] = []
-    for first in range(0, rows, together):
-        last = min(first + together, rows)
-        seen = min(last, keys) if is_causal else keys
-        these = slice(first, last)
-        masked = _scores(q[..., these, :] * factor, k[..., :seen, :], attn_mask, first, is_causal)
-        shares = softmax(masked)
-        given = own[..., these, :]
-        slopes = shares * (
-            matmul(given, manipulation.matrix_transpose(v[..., :seen, :])) - along[..., these, :]
-        )
-        turned = manipulation.matrix_transpose(slopes)
-        behind = [0, 0, 0, keys - seen]
-        parts.append((
-            matmul(slopes, k[..., :seen, :]) * factor,
-            pad(matmul(turned, q[..., these, :]) * factor, behind),
-            pad(matmul(manipulation.matrix_transpose(shares), given), behind),
-            _of_mask(slopes, attn_mask, keys - seen),
-        ))  # fmt: skip
-    of_query, of_key, of_value, of_mask = _together(parts, attn_mask)
-    return (
-        of_query,
-        _of_heads(of_key, key.shape, enable_gqa),
-        _of_heads(of_value, value.shape, enable_gqa),
-        of_mask,
+    lead, rows, keys = g.shape[:-2], q.shape[-2], k.shape[-2]
+    shapes = [(*lead, *x.shape[-2:]) for x in (q, k, v)] + [() if mask is None else mask.shape]
+    of_query, of_key, of_value, of_mask = (
+        creation.zeros(shape, dtype="float32", device=g.device) if is_needed else None
+        for shape, is_needed in zip(shapes, needs, strict=True)
     )
+    together = _rows(rows, keys, product(lead))
+    for first in range(0, rows, together):
+        these = slice(first, min(first + together, rows))
+        seen = slice(0, min(these.stop, keys) if is_causal else keys)
+        limits = (..., _along(mask, -2, these), _along(mask, -1, seen))
+        some, part, given = q[..., these, :], k[..., seen, :], own[..., these, :]
+        limit = None if mask is None else mask[limits]
+        shares = softmax(_scores(some * factor, part, limit, first, is_causal))
+        values = manipulation.matrix_transpose(v[..., seen, :])
+        slopes = shares * (matmul(given, values) - along[..., these, :])
+        if of_query is not None:
+            of_query[..., these, :] = matmul(slopes, part) * factor
+        if of_key is not None:
+            _add(of_key, seen, matmul(manipulation.matrix_transpose(slopes), some) * factor)
+        if of_value is not None:
+            _add(of_value, seen, matmul(manipulation.matrix_transpose(shares), given))
+        if of_mask is not None:
+            of_mask[limits] = of_mask[limits] + _added_up(slopes, of_mask.shape)
+    return (
+        of_query, _of_heads(of_key, key.shape, enable_gqa),
+        _of_heads(of_value, value.shape, enable_gqa), of_mask,
+    )  # fmt: skip
 
 
 def _rows(rows: int, keys: int, heads: int) -> int:
@@ -75,55 +77,43 @@ def _rows(rows: int, keys: int, heads: int) -> int:
     return max(1, min(rows, most // max(keys, 1)))
 
 
-def _scores(q: Any, k: Any, mask: Any, first: int, is_causal: bool) -> Any:
+def _whole(mask: Any, rank: int) -> Any:
+    """A mask with all axes."""
+    if mask is None:
+        return None
+    return manipulation.reshape(mask, ((1,) * (rank - mask.ndim) + mask.shape))
+
+
+def _along(mask: Any, axis: int, part: slice) -> slice:
+    """The part of a mask's axis; all of one that is broadcast."""
+    return slice(None) if mask is None or mask.shape[axis] == 1 else part
+
+
+def _scores(q: Any, k: Any, limit: Any, first: int, is_causal: bool) -> Any:
     """Of queries from the ``first`` on, with -infinity where a key is not seen."""
     found: Any = matmul(q, manipulation.matrix_transpose(k))
-    rows, seen = found.shape[-2:]
-    if mask is not None:
-        if mask.ndim > 1 and mask.shape[-2] != 1:
-            mask = mask[..., first : first + rows, :]
-        if mask.ndim and mask.shape[-1] != 1:
-            mask = mask[..., :seen]
-        if mask.dtype.kind == "b":
-            found = elementwise.where(mask, found, float("-inf"))
-        else:
-            found = found + mask
+    if limit is not None and limit.dtype.kind == "b":
+        found = elementwise.where(limit, found, float("-inf"))
+    elif limit is not None:
+        found = found + limit
     if is_causal:
-        numbers = creation.arange(first, first + rows, dtype="int32", device=q.device)
-        places = creation.arange(seen, dtype="int32", device=q.device)
-        is_seen = elementwise.less_equal(places, manipulation.expand_dims(numbers, axis=-1))
+        rows, keys = (
+            creation.arange(begin, begin + count, dtype="int32", device=q.device)
+            for begin, count in zip((first, 0), found.shape[-2:], strict=True)
+        )
+        is_seen = elementwise.less_equal(keys, manipulation.expand_dims(rows, axis=-1))
         found = elementwise.where(is_seen, found, float("-inf"))
     return found
 
 
-def _of_mask(slopes: Any, mask: Any, behind: int) -> Any:
-    """For all keys, added up where the mask is broadcast."""
-    if mask is None or mask.dtype.kind == "b":
-        return None
-    extents = (1,) * (slopes.ndim - mask.ndim) + mask.shape
-    whole = pad(slopes, [0, behind])
-    axes = tuple(
-        n for n, (extent, own) in enumerate(zip(extents, whole.shape, strict=True)) if extent < own
-    )
-    return statistics.sum(whole, axis=axes, keepdims=True) if axes else whole
+def _add(whole: Array, rows: slice, part: Any) -> None:
+    whole[..., rows, :] = whole[..., rows, :] + part
 
 
-def _together(parts: list[tuple[Any, ...]], mask: Any) -> tuple[Any, ...]:
-    """One behind the other along the queries, or added up."""
-    of_queries, of_keys, of_values, of_masks = zip(*parts, strict=True)
-    of_mask = None
-    if of_masks[0] is not None:
-        by_query = mask.ndim > 1 and mask.shape[-2] != 1
-        of_mask = _joined(of_masks) if by_query else _sum(of_masks)
-    return _joined(of_queries), _sum(of_keys), _sum(of_values), of_mask
-
-
-def _joined(parts: Any) -> Any:
-    return manipulation.concat(parts, axis=-2) if len(parts) > 1 else parts[0]
-
-
-def _sum(parts: Any) -> Any:
-    return sum(parts[1:], parts[0])
+def _added_up(slopes: Any, shape: Shape) -> Any:
+    """The sums over the axes along which a mask of this shape is broadcast."""
+    axes = tuple(n for n, extent in enumerate(shape) if extent == 1)
+    return statistics.sum(slopes, axis=axes, keepdims=True) if axes else slopes
 
 
 def _for_heads(x: Array, heads: int) -> Any:
@@ -134,9 +124,9 @@ def _for_heads(x: Array, heads: int) -> Any:
     return manipulation.reshape(many, (*lead, heads, rows, columns))
 
 
-def _of_heads(x: Any, shape: Any, is_grouped: bool) -> Any:
+def _of_heads(x: Any, shape: Shape, is_grouped: bool) -> Any:
     """The sums of the heads that were one."""
-    if not is_grouped:
+    if x is None or not is_grouped:
         return x
     *lead, heads, rows, columns = x.shape
     apart = manipulation.reshape(x, (*lead, shape[-3], heads // shape[-3], rows, columns))

@@ -17,54 +17,22 @@ from browsergpu.array.functions import manipulation
 from browsergpu.array.functions.networks import convolution_gradients as gradients
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.networks.padding import padded
-from browsergpu.array.tracking.rules import differentiable
-from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.conv2d import output_extent, plan_conv2d
 
 
-def _of_input(
-    g: Array, input_like: Like, weight: Array, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    rank = weight.ndim - 2
-    back = (conv_transpose1d, conv_transpose2d, conv_transpose3d)[rank - 1]
-    extents = input_like.shape[-rank:]
-    return gradients.of_input(back, g, weight, extents, stride, padding, dilation, groups)
+def _ahead(rank: int) -> Any:
+    return (conv1d, conv2d, conv3d)[rank - 1]
 
 
-def _of_weight(
-    g: Array, input: Array, weight_like: Like, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    shape = weight_like.shape
-    return gradients.of_filters(input, g, shape, stride, padding, dilation, groups)
+def _back(rank: int) -> Any:
+    return (conv_transpose1d, conv_transpose2d, conv_transpose3d)[rank - 1]
 
 
-def _of_transposed_input(
-    g: Array, input_like: Like, weight: Array, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    rank = weight.ndim - 2
-    ahead = (conv1d, conv2d, conv3d)[rank - 1]
-    found = ahead(g, weight, None, stride, padding, dilation, groups)
-    return gradients.cut(found, input_like.shape[-rank:])
-
-
-def _of_transposed_weight(
-    g: Array, input: Array, weight_like: Like, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    shape = weight_like.shape
-    return gradients.of_filters(g, input, shape, stride, padding, dilation, groups)
-
-
-def _of_bias(g: Array, weight_like: Like) -> Any:
-    return gradients.of_bias(g, weight_like.ndim - 2)
-
-
-_convolution = differentiable(input=_of_input, weight=_of_weight, bias=_of_bias)
-_transposed_convolution = differentiable(
-    input=_of_transposed_input, weight=_of_transposed_weight, bias=_of_bias
-)
+_convolution = gradients.of_convolution(_back)
+_transposed_convolution = gradients.of_transposed(_ahead)
 
 
 @_convolution

@@ -38,23 +38,10 @@ def _difference(op: str, input: Any, target: Any, reduction: Any) -> Array:
     return found
 
 
-def _of_smooth_l1(g: Array, input: Array, target: Array, reduction: str, beta: float) -> Any:
-    difference = input - target
-    slope = (
-        elementwise.clip(difference / float(beta), -1, 1) if beta else elementwise.sign(difference)
-    )
-    return gradients.of_both(g, slope, reduction)
-
-
 _OF_BOTH = ("input", "target")
 
 
-@differentiable(
-    joint=(
-        _OF_BOTH,
-        lambda g, input, target, reduction: gradients.of_both(g, (input - target) * 2, reduction),
-    )
-)
+@differentiable(joint=(_OF_BOTH, gradients.of_mse_loss))
 def mse_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
     """(input - target)². Floats of one shape."""
     return _reduced(
@@ -62,27 +49,13 @@ def mse_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
     )
 
 
-@differentiable(
-    joint=(
-        _OF_BOTH,
-        lambda g, input, target, reduction: gradients.of_both(
-            g, elementwise.sign(input - target), reduction
-        ),
-    )
-)
+@differentiable(joint=(_OF_BOTH, gradients.of_l1_loss))
 def l1_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
     """|input - target|. Floats of one shape."""
     return _reduced(elementwise.abs(_difference("l1_loss", input, target, reduction)), reduction)
 
 
-@differentiable(
-    joint=(
-        _OF_BOTH,
-        lambda g, input, target, reduction, delta: gradients.of_both(
-            g, elementwise.clip(input - target, -float(delta), float(delta)), reduction
-        ),
-    )
-)
+@differentiable(joint=(_OF_BOTH, gradients.of_huber_loss))
 def huber_loss(
     input: Array, target: Array, *, reduction: str = "mean", delta: float = 1.0
 ) -> Array:
@@ -97,7 +70,7 @@ def huber_loss(
     return _reduced(losses, reduction)
 
 
-@differentiable(joint=(_OF_BOTH, _of_smooth_l1))
+@differentiable(joint=(_OF_BOTH, gradients.of_smooth_l1_loss))
 def smooth_l1_loss(
     input: Array, target: Array, *, reduction: str = "mean", beta: float = 1.0
 ) -> Array:

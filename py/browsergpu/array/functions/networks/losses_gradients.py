@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.array.array import Array
@@ -16,8 +17,35 @@ from browsergpu.array.functions.networks.activations import log_softmax, sigmoid
 from browsergpu.core.checks import product
 
 
-def of_both(g: Array, slope: Array, reduction: str) -> tuple[Any, Any]:
-    """Of input and target, on whose difference a loss has a slope."""
+def of_mse_loss(g: Array, input: Array, target: Array, reduction: str) -> tuple[Any, Any]:
+    """Of squares by input and target."""
+    return _of_both(g, (input - target) * 2, reduction)
+
+
+def of_l1_loss(g: Array, input: Array, target: Array, reduction: str) -> tuple[Any, Any]:
+    """Of sizes by input and target."""
+    return _of_both(g, elementwise.sign(input - target), reduction)
+
+
+def of_huber_loss(
+    g: Array, input: Array, target: Array, reduction: str, delta: float
+) -> tuple[Any, Any]:
+    """Of squares, and of multiples of sizes far out."""
+    edge = float(delta)
+    return _of_both(g, elementwise.clip(input - target, -edge, edge), reduction)
+
+
+def of_smooth_l1_loss(
+    g: Array, input: Array, target: Array, reduction: str, beta: float
+) -> tuple[Any, Any]:
+    """Of multiples of squares, and of sizes far out."""
+    if not beta:
+        return of_l1_loss(g, input, target, reduction)
+    return _of_both(g, elementwise.clip((input - target) / float(beta), -1, 1), reduction)
+
+
+def _of_both(g: Array, slope: Array, reduction: str) -> tuple[Any, Any]:
+    """By input and target, on whose difference a loss has a slope."""
     found: Any = slope * _of_each(g, slope, reduction)
     return found, -found
 
@@ -51,24 +79,25 @@ def of_logits(
 
 
 def of_logarithms(
-    g: Array, y: Array, input: Array, target: Array, weight: Any, ignore_index: int, reduction: str
-) -> tuple[Any, Any]:
+    g: Array, y: Array, input: Array, target: Array, weight: Any, ignore_index: int, reduction: str,
+    needs: Sequence[bool],
+) -> tuple[Any, Any]:  # fmt: skip
     """Of the negative log-likelihood by input and weight."""
     found, _, of_weight = _of_classes(
-        g, y, input, target, weight, ignore_index, reduction, 0.0
+        g, y, input, target, weight, ignore_index, reduction, 0.0, needs[1]
     )  # fmt: skip
     return found, of_weight
 
 
 def of_cross_entropy(
     g: Array, y: Array, input: Array, target: Array, weight: Any, ignore_index: int,
-    reduction: str, label_smoothing: float,
+    reduction: str, label_smoothing: float, needs: Sequence[bool],
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Of cross entropy by input, target and weight."""
     axis = min(input.ndim - 1, 1)
     logs = log_softmax(input, axis)
     of_logs, of_target, of_weight = _of_classes(
-        g, y, logs, target, weight, ignore_index, reduction, float(label_smoothing)
+        g, y, logs, target, weight, ignore_index, reduction, float(label_smoothing), needs[2]
     )
     total = statistics.sum(of_logs, axis=axis, keepdims=True)
     return of_logs - elementwise.exp(logs) * total, of_target, of_weight
@@ -76,7 +105,7 @@ def of_cross_entropy(
 
 def _of_classes(
     g: Any, y: Any, logs: Any, target: Any, weight: Any, ignore_index: int, reduction: str,
-    smoothing: float,
+    smoothing: float, needs_weight: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """By log-probabilities, by targets that are probabilities, and by the classes' weights, of
     losses that are the log-probabilities times the targets times the weights."""
@@ -98,7 +127,7 @@ def _of_classes(
             own = own / statistics.sum(counted if weight is None else hot * factors)
             spare = hot * y  # the weights are in the divisor, too
     of_weight = None
-    if weight is not None:
+    if needs_weight:
         terms = elementwise.where(elementwise.equal(goals, 0), 0.0, goals * logs)
         slopes = -(terms if spare is None else terms + spare) * own
         others = tuple(n for n in range(logs.ndim) if n != axis)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def of_rms_norm(
 
 
 def of_group_norm(
-    g: Array, input: Array, num_groups: int, weight: Any, eps: float
+    g: Array, input: Array, num_groups: int, weight: Any, eps: float, needs: Sequence[bool]
 ) -> tuple[Any, Any, Any]:
     """By input, weight and bias."""
     images, channels, *inner = input.shape
@@ -76,14 +77,14 @@ def of_group_norm(
     spread = g * manipulation.reshape(normalised, input.shape)
     return (
         manipulation.reshape(found, input.shape),
-        statistics.sum(spread, axis=others),
-        statistics.sum(g, axis=others),
+        statistics.sum(spread, axis=others) if needs[1] else None,
+        statistics.sum(g, axis=others) if needs[2] else None,
     )
 
 
 def of_batch_norm(
     g: Array, input: Array, running_mean: Any, running_var: Any, weight: Any, training: bool,
-    eps: float,
+    eps: float, needs: Sequence[bool],
 ) -> tuple[Any, ...]:  # fmt: skip
     """By input, running_mean, running_var, weight and bias; the running ones have none in
     training, where they are not read."""
@@ -97,10 +98,12 @@ def of_batch_norm(
         mean, variance = (_of_channels(_wide(v), input.ndim) for v in (running_mean, running_var))
         scale = 1 / elementwise.sqrt(variance + float(eps))
         found, normalised = own * scale, (x - mean) * scale
-        of_mean = -statistics.sum(found, axis=others)
-        of_variance = statistics.sum(found * normalised * scale, axis=others) * -0.5
-    of_weight = statistics.sum(wide * normalised, axis=others)
-    return found, of_mean, of_variance, of_weight, statistics.sum(wide, axis=others)
+        of_mean = -statistics.sum(found, axis=others) if needs[1] else None
+        if needs[2]:
+            of_variance = statistics.sum(found * normalised * scale, axis=others) * -0.5
+    of_weight = statistics.sum(wide * normalised, axis=others) if needs[3] else None
+    of_bias = statistics.sum(wide, axis=others) if needs[4] else None
+    return found, of_mean, of_variance, of_weight, of_bias
 
 
 def _of_channels(x: Any, rank: int) -> Any:

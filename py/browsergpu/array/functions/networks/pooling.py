@@ -6,14 +6,13 @@ All come to the two-dimensional kernel: of three axes two are pooled first, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from browsergpu.array import apply, networks
 from browsergpu.array.array import Array
-from browsergpu.array.functions import manipulation
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.networks import pooling_gradients as gradients
 from browsergpu.array.functions.weighting import added_back, weighted_sums
@@ -31,59 +30,12 @@ from browsergpu.kernels.pool import plan_pool
 _NEUTRAL = (1, 1, 0, 1)
 
 
-def _of_pictures_maxima(g: Array, input: Array, along: Sequence[Shape], upwards: bool) -> Any:
+def _maxima(x: Array, along: Sequence[Shape], upwards: bool) -> tuple[Array, Array]:
+    """Of pictures, and where they are; for gradients, and itself without one."""
     kernel, stride, padding, dilation = along
     with no_grad():
-        _, places = max_pool2d(input, kernel, stride, padding, dilation, upwards, True)
-    return gradients.of_maxima(g, places, input.shape[-2:], *along)
-
-
-def _of_max(rank: int) -> Callable[..., Any]:
-    """The rule of maxima along so many axes."""
-
-    def rule(
-        g: Any, input: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-        ceil_mode: bool,
-    ) -> Any:  # fmt: skip
-        own = g[0] if isinstance(g, tuple) else g
-        along = gradients.windows(rank, kernel_size, stride, padding, dilation)
-        if rank == 2:
-            return _of_pictures_maxima(own, input, along, ceil_mode)
-        if rank == 3:
-            return _of_volumes(own, input, along, ceil_mode)
-        rows, row = (manipulation.expand_dims(x, axis=-2) for x in (own, input))
-        flat = [(neutral, *one) for neutral, one in zip(_NEUTRAL, along, strict=True)]
-        return manipulation.squeeze(_of_pictures_maxima(rows, row, flat, ceil_mode), -2)
-
-    return rule
-
-
-def _of_volumes(g: Array, input: Array, along: Sequence[Shape], upwards: bool) -> Any:
-    """Of the pictures' maxima along the depth, and then of the pictures."""
-    *_, depth, rows, columns = input.shape
-    pictures = manipulation.reshape(input, (-1, depth, rows, columns))
-    flat = kernel, stride, padding, dilation = [one[1:] for one in along]
-    deep = [(one[0], neutral) for neutral, one in zip(_NEUTRAL, along, strict=True)]
-    with no_grad():
-        planes = max_pool2d(pictures, kernel, stride, padding, dilation, upwards)
-    lines = manipulation.reshape(planes, (len(planes), 1, depth, product(planes.shape[2:])))
-    own = manipulation.reshape(g, (len(planes), 1, g.shape[-3], product(planes.shape[2:])))
-    of_planes = _of_pictures_maxima(own, lines, deep, upwards)
-    found = manipulation.reshape(of_planes, planes.shape)
-    return manipulation.reshape(_of_pictures_maxima(found, pictures, flat, upwards), input.shape)
-
-
-def _of_mean(rank: int) -> Callable[..., Any]:
-    """The rule of means along so many axes."""
-
-    def rule(
-        g: Array, input_like: Like, kernel_size: Any, stride: Any, padding: Any,
-        count_include_pad: bool,
-    ) -> Any:  # fmt: skip
-        along = gradients.windows(rank, kernel_size, stride, padding)
-        return gradients.of_means(g, input_like.shape, along, count_include_pad)
-
-    return rule
+        found, places = max_pool2d(x, kernel, stride, padding, dilation, upwards, True)
+    return found, places
 
 
 def _of_adaptive(g: Any, input_like: Like) -> Any:
@@ -93,7 +45,7 @@ def _of_adaptive(g: Any, input_like: Like) -> Any:
     return g
 
 
-@differentiable(input=_of_max(1))
+@differentiable(input=gradients.of_max(1, _maxima))
 def max_pool1d(
     input: Array,
     kernel_size: Any,
@@ -108,7 +60,7 @@ def max_pool1d(
     return _with_indices("max_pool1d", 1, input, windows, return_indices)
 
 
-@differentiable(input=_of_max(2))
+@differentiable(input=gradients.of_max(2, _maxima))
 def max_pool2d(
     input: Array,
     kernel_size: Any,
@@ -129,7 +81,7 @@ def max_pool2d(
     return _with_indices("max_pool2d", 2, input, windows, return_indices)
 
 
-@differentiable(input=_of_max(3))
+@differentiable(input=gradients.of_max(3, _maxima))
 def max_pool3d(
     input: Array,
     kernel_size: Any,
@@ -143,7 +95,7 @@ def max_pool3d(
     return _pooled("max_pool3d", 3, "max", input, windows)
 
 
-@differentiable(input=_of_mean(1))
+@differentiable(input=gradients.of_mean(1))
 def avg_pool1d(
     input: Array,
     kernel_size: Any,
@@ -158,7 +110,7 @@ def avg_pool1d(
     return _pooled(op, 1, function, input, (kernel_size, stride, padding, 1, ceil_mode))
 
 
-@differentiable(input=_of_mean(2))
+@differentiable(input=gradients.of_mean(2))
 def avg_pool2d(
     input: Array,
     kernel_size: Any,
@@ -174,7 +126,7 @@ def avg_pool2d(
     return _pooled(op, 2, function, input, (kernel_size, stride, padding, 1, ceil_mode))
 
 
-@differentiable(input=_of_mean(3))
+@differentiable(input=gradients.of_mean(3))
 def avg_pool3d(
     input: Array,
     kernel_size: Any,
