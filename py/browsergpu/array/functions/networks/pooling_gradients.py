@@ -1,4 +1,4 @@
-"""Gradients of pooling: each element takes from the windows that it is in."""
+"""Gradients of pooling."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise, manipulation
+from browsergpu.array.functions import creation, manipulation
 from browsergpu.array.functions.networks import inputs
-from browsergpu.array.functions.weighting import added_back, weighted_sums
+from browsergpu.array.functions.parts import added_at
+from browsergpu.array.functions.weighting import added_back
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core.checks import product
 from browsergpu.core.shapes import Shape
@@ -96,33 +97,17 @@ def _of_volumes(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwa
 
 
 def _of_pictures(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwards: bool) -> Any:
-    """An element is in a few windows along each axis; it takes from those whose maximum it is."""
+    """To each maximum what came to the windows whose it is."""
     _, places = maxima(x, along, upwards)
-    extents = x.shape[-2:]
-    numbers = creation.arange(product(extents), dtype="int32", device=x.device)
-    own = manipulation.reshape(numbers, extents)
-    rows, columns = (
-        _windows_of(*settings) for settings in zip(extents, g.shape[-2:], *along, strict=True)
-    )
-    found: Any = None
-    down, across = g.ndim - 2, g.ndim - 1
-    for row, in_rows in rows:
-        at_row = manipulation.take(places, row, axis=down)
-        of_row = weighted_sums(g, down, row[:, None], in_rows[:, None])
-        for column, in_columns in columns:
-            at = manipulation.take(at_row, column, axis=across)
-            part = weighted_sums(of_row, across, column[:, None], in_columns[:, None])
-            chosen = elementwise.where(elementwise.equal(at, own), part, 0.0)
-            found = chosen if found is None else found + chosen
-    return found
-
-
-def _windows_of(
-    extent: int, count: int, kernel: int, stride: int, padding: int, dilation: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each element along an axis a window that it may be in, and whether there is one; then
-    another window, as often as there are more."""
-    reach = dilation * (kernel - 1) + 1
-    last = (np.arange(extent) + padding) // stride
-    found = [last - back for back in range(-(-reach // stride))]
-    return [(np.clip(n, 0, count - 1), ((n >= 0) & (n < count)).astype(np.float32)) for n in found]
+    count = product(x.shape[:-2])
+    within, given = (manipulation.reshape(v, (count, product(g.shape[-2:]))) for v in (places, g))
+    numbers = creation.arange(count, dtype="int32", device=x.device)
+    key = (manipulation.expand_dims(numbers, axis=-1), within)
+    found = creation.zeros((count, product(x.shape[-2:])), dtype=g.dtype, device=x.device)
+    kernel, stride, _, dilation = along
+    sizes = zip(kernel, stride, dilation, strict=True)
+    if all(gap * (extent - 1) < step for extent, step, gap in sizes):
+        found[key] = given  # no element is in two windows
+    else:
+        found = added_at(found, key, given)
+    return manipulation.reshape(found, x.shape)
