@@ -27,7 +27,6 @@ _MOST = 1 << 25
 #: kernel puts side by side.
 _COLUMNS, _PLACES = 64, 4
 
-
 F = TypeVar("F", bound=Callable[..., Any])
 #: A function of the number of axes.
 OfRank = Callable[[int], Any]
@@ -130,7 +129,7 @@ def _of_filters(
     pairs = _around(padding, tuple(kernel), apart)
     if any(n for pair in pairs for n in pair):
         x = pad(x, [n for pair in reversed(pairs) for n in pair])
-    count = product(g.shape[:-rank]) // filters * product(g.shape[-rank:])
+    count = product(g.shape[:-rank]) // max(filters, 1) * product(g.shape[-rank:])
     left = _of_channels(g, groups, rank)
     fitting = _MOST // max(count * depth * groups, 1)
     together = max(1, min(fitting, _COLUMNS // max(depth, 1), _PLACES))

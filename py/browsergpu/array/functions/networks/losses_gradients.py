@@ -1,4 +1,4 @@
-"""Gradients of losses."""
+"""Gradients of losses. Means are divided in float32."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def _of_both(g: Array, slope: Array, reduction: str) -> tuple[Any, Any]:
 
 def _of_each(g: Array, like: Array, reduction: str) -> Any:
     """The gradient of each loss, which broadcasts to their shape."""
-    return g / max(product(like.shape), 1) if reduction == "mean" else g
+    if reduction != "mean":
+        return g
+    return data_types.astype(g, "float32", copy=False) / max(product(like.shape), 1)
 
 
 def of_logits(
@@ -113,7 +115,9 @@ def _of_classes(
     classes = logs.shape[axis]
     by_class = (classes, *(1,) * (logs.ndim - axis - 1))
     factors = 1.0 if weight is None else manipulation.reshape(weight, by_class)
-    own = manipulation.expand_dims(g, axis=axis) if reduction == "none" else g
+    own: Any = data_types.astype(g, "float32", copy=False)
+    if reduction == "none":
+        own = manipulation.expand_dims(own, axis=axis)
     of_target = spare = None
     if target.dtype.kind == "f":
         goals = target * (1 - smoothing) + smoothing / classes
@@ -142,5 +146,5 @@ def _hot(target: Any, ignore_index: int, axis: int, classes: int, like: Any) -> 
     numbers = creation.arange(classes, dtype="int32", device=like.device)
     places = manipulation.reshape(numbers, (classes, *(1,) * (like.ndim - axis - 1)))
     is_hot = elementwise.equal(elementwise.clip(goals, 0, classes - 1), places)
-    hot = data_types.astype(elementwise.logical_and(is_hot, counts), like.dtype)
-    return hot, data_types.astype(counts, like.dtype)
+    hot = data_types.astype(elementwise.logical_and(is_hot, counts), "float32")
+    return hot, data_types.astype(counts, "float32")
