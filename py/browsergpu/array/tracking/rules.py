@@ -180,6 +180,17 @@ def constant(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
+def composed(*of: str) -> Callable[[F], F]:
+    """Says of a function that it consists of others that have rules, and so has gradients by these
+    parameters: it notes nothing itself."""
+
+    def decorate(function: F) -> F:
+        RULES[_key(function)] = of
+        return function
+
+    return decorate
+
+
 def _key(function: Callable[..., Any]) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 

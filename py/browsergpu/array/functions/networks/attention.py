@@ -7,14 +7,17 @@ from math import sqrt
 from browsergpu.array import apply, attention, views
 from browsergpu.array.array import Array
 from browsergpu.array.functions.networks import inputs
+from browsergpu.array.functions.networks.attention_gradients import of_attention
 from browsergpu.array.functions.networks.padding import padded
 from browsergpu.array.functions.operands import array
+from browsergpu.array.tracking.rules import differentiable
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import BOOL
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 
 
+@differentiable(joint=(("query", "key", "value", "attn_mask"), of_attention))
 def scaled_dot_product_attention(
     query: Array,
     key: Array,

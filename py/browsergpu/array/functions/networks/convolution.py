@@ -14,6 +14,7 @@ from typing import Any
 from browsergpu.array import apply, networks, views
 from browsergpu.array.array import Array
 from browsergpu.array.functions import manipulation
+from browsergpu.array.functions.networks import convolution_gradients as gradients
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.networks.padding import padded
 from browsergpu.core import checks
@@ -22,6 +23,19 @@ from browsergpu.core.shapes import Shape
 from browsergpu.kernels.conv2d import output_extent, plan_conv2d
 
 
+def _ahead(rank: int) -> Any:
+    return (conv1d, conv2d, conv3d)[rank - 1]
+
+
+def _back(rank: int) -> Any:
+    return (conv_transpose1d, conv_transpose2d, conv_transpose3d)[rank - 1]
+
+
+_convolution = gradients.of_convolution(_back)
+_transposed_convolution = gradients.of_transposed(_ahead)
+
+
+@_convolution
 def conv1d(
     input: Array,
     weight: Array,
@@ -35,6 +49,7 @@ def conv1d(
     return _convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
+@_convolution
 def conv2d(
     input: Array,
     weight: Array,
@@ -54,6 +69,7 @@ def conv2d(
     return _convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
+@_convolution
 def conv3d(
     input: Array,
     weight: Array,
@@ -67,6 +83,7 @@ def conv3d(
     return _convolved("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
+@_transposed_convolution
 def conv_transpose1d(
     input: Array,
     weight: Array,
@@ -82,6 +99,7 @@ def conv_transpose1d(
     return _transposed("conv_transpose1d", 1, input, weight, bias, *settings)
 
 
+@_transposed_convolution
 def conv_transpose2d(
     input: Array,
     weight: Array,
@@ -100,6 +118,7 @@ def conv_transpose2d(
     return _transposed("conv_transpose2d", 2, input, weight, bias, *settings)
 
 
+@_transposed_convolution
 def conv_transpose3d(
     input: Array,
     weight: Array,

@@ -22,7 +22,7 @@ _LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
 def floats(op: str, name: str, x: Any) -> Array:
     """An array of float16 or float32. Raises InvalidType for anything else."""
     found = array(op, name, x)
-    if found.node.kind.kind != "f":
+    if found.dtype.kind != "f":
         raise InvalidType(op, name, f"an array of {found.dtype}", "float32 or float16")
     return found
 

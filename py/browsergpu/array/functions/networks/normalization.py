@@ -10,7 +10,9 @@ from browsergpu.array import apply, networks
 from browsergpu.array.array import Array
 from browsergpu.array.functions import elementwise, statistics
 from browsergpu.array.functions.networks import inputs
+from browsergpu.array.functions.networks import normalization_gradients as gradients
 from browsergpu.array.operand_checks import small_number
+from browsergpu.array.tracking.rules import differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32
@@ -18,6 +20,7 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 
 
+@differentiable(joint=(("input", "weight", "bias"), gradients.of_layer_norm))
 def layer_norm(
     input: Array,
     normalized_shape: Any,
@@ -63,6 +66,7 @@ def _normalised(
     return made
 
 
+@differentiable(joint=(("input", "weight"), gradients.of_rms_norm))
 def rms_norm(
     input: Array, normalized_shape: Any, weight: Array | None = None, eps: float | None = None
 ) -> Array:
@@ -84,6 +88,7 @@ def rms_norm(
     return apply.cast_to(op, found, kind, copy=False)
 
 
+@differentiable(joint=(("input", "weight", "bias"), gradients.of_group_norm))
 def group_norm(
     input: Array,
     num_groups: int,
@@ -108,6 +113,12 @@ def group_norm(
     return found if shift is None else found + inputs.of_channels(shift, x.ndim)
 
 
+@differentiable(
+    joint=(
+        ("input", "running_mean", "running_var", "weight", "bias"),
+        gradients.of_batch_norm,
+    )
+)
 def batch_norm(
     input: Array,
     running_mean: Array | None,

@@ -11,13 +11,34 @@ from browsergpu.array import apply, gathering
 from browsergpu.array.array import Array
 from browsergpu.array.functions import manipulation
 from browsergpu.array.functions.operands import array
+from browsergpu.array.functions.weighting import added_back
 from browsergpu.array.numbers import python_number
+from browsergpu.array.tracking.rules import differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
 _MODES = ("constant", "reflect", "replicate", "circular")
 
 
+def _of_padded(g: Array, input_like: Like, pad: Sequence[int], mode: str) -> Any:
+    if mode == "constant":
+        return _taken_away(g, pad)
+    found: Any = g
+    for n in range(0, len(pad), 2):
+        axis = g.ndim - 1 - n // 2
+        if pad[n] or pad[n + 1]:
+            extent = input_like.shape[axis]
+            places = _places(mode, extent, int(pad[n]), int(pad[n + 1]))[:, None]
+            found = added_back(found, axis, places, np.ones(places.shape), extent)
+    return found
+
+
+def _taken_away(x: Array, numbers: Sequence[int]) -> Any:
+    return pad(x, [-int(n) for n in numbers])
+
+
+@differentiable(input=_of_padded)
 def pad(input: Array, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Array:
     """The array with more elements before and behind its own. ``pad`` has two whole numbers, before
     and behind, for the last axis, then two for the one before it, and so on; fewer axes may be

@@ -6,6 +6,7 @@ All come to the two-dimensional kernel: of three axes two are pooled first, and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,11 @@ import numpy as np
 from browsergpu.array import apply, networks
 from browsergpu.array.array import Array
 from browsergpu.array.functions.networks import inputs
-from browsergpu.array.functions.weighting import weighted_sums
+from browsergpu.array.functions.networks import pooling_gradients as gradients
+from browsergpu.array.functions.weighting import added_back, weighted_sums
+from browsergpu.array.tracking.recording import no_grad
+from browsergpu.array.tracking.rules import differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import INT32
@@ -25,6 +30,22 @@ from browsergpu.kernels.pool import plan_pool
 _NEUTRAL = (1, 1, 0, 1)
 
 
+def _maxima(x: Array, along: Sequence[Shape], upwards: bool) -> tuple[Array, Array]:
+    """Of pictures, and where they are; for gradients, and itself without one."""
+    kernel, stride, padding, dilation = along
+    with no_grad():
+        found, places = max_pool2d(x, kernel, stride, padding, dilation, upwards, True)
+    return found, places
+
+
+def _of_adaptive(g: Any, input_like: Like) -> Any:
+    for axis in (g.ndim - 2, g.ndim - 1):
+        extent = input_like.shape[axis]
+        g = added_back(g, axis, *_shares(extent, g.shape[axis]), extent)
+    return g
+
+
+@differentiable(input=gradients.of_max(1, _maxima))
 def max_pool1d(
     input: Array,
     kernel_size: Any,
@@ -39,6 +60,7 @@ def max_pool1d(
     return _with_indices("max_pool1d", 1, input, windows, return_indices)
 
 
+@differentiable(input=gradients.of_max(2, _maxima))
 def max_pool2d(
     input: Array,
     kernel_size: Any,
@@ -59,6 +81,7 @@ def max_pool2d(
     return _with_indices("max_pool2d", 2, input, windows, return_indices)
 
 
+@differentiable(input=gradients.of_max(3, _maxima))
 def max_pool3d(
     input: Array,
     kernel_size: Any,
@@ -72,6 +95,7 @@ def max_pool3d(
     return _pooled("max_pool3d", 3, "max", input, windows)
 
 
+@differentiable(input=gradients.of_mean(1))
 def avg_pool1d(
     input: Array,
     kernel_size: Any,
@@ -86,6 +110,7 @@ def avg_pool1d(
     return _pooled(op, 1, function, input, (kernel_size, stride, padding, 1, ceil_mode))
 
 
+@differentiable(input=gradients.of_mean(2))
 def avg_pool2d(
     input: Array,
     kernel_size: Any,
@@ -101,6 +126,7 @@ def avg_pool2d(
     return _pooled(op, 2, function, input, (kernel_size, stride, padding, 1, ceil_mode))
 
 
+@differentiable(input=gradients.of_mean(3))
 def avg_pool3d(
     input: Array,
     kernel_size: Any,
@@ -115,6 +141,7 @@ def avg_pool3d(
     return _pooled(op, 3, function, input, (kernel_size, stride, padding, 1, ceil_mode))
 
 
+@differentiable(input=_of_adaptive)
 def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
     """The means of as many windows of [N, C, H, W] or [C, H, W] as ``output_size`` says: one
     number, or one for each axis, where None leaves the axis as it is. Along an axis of n indices

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from browsergpu.array import apply, networks
 from browsergpu.array import matmul as products
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, statistics
+from browsergpu.array.functions import creation, elementwise, manipulation, statistics
+from browsergpu.array.functions.linear import matmul
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.operands import array
+from browsergpu.array.functions.parts import added_at
+from browsergpu.array.tracking.rules import constant, differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import INT32
 from browsergpu.core.errors import InvalidArgument
 
 
+def _of_weight(g: Array, input: Array) -> Any:
+    rows, columns = input.shape[-1], g.shape[-1]
+    number = product(input.shape[:-1])
+    own = manipulation.reshape(g, (number, columns))
+    return matmul(manipulation.matrix_transpose(own), manipulation.reshape(input, (number, rows)))
+
+
+def _of_table(g: Array, input: Array, weight_like: Like) -> Any:
+    """To each row what came to it; numbers outside name none."""
+    inside = elementwise.logical_and(input >= 0, input < weight_like.shape[0])
+    rows = elementwise.where(inside, input, 0)
+    own = elementwise.where(manipulation.expand_dims(inside, axis=-1), g, 0.0)
+    table = creation.zeros(weight_like.shape, dtype=g.dtype, device=g.device)
+    return added_at(table, rows, own)
+
+
+@differentiable(input=lambda g, weight: matmul(g, weight), weight=_of_weight, bias=lambda g: g)
 def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     """input weightᵀ + bias of [.., I], [O, I] and [O], in one kernel: [.., O]. Floats, summed in
     float32."""
@@ -39,6 +62,7 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     return made
 
 
+@differentiable(weight=_of_table)
 def embedding(input: Array, weight: Array) -> Array:
     """The rows of ``weight``, [V, D] of float32, float16, int32 or uint32, that whole numbers name:
     [.., D]. For numbers outside NaN, or 0 in whole numbers."""
@@ -59,6 +83,7 @@ def embedding(input: Array, weight: Array) -> Array:
     return made
 
 
+@constant
 def one_hot(input: Array, num_classes: int = -1) -> Array:
     """int32 of one axis more, of ``num_classes`` indices: 1 where the index is the whole number in
     ``input``, else 0. With -1 there are as many as the greatest number needs, which is waited

@@ -10,45 +10,58 @@ from typing import Any
 from browsergpu.array import apply, images, reducing
 from browsergpu.array.array import Array
 from browsergpu.array.functions.operands import array
+from browsergpu.array.functions.pictures import gradients
+from browsergpu.array.tracking.rules import constant, differentiable
 from browsergpu.array.view import View
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT16, FLOAT32, UINT8
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
 
+@differentiable(image=gradients.of_grayscale)
 def grayscale(image: Array) -> Array:
     """Each colour becomes 0.299 r + 0.587 g + 0.114 b (ITU-R BT.601)."""
     return _filtered("grayscale", image, images.point, "grayscale", 0.0)
 
 
+@constant
 def threshold(image: Array, value: float) -> Array:
     """1 where an element is at least ``value``, else 0."""
     op = "threshold"
     return _filtered(op, image, images.point, op, checks.real(op, "value", value))
 
 
+@differentiable(image=lambda g, image, factor: gradients.of_affine(g, image, float(factor), 0.0))
 def brightness(image: Array, factor: float) -> Array:
     """x factor."""
     op = "brightness"
     return _filtered(op, image, images.point, op, checks.real(op, "factor", factor))
 
 
+@differentiable(
+    image=lambda g, image, factor: gradients.of_affine(
+        g, image, float(factor), 0.5 - 0.5 * float(factor)
+    )
+)
 def contrast(image: Array, factor: float) -> Array:
     """(x - 0.5) factor + 0.5."""
     op = "contrast"
     return _filtered(op, image, images.point, op, checks.real(op, "factor", factor))
 
 
+@differentiable(image=lambda g, image: gradients.of_affine(g, image, -1.0, 1.0))
 def invert(image: Array) -> Array:
     """1 - x."""
     return _filtered("invert", image, images.point, "invert", 0.0)
 
 
+@differentiable(image=gradients.of_sharpen)
 def sharpen(image: Array) -> Array:
     """Five times each element less its four neighbours."""
     return _filtered("sharpen", image, images.stencil, "sharpen", 0.0)
 
 
+@constant
 def sobel(image: Array, threshold: float) -> Array:
     """1 where the gradient of the luminance, by Sobel's 3 × 3 masks, is larger than ``threshold``,
     else 0."""
@@ -56,6 +69,7 @@ def sobel(image: Array, threshold: float) -> Array:
     return _filtered(op, image, images.stencil, op, checks.real(op, "threshold", threshold))
 
 
+@differentiable(image=gradients.of_gaussian_blur)
 def gaussian_blur(image: Array, sigma: float) -> Array:
     """The mean with the weights of a Gaussian of a standard deviation of ``sigma`` pixels, above 0
     and at most 1000, cut off at a distance of ⌈3 sigma⌉. All channels, alpha too."""

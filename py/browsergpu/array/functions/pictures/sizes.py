@@ -4,17 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from browsergpu.array import apply
 from browsergpu.array.array import Array
 from browsergpu.array.functions import elementwise, manipulation
 from browsergpu.array.functions.operands import array
-from browsergpu.array.functions.weighting import weighted_sums
+from browsergpu.array.functions.weighting import added_back, weighted_sums
+from browsergpu.array.tracking.rules import differentiable
+from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT32, UINT8
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.sampling import METHODS, nearest, taps
 
 
+def _of_resized(g: Any, image_like: Like, method: str, antialias: bool) -> Any:
+    for axis in (0, 1):
+        extent, size = image_like.shape[axis], g.shape[axis]
+        if size == extent:
+            continue
+        if method == "nearest":
+            places = nearest(extent, size)[:, None]
+            weights = np.ones(places.shape)
+        else:
+            places, weights = taps(extent, size, method, antialias)
+        g = added_back(g, axis, places, weights, extent)
+    return g
+
+
+@differentiable(image=_of_resized)
 def resize(image: Array, size: Any, method: str = "bilinear", *, antialias: bool = False) -> Array:
     """The picture, [H, W] or [H, W, C], with ``size``, (height, width), in place of H and W.
     Centres of pixels are at halves, as in Pillow and in PyTorch without ``align_corners``.

@@ -1,0 +1,85 @@
+"""Gradients of attention against central differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inside.arrays import nn_reference as nn
+from inside.gradients.checking import gradients_agree, second_gradients_agree
+
+RNG = np.random.default_rng(0)
+
+
+def _numbers(*shape: int) -> np.ndarray:
+    return RNG.normal(size=shape).astype(np.float32)
+
+
+SEEN = np.array([[True, False, True, True], [True, True, False, True], [True] * 4])
+CASES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "causal": {"is_causal": True},
+    "scaled": {"scale": 0.7},
+    "seen": {"attn_mask": SEEN},
+    "seen and causal": {"attn_mask": SEEN, "is_causal": True},
+}
+
+
+@pytest.mark.parametrize("most", [1 << 20, 8])
+@pytest.mark.parametrize("name", CASES)
+def test_attention(bg: Any, name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    _at_most(monkeypatch, most)
+    settings = dict(CASES[name])
+    mask = settings.pop("attn_mask", None)
+    own = None if mask is None else bg.asarray(mask)
+
+    def ours(q: Any, k: Any, v: Any) -> Any:
+        return bg.nn.scaled_dot_product_attention(q, k, v, own, **settings)
+
+    def theirs(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+        causal, scale = settings.get("is_causal", False), settings.get("scale")
+        return nn.attention(q, k, v, mask, causal=causal, scale=scale)
+
+    gradients_agree(bg, ours, theirs, [_numbers(2, 3, 2), _numbers(2, 4, 2), _numbers(2, 4, 3)])
+
+
+def _at_most(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """So many scores of a head at a time."""
+    from browsergpu.array.functions.networks import attention_gradients
+
+    monkeypatch.setattr(attention_gradients, "_MOST_OF_A_HEAD", most)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (2, 1, 4), (3, 1), (4,)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_masks_that_are_added(
+    bg: Any, shape: tuple[int, ...], causal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _at_most(monkeypatch, 8)
+    gradients_agree(
+        bg, lambda q, k, v, m: bg.nn.scaled_dot_product_attention(q, k, v, m, is_causal=causal),
+        lambda q, k, v, m: nn.attention(q, k, v, m, causal=causal),
+        [_numbers(2, 3, 2), _numbers(2, 4, 2), _numbers(2, 4, 2), _numbers(*shape)],
+    )  # fmt: skip
+
+
+def test_heads_that_are_shared(bg: Any) -> None:
+    gradients_agree(
+        bg, lambda q, k, v: bg.nn.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+        lambda q, k, v: nn.attention(q, np.repeat(k, 2, -3), np.repeat(v, 4, -3)),
+        [_numbers(1, 4, 2, 2), _numbers(1, 2, 3, 2), _numbers(1, 1, 3, 2)],
+    )  # fmt: skip
+    gradients_agree(  # leading axes that are broadcast
+        bg, bg.nn.scaled_dot_product_attention, nn.attention,
+        [_numbers(2, 1, 2, 2), _numbers(3, 3, 2), _numbers(3, 2)],
+    )  # fmt: skip
+
+
+def test_second_gradients(bg: Any) -> None:
+    arrays = [_numbers(3, 2), _numbers(3, 2), _numbers(3, 2)]
+    second_gradients_agree(
+        bg, lambda q, k, v: bg.nn.scaled_dot_product_attention(q, k, v, is_causal=True),
+        lambda q, k, v: nn.attention(q, k, v, causal=True), arrays,
+    )  # fmt: skip

@@ -1,0 +1,17 @@
+"""What has gradients of the networks' and the pictures' functions: all but these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+WITHOUT = {"one_hot", "sobel", "threshold"}
+
+
+def test_all_functions_say_what_their_gradients_are(bg: Any) -> None:
+    from browsergpu.array.tracking.rules import RULES
+
+    for names in (bg.nn, bg.image):
+        for name in names.__all__:
+            function = getattr(names, name)
+            found = RULES[f"{function.__module__}.{function.__qualname__}"]
+            assert bool(found) is (name not in WITHOUT), name
