@@ -79,13 +79,18 @@ def public_modules() -> list[Module]:
 
     import browsergpu
 
-    public = [getattr(browsergpu, name) for name in browsergpu.__all__]
-    own = [found for found in public if isinstance(found, ModuleType)]
-    modules = [Module(found) for found in (browsergpu, *own)]
+    modules = [Module(found) for found in _with_modules(browsergpu)]
     for module in modules:
         for cls in module.classes:
             _show_inherited(cls)
     return modules
+
+
+def _with_modules(module: ModuleType) -> list[ModuleType]:
+    """A module and those among its public names, and theirs, such as ``browsergpu.nn.init``."""
+    public = [getattr(module, name) for name in getattr(module, "__all__", ())]
+    own = [_with_modules(found) for found in public if isinstance(found, ModuleType)]
+    return [module, *(one for found in own for one in found)]
 
 
 def _show_inherited(cls: Class) -> None:
