@@ -134,11 +134,10 @@ def test_new_notebooks_have_names_of_their_own(tab: Tab) -> None:
         expect(name(notebook)).to_have_value(title)
         notebook.fill(0, f"n = {n}")
     notebook.page.reload()
-    notebook.wait_idle()
-    assert titles(notebook) == ["untitled 3", "untitled 2", "untitled"]
+    expect(notebook.editor(0)).to_have_text("n = 2")
     notebook.press("New")
-    notebook.fill(0, "n = 3")
     expect(name(notebook)).to_have_value("untitled 4")
+    assert titles(notebook)[1:] == ["untitled 3", "untitled 2", "untitled"]
 
 
 def test_the_list_renames_duplicates_downloads_and_deletes(tab: Tab) -> None:
