@@ -10,6 +10,7 @@ from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.gpu import platform
 from browsergpu.networks import seeding
+from browsergpu.networks.files.headers import shallow_json
 from browsergpu.networks.files.safetensors import Safetensors, save_safetensors_async
 from browsergpu.networks.module import Module
 from browsergpu.networks.optimizers.lr_scheduler import LRScheduler
@@ -113,7 +114,7 @@ def _said(op: str, saved: Safetensors) -> dict[str, Any]:
         shown = metadata.get("format", "another file"), metadata.get("version", "")
         raise InvalidArgument(op, "file", shown, f"{_FORMAT} {_VERSION}, as save_checkpoint writes")
     try:
-        found = json.loads(metadata["training"])
+        found = shallow_json(metadata["training"])
         key, counter = found["random"]
         is_whole = isinstance(found["step"], int) and isinstance(key, int)
         if not is_whole or not isinstance(counter, int):

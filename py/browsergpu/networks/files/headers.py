@@ -10,6 +10,7 @@ Source: https://github.com/huggingface/safetensors, README.md, "Format".
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,13 +75,31 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BRACKETS = re.compile(r"[\[{\]}]")
+_DEEPEST = 32
+
+
+def shallow_json(text: str, **options: Any) -> Any:
+    """What JSON says that is not nested deeper than any file of ours: Python in a page ends with
+    its stack, and json needs some for each level. Raises ValueError."""
+    depth = 0
+    for bracket in _BRACKETS.findall(_STRINGS.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > _DEEPEST:
+            raise ValueError(f"nested deeper than {_DEEPEST} levels")
+    return json.loads(text, **options)
+
+
 def parsed(text: bytes, room: int) -> tuple[dict[str, Entry], dict[str, str]]:
     """The arrays and the metadata of a header, of a file with ``room`` bytes behind it."""
     if text[:1] != b"{":
         raise refused("a header that begins with '{'")
     try:
-        found = json.loads(text.decode("utf-8"), object_pairs_hook=_once)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        found = shallow_json(text.decode("utf-8"), object_pairs_hook=_once)
+    except InvalidArgument:
+        raise
+    except ValueError as error:
         raise refused(f"a header of JSON in UTF-8 ({error})") from None
     metadata = found.pop(METADATA, {})
     if not isinstance(metadata, dict) or any(not isinstance(x, str) for x in metadata.values()):
