@@ -132,9 +132,10 @@ class _Again:
             (x.source, g) for x, g in zip(found, given, strict=True)
             if type(x) is Variable and g is not None
         ]  # fmt: skip
-        ends = [source.step for one, source in zip(operands, sources, strict=True)
-                if one.at is not None]  # fmt: skip
-        return swept(roots, sources, accumulates=False, creates_graph=noted, keeps=noted, ends=ends)
+        return swept(
+            roots, sources, accumulates=False, creates_graph=noted, keeps=noted,
+            ends={source.step for source in sources},
+        )  # fmt: skip
 
 
 def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:

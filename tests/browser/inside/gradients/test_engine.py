@@ -370,6 +370,19 @@ def test_checkpoint_gives_the_same_and_keeps_less(bg: Any) -> None:
     np.testing.assert_allclose(slope(bg.checkpoint(cube)).numpy(), slope(cube).numpy(), rtol=1e-4)
 
 
+def test_checkpoint_of_what_uses_a_result_and_what_that_came_from(bg: Any) -> None:
+    w = _leaf(bg, 3)
+
+    def loss(wrap: Any) -> np.ndarray:
+        w.grad = None
+        twice = w * w
+        part = wrap(lambda v: v * twice * w)
+        (part(part(twice)) + twice).sum().backward()
+        return w.grad.numpy()
+
+    np.testing.assert_allclose(loss(bg.checkpoint), loss(lambda f: f), rtol=1e-5)
+
+
 # -- what is kept ---------------------------------------------------------------------------------
 
 
