@@ -203,13 +203,13 @@ def test_the_packages_of_a_lesson_load(notebook: NotebookPage) -> None:
     expect(output.locator("th").filter(has_text="column")).to_be_visible()
 
 
-def greeting_wheel() -> bytes:
+def greeting_wheel(name: str = "greeting") -> bytes:
     """A wheel of one module."""
-    info = "greeting-1.0.dist-info"
+    info = f"{name}-1.0.dist-info"
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as wheel:
-        wheel.writestr("greeting.py", "text = 'hello'")
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
+        wheel.writestr(f"{name}.py", "text = 'hello'")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         wheel.writestr(f"{info}/RECORD", "")
     return content.getvalue()
@@ -248,7 +248,8 @@ def test_what_was_installed_once_can_be_installed_without_a_network(
 def test_a_package_of_a_cdn_that_was_loaded_once_is_there_without_a_network(
     notebook: NotebookPage,
 ) -> None:
-    cdn, name, wheel = "https://cdn.test", "greeting-1.0-py3-none-any.whl", greeting_wheel()
+    # Another one than the tests beside it install into the same kernel.
+    cdn, name, wheel = "https://cdn.test", "parting-1.0-py3-none-any.whl", greeting_wheel("parting")
     online = True
 
     def answer(route: Route) -> None:
@@ -258,12 +259,12 @@ def test_a_package_of_a_cdn_that_was_loaded_once_is_there_without_a_network(
             route.abort()
 
     notebook.page.context.route(f"{cdn}/**", answer)
-    load = f"import pyodide_js\nawait pyodide_js.loadPackage('{cdn}/{name}')\nimport greeting\n"
-    expect(notebook.run(f"{load}greeting.text")).to_contain_text("'hello'")
+    load = f"import pyodide_js\nawait pyodide_js.loadPackage('{cdn}/{name}')\nimport parting\n"
+    expect(notebook.run(f"{load}parting.text")).to_contain_text("'hello'")
     online = False
     notebook.restart()
     notebook.wait_idle()
-    expect(notebook.run(f"{load}greeting.text")).to_contain_text("'hello'")
+    expect(notebook.run(f"{load}parting.text")).to_contain_text("'hello'")
     notebook.page.context.unroute(f"{cdn}/**")
 
 

@@ -144,6 +144,7 @@ calls = {
     "browsergpu.savez_async": (bg, ("x.npz", x)),
     "browsergpu.savez_compressed_async": (bg, ("x.npz", x)),
     "Array.numpy_async": (x, ()),
+    "Variable.numpy_async": (bg.ones(4).requires_grad_(), ()),
     "DeviceArray.numpy_async": (executor.from_numpy(np.ones(4, "f4")), ()),
     "Buffer.read_data_async": (buffer, ()),
     "KernelExecutor.synchronize_async": (executor, ()),
