@@ -11,20 +11,10 @@ from browsergpu.array.gradients import trees
 from browsergpu.array.gradients.sweep import behind, swept
 from browsergpu.array.gradients.transforms import same
 from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
-from browsergpu.array.tracking.rules import kept_of, results_of, unpacked
-from browsergpu.array.tracking.steps import Leaf, Like, Operand, Source, Step, next_number
-from browsergpu.array.tracking.variable import Variable, like_of, plain, require
+from browsergpu.array.tracking.rules import kept_of, likes_of, results_of, unpacked, values
+from browsergpu.array.tracking.steps import Leaf, Operand, Source, Step, next_number
+from browsergpu.array.tracking.variable import Variable, like_of, require
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
-
-
-def _plain(x: Any) -> Any:
-    return plain(x) if type(x) is Variable else x
-
-
-def _likes(results: Sequence[Any]) -> tuple[Like | None, ...]:
-    return tuple(
-        [like_of(x) if isinstance(x, Array) and x.dtype.kind in "fc" else None for x in results]
-    )
 
 
 def _as_results(op: str, found: Any) -> tuple[Any, ...]:
@@ -67,12 +57,12 @@ class custom_vjp:
     def __call__(self, *args: Any) -> Any:
         """The function's value."""
         if not STATE.is_on or not any(type(x) is Variable for x in trees.leaves(list(args))):
-            return self.fun(*trees.mapped(_plain, list(args)))
+            return self.fun(*trees.mapped(values, list(args)))
         name = getattr(self.fun, "__name__", "custom_vjp")
         if self._forward is None:
             raise NotDifferentiable(name, "its gradient was not said: call defvjp first")
         with no_grad():
-            found, kept = self._forward(*trees.mapped(_plain, list(args)))
+            found, kept = self._forward(*trees.mapped(values, list(args)))
         given = trees.leaves(list(args))
         operands = tuple(
             [Operand("args", n, x.source, like_of(x))
@@ -81,7 +71,7 @@ class custom_vjp:
         saved = {"args": trees.mapped(kept_of, list(args)), "kept": kept}
         results = _as_results(name, found)
         step = Step(
-            name, self, operands, _likes(results), saved, has_several=isinstance(found, tuple)
+            name, self, operands, likes_of(results), saved, has_several=isinstance(found, tuple)
         )
         return results_of(step, found)
 
@@ -164,9 +154,9 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
         saved = {"args": trees.mapped(kept_of, list(args)), "options": options}
         step = Step(
             getattr(fun, "__name__", "checkpoint"), _Again(fun), tuple(operands),
-            _likes(results), saved, has_several=isinstance(found, tuple),
+            likes_of(results), saved, has_several=isinstance(found, tuple),
         )  # fmt: skip
-        return results_of(step, trees.mapped(_plain, found))
+        return results_of(step, trees.mapped(values, found))
 
     return call
 

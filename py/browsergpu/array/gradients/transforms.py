@@ -13,9 +13,9 @@ from browsergpu.array.functions import creation
 from browsergpu.array.gradients import trees
 from browsergpu.array.gradients.sweep import behind, seed, swept
 from browsergpu.array.tracking.recording import STATE, enable_grad
-from browsergpu.array.tracking.rules import differentiable
+from browsergpu.array.tracking.rules import differentiable, values
 from browsergpu.array.tracking.steps import Leaf, Source
-from browsergpu.array.tracking.variable import Variable, plain, require, source_of
+from browsergpu.array.tracking.variable import Variable, require, source_of
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
@@ -57,9 +57,7 @@ def _input(x: Any) -> Any:
 
 
 def _or_zeros(gradient: Array | None, like: Array) -> Array:
-    if gradient is not None:
-        return gradient
-    return creation.zeros(like.shape, dtype=like.dtype, device=like.device)
+    return creation.zeros_like(like) if gradient is None else gradient
 
 
 def _numbers(op: str, argnums: Any, count: int) -> tuple[int, ...]:
@@ -99,8 +97,8 @@ def value_and_grad(
             goes_on = outside and _depends_on_others(value, inputs)
         gradients = _swept(value, seed(op, value, None), inputs, goes_on)
         formed = inputs.gradients([args[n] for n in chosen], gradients)
-        shown_value = value if goes_on else _plain(value)
-        shown_aux = aux if goes_on else trees.mapped(_plain, aux)
+        shown_value = value if goes_on else values(value)
+        shown_aux = aux if goes_on else trees.mapped(values, aux)
         result = tuple(formed) if isinstance(argnums, list | tuple) else formed[0]
         return ((shown_value, shown_aux) if has_aux else shown_value), result
 
@@ -117,10 +115,6 @@ def _swept(
         [(source, gradient)], inputs.sources, accumulates=False,
         creates_graph=goes_on, keeps=goes_on or keeps,
     )  # fmt: skip
-
-
-def _plain(x: Any) -> Any:
-    return plain(x) if type(x) is Variable else x
 
 
 def _depends_on_others(value: Any, inputs: _Inputs) -> bool:
@@ -171,7 +165,7 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
         )
         return tuple(inputs.gradients(primals, found))
 
-    return (value if goes_on else trees.mapped(_plain, value)), pullback
+    return (value if goes_on else trees.mapped(values, value)), pullback
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -187,8 +181,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         duals: list[tuple[Array, Source]] = []
         for x in outputs:
             if type(x) is Variable:
-                zeros = creation.zeros(x.shape, dtype=x.dtype, device=x.device)
-                duals.append((require(zeros, "jvp"), x.source))
+                duals.append((require(creation.zeros_like(x), "jvp"), x.source))
         pulled = swept(
             [(source, dual) for dual, source in duals], inputs.sources,
             accumulates=False, creates_graph=True, keeps=True,
@@ -206,4 +199,4 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         if isinstance(x, Array) else None
         for x in outputs
     ]  # fmt: skip
-    return trees.mapped(_plain, value), trees.filled(value, made)
+    return trees.mapped(values, value), trees.filled(value, made)

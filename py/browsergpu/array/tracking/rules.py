@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 from browsergpu.array.array import Array
 from browsergpu.array.tracking.recording import STATE
-from browsergpu.array.tracking.steps import Operand, Saved, Source, Step
+from browsergpu.array.tracking.steps import Like, Operand, Saved, Source, Step
 from browsergpu.array.tracking.variable import (
     Variable,
     like_of,
@@ -57,15 +57,10 @@ class Rules:
         self.name = name
         self.signature = signature(function)
         self.parameters = tuple(self.signature.parameters)
-        kinds = [one.kind for one in self.signature.parameters.values()]
         self.is_positional = all(
             one.kind is Parameter.POSITIONAL_ONLY and one.default is Parameter.empty
             for one in self.signature.parameters.values()
         )
-        self.variadic = next(
-            (n for n, kind in zip(self.parameters, kinds, strict=True)
-             if kind is Parameter.VAR_POSITIONAL), None,
-        )  # fmt: skip
         self.separate = {key: (rule, wanted(rule)) for key, rule in rules.items()}
         self.joint = joint and (tuple(joint[0]), joint[1], wanted(joint[1]))
         self.of = (*rules, *(self.joint[0] if self.joint else ()))
@@ -224,14 +219,18 @@ def traced(
     if not operands:
         return found
     results = found if isinstance(found, tuple) else (found,)
-    own = [one if isinstance(one, Array) else None for one in results]
     step = Step(
-        rules.name, rules, operands,
-        tuple([None if x is None or x.node.kind.kind not in "fc" else like_of(x) for x in own]),
-        has_several=isinstance(found, tuple),
-    )  # fmt: skip
+        rules.name, rules, operands, likes_of(results), has_several=isinstance(found, tuple)
+    )
     step.saved = _saved(rules, operands, bound, found, step)
     return results_of(step, found)
+
+
+def likes_of(results: Sequence[Any]) -> tuple[Like | None, ...]:
+    """What the results of a step are; None for those that have no gradient."""
+    return tuple(
+        [like_of(x) if isinstance(x, Array) and x.dtype.kind in "fc" else None for x in results]
+    )
 
 
 def results_of(step: Step, found: Any) -> Any:

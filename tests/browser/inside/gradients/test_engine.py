@@ -405,21 +405,19 @@ def test_a_loss_that_is_stored_keeps_nothing(bg: Any) -> None:
     memory = bg.default_device().memory
     x = bg.asarray(np.ones(1 << 16, np.float32)).requires_grad_()
     losses = []
-    for _ in range(3):
-        loss = (bg.exp(x) * x).sum()
-        loss.backward()
-        losses.append(loss)
-        float(loss)
-    x.grad.numpy()
-    gc.collect()
+
+    def rounds(number: int) -> None:
+        for _ in range(number):
+            loss = (bg.exp(x) * x).sum()
+            loss.backward()
+            losses.append(loss)
+            float(loss)
+        x.grad.numpy()
+        gc.collect()
+
+    rounds(3)
     before = memory.in_use
-    for _ in range(5):
-        loss = (bg.exp(x) * x).sum()
-        loss.backward()
-        losses.append(loss)
-        float(loss)
-    x.grad.numpy()
-    gc.collect()
+    rounds(5)
     assert memory.in_use - before < 1 << 16
 
 
