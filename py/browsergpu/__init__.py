@@ -22,6 +22,7 @@ from browsergpu.array.context import (
     use,
 )
 from browsergpu.array.device_array import DeviceArray
+from browsergpu.array.functions.capturing import capture
 from browsergpu.array.functions.constants import (
     bool,
     complex64,
@@ -342,6 +343,7 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_to",
     "can_cast",
+    "capture",
     "ceil",
     "checkpoint",
     "clip",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import ClassVar
 from weakref import WeakKeyDictionary, ref
 
@@ -42,7 +43,10 @@ class Arriving:
         node = self._node()
         if node is None or node.window is not self:
             return
-        node.put(uploaded(self.tape, self.data).storage)
+        graphs = self.tape.device.graphs
+        block = None if graphs is None else graphs.open
+        with nullcontext() if block is None else block.aside():  # it was there before the block
+            node.put(uploaded(self.tape, self.data).storage)
         node.window = None
         if not self.tape.device.has_values:
             _kept[node] = self.data

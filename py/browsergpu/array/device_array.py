@@ -49,6 +49,11 @@ class Storage:
             self._users = [user for user in self._users if user() is not None]
         self._users.append(ref(user))
 
+    @property
+    def noted(self) -> int:
+        """How many values were noted and not forgotten yet."""
+        return len(self._users)
+
     def left_by(self, user: Any) -> None:
         """Forgets a value that lies elsewhere now."""
         self._users = [known for known in self._users if known() is not user]

@@ -154,6 +154,8 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
         return False
     while node.holders == 1:
         views = [product(user.shape) for user in _others(node) if user.holders]
+        if views and x.tape.device.recorder.captured is not None:
+            return False  # a replay would move them, too
         if len(views) > _MOST_MOVED or 2 * sum(views) > product(node.shape):
             return False
         if _has_computed(x, part, value):

@@ -91,12 +91,17 @@ def exponential(
     return _draw(device, op, "exponential", y, key, counter, 0, _bits(factor), 0)
 
 
+def place(key: int, counter: int) -> tuple[int, ...]:
+    """Where in a stream numbers begin, as the first parameters of a draw."""
+    return (*philox.split(key, 2), *philox.split(counter, 4))
+
+
 def _draw(
     device: Device, op: str, distribution: str, y: View, key: int, counter: int, *bounds: int
 ) -> int:
     """Fills y; ``bounds`` are the kernels' shift, scale and last."""
     if y.size:
-        late = (*philox.split(key, 2), *philox.split(counter, 4), *bounds)
+        late = (*place(key, counter), *bounds)
         launch(device, op, _fill, (y,), distribution, late=late)
     return (counter + philox.blocks_for(distribution, y.size)) % philox.COUNTERS
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from browsergpu.core.errors import Unsupported
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.kernels import elementwise
@@ -16,7 +17,7 @@ def write(device: Device, buffer: Allocation, offset: int, view: memoryview) -> 
     if nbytes == 0:
         return
     if offset == 0 and nbytes == buffer.nbytes:  # what the last word has beyond is nobody's
-        device.recorder.write(buffer.id, 0, view, (nbytes + 3) & ~3)
+        _upload(device, buffer, 0, view, (nbytes + 3) & ~3)
         return
     data = view.cast("B") if view.ndim else memoryview(view.tobytes())
     head = min(-offset % 4, nbytes)
@@ -24,9 +25,17 @@ def write(device: Device, buffer: Allocation, offset: int, view: memoryview) -> 
         _merge(device, buffer, offset, data[:head])
     whole = (nbytes - head) & ~3
     if whole:
-        device.recorder.write(buffer.id, offset + head, data[head : head + whole], whole)
+        _upload(device, buffer, offset + head, data[head : head + whole], whole)
     if head + whole < nbytes:
         _merge(device, buffer, offset + head + whole, data[head + whole :])
+
+
+def _upload(device: Device, buffer: Allocation, at: int, view: memoryview, nbytes: int) -> None:
+    graph = None if device.graphs is None else device.graphs.open
+    if graph is None:
+        device.recorder.write(buffer.id, at, view, nbytes)
+    else:
+        graph.constant(buffer, at, view, nbytes)
 
 
 def _merge(device: Device, buffer: Allocation, offset: int, data: memoryview) -> None:
@@ -39,10 +48,16 @@ def _merge(device: Device, buffer: Allocation, offset: int, data: memoryview) ->
 
 async def read(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:
     """Fills a writable C-contiguous view from ``offset`` of a buffer. The caller has checked that
-    the range is inside."""
+    the range is inside. Raises Unsupported where what is recorded is being captured."""
     nbytes = view.nbytes
     if nbytes == 0:
         return
+    if device.graphs is not None and device.graphs.open is not None:
+        raise Unsupported(
+            "read",
+            "in a block of capture() nothing can be read, as a replay would not read it again; "
+            "read after the block, and after each replay",
+        )
     if offset % 4 == 0:
         await device.recorder.read(buffer.id, offset, view, (nbytes + 3) & ~3)
         return

@@ -28,10 +28,23 @@ class Value:
 
     def like(self, node: Node) -> Self:
         """Another value on the same device."""
+        graphs = self.tape.device.graphs
+        if graphs is not None:
+            node = graphs.unshared(node, self.tape)
         return type(self)(node, self.tape)
 
     def become(self, other: Value) -> None:
         """Takes another's value."""
-        other.node.holders += 1
-        self.node.holders -= 1
-        self.node = other.node
+        graphs = self.tape.device.graphs
+        if graphs is not None:
+            other = graphs.given(self, other)
+            if other is self:
+                return
+        node = NODE.__get__(other)
+        node.holders += 1
+        NODE.__get__(self).holders -= 1
+        NODE.__set__(self, node)
+
+
+#: The node itself, also of an array that hides it as its operations are noted.
+NODE: Any = Value.__dict__["node"]

@@ -117,6 +117,8 @@ class Device:
         finalize(self, self.recorder.close).atexit = False
         #: Whether :meth:`close` was called.
         self.is_closed = False
+        #: What looks after the graphs of arrays that were captured, where there are some.
+        self.graphs: Any = None
         self._programs = _Programs()
         self.memory = BufferPool(
             self.recorder,
@@ -291,7 +293,9 @@ class Device:
         """
         if not self.recorder.is_ahead:
             return
-        if platform.can_block():
+        if self.recorder.captured is not None:  # which no other task may add to meanwhile
+            self.recorder.is_ahead = False
+        elif platform.can_block():
             platform.block_on(self.recorder.catch_up(), op)
         else:
             self.recorder.is_ahead = False  # until the recorder says so again

@@ -15,6 +15,7 @@ from itertools import count
 
 from browsergpu.core.errors import OutOfMemory
 from browsergpu.gpu import platform
+from browsergpu.gpu.holding import Held, Holding
 from browsergpu.gpu.port import Gpu, closed
 
 _SMALLEST = 256
@@ -95,6 +96,9 @@ class BufferPool:
         # Capacity -> ids; the sizes that were freed last come last.
         self._idle: OrderedDict[int, list[int]] = OrderedDict()
         self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
+        self._holding: Holding | None = None  # of what is being captured
+        #: What is held for what was captured.
+        self.held = Held()
         #: Bytes of the live buffers.
         self.in_use = 0
         #: Bytes of freed buffers that wait to be used again.
@@ -107,8 +111,8 @@ class BufferPool:
 
     @property
     def allocated(self) -> int:
-        """Bytes held on the GPU: in use and pooled."""
-        return self.in_use + self.pooled
+        """Bytes on the GPU: in use, pooled, and held for what was captured."""
+        return self.in_use + self.pooled + self.held.nbytes
 
     @property
     def by_label(self) -> dict[str, int]:
@@ -143,16 +147,9 @@ class BufferPool:
                 raise self._out_of_memory(op, nbytes, limit, self._largest)
             capacity = self._largest
         name = label or op
-        try:
-            identity = self._idle[capacity].pop()
-        except (KeyError, IndexError):
-            identity = self._make(op, nbytes, capacity, name)
-            self._capacities[identity] = capacity
-            self.peak = max(self.peak, self.allocated + capacity)
-        else:
-            self.pooled -= capacity
-            if self._relabel:
-                self._recorder.label_buffer(identity, name)
+        identity, is_new = self._taken(op, nbytes, capacity, name)
+        if self._relabel and not is_new:
+            self._recorder.label_buffer(identity, name)
         if self._clear:
             try:
                 self._recorder.clear(identity, 0, capacity)
@@ -166,6 +163,28 @@ class BufferPool:
         self._labels[name] += capacity
         return Allocation(next(_handles), identity, nbytes, capacity, name)
 
+    def _taken(self, op: str, nbytes: int, capacity: int, label: str) -> tuple[int, bool]:
+        """A buffer's id, and whether it was made for this."""
+        holding = self._holding
+        if holding is not None and not holding.is_paused:
+            reused = holding.reused(capacity)
+            if reused is not None:
+                self.held.nbytes -= capacity
+                return reused, False
+        else:
+            holding = None
+        is_new = False
+        try:
+            identity = self._idle[capacity].pop()
+            self.pooled -= capacity
+        except (KeyError, IndexError):
+            identity, is_new = self._make(op, nbytes, capacity, label), True
+            self._capacities[identity] = capacity
+            self.peak = max(self.peak, self.allocated + capacity)
+        if holding is not None:
+            holding.taken(identity, capacity)
+        return identity, is_new
+
     def _make(self, op: str, nbytes: int, capacity: int, label: str) -> int:
         """A new buffer's id. Without room, the pool is trimmed and it is tried once more."""
         if self._closed:
@@ -175,7 +194,9 @@ class BufferPool:
         for attempt in range(2):
             if self._limit is None or self.allocated + self._asked + capacity <= self._limit:
                 identity = next(_ids)
-                if capacity < _WORTH_ASKING or not platform.can_block():
+                # While it waits another task could record what would be captured.
+                is_captured = self._holding is not None
+                if capacity < _WORTH_ASKING or is_captured or not platform.can_block():
                     self._recorder.create_buffer(identity, capacity, label, op, nbytes)
                     return identity
                 self._asked += capacity
@@ -223,13 +244,22 @@ class BufferPool:
             self._labels[buffer.label] = rest
         else:
             del self._labels[buffer.label]
-        capacity = buffer.capacity
+        if self._holding is not None:
+            self._holding.freed(buffer.id, buffer.capacity)
+            self.held.nbytes += buffer.capacity
+        elif buffer.id in self.held:
+            self.held.wait(buffer.id, buffer.capacity)
+        else:
+            self._pool(buffer.id, buffer.capacity)
+
+    def _pool(self, identity: int, capacity: int) -> None:
+        """Keeps a buffer that nobody has for who needs one of its size, or destroys it."""
         most = max(_POOL_MOST, self._share)
         ceiling = max(_POOL_CEILING, min(self._most_in_use, most) - self.in_use)
-        if buffer.id in self._recorder.failed or capacity > ceiling:
-            self._destroy(buffer.id)
+        if identity in self._recorder.failed or capacity > ceiling:
+            self._destroy(identity)
             return
-        self._idle.setdefault(capacity, []).append(buffer.id)
+        self._idle.setdefault(capacity, []).append(identity)
         self._idle.move_to_end(capacity)
         self.pooled += capacity
         while self.pooled > ceiling:
@@ -249,6 +279,30 @@ class BufferPool:
         else:
             self.pooled -= capacity
             self._destroy(identity)
+
+    def start_holding(self) -> Holding:
+        """Takes and frees buffers for what is captured from now on."""
+        self._holding = Holding()
+        return self._holding
+
+    def end_holding(self, ids: Iterable[int]) -> None:
+        """The capture is complete: buffers of those ids are held until :meth:`let_go`."""
+        holding, self._holding = self._holding, None
+        if holding is None or self._closed:
+            return
+        self.held.hold(ids)
+        for identity, capacity in holding.free_ones().items():
+            self.held.nbytes -= capacity
+            if identity in self.held:
+                self.held.wait(identity, capacity)
+            else:
+                self._pool(identity, capacity)
+
+    def let_go(self, ids: Iterable[int]) -> None:
+        """Holds buffers no longer."""
+        if not self._closed:
+            for identity, capacity in self.held.let_go(ids).items():
+                self._pool(identity, capacity)
 
     def trim(self) -> int:
         """Destroys the pooled buffers, and the idle ones that read back, which are not counted.
@@ -271,6 +325,7 @@ class BufferPool:
         self._idle.clear()
         self._labels.clear()
         self._capacities.clear()
+        self._holding, self.held = None, Held()
         self.in_use = self.pooled = self.buffers = 0
 
     def _destroy(self, identity: int) -> None:

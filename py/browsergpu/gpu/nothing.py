@@ -54,6 +54,7 @@ class Nothing(Gpu):
         self.is_ahead = False
         self.observers: list[Observer] = []
         self.loss = (0,)
+        self.captured = None
 
     def create_pipeline(self, **_: Any) -> Pipeline:
         """One for all kernels."""
@@ -70,6 +71,7 @@ class Nothing(Gpu):
     run = packed = repeat = dispatch = copy = clear = flush = submit = _forget
     create_buffer = abandon_buffer = label_buffer = destroy_buffer = trim_staging = _forget
     write = start_profile = close = _forget
+    start_capture = stop_capture = place_of_last = replay = _forget  # type: ignore[assignment]
     compiled = synchronize = catch_up = _at_once
 
     async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:

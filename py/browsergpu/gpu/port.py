@@ -28,10 +28,29 @@ class Pipeline:
     pack_into: Callable[..., None]
     kernel: str = ""  # its name in the table; none for those that users bring
     code: str = ""  # of those that users bring
+    bindings: int = 0  # the buffers that a dispatch names
 
 
 #: Takes a dispatch's pipeline, and its grid, buffer ids and parameters.
 Observer = Callable[[Pipeline, tuple[float, ...]], None]
+
+
+class Captured:
+    """Commands that a GPU keeps as they are recorded, to be replayed: between
+    :meth:`Gpu.start_capture` and :meth:`Gpu.stop_capture`."""
+
+    def __init__(self) -> None:
+        #: The ids of the buffers that they use.
+        self.ids: set[int] = set()
+        #: Its dispatches, as observers are told of them. It keeps their pipelines.
+        self.dispatches: list[tuple[Pipeline, tuple[float, ...]]] = []
+        #: Where the parameters of open steps are, which another replay may have others of.
+        self.lates: list[Any] = []
+
+    def note(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
+        """An observer."""
+        self.dispatches.append((pipeline, fields))
+        self.ids.update(fields[3 : 3 + pipeline.bindings])  # type: ignore[arg-type]
 
 
 class Gpu(Protocol):
@@ -43,7 +62,8 @@ class Gpu(Protocol):
     unset. ``refused`` are ids of pipelines whose shader does not compile, as was told. ``is_ahead``
     is set when so much was recorded that is not done that :meth:`catch_up` should come before more.
     ``observers`` are called after each dispatch is recorded. The first item of ``loss`` is not 0
-    once the device is known to be gone.
+    once the device is known to be gone. ``captured`` is what takes the commands that are recorded
+    now, if something does.
     """
 
     features: frozenset[str]
@@ -55,6 +75,7 @@ class Gpu(Protocol):
     is_ahead: bool
     observers: list[Observer]
     loss: Sequence[int]
+    captured: Captured | None
 
     # -- pipelines -------------------------------------------------------------------------------
 
@@ -97,6 +118,8 @@ class Gpu(Protocol):
                 self.copy(source, 0, target, 0, *fields)  # type: ignore[arg-type]
             elif is_open:
                 self.dispatch(pipeline, *grid, *pick(ids), *fields, *late)
+                if self.captured is not None:
+                    self.captured.lates.append(self.place_of_last(len(late)))
             else:
                 self.dispatch(pipeline, *grid, *pick(ids), *fields)
 
@@ -121,6 +144,24 @@ class Gpu(Protocol):
 
     def submit(self) -> None:
         """Sends everything recorded so far to the GPU, without waiting."""
+
+    # -- capturing -------------------------------------------------------------------------------
+
+    def start_capture(self, captured: Captured | None = None) -> Captured:
+        """Keeps the commands that are recorded from now on; they are done now, too. ``captured`` is
+        one that was stopped before, which goes on. Uploads and reads are no commands of it."""
+        raise NotImplementedError
+
+    def stop_capture(self) -> None:
+        """Keeps no more."""
+
+    def place_of_last(self, words: int) -> Any:
+        """Where what is captured has the last parameters of the last dispatch, for
+        :meth:`replay`."""
+
+    def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
+        """Records all commands of a capture again, on buffers that must still be there; those
+        words from those places on are others this time."""
 
     # -- buffers ---------------------------------------------------------------------------------
 

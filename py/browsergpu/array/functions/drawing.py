@@ -11,9 +11,10 @@ from browsergpu.array import random, reducing
 from browsergpu.array.array import Array
 from browsergpu.array.context import current, open_tape
 from browsergpu.array.functions import manipulation, sorting
+from browsergpu.array.graphs.hooks import block_of
 from browsergpu.array.shapes_only import nowhere
 from browsergpu.array.uploading import element_type
-from browsergpu.core import checks, shapes
+from browsergpu.core import checks, philox, shapes
 from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
@@ -38,9 +39,19 @@ class Generator:
         return Array(reducing.room(tape.device, op, kind, shape), tape)
 
     def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
-        view = reducing.memory_view(array.node)
-        self._counter = function(array.device, op, view, self._key, self._counter, *parameters)
+        view, before, block = reducing.memory_view(array.node), self._counter, block_of(array)
+        first = 0 if block is None else block.draws
+        self._counter = function(array.device, op, view, self._key, before, *parameters)
+        if block is not None:
+            taken = self._counter - before
+            block.words(first, lambda: self._next(taken))
         return array
+
+    def _next(self, blocks: int) -> tuple[int, ...]:
+        """The key and the counter of another draw that takes so many blocks, as kernels do."""
+        found = random.place(self._key, self._counter)
+        self._counter = (self._counter + blocks) % philox.COUNTERS
+        return found
 
     def _float(self, op: str, dtype: Any) -> ElementType:
         kind = element_type(op, dtype)

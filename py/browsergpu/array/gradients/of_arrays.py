@@ -56,8 +56,9 @@ def backward(x: Array, gradient: Any, retain_graph: bool, create_graph: bool) ->
 
 
 def detach(x: Array) -> Array:
-    """Another array of its value."""
-    return plain(x)
+    """Another array of its value. Of one that a graph changes it is a copy: it stays as it is."""
+    found = plain(x)
+    return found.like(found.node)
 
 
 Array._gradients = sys.modules[__name__]

@@ -83,7 +83,7 @@ def rebound(x: Array, found: Array, op: str) -> Array:
     if type(x) is Variable and STATE.is_on and isinstance(x.source.step, Leaf):
         expected = "one that is changed under no_grad(), or a result"
         raise InvalidArgument(op, "array", "a leaf that requires a gradient", expected)
-    Variable.become(x, found)  # type: ignore[arg-type]
+    x.become(found)
     if type(found) is Variable:
         noted(x, found.source)
     elif type(x) is Variable and not isinstance(x.source.step, Leaf):

@@ -10,6 +10,7 @@ from typing import Any
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, data_types, manipulation, statistics
+from browsergpu.array.graphs.hooks import block_of
 from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
 from browsergpu.array.tracking.steps import Leaf, Like, Operand, Source, Step
 from browsergpu.core.errors import InvalidArgument, NotDifferentiable
@@ -57,7 +58,12 @@ def swept(
                 step.let_go()
         for leaf, gradient in leaves:  # at the end: all of them, or none where a rule raises
             # Another array: what is done to one in place is not to be seen in the other.
-            leaf.grad = gradient.__copy__() if leaf.grad is None else leaf.grad + gradient
+            if leaf.grad is None:
+                leaf.grad = gradient.__copy__()
+            elif block_of(gradient) is None:
+                leaf.grad = leaf.grad + gradient
+            else:  # which each replay adds to
+                leaf.grad.become(leaf.grad + gradient)
     return [kept[target] for target in asked]
 
 

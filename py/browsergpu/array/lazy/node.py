@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 from browsergpu.array.device_array import Storage
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
+
+Watch = list["ref[Node]"]
+_watches: list[Watch] = []
+
+
+def watch(seen: Watch | None) -> None:
+    """Notes from now on which values come to memory or are asked for there; None: none."""
+    _watches[:] = [] if seen is None else [seen]
 
 
 class Node:
@@ -44,6 +53,8 @@ class Node:
         storage.used_by(self)
         self.strides = strides
         self.offset = offset
+        if _watches:
+            _watches[0].append(ref(self))
 
     def move(self, storage: Storage) -> None:
         """Says that it is elsewhere in memory now, packed from the beginning on."""
@@ -58,6 +69,8 @@ class Node:
                 self.window.evaluate()
             finally:
                 self.holders -= 1
+        elif _watches:
+            _watches[0].append(ref(self))
         return self
 
 

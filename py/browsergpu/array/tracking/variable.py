@@ -12,12 +12,10 @@ import numpy as np
 from browsergpu.array.array import Array
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.tracking.steps import Leaf, Like, Source
-from browsergpu.array.value import Value
+from browsergpu.array.value import NODE
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.shapes import Shape
-
-_NODE: Any = Value.__dict__["node"]
 
 
 class Variable(Array):
@@ -28,30 +26,23 @@ class Variable(Array):
     is_noted = True
 
     def __del__(self) -> None:
-        _NODE.__get__(self).holders -= 1
+        NODE.__get__(self).holders -= 1
 
     def like(self, node: Node) -> Self:
         """Another value on the same device, of which nothing is noted."""
         return Array(node, self.tape)  # type: ignore[return-value]
-
-    def become(self, other: Value) -> None:
-        """Takes another's value, and where it comes from."""
-        node = _NODE.__get__(other)
-        node.holders += 1
-        _NODE.__get__(self).holders -= 1
-        _NODE.__set__(self, node)
 
     # -- what it is --------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Shape:
         """The extents of its axes."""
-        return _NODE.__get__(self).shape  # type: ignore[no-any-return]
+        return NODE.__get__(self).shape  # type: ignore[no-any-return]
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of its elements, as NumPy's."""
-        return _NODE.__get__(self).kind.numpy  # type: ignore[no-any-return]
+        return NODE.__get__(self).kind.numpy  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:
@@ -80,7 +71,7 @@ def _hidden(self: Variable) -> Node:
 
 
 def _take_node(self: Variable, node: Node) -> None:
-    _NODE.__set__(self, node)
+    NODE.__set__(self, node)
 
 
 setattr(Variable, "node", property(_hidden, _take_node))  # noqa: B010 - a slot, for the checker
@@ -100,12 +91,12 @@ for _name in (
 
 def plain(x: Array) -> Array:
     """The value of an array, of which nothing is noted."""
-    return Array(_NODE.__get__(x), x.tape)
+    return Array(NODE.__get__(x), x.tape)
 
 
 def node_of(x: Array) -> Node:
     """The value that is under an array."""
-    return _NODE.__get__(x)  # type: ignore[no-any-return]
+    return NODE.__get__(x)  # type: ignore[no-any-return]
 
 
 def like_of(x: Array) -> Like:
@@ -133,7 +124,7 @@ def not_noted(x: Array) -> None:
 
 def variable(x: Array, source: Source) -> Array:
     """Another array of the same value, the result of a step."""
-    return noted(Array(_NODE.__get__(x), x.tape), source)
+    return noted(Array(NODE.__get__(x), x.tape), source)
 
 
 def require(x: Array, op: str, wanted: bool = True) -> Array:

@@ -24,7 +24,7 @@ from browsergpu.core.errors import (
 )
 from browsergpu.core.places import Section, users_place
 from browsergpu.gpu.browser import interop as _js
-from browsergpu.gpu.port import Gpu, Observer, Pipeline, closed, lost, no_room
+from browsergpu.gpu.port import Captured, Gpu, Observer, Pipeline, closed, lost, no_room
 from browsergpu.gpu.program import BoundStep
 
 # Few, so that the GPU starts early and little is left to do at the end: a submit costs 20 µs, a
@@ -47,6 +47,15 @@ class Packed(NamedTuple):
     nbytes: int
     pipeline: Pipeline
     fields: tuple[float, ...]
+
+
+class Kept(Captured):
+    """Commands that JavaScript keeps under an id, in so many batches."""
+
+    def __init__(self, identity: int) -> None:
+        super().__init__()
+        self.id = identity
+        self.batches = 0
 
 
 class Recorder(Gpu):
@@ -72,6 +81,9 @@ class Recorder(Gpu):
         self._record = self._recorder.record
         self._write = self._recorder.write
         self._tickets = count(1)  # of waits
+        self._captures = count(1)
+        #: What takes the commands that are recorded now.
+        self.captured: Kept | None = None
         self._told = 0  # errors that were taken note of
         self._doomed: list[int] = []  # buffers to be destroyed
         self._unheld: list[int] = []  # pipelines to be dropped
@@ -135,8 +147,9 @@ class Recorder(Gpu):
         }
         identity = self._recorder.createPipeline(json.dumps(spec), ahead)
         pipeline = Pipeline(
-            identity, label, record.size, record.pack_into, kernel, code if sized else ""
-        )
+            identity, label, record.size, record.pack_into, kernel, code if sized else "",
+            sum(map(str.isalpha, signature)),
+        )  # fmt: skip
         # With the next flush: nobody who records it can have let go of it before.
         finalize(pipeline, self._unheld.append, identity).atexit = False
         return pipeline
@@ -185,10 +198,14 @@ class Recorder(Gpu):
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Records a copy between two buffers; offsets and size are multiples of 4."""
         self._transfer(_COPY, 0, source, source_at, target, target_at, nbytes)
+        if self.captured is not None:
+            self.captured.ids.update((source, target))
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
         """Records zeroing a range of a buffer; offset and size are multiples of 4."""
         self._transfer(_CLEAR, 1, buffer, at, nbytes)
+        if self.captured is not None:
+            self.captured.ids.add(buffer)
 
     def _transfer(self, form: Struct, *words: int) -> None:
         if self._end + form.size > self._most:
@@ -205,25 +222,71 @@ class Recorder(Gpu):
             raise closed("device")
         end, self._end = self._end, 0
         said = self._record(end >> 2)
+        if self.captured is not None:
+            self.captured.batches += 1
         while self._doomed:
             self._recorder.destroyBuffer(self._doomed.pop())
         while self._unheld:
             identity = self._unheld.pop()
             self.refused.discard(identity)
             self._recorder.dropPipeline(identity)
-        if said == _LOST:
-            self.raise_errors()
-        self.is_ahead = said == _AHEAD
+        self._look_at(said)
         # What is in the ring when it is found to be too much cannot be taken back either.
         if self.is_ahead:
             self._most = max(self._most // 2, _LEAST_BYTES)
         else:
             self._most = min(self._most * 2, _RING_BYTES)
 
+    def _look_at(self, said: int) -> None:
+        if said == _LOST:
+            self.raise_errors()
+        self.is_ahead = said == _AHEAD
+
     def submit(self) -> None:
         """Sends everything recorded so far to the GPU, without waiting."""
         self.flush()
         self._recorder.submit()
+
+    # -- capturing -------------------------------------------------------------------------------
+
+    def start_capture(self, captured: Captured | None = None) -> Kept:
+        """Keeps the commands that are recorded from now on, in JavaScript's memory."""
+        self.flush()
+        if not isinstance(captured, Kept):
+            captured = Kept(next(self._captures))
+            finalize(captured, self._recorder.dropCapture, captured.id).atexit = False
+        self._recorder.startCapture(captured.id)
+        self.captured = captured
+        self.observers.append(captured.note)
+        return captured
+
+    def stop_capture(self) -> None:
+        """Keeps no more."""
+        captured = self.captured
+        assert captured is not None
+        try:
+            if not self._closed:
+                self.flush()
+        finally:
+            self.captured = None
+            self.observers.remove(captured.note)
+            if not self._closed:
+                self._recorder.stopCapture()
+
+    def place_of_last(self, words: int) -> tuple[int, int]:
+        """Its batch, and the word in it."""
+        assert self.captured is not None
+        return self.captured.batches, (self._end >> 2) - words
+
+    def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
+        """Records all commands of a capture again: one call."""
+        assert isinstance(captured, Kept)
+        self.flush()
+        others = [(*place, [*words]) for place, words in changes]
+        self._look_at(self._recorder.replay(captured.id, json.dumps(others)))
+        for observer in self.observers:
+            for pipeline, fields in captured.dispatches:
+                observer(pipeline, fields)
 
     # -- buffers ---------------------------------------------------------------------------------
 

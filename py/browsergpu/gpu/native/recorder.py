@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from itertools import count
+from struct import pack
 from typing import Any, NamedTuple
 from weakref import finalize
 
@@ -27,7 +28,7 @@ from browsergpu.gpu.native.engine import Engine
 from browsergpu.gpu.native.fences import fences_of
 from browsergpu.gpu.native.transfers import Piece, Transfers
 from browsergpu.gpu.native.waiting import without_the_loop
-from browsergpu.gpu.port import Gpu, Observer, Pipeline, no_room
+from browsergpu.gpu.port import Captured, Gpu, Observer, Pipeline, no_room
 from browsergpu.gpu.program import BoundStep
 
 _DISPATCHES_PER_SUBMIT = 128
@@ -43,6 +44,18 @@ class Packed(NamedTuple):
     key: Key
     data: bytes
     pointer: Any  # to the data
+
+
+#: A dispatch: its step, workgroups, buffers, parameters and the pointer to these.
+Dispatch = tuple[Step, tuple[Any, ...], Key, bytes, Any]
+
+
+class Kept(Captured):
+    """Commands as they are encoded: dispatches; copies and clearings by their words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.commands: list[Dispatch | tuple[int, ...]] = []
 
 
 class Recorder(Gpu):
@@ -91,6 +104,8 @@ class Recorder(Gpu):
         self.is_ahead = False  # always: nothing is held up here
         self.observers: list[Observer] = []
         self.loss: list[int] = [0]
+        #: What takes the commands that are recorded now.
+        self.captured: Kept | None = None
 
     # -- pipelines -------------------------------------------------------------------------------
 
@@ -130,7 +145,10 @@ class Recorder(Gpu):
             self._steps[step.number] = step
             if not ahead:
                 self._wanted.append(step)
-            pipeline = Pipeline(step.number, label, 0, _not_packed, kernel, code if sized else "")
+            pipeline = Pipeline(
+                step.number, label, 0, _not_packed, kernel, code if sized else "",
+                sum(map(str.isalpha, signature)),
+            )  # fmt: skip
             finalize(pipeline, self._unheld.append, step.number).atexit = False
         return pipeline
 
@@ -190,6 +208,8 @@ class Recorder(Gpu):
         self, step: Step, grid: tuple[Any, ...], key: Key, data: bytes, pointer: Any
     ) -> None:
         with self._lock:
+            if self.captured is not None:
+                self.captured.commands.append((step, grid, key, data, pointer))
             try:
                 self._encode(step, grid, key, data, pointer)
             except Exception as error:  # each engine has classes of its own
@@ -220,20 +240,29 @@ class Recorder(Gpu):
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Records a copy between two buffers; offsets and size are multiples of 4."""
         with self._reporting("copy"):
-            self._transfer().copy_buffer_to_buffer(
-                self._buffers[source], source_at, self._buffers[target], target_at, nbytes
-            )
+            self._transfer(source, source_at, target, target_at, nbytes)
+            if self.captured is not None:
+                self.captured.commands.append((source, source_at, target, target_at, nbytes))
+                self.captured.ids.update((source, target))
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
         """Records zeroing a range of a buffer; offset and size are multiples of 4."""
         with self._reporting("clear"):
-            self._transfer().clear_buffer(self._buffers[buffer], at, nbytes)
+            self._transfer(buffer, at, nbytes)
+            if self.captured is not None:
+                self.captured.commands.append((buffer, at, nbytes))
+                self.captured.ids.add(buffer)
 
-    def _transfer(self) -> Any:
+    def _transfer(self, buffer: int, at: int, *rest: int) -> None:
         if self._batch.size == 0:
             self.flush()
         self._counters["copies"] += 1
-        return self._batch.encoder()
+        encoder, first = self._batch.encoder(), self._buffers[buffer]
+        if len(rest) == 1:
+            encoder.clear_buffer(first, at, *rest)
+        else:
+            target, target_at, nbytes = rest
+            encoder.copy_buffer_to_buffer(first, at, self._buffers[target], target_at, nbytes)
 
     def flush(self) -> None:
         """Everything is encoded at once: only what was freed goes now."""
@@ -290,6 +319,54 @@ class Recorder(Gpu):
         if self._clock.profile is not None:
             self._clock.profile.end_batch(sent=sent)
         return sent
+
+    # -- capturing -------------------------------------------------------------------------------
+
+    def start_capture(self, captured: Captured | None = None) -> Kept:
+        """Keeps the commands that are recorded from now on."""
+        with self._lock:
+            self._check("capture")
+            self.captured = captured if isinstance(captured, Kept) else Kept()
+            self.observers.append(self.captured.note)
+            return self.captured
+
+    def stop_capture(self) -> None:
+        """Keeps no more."""
+        with self._lock:
+            captured, self.captured = self.captured, None
+            assert captured is not None
+            self.observers.remove(captured.note)
+
+    def place_of_last(self, words: int) -> tuple[int, int]:
+        """The number of its command, and the bytes at the end of its parameters."""
+        assert self.captured is not None
+        return len(self.captured.commands) - 1, 4 * words
+
+    def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
+        """Records all commands of a capture again."""
+        assert isinstance(captured, Kept)
+        others = {number: (back, words) for (number, back), words in changes}
+        with self._lock:
+            self.flush()
+            for number, command in enumerate(captured.commands):
+                if isinstance(command[0], int):
+                    with self._reporting("replay"):
+                        self._transfer(*command)
+                    continue
+                step, grid, key, data, pointer = command
+                if number in others:
+                    back, words = others[number]
+                    first = len(data) - back
+                    data = (
+                        data[:first]
+                        + pack(f"<{len(words)}I", *words)
+                        + data[first + 4 * len(words) :]
+                    )
+                    pointer = self._ffi.from_buffer(data)
+                self._record(step, grid, key, data, pointer)
+        for observer in self.observers:
+            for pipeline, fields in captured.dispatches:
+                observer(pipeline, fields)
 
     # -- buffers ---------------------------------------------------------------------------------
 

@@ -7,14 +7,16 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise
+from browsergpu.array.functions import elementwise
 from browsergpu.networks.optimizers.optimizer import (
     Group,
     Optimizer,
     State,
     at_least,
     below_one,
+    keep,
     kept,
+    rate,
 )
 
 
@@ -26,6 +28,7 @@ class Adam(Optimizer):
     Source: Kingma and Ba, arXiv 1412.6980; ``amsgrad`` Reddi et al., arXiv 1904.09237.
     """
 
+    _counts = True
     _is_decoupled: ClassVar[bool] = False
 
     def __init__(
@@ -45,19 +48,20 @@ class Adam(Optimizer):
 
     def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
         first, second = group["betas"]
-        lr, decay = group["lr"], group["weight_decay"]
-        step = state["step"] = state.get("step", 0) + 1
+        decay = group["weight_decay"]
         if decay and self._is_decoupled:
-            x = x * (1 - lr * decay)
+            x = x * rate(x, group, state, "decay", lambda: 1 - group["lr"] * decay)
         elif decay:
             g = g + x * decay
-        m = state["exp_avg"] = kept(state, "exp_avg", x) * first + g * (1 - first)
-        v = state["exp_avg_sq"] = kept(state, "exp_avg_sq", x) * second + g * g * (1 - second)
+        m = keep(state, "exp_avg", kept(state, "exp_avg", x) * first + g * (1 - first))
+        squares = kept(state, "exp_avg_sq", x) * second + g * g * (1 - second)
+        v = keep(state, "exp_avg_sq", squares)
         if group["amsgrad"]:
             v = elementwise.maximum(kept(state, "max_exp_avg_sq", x), v)
-            state["max_exp_avg_sq"] = v
-        spread = elementwise.sqrt(v) * (1 / sqrt(1 - second**step)) + group["eps"]
-        found: Array = x - m / spread * (lr / (1 - first**step))
+            keep(state, "max_exp_avg_sq", v)
+        scale = rate(x, group, state, "scale", lambda: 1 / sqrt(1 - second ** state["step"]))
+        size = rate(x, group, state, "size", lambda: group["lr"] / (1 - first ** state["step"]))
+        found: Array = x - m / (elementwise.sqrt(v) * scale + group["eps"]) * size
         return found
 
 
@@ -103,15 +107,15 @@ class RMSprop(Optimizer):
         alpha = group["alpha"]
         if group["weight_decay"]:
             g = g + x * group["weight_decay"]
-        v = state["square_avg"] = kept(state, "square_avg", x) * alpha + g * g * (1 - alpha)
+        v = keep(state, "square_avg", kept(state, "square_avg", x) * alpha + g * g * (1 - alpha))
         if group["centered"]:
-            mean = state["grad_avg"] = kept(state, "grad_avg", x) * alpha + g * (1 - alpha)
+            mean = keep(state, "grad_avg", kept(state, "grad_avg", x) * alpha + g * (1 - alpha))
             v = elementwise.maximum(v - mean * mean, 0.0)  # rounding takes it below
         change = g / (elementwise.sqrt(v) + group["eps"])
         if group["momentum"]:
             before = kept(state, "momentum_buffer", x)
-            change = state["momentum_buffer"] = before * group["momentum"] + change
-        found: Array = x - change * group["lr"]
+            change = keep(state, "momentum_buffer", before * group["momentum"] + change)
+        found: Array = x - change * rate(x, group, state, "lr", lambda: group["lr"])
         return found
 
 
@@ -121,6 +125,8 @@ class Adagrad(Optimizer):
 
     Source: Duchi, Hazan and Singer, "Adaptive subgradient methods", 2011.
     """
+
+    _counts = True
 
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-2, lr_decay: float = 0.0,
@@ -138,13 +144,13 @@ class Adagrad(Optimizer):
         at_least(self._op, group, "lr_decay", "initial_accumulator_value", "eps")
 
     def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
-        step = state["step"] = state.get("step", 0) + 1
         if group["weight_decay"]:
             g = g + x * group["weight_decay"]
-        before = state.get("sum")
-        if before is None:
-            before = creation.full_like(x, group["initial_accumulator_value"])
-        total = state["sum"] = before + g * g
-        rate = group["lr"] / (1 + (step - 1) * group["lr_decay"])
-        found: Array = x - g / (elementwise.sqrt(total) + group["eps"]) * rate
+        before = kept(state, "sum", x, group["initial_accumulator_value"])
+        total = keep(state, "sum", before + g * g)
+        size = rate(
+            x, group, state, "size",
+            lambda: group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"]),
+        )  # fmt: skip
+        found: Array = x - g / (elementwise.sqrt(total) + group["eps"]) * size
         return found

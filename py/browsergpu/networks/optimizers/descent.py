@@ -7,6 +7,7 @@ from typing import Any
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import elementwise
+from browsergpu.array.graphs.hooks import block_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.networks.optimizers.optimizer import (
@@ -15,7 +16,9 @@ from browsergpu.networks.optimizers.optimizer import (
     State,
     at_least,
     below_one,
+    keep,
     kept,
+    rate,
 )
 
 
@@ -52,11 +55,14 @@ class SGD(Optimizer):
             g = g + x * group["weight_decay"]
         if momentum:
             before = state.get("momentum_buffer")
+            if before is None and block_of(x) is not None:
+                expected = "one after a first step, which is computed otherwise than those after it"
+                raise InvalidArgument(self._op, "capture", "a first step with momentum", expected)
             moved = g if before is None else before * momentum + g * (1 - group["dampening"])
             # Another array: the gradient may be changed in place.
-            state["momentum_buffer"] = moved.detach()
+            keep(state, "momentum_buffer", moved.detach())
             g = g + moved * momentum if group["nesterov"] else moved
-        found: Array = x - g * group["lr"]
+        found: Array = x - g * rate(x, group, state, "lr", lambda: group["lr"])
         return found
 
 
@@ -82,7 +88,8 @@ class Lion(Optimizer):
         first, second = group["betas"]
         m = kept(state, "exp_avg", x)
         direction = elementwise.sign(m * first + g * (1 - first))
-        state["exp_avg"] = m * second + g * (1 - second)
-        lr = group["lr"]
-        found: Array = x * (1 - lr * group["weight_decay"]) - direction * lr
+        keep(state, "exp_avg", m * second + g * (1 - second))
+        lr = rate(x, group, state, "lr", lambda: group["lr"])
+        decay = rate(x, group, state, "decay", lambda: 1 - group["lr"] * group["weight_decay"])
+        found: Array = x * decay - direction * lr
         return found

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import cos, pi
 from typing import Any
 
+from browsergpu.array.graphs.hooks import repeated
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks.optimizers.optimizer import Group, Optimizer
@@ -39,6 +40,9 @@ class LRScheduler:
 
     def step(self) -> None:
         """Sets the rates of the next step."""
+        repeated(self.optimizer.param_groups[0]["params"][0], self._go_on)
+
+    def _go_on(self) -> None:
         self.last_epoch += 1
         self._set()
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation
+from browsergpu.array.graphs.hooks import block_of, each_time, outside, repeated
 from browsergpu.array.tracking.recording import enable_grad, no_grad
 from browsergpu.array.tracking.variable import node_of
 from browsergpu.core import checks
@@ -30,6 +31,9 @@ class Optimizer:
     nothing, and has the new values computed at once, so that what was recorded for them does not
     grow. Of float16 parameters the state, and what is computed, is float32.
     """
+
+    #: Whether the state has the number of the step.
+    _counts: ClassVar[bool] = False
 
     def __init__(self, params: Iterable[Any], defaults: Mapping[str, Any]) -> None:
         self._op = type(self).__name__
@@ -96,13 +100,18 @@ class Optimizer:
                 found = closure()
         new: list[Array] = []
         with TURN, no_grad():
-            for group in self.param_groups:
-                for param in group["params"]:
-                    gradient = param.grad
-                    if gradient is not None:
-                        state = self._states.setdefault(id(param), {})
-                        self._change(param, gradient, state, group)
-                        new += [param, *(x for x in state.values() if isinstance(x, Array))]
+            due = [
+                (param, gradient, self._states.setdefault(id(param), {}), group)
+                for group in self.param_groups
+                for param in group["params"]
+                if (gradient := param.grad) is not None
+            ]
+            if due and self._counts:
+                states = [state for _, _, state, _ in due]
+                repeated(due[0][0], lambda: _count(states))
+            for param, gradient, state, group in due:
+                self._change(param, gradient, state, group)
+                new += [param, *(x for x in state.values() if isinstance(x, Array))]
             for one in new:
                 node_of(one).in_memory()
         return found
@@ -190,10 +199,36 @@ def below_one(op: str, group: Group, name: str) -> None:
         raise InvalidArgument(op, name, value, "numbers from 0 up to, but not, 1")
 
 
-def kept(state: State, name: str, like: Array) -> Array:
-    """An array of the state, which begins as zeros."""
+def kept(state: State, name: str, like: Array, value: float = 0.0) -> Array:
+    """An array of the state, which begins with one value everywhere."""
     found = state.get(name)
-    return creation.zeros_like(like) if found is None else found
+    if found is None:
+        with outside(like):
+            found = creation.full_like(like, value)
+        if block_of(like) is not None:  # whose replays go on from what the last one has put there
+            state[name] = found
+    return found
+
+
+def keep(state: State, name: str, value: Array) -> Array:
+    """Another value for an array of the state, which stays the array that it is."""
+    found = state.get(name)
+    if found is None:
+        state[name] = value
+    else:
+        found.become(value)
+    return value
+
+
+def rate(x: Array, group: Group, state: State, name: str, value: Callable[[], float]) -> Any:
+    """A number of the step that is taken: the same one for all parameters of a group that have
+    come as far."""
+    return each_time(x, (id(group), state.get("step"), name), value)
+
+
+def _count(states: Iterable[State]) -> None:
+    for state in states:
+        state["step"] = state.get("step", 0) + 1
 
 
 def _copied(x: Any) -> Any:

@@ -17,6 +17,7 @@
 //   errors pace            what the GPU reported, and which wait is told it; how far behind it is
 //   buffers layouts        tables of buffers and of layouts
 //   pipelines commands     the table of pipelines, how they compile; the form of the commands
+//   captures               commands that are kept, to be replayed
 //   bindgroups             one per layout and buffers
 //   queue uniforms         what the GPU has done; parameters where there are no immediates
 //   clock diagnosis        how passes are timed; which command made a batch invalid
@@ -29,13 +30,14 @@
 import { liveGroups } from "./bindgroups.js";
 import { buffers, createBuffer, createBufferChecked, labelBuffer } from "./buffers.js";
 import { afterNextFrame, draw } from "./canvas.js";
+import { dropCapture, dropCaptures, startCapture, stopCapture } from "./captures.js";
 import { counters } from "./counters.js";
 import { submit } from "./encoding.js";
 import { errors, pending, takeErrors } from "./errors.js";
 import { abandonBuffer, destroyBuffer, destroyBuffers, dropPipeline } from "./freeing.js";
 import { layouts } from "./layouts.js";
 import { endByClosing, lost, unlessLost } from "./loss.js";
-import { createPipeline, record, send, unfinished } from "./order.js";
+import { createPipeline, record, replay, send, unfinished } from "./order.js";
 import { compileMs, pipelines, stepOf } from "./pipelines.js";
 import { startProfile, stopProfile } from "./profile.js";
 import { read, stopWait } from "./reads.js";
@@ -58,6 +60,7 @@ function close() {
   destroyBuffers();
   trimStaging();
   destroyUniforms();
+  dropCaptures();
   layouts.clear();
   releaseRing();
   if (counters.draws > 0) afterNextFrame(() => device.destroy());
@@ -77,5 +80,5 @@ export default {
   startProfile, stopProfile, createBufferChecked, abandonBuffer, labelBuffer, trimStaging,
   compiled: (/** @type {number} */ id) => unlessLost(stepOf(id).compiling),
   compileMs: () => compileMs,
-  unfinished,
+  unfinished, startCapture, stopCapture, dropCapture, replay,
 };

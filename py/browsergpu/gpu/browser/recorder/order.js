@@ -1,5 +1,6 @@
 // The order of what Python asks for. Commands are encoded at once, unless a pipeline of theirs is
 // still being compiled: then they wait, and everything after them waits too.
+import { captured, noteCaptured } from "./captures.js";
 import { sendPartialReads } from "./chunks.js";
 import { isTimed } from "./clock.js";
 import { commands } from "./commands.js";
@@ -36,8 +37,26 @@ const AHEAD = 2;
 export function record(end) {
   if (lost !== null) return LOST;
   const words = ringWords().slice(0, end);
+  noteCaptured(words);
+  take(words);
+  return howFar();
+}
+
+// Takes what was captured once more, with other words in some places; returns what record does.
+/** @param {number} id @param {string} changes as JSON */
+export function replay(id, changes) {
+  if (lost !== null) return LOST;
+  for (const words of captured(id, JSON.parse(changes))) take(words);
+  return howFar();
+}
+
+/** @param {Uint32Array<ArrayBuffer>} words */
+function take(words) {
   if (waiting.length > 0 || (compiling > 0 && !isReady(words))) wait(words);
   else encode(words);
+}
+
+function howFar() {
   return isAhead() && !isTimed() ? AHEAD : 0;
 }
 

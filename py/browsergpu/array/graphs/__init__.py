@@ -1,0 +1,1 @@
+"""Work that is captured once and replayed."""

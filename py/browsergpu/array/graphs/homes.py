@@ -1,0 +1,79 @@
+"""Arrays that a graph changes: each has one memory that its values are brought to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from browsergpu.array.apply import copied
+from browsergpu.array.device_array import Storage
+from browsergpu.array.lazy import writing
+from browsergpu.array.lazy.node import Node, stored
+from browsergpu.array.lazy.tape import Tape
+from browsergpu.array.lazy.values import of_node
+from browsergpu.array.value import NODE, Value
+from browsergpu.core.checks import product
+from browsergpu.core.errors import InvalidArgument
+
+
+class Home:
+    """An array, and where it was before it was changed."""
+
+    __slots__ = ("array", "is_one", "node")
+
+    def __init__(self, array: Value) -> None:
+        self.array = array
+        self.node: Node = NODE.__get__(array)
+        #: Whether it is in memory.
+        self.is_one = self.node.window is None
+
+    @property
+    def now(self) -> Node:
+        """The value that the array has by now."""
+        found: Node = NODE.__get__(self.array)
+        return found
+
+    def settle(self, value: Node) -> None:
+        """The array takes a value that is in its home."""
+        value.holders += 1
+        self.now.holders -= 1
+        NODE.__set__(self.array, value)
+
+
+def others(storage: Storage, own: Iterable[Node]) -> list[Node]:
+    """The values in some memory that arrays have, without some."""
+    known = {id(node) for node in own}
+    return [user for user in storage.users if user.holders and id(user) not in known]
+
+
+def move_out(tape: Tape, nodes: Iterable[Node]) -> None:
+    """Gives values memory of their own."""
+    for node in nodes:
+        node.move(copy_of(tape, node).storage)
+
+
+def copy_of(tape: Tape, node: Node) -> Node:
+    """A value in memory that nothing else has."""
+    return copied(Value(node, tape)).node
+
+
+def again(node: Node) -> Node:
+    """Another value in the same place, which nobody has yet."""
+    return stored(node.kind, node.shape, node.storage, node.strides, node.offset)
+
+
+def write(tape: Tape, value: Node, target: Node) -> None:
+    """Records that a value is copied to where another one is, of its shape and type."""
+    value.in_memory()
+    if product(value.shape):
+        command: tuple[Any, ...] = writing.command(tape.kernels, of_node(value), target)
+        tape.device.recorder.dispatch(*command)
+
+
+def check(home: Home) -> None:
+    """Raises InvalidArgument where an array has become another one than it can be at home."""
+    now, node = home.now, home.node
+    if now.kind is not node.kind or now.shape != node.shape:
+        told = f"one that has become {now.kind.name} of shape {now.shape}"
+        expected = f"arrays that stay what they are: it was {node.kind.name} of shape {node.shape}"
+        raise InvalidArgument("capture", "array", told, expected)

@@ -1,0 +1,363 @@
+"""``capture()``: a replay does what the block would do if it ran again."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def same(x: Any, y: Any) -> None:
+    """Both have the same bits."""
+    np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
+
+
+def test_inputs_are_written_in_place_and_outputs_follow(bg: Any, rng: Any) -> None:
+    x, w = bg.asarray(rng.random((4, 5), np.float32)), bg.asarray(rng.random((5, 3), np.float32))
+    with bg.capture() as graph:
+        y = bg.tanh(x @ w).sum(axis=1)
+    same(y, bg.tanh(x @ w).sum(axis=1))
+    for _ in range(3):
+        x[...] = rng.random((4, 5), np.float32)
+        graph.replay()
+        same(y, bg.tanh(x @ w).sum(axis=1))
+    x[1:3] = 0.5
+    w += 1
+    graph.replay()
+    same(y, bg.tanh(x @ w).sum(axis=1))
+
+
+def test_the_block_runs_once_by_itself(bg: Any) -> None:
+    x = bg.zeros(7)
+    with bg.capture() as graph:
+        x += 1
+    same(x, np.ones(7))
+    graph.replay()
+    graph.replay()
+    same(x, np.full(7, 3))
+
+
+def changes(bg: Any, x: Any, y: Any, n: Any) -> Any:
+    """All ways to change an array."""
+    x += y
+    y[1:4] = x[0:3]
+    x[::2] = x[::2] * 0.5
+    n += 1
+    x[...] = bg.where(x > 3, x - 3, x)
+    y[...] = bg.sort(y)[::-1]
+    x[bg.asarray([1, 5])] = 0.25
+    return (x * y).sum() + n
+
+
+def test_arrays_that_change_go_on_from_replay_to_replay(bg: Any, rng: Any) -> None:
+    start = [rng.random(9, np.float32), rng.random(9, np.float32), np.int32(0)]
+    own, theirs = ([bg.asarray(one) for one in start] for _ in range(2))
+    for one in own:
+        bg.eval(one)
+    with bg.capture() as graph:
+        found = changes(bg, *own)
+    for _ in range(4):
+        graph.replay()
+    for _ in range(5):
+        expected = changes(bg, *theirs)
+    same(found, expected)
+    for x, y in zip(own, theirs, strict=True):
+        same(x, y)
+
+
+def test_replays_and_assignments_between_them_see_each_other(bg: Any) -> None:
+    x = bg.asarray(np.arange(6, dtype=np.float32))
+    with bg.capture() as graph:
+        x *= 2
+    x += 1
+    graph.replay()
+    x[2:4] = bg.asarray([10.0, 20.0])
+    graph.replay()
+    same(x, [4, 12, 20, 40, 36, 44])
+    x[...] = x[::-1]
+    graph.replay()
+    same(x, [88, 72, 80, 40, 24, 8])
+
+
+def test_exchanged_arrays_are_exchanged_again(bg: Any) -> None:
+    x, y = bg.asarray([1.0, 2.0]), bg.asarray([3.0, 4.0])
+    with bg.capture() as graph:
+        z = x.copy()
+        x[...] = y
+        y[...] = z
+    same(x, [3, 4])
+    graph.replay()
+    same(x, [1, 2])
+    same(y, [3, 4])
+
+
+def test_other_arrays_stay_values(bg: Any) -> None:
+    x = bg.asarray(np.arange(4, dtype=np.float32))
+    before, part = x.copy(), x[1:]
+    with bg.capture() as graph:
+        x += 1
+        y = x * 10
+    kept, view, plain = y.copy(), y[1:], y.detach()
+    later = y + 1  # recorded, and not computed before the replay
+    seen = x[:2]
+    graph.replay()
+    same(x, [2, 3, 4, 5])
+    same(y, [20, 30, 40, 50])
+    same(before, [0, 1, 2, 3])
+    same(part, [1, 2, 3])
+    same(kept, [10, 20, 30, 40])
+    same(view, [20, 30, 40])
+    same(plain, [10, 20, 30, 40])
+    same(later, [11, 21, 31, 41])
+    same(seen, [1, 2])
+    view += 1
+    seen += 1
+    graph.replay()
+    same(y, [30, 40, 50, 60])
+    same(x, [3, 4, 5, 6])
+    same(view, [21, 31, 41])
+    same(seen, [2, 3])
+
+
+def test_an_assigned_output_is_a_value_of_its_own(bg: Any) -> None:
+    x, log = bg.asarray([1.0, 2.0]), bg.zeros(2)
+    with bg.capture() as graph:
+        y = x * 3
+    log[...] = y
+    x[...] = 5.0
+    graph.replay()
+    same(log, [3, 6])
+    same(y, [15, 15])
+
+
+def test_what_is_uploaded_is_a_constant(bg: Any, rng: Any) -> None:
+    x = bg.asarray(rng.random(300, np.float32))
+    table = rng.random(300, np.float32)
+    with bg.capture() as graph:
+        m = bg.asarray(table)
+        m += x
+        first = (x * 2).sum()  # whose memory later uploads may be given
+        found = m[bg.asarray([5, 7, 7])] + first
+        del first
+        more = bg.asarray(table[::-1].copy()) + m
+    for _ in range(2):
+        x[...] = rng.random(300, np.float32)
+        graph.replay()
+        expected = (bg.asarray(table) + x)[bg.asarray([5, 7, 7])] + (x * 2).sum()
+        same(found, expected)
+        same(more, bg.asarray(table[::-1].copy()) + (bg.asarray(table) + x))
+
+
+def test_random_numbers_go_on(bg: Any) -> None:
+    own, theirs = bg.random.default_rng(5), bg.random.default_rng(5)
+
+    def draw(rng: Any) -> Any:
+        return (
+            rng.random((3, 4)), rng.normal(1.0, 2.0, 7), rng.integers(0, 1000, 5),
+            rng.random(6, dtype=np.float16), rng.permutation(10),
+        )  # fmt: skip
+
+    with bg.capture() as graph:
+        found = draw(own)
+    for _ in range(3):
+        expected = draw(theirs)
+        for x, y in zip(found, expected, strict=True):
+            same(x, y)
+        graph.replay()
+    draw(theirs)
+    for x, y in zip(draw(own), draw(theirs), strict=True):  # and Python's part went on, too
+        same(x, y)
+
+
+def test_two_graphs_share_arrays(bg: Any) -> None:
+    x = bg.asarray([1.0, 2.0, 3.0])
+    with bg.capture() as more:
+        x += 1
+    with bg.capture() as twice:
+        x *= 2
+        y = x.sum()
+    same(x, [4, 6, 8])
+    more.replay()
+    twice.replay()
+    same(x, [10, 14, 18])
+    same(y, 42)
+    twice.close()
+    more.replay()
+    same(x, [11, 15, 19])
+    same(y, 42)
+
+
+@pytest.mark.parametrize("read", ["numpy", "float", "nonzero", "mask", "repr"])
+def test_reading_in_the_block_is_refused_and_nothing_is_captured(bg: Any, read: str) -> None:
+    x = bg.asarray([3.0])
+    reads = {
+        "numpy": lambda: x.numpy(), "float": lambda: float(x * 2), "nonzero": lambda: bg.nonzero(x),
+        "mask": lambda: x[x > 1], "repr": lambda: repr(x),
+    }  # fmt: skip
+    blocks = []
+
+    def work() -> None:
+        nonlocal x
+        with bg.capture() as graph:
+            blocks.append(graph)
+            x += 1
+            reads[read]()
+
+    with pytest.raises(NotImplementedError, match=r"in a block of capture\(\) nothing can be read"):
+        work()
+    same(x, [4])
+    with pytest.raises(ValueError, match="closed graph"):
+        blocks[0].replay()
+    with bg.capture() as graph:
+        x += 1
+    graph.replay()
+    same(x, [6])
+
+
+def test_wrong_uses_are_told(bg: Any) -> None:
+    x = bg.zeros(3)
+    with bg.capture() as graph:
+        x += 1
+        with pytest.raises(ValueError, match="one within another"), bg.capture():
+            pass
+        with pytest.raises(ValueError, match="one in its block"):
+            graph.replay()
+        with pytest.raises(ValueError, match="one in its block"):
+            graph.close()
+    graph.replay()
+    same(x, [2, 2, 2])
+    assert "kernels" in repr(graph)
+    graph.close()
+    graph.close()
+    assert "closed" in repr(graph)
+    with pytest.raises(ValueError, match="a closed graph"):
+        graph.replay()
+    x += 1
+    same(x, [3, 3, 3])
+
+
+def test_an_error_in_the_block_leaves_arrays_as_they_are(bg: Any) -> None:
+    x = bg.zeros(3)
+
+    def work() -> None:
+        nonlocal x
+        with bg.capture():
+            x += 1
+            y = bg.zeros(1000) + x[0]
+            bg.eval(y)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work()
+    x += 1
+    same(x, [2, 2, 2])
+    used = bg.init().memory_usage["in_use"]
+    for _ in range(20):
+        with pytest.raises(ZeroDivisionError):
+            work()
+    assert bg.init().memory_usage["in_use"] <= used + 8192
+
+
+def test_memory_is_the_graphs_while_it_is_there_and_goes_with_it(bg: Any) -> None:
+    device = bg.init()
+    x = bg.zeros(50_000)
+    bg.eval(x)
+
+    def usage() -> int:
+        device.memory.trim()
+        return int(device.memory_usage["allocated"])
+
+    def work() -> Any:
+        with bg.capture() as graph:
+            y = x + 1
+            for _ in range(30):  # each has memory, which the one after next takes again
+                bg.eval(y)
+                y = y * 1.5
+            total = y.sum()
+        return graph, total
+
+    before = usage()
+    graph, total = work()
+    within = usage() - before
+    assert 400_000 <= within < 1_500_000
+    noise = [bg.zeros(50_000) + n for n in range(5)]
+    bg.eval(*noise)
+    graph.replay()
+    same(noise[3], np.full(50_000, 3.0, np.float32))
+    assert float(total) == pytest.approx(50_000 * 1.5**30, rel=1e-6)
+    del noise
+    for _ in range(5):
+        graph, total = work()
+    assert usage() - before < 2 * within
+    graph.close()
+    del total
+    assert usage() - before < 10_000
+
+
+def test_ten_thousand_replays_keep_memory_flat(bg: Any) -> None:
+    device, x = bg.init(), bg.zeros(64)
+    with bg.capture() as graph:
+        x += 1
+        y = bg.exp(-x)
+    graph.replay()
+    before = device.memory_usage
+    for n in range(10_000):
+        graph.replay()
+        if n % 1000 == 0:
+            np.testing.assert_allclose(y.numpy(), np.exp(-np.float32(n + 3)), rtol=1e-5, atol=1e-30)
+    same(x, np.full(64, 10_002))
+    assert device.memory_usage == before
+
+
+def test_what_a_graph_reads_is_kept_for_it(bg: Any) -> None:
+    x = bg.asarray([1.0, 2.0, 3.0, 4.0])
+    y = bg.zeros(4)
+    with bg.capture() as graph:
+        y += x
+    del x
+    noise = [bg.asarray(np.full(4, 9.0, np.float32)) for _ in range(50)]
+    graph.replay()
+    same(y, [2, 4, 6, 8])
+    assert len(noise) == 50
+
+
+def test_views_and_shared_memory(bg: Any) -> None:
+    base = bg.asarray(np.arange(12, dtype=np.float32).reshape(3, 4))
+    row = base[1]
+    with bg.capture() as graph:
+        row += 100
+        total = base.sum()
+    same(row, [104, 105, 106, 107])
+    same(base, np.arange(12).reshape(3, 4))
+    graph.replay()
+    same(row, [204, 205, 206, 207])
+    same(base, np.arange(12).reshape(3, 4))
+    assert float(total) >= 66
+
+
+def test_custom_kernels_are_captured(bg: Any) -> None:
+    double = bg.ElementwiseKernel("float32 x", "float32 y", "y = x + x", "double_of")
+    x = bg.asarray([1.0, 2.0])
+    with bg.capture() as graph:
+        y = double(x)
+    x[...] = [5.0, 7.0]
+    graph.replay()
+    same(y, [10, 14])
+
+
+def test_a_profile_sees_replayed_kernels(bg: Any) -> None:
+    x = bg.zeros(16)
+    with bg.capture() as graph:
+        x += 1
+        bg.eval(x)
+        y = bg.sqrt(x).sum()
+    graph.replay()
+    with bg.profile(bg.init()) as found:
+        graph.replay()
+        graph.replay()
+    assert len(found.events) == 2 * len(graph._captured.dispatches)
+    same(y, np.float32(np.sqrt(np.float32(4)) * 16))
