@@ -20,14 +20,14 @@ from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 from browsergpu.kernels.strided import check_axes
 
-_MANY_USERS = 32  # of a buffer: then those that are gone are forgotten
+_MANY_USERS = 32  # of a buffer: then, and whenever they are twice as many, the gone are forgotten
 
 
 class Storage:
     """A buffer that goes back to its device's pool with the last array that uses it, which
     ``give_back(device, buffer)`` does."""
 
-    __slots__ = ("__weakref__", "_release", "_users", "buffer", "is_free")
+    __slots__ = ("__weakref__", "_many", "_release", "_users", "buffer", "is_free")
 
     def __init__(
         self, device: Device, buffer: Allocation, give_back: Callable[..., None] | None = None
@@ -35,6 +35,7 @@ class Storage:
         self.buffer = buffer
         self.is_free = False
         self._users: list[ref[Any]] = []
+        self._many = _MANY_USERS
         self._release = finalize(self, give_back or _give_back, device, buffer)
         self._release.atexit = False
 
@@ -45,8 +46,9 @@ class Storage:
 
     def used_by(self, user: Any) -> None:
         """Notes a value that lies in this memory, or in a part of it."""
-        if len(self._users) >= _MANY_USERS:
+        if len(self._users) >= self._many:
             self._users = [user for user in self._users if user() is not None]
+            self._many = max(_MANY_USERS, 2 * len(self._users))
         self._users.append(ref(user))
 
     @property

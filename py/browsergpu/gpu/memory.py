@@ -11,6 +11,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import heappop, heappush
 from itertools import count
 
 from browsergpu.core.errors import OutOfMemory
@@ -175,7 +176,7 @@ class BufferPool:
             holding = None
         is_new = False
         try:
-            identity = self._idle[capacity].pop()
+            identity = heappop(self._idle[capacity])
             self.pooled -= capacity
         except (KeyError, IndexError):
             identity, is_new = self._make(op, nbytes, capacity, label), True
@@ -259,7 +260,7 @@ class BufferPool:
         if identity in self._recorder.failed or capacity > ceiling:
             self._destroy(identity)
             return
-        self._idle.setdefault(capacity, []).append(identity)
+        heappush(self._idle.setdefault(capacity, []), identity)
         self._idle.move_to_end(capacity)
         self.pooled += capacity
         while self.pooled > ceiling:
@@ -273,7 +274,7 @@ class BufferPool:
         except RuntimeError:  # another thread has freed one meanwhile
             return
         try:
-            identity = idle.pop()
+            identity = heappop(idle)
         except IndexError:
             self._idle.move_to_end(capacity)
         else:

@@ -346,24 +346,20 @@ class Recorder(Gpu):
         """Records all commands of a capture again."""
         assert isinstance(captured, Kept)
         others = {number: (back, words) for (number, back), words in changes}
-        with self._lock:
+        with self._reporting("replay"):
             self.flush()
             for number, command in enumerate(captured.commands):
                 if isinstance(command[0], int):
-                    with self._reporting("replay"):
-                        self._transfer(*command)
+                    self._transfer(*command)
                     continue
                 step, grid, key, data, pointer = command
                 if number in others:
                     back, words = others[number]
                     first = len(data) - back
-                    data = (
-                        data[:first]
-                        + pack(f"<{len(words)}I", *words)
-                        + data[first + 4 * len(words) :]
-                    )
+                    new = pack(f"<{len(words)}I", *words)
+                    data = data[:first] + new + data[first + len(new) :]
                     pointer = self._ffi.from_buffer(data)
-                self._record(step, grid, key, data, pointer)
+                self._encode(step, grid, key, data, pointer)
         for observer in self.observers:
             for pipeline, fields in captured.dispatches:
                 observer(pipeline, fields)
