@@ -335,6 +335,11 @@ class Lab:
         for name, issue in work.others.items():
             line[f"{name}_ms"] = (await self.time(issue, row))["ms"]
         line |= await self.time(work.issue, row)
+        if row["op"] == "chain":
+            with browsergpu.capture(device=self.device) as graph:
+                work.issue()
+            line["replayed_ms"] = (await self.time(graph.replay, row))["ms"]
+            graph.close()
         if work.replayed:
             line |= await self.replay(work, row)
         if work.fresh is not None:

@@ -23,12 +23,14 @@ _LIBRARY = re.compile(r"arrays\.html\?library=(\w+)")
 @dataclass
 class Result:
     """One row's results, in the row's unit. ``reached`` has the libraries' ("ours" is from
-    Python), ``kernels`` ours without Python, ``parts`` that of the parts of a fused operation,
-    ``dispatches`` the number of our kernels, ``problems`` why a library has none."""
+    Python), ``replayed`` ours by ``capture()``, ``kernels`` ours without Python, ``parts`` that of
+    the parts of a fused operation, ``dispatches`` the number of our kernels, ``problems`` why a
+    library has none."""
 
     row: Row
     reached: dict[str, float] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    replayed: float | None = None
     kernels: float | None = None
     parts: float | None = None
     limit: float | None = None
@@ -88,6 +90,7 @@ class Report:
                 "goal": result.row.goal,
                 "limit": result.limit,
                 "reached": result.reached,
+                "replayed": result.replayed,
                 "kernels_alone": result.kernels,
                 "parts": result.parts,
                 "dispatches": result.dispatches,
@@ -198,6 +201,8 @@ def _result(row: Row, lines: Sequence[Mapping[str, Any]], limits: Mapping[str, f
             result.reached[peer] = value if known is None else best(known, value)
             if peer == "ours":
                 result.dispatches = line.get("dispatches")
+            if peer == "ours" and "replayed_ms" in line:
+                result.replayed = _value(row, line["replayed_ms"])
             if peer == "ours" and "kernel_ms" in line:
                 result.kernels = _value(row, line["kernel_ms"])
     for peer in result.reached:

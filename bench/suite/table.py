@@ -42,8 +42,8 @@ def _cells(result: Result) -> list[str]:
 
 
 _ARRAYS_HEAD = (
-    "program", "unit", "browsergpu", "kernels", *ARRAY_PEERS.values(), "ours ÷ best on the GPU",
-    "ours ÷ NumPy", "device limit", "goal",
+    "program", "unit", "browsergpu", "replayed", "kernels", *ARRAY_PEERS.values(),
+    "ours ÷ best on the GPU", "replayed ÷ best", "ours ÷ NumPy", "device limit", "goal",
 )  # fmt: skip
 
 
@@ -54,12 +54,17 @@ def short(result: Result) -> str:
 
 def _array_cells(result: Result) -> list[str]:
     ours = result.reached.get("ours")
-    speeds = (result.speed(ours), result.compared(ours, result.reached.get("numpy")))
+    speeds = (
+        result.speed(ours),
+        result.speed(result.replayed),
+        result.compared(ours, result.reached.get("numpy")),
+    )
     first = next((speed for speed in speeds if speed is not None), None)
     return [
         short(result),
         result.row.unit,
         f"**{number(ours)}**" if first is not None and first >= 1 else number(ours),
+        number(result.replayed),
         "–" if result.dispatches is None else f"{result.dispatches:g}",
         *(number(result.reached.get(peer)) for peer in ARRAY_PEERS),
         *("–" if speed is None else f"{number(speed)}×" for speed in speeds),
@@ -94,9 +99,10 @@ def full(report: Report) -> str:
             continue
         if result.row.section != section:
             section = result.row.section
-            head = [*_HEAD, "kernels alone", "goal"]
+            head = [*_HEAD, "replayed", "kernels alone", "goal"]
             out += ["", f"## {section}", "", _line(head), _line(["---"] * len(head))]
-        out.append(_line([*_cells(result), number(result.kernels), number(result.row.goal)]))
+        more = (result.replayed, result.kernels, result.row.goal)
+        out.append(_line([*_cells(result), *map(number, more)]))
     if any(result.row.array for result in report.measured):
         out += ["", "## arrays", "", arrays(report)]
     out += ["", "## The device itself", "", _line(["what", "reached"]), _line(["---"] * 2)]
