@@ -21,6 +21,7 @@ _PACKAGES = {
     "tfjs": (
         ("@tensorflow/tfjs-core", "tfjs", "dist/tf-core.min.js"),
         ("@tensorflow/tfjs-backend-webgpu", "tfjs", "dist/tf-backend-webgpu.min.js"),
+        ("@tensorflow/tfjs", "tfjs", "dist/tf.min.js"),  # with gradients
     ),
     "jaxjs": (("@jax-js/jax", "jax", "dist/*.js"),),
 }

@@ -1,0 +1,53 @@
+"""Runs in the page's Python: times steps of training, called from Python and replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from bench_networks import FULL, SMALL, Ours, Task, Training
+from bench_rule import WORK, post, timed
+
+import browsergpu as bg
+
+ROW: dict[str, Any] = {"options": {}, "budget": 1.0}
+
+
+async def run(names: str) -> None:
+    """Measures the networks of those names, all where there are none."""
+    await bg.init_async(warm_up=False)
+    lib = Ours()
+    await post({"version": bg.__version__, "device": lib.device})
+    for name, task in (SMALL if WORK["rule"]["warmMs"] == 0 else FULL).items():
+        if not names or name in names.split(","):
+            try:
+                line = await steps_of(Training(lib, task, task.weights()), task)
+            except Exception as error:
+                line = {"error": f"{type(error).__name__}: {error}"[:600]}
+            await post({"row": f"training: {name}", **line})
+
+
+async def steps_of(training: Training, task: Task) -> dict[str, Any]:
+    """A network's line."""
+    x, y = (training.lib.array(part) for part in task.batches(1)[0])
+    line: dict[str, Any] = {"ms": await measured(lambda: training.step(x, y))}
+    with bg.capture() as graph:
+        loss = training.step(x, y)
+    line["replayed_ms"] = await measured(graph.replay)
+    graph.close()
+    return line | {"loss": float(await loss.numpy_async())}
+
+
+async def measured(step: Callable[[], Any]) -> float:
+    """The milliseconds of a step, by the rule."""
+    device = bg.init()
+
+    async def once(k: int) -> float:
+        start = perf_counter()
+        for _ in range(k):
+            step()
+        await device.recorder.synchronize()
+        return 1e3 * (perf_counter() - start)
+
+    return float((await timed(once, ROW))["ms"])
