@@ -2,11 +2,12 @@
 
     python3 bench/training.py [--out lines.jsonl] [--only mlp,cnn] [--small]
 
-Two things, for networks that both libraries build from the same source, page/networks.py, since the
-modules have the same names: whether 200 steps of Adam from the same weights on the same batches have the
-same losses, and how long a step takes (the forward and the backward pass, the optimiser; batches
-are on the GPU). "replayed" is ours captured by bg.capture(). Each is the median of its repeats,
-each until the GPU is done, after some that warm up. PyTorch runs eagerly, in float32 without TF32.
+Two things, for networks that both libraries build from the same source, page/networks.py, since
+the modules have the same names: whether 200 steps of Adam from the same weights on the same batches
+have the same losses, and how long a step takes (the forward and the backward pass, the optimiser;
+batches are on the GPU). "replayed" is ours captured by bg.capture(). Each is the median of its
+repeats, each until the GPU is done, after some that warm up. PyTorch runs eagerly, in float32
+without TF32.
 ``--small``: shapes for a GPU in software. Needs what bench/native.py needs.
 """
 

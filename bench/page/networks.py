@@ -1,5 +1,5 @@
-"""Networks that learn, from one source for PyTorch and browsergpu: a library ``lib`` has its modules
-as ``nn``, which have the same names, and what differs beside them."""
+"""Networks that learn, from one source for PyTorch and browsergpu: a library ``lib`` has its
+modules as ``nn``, which have the same names, and what differs beside them."""
 
 from __future__ import annotations
 

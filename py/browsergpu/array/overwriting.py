@@ -149,12 +149,15 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
     """Whether nobody but x sees its memory, where ``value`` is about to be written into a part, and
     may read that part. Computes what is recorded to read the memory, and moves a few views of less
     than half of x."""
-    node = x.node
+    node, graphs = x.node, x.tape.device.graphs
     if node.strides is not None or not x.tape.device.has_values:
+        return False
+    block = None if graphs is None else graphs.open
+    if block is not None and not block.may_write(x):
         return False
     while node.holders == 1:
         views = [product(user.shape) for user in _others(node) if user.holders]
-        if views and x.tape.device.recorder.captured is not None:
+        if views and block is not None:
             return False  # a replay would move them, too
         if len(views) > _MOST_MOVED or 2 * sum(views) > product(node.shape):
             return False

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
+from weakref import ref
 
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape
+
+Made = dict[int, "ref[Value]"]
+_noting: list[Made] = []
+
+
+def note_made(made: Made | None) -> None:
+    """Notes from now on which arrays are made, by their ids; None: none."""
+    _noting[:] = [] if made is None else [made]
 
 
 class Value:
@@ -22,6 +31,8 @@ class Value:
         self.node = node
         self.tape = tape
         node.holders += 1
+        if _noting:
+            _noting[0][id(self)] = ref(self)
 
     def __del__(self) -> None:
         self.node.holders -= 1

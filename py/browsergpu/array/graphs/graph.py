@@ -22,7 +22,7 @@ from browsergpu.array.graphs.homes import Home
 from browsergpu.array.graphs.numbers import Numbers
 from browsergpu.array.lazy.node import Node, Watch, watch
 from browsergpu.array.lazy.tape import Tape
-from browsergpu.array.value import NODE, Value
+from browsergpu.array.value import NODE, Made, Value, note_made
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.turns import TURN
 from browsergpu.device.device import Device
@@ -48,6 +48,7 @@ class Graph:
         self._homes: dict[int, Home] = {}
         self._constants: list[Storage] = []
         self._seen: Watch = []
+        self._made: Made = {}
         self._watched: list[list[Any]] = []  # memory, and how many values were noted there
         self._captured: Captured | None = None
         self._release: Any = None
@@ -75,9 +76,11 @@ class Graph:
         self._device.graphs.open = self
         self._is_open = True
         watch(self._seen)
+        note_made(self._made)
 
     def _pause(self) -> None:
         watch(None)
+        note_made(None)
         self._is_open = False
         self._device.graphs.open = None
         self._device.recorder.stop_capture()
@@ -102,6 +105,7 @@ class Graph:
         self._release.atexit = False
         self._homes.clear()
         self._known.clear()
+        self._made.clear()
 
     def drop(self) -> None:
         """Forgets what was captured, after an error."""
@@ -113,6 +117,7 @@ class Graph:
             self._homes.clear()
             self._known.clear()
             self._seen.clear()
+            self._made.clear()
 
     @contextmanager
     def outside(self) -> Iterator[None]:
@@ -140,22 +145,25 @@ class Graph:
             self._holding.is_paused = False
 
     def note(self, x: Value) -> None:
-        """An array is about to take another value. One that is still to be computed was made in
-        the block, and has no home."""
-        if id(x) in self._homes:
+        """An array is about to take another value. It has a home if it was there before."""
+        if id(x) in self._homes or self._is_made(x):
             return
         node: Node = NODE.__get__(x)
         if isinstance(node.window, Arriving):
             node.in_memory()
         self._homes[id(x)] = Home(x)
 
+    def _is_made(self, x: Value) -> bool:
+        made = self._made.get(id(x))
+        return made is not None and made() is x
+
+    def may_write(self, x: Value) -> bool:
+        """Whether an array can be changed where it lies, so that a replay finds what it needs: one
+        that was there before, or that is in the graph's own memory."""
+        return not self._is_made(x) or x.node.storage.buffer.id in self._holding.own
+
     def _bring_home(self) -> None:
-        own = self._holding.own
-        changed = [
-            home
-            for home in self._homes.values()
-            if home.is_one and home.now is not home.node and home.node.storage.buffer.id not in own
-        ]
+        changed = [home for home in self._homes.values() if home.now is not home.node]
         for home in changed:
             homes.check(home)
             home.now.in_memory()

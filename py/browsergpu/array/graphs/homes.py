@@ -19,13 +19,11 @@ from browsergpu.core.errors import InvalidArgument
 class Home:
     """An array, and where it was before it was changed."""
 
-    __slots__ = ("array", "is_one", "node")
+    __slots__ = ("array", "node")
 
     def __init__(self, array: Value) -> None:
         self.array = array
         self.node: Node = NODE.__get__(array)
-        #: Whether it is in memory.
-        self.is_one = self.node.window is None
 
     @property
     def now(self) -> Node:
