@@ -47,7 +47,7 @@ class Graph:
         self._late: list[tuple[list[Any], Callable[[], Sequence[int]]]] = []
         self._homes: dict[int, Home] = {}
         self._constants: list[Storage] = []
-        self._seen: Watch = []
+        self._seen = Watch()
         self._made: Made = {}
         self._watched: list[list[Any]] = []  # memory, and how many values were noted there
         self._captured: Captured | None = None
@@ -116,7 +116,7 @@ class Graph:
             self._captured = None
             self._homes.clear()
             self._known.clear()
-            self._seen.clear()
+            self._seen = Watch()
             self._made.clear()
 
     @contextmanager
@@ -175,19 +175,28 @@ class Graph:
             for home in changed
         ]
         if changed:
+            read = self._read_before()
             with self.outside():
                 for storage in places.values():
+                    sharing = homes.others(storage, [*targets, *(home.node for home in changed)])
+                    homes.check_unread(node for node in sharing if id(node) in read)
                     homes.move_out(self._tape, homes.others(storage, targets))
         for home, value, target in zip(changed, values, targets, strict=True):
             homes.write(self._tape, value, target)
             home.settle(target)
+
+    def _read_before(self) -> set[int]:
+        """The values that were there before the block, and were asked for in it."""
+        made = {id(node) for one in self._seen.made if (node := one()) is not None}
+        asked = {id(node) for one in self._seen.asked if (node := one()) is not None}
+        return asked - made
 
     def _watch(self, held: Container[int]) -> None:
         """Notes the values that it reads and makes, of those that arrays have. Others in their
         memory, as views that come later, stay as they are."""
         known = self._device.graphs.known
         by_storage: dict[int, Storage] = {}
-        for reference in self._seen:
+        for reference in (*self._seen.made, *self._seen.asked):
             node = reference()
             if node is None or node.window is not None or not node.holders:
                 continue
@@ -195,7 +204,7 @@ class Graph:
             if storage.buffer.id in held:
                 known.add(node)
                 by_storage[id(storage)] = storage
-        self._seen.clear()
+        self._seen = Watch()
         self._watched = [[storage, storage.noted] for storage in by_storage.values()]
 
     # -- what Python does before each replay -------------------------------------------------------

@@ -75,3 +75,12 @@ def check(home: Home) -> None:
         told = f"one that has become {now.kind.name} of shape {now.shape}"
         expected = f"arrays that stay what they are: it was {node.kind.name} of shape {node.shape}"
         raise InvalidArgument("capture", "array", told, expected)
+
+
+def check_unread(nodes: Iterable[Node]) -> None:
+    """Raises InvalidArgument where values were read in a block that lie where another array was
+    changed: a replay would read what that has become."""
+    for node in nodes:
+        told = f"one of shape {node.shape} that shares memory with an array that the block changes"
+        expected = "arrays with memory of their own: copy() it before the block"
+        raise InvalidArgument("capture", "array", told, expected)

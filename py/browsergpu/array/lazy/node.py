@@ -9,12 +9,20 @@ from browsergpu.array.device_array import Storage
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 
-Watch = list["ref[Node]"]
+
+class Watch:
+    """The values that come to memory (``made``), and those that are asked for there (``asked``)."""
+
+    def __init__(self) -> None:
+        self.made: list[ref[Node]] = []
+        self.asked: list[ref[Node]] = []
+
+
 _watches: list[Watch] = []
 
 
 def watch(seen: Watch | None) -> None:
-    """Notes from now on which values come to memory or are asked for there; None: none."""
+    """Notes from now on what becomes of values; None: no more."""
     _watches[:] = [] if seen is None else [seen]
 
 
@@ -54,7 +62,7 @@ class Node:
         self.strides = strides
         self.offset = offset
         if _watches:
-            _watches[0].append(ref(self))
+            _watches[0].made.append(ref(self))
 
     def move(self, storage: Storage) -> None:
         """Says that it is elsewhere in memory now, packed from the beginning on."""
@@ -70,7 +78,7 @@ class Node:
             finally:
                 self.holders -= 1
         elif _watches:
-            _watches[0].append(ref(self))
+            _watches[0].asked.append(ref(self))
         return self
 
 

@@ -1,0 +1,78 @@
+"""Random programs that are captured: replays leave what running them again leaves.
+
+40 programs; more: BROWSERGPU_FUZZ_PROGRAMS=10000 before the test command.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inside.arrays.programs import STEPS, Machine, Pair
+
+PROGRAMS = int(os.environ.get("BROWSERGPU_FUZZ_PROGRAMS", "40"))
+A_TEST = 20
+ALL = tuple(sorted({name for name, _ in STEPS} - {"read", "mask"}))  # which read
+ASSIGNING = ("number", "part", "overwritten", "assign", "in place", "moved", "forgotten", "add")
+
+
+class Block(Machine):
+    """A program on arrays that are there already. What it does depends on no value."""
+
+    def __init__(self, bg: Any, arrays: Sequence[Any], named: Sequence[str]) -> None:
+        super().__init__(bg, eager=False, named=named)
+        self.ours = list(arrays)
+        self.theirs = [np.zeros(x.shape, x.dtype) for x in arrays]
+
+    def add(self, pair: Pair) -> None:
+        theirs, ours = pair
+        if ours.dtype.kind != "b":
+            ours = ours % 7
+        super().add((np.zeros(ours.shape, ours.dtype), ours))
+
+    def go(self, program: list[int]) -> list[Any]:
+        """The arrays that are left."""
+        self.steps(iter(program), [])
+        return self.ours
+
+
+def make(bg: Any, seed: int) -> list[Any]:
+    """Some arrays."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.choice(["float32", "int32", "uint8", "int16", "bool"], 3)
+    shapes = [(8, 4), (3, 4), (2, 3, 4)]
+    return [
+        bg.asarray(rng.integers(-9, 10, shape).astype(kind))
+        for kind, shape in zip(kinds, shapes, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("named", [ALL, ASSIGNING], ids=["all", "assigning"])
+@pytest.mark.parametrize("batch", range(max(1, PROGRAMS // A_TEST)))
+def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
+    from browsergpu.array import overwriting
+
+    @settings(max_examples=A_TEST)
+    @given(st.lists(st.integers(0, 2**16 - 1), min_size=30, max_size=150), st.booleans())
+    def run(program: list[int], is_small: bool) -> None:
+        program = [(number + batch) & 0xFFFF for number in program]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(overwriting, "LEAST", 1 << 20 if is_small else 0)
+            own, theirs = make(bg, program[0]), make(bg, program[0])
+            with bg.capture() as graph:
+                found = Block(bg, own, named).go(program)
+            for _ in range(2):
+                graph.replay()
+            for _ in range(3):
+                expected = Block(bg, theirs, named).go(program)
+        for x, y in zip([*own, *found], [*theirs, *expected], strict=True):
+            np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
+        graph.close()
+
+    run()
