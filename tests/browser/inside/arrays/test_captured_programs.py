@@ -31,7 +31,7 @@ class Block(Machine):
         self.theirs = [np.zeros(x.shape, x.dtype) for x in arrays]
 
     def add(self, pair: Pair) -> None:
-        theirs, ours = pair
+        _, ours = pair
         if ours.dtype.kind != "b":
             ours = ours % 7
         super().add((np.zeros(ours.shape, ours.dtype), ours))
