@@ -30,6 +30,10 @@ SMALL = {
     "life": "size = 64\nframes = 4",
     "transformer": "layers, width, heads, length, words = 2, 32, 4, 24, 64",
     "digits": "epochs = 4\nbatch = 32\nchannels = 8",
+    "letters": ("layers, width, heads, length = 2, 32, 2, 32\nbatch, steps, rounds = 8, 10, 3"),
+    "swirl": "points, side = 2000, 64\nwidth, batch, steps, times = 48, 256, 300, 12",
+    "membrane": "points, width, steps = 128, 16, 120\nside = 48",
+    "retrained": "channels, epochs, rounds = 8, 3, 60",
 }
 
 
@@ -181,3 +185,26 @@ def test_digits(notebook: NotebookPage) -> None:
     text = run(notebook, "digits")
     assert number(text, "then") < number(text, "in the end: loss") / 2
     assert number(text, "digits right") > 0.8  # after four epochs of eight channels
+
+
+def test_letters(notebook: NotebookPage) -> None:
+    text = run(notebook, "letters")
+    assert number(text, "then") < number(text, "in the end: loss") - 0.5
+    assert re.search(r"9\d\d,\d{3} letters", text)  # of NumPy's documentation
+
+
+def test_swirl(notebook: NotebookPage) -> None:
+    text = run(notebook, "swirl")
+    assert number(text, "from the spiral") < number(text, "noise") / 2
+
+
+def test_membrane(notebook: NotebookPage) -> None:
+    text = run(notebook, "membrane")
+    assert number(text, "then") < number(text, "loss") / 3
+    assert number(text, "largest error") < 0.6  # of few steps
+
+
+def test_retrained(notebook: NotebookPage) -> None:
+    text = run(notebook, "retrained")
+    assert number(text, "and now") > max(0.6, number(text, "read rightly"))
+    assert "those of the file: True" in text

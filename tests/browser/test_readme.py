@@ -13,7 +13,10 @@ from harness.problems import assert_none
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 DOCS = REPOSITORY / "docs"
-GUIDES = ("arrays", "gradients", "coming-from-numpy", "coming-from-cupy", "coming-from-pytorch")
+GUIDES = (
+    "arrays", "gradients", "capture", "coming-from-numpy", "coming-from-cupy",
+    "coming-from-pytorch",
+)  # fmt: skip
 
 #: Looks whether a value is the one that is said: by its text, floats to the digits that are given.
 CHECKS = """

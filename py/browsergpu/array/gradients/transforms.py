@@ -174,9 +174,12 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     multiplied with.
 
     Source: Townsend, "A new trick for calculating Jacobian vector products", 2017."""
+    outside = STATE.is_on
     with enable_grad():
         inputs = _Inputs(primals)
         value = fun(*inputs.args)
+        is_along = any(type(t) is Variable for t in trees.leaves(list(tangents)))
+        goes_on = outside and (is_along or _depends_on_others(value, inputs))
         outputs = trees.leaves(value)
         duals: list[tuple[Array, Source]] = []
         for x in outputs:
@@ -193,10 +196,13 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         for x, t in zip(pulled, given, strict=True)
         if type(x) is Variable
     ]
-    found = iter(swept(roots, [dual.source for dual, _ in duals], accumulates=False))
+    wanted = [dual.source for dual, _ in duals]
+    found = iter(swept(
+        roots, wanted, accumulates=False, creates_graph=goes_on, keeps=goes_on
+    ))  # fmt: skip
     made = [
         _or_zeros(next(found) if type(x) is Variable else None, x)
         if isinstance(x, Array) else None
         for x in outputs
     ]  # fmt: skip
-    return trees.mapped(values, value), trees.filled(value, made)
+    return (value if goes_on else trees.mapped(values, value)), trees.filled(value, made)

@@ -304,6 +304,30 @@ def test_inner_and_outer_variables_are_not_confused(bg: Any) -> None:
     assert float(found) == 1
 
 
+def test_what_jvp_gives_has_gradients_itself(bg: Any) -> None:
+    """By the arguments of another one, by what the function closes over, and by the tangents."""
+    x, along = bg.asarray([0.25, 1.5]), bg.ones(2)
+
+    def f(x: Any) -> Any:
+        return x**4
+
+    def slope(p: Any) -> Any:
+        return bg.jvp(f, (p,), (along,))[1]
+
+    second = bg.jvp(slope, (x,), (along,))[1]
+    np.testing.assert_allclose(second, 12 * np.array([0.25, 1.5]) ** 2, rtol=1e-5)
+    third = bg.grad(lambda p: bg.jvp(slope, (p,), (along,))[1].sum())(x)
+    np.testing.assert_allclose(third, 24 * np.array([0.25, 1.5]), rtol=1e-5)
+    w = bg.asarray(3.0).requires_grad_()
+    bg.jvp(lambda p: w * f(p), (x,), (along,))[1].sum().backward()
+    np.testing.assert_allclose(w.grad, 4 * (0.25**3 + 1.5**3), rtol=1e-5)
+    t = bg.asarray([1.0, 2.0]).requires_grad_()
+    bg.jvp(f, (x,), (t,))[1].sum().backward()
+    np.testing.assert_allclose(t.grad, 4 * np.array([0.25, 1.5]) ** 3, rtol=1e-5)
+    with bg.no_grad():
+        assert not bg.jvp(lambda p: w * f(p), (x,), (along,))[1].requires_grad
+
+
 def test_vjp_and_jvp(bg: Any) -> None:
     x, y = bg.asarray(_values(3)), bg.asarray(_values(3, seed=1))
     value, pullback = bg.vjp(lambda a, b: (a * b, bg.exp(a)), x, y)
