@@ -153,7 +153,7 @@ class Gpu(Protocol):
         raise NotImplementedError
 
     def stop_capture(self) -> None:
-        """Keeps no more."""
+        """Keeps no more; nothing, where nothing is kept."""
 
     def place_of_last(self, words: int) -> Any:
         """Where what is captured has the last parameters of the last dispatch, for

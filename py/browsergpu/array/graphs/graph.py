@@ -90,10 +90,10 @@ class Graph:
         try:
             self._tape.evaluate()
             self._bring_home()
+            self._pause()
         except BaseException:
             self.drop()
             raise
-        self._pause()
         captured = self._captured
         assert captured is not None
         held = captured.ids | self._holding.own.keys() | self._numbers.ids

@@ -263,7 +263,8 @@ class Recorder(Gpu):
     def stop_capture(self) -> None:
         """Keeps no more."""
         captured = self.captured
-        assert captured is not None
+        if captured is None:
+            return
         try:
             if not self._closed:
                 self.flush()

@@ -334,8 +334,8 @@ class Recorder(Gpu):
         """Keeps no more."""
         with self._lock:
             captured, self.captured = self.captured, None
-            assert captured is not None
-            self.observers.remove(captured.note)
+            if captured is not None:
+                self.observers.remove(captured.note)
 
     def place_of_last(self, words: int) -> tuple[int, int]:
         """The number of its command, and the bytes at the end of its parameters."""

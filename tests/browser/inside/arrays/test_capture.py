@@ -1,5 +1,6 @@
 """``capture()``: a replay does what the block would do if it ran again."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -410,3 +411,58 @@ def test_a_profile_sees_replayed_kernels(bg: Any) -> None:
         graph.replay()
     assert len(found.events) == 2 * len(graph._captured.dispatches)
     same(y, np.float32(np.sqrt(np.float32(4)) * 16))
+
+
+@pytest.fixture
+def own() -> Iterator[Any]:
+    """An open backend of the test's own."""
+    from browsergpu import WasmBackend
+
+    with WasmBackend() as backend:
+        backend.init()
+        yield backend
+
+
+def captured(bg: Any, own: Any) -> tuple[Any, Any]:
+    x = bg.asarray(np.zeros(3, np.float32), device=own.device)
+    with bg.capture(device=own.device) as graph:
+        x += 1
+    graph.replay()
+    same(x, [2, 2, 2])
+    return x, graph
+
+
+def test_after_close_a_graph_says_so(bg: Any, own: Any) -> None:
+    from browsergpu.errors import NotInitialized
+
+    _, graph = captured(bg, own)
+    own.close()
+    with pytest.raises(NotInitialized, match="closed"):
+        graph.replay()
+    graph.close()
+
+
+def test_a_lost_device_is_told(bg: Any, own: Any) -> None:
+    from browsergpu.errors import DeviceLost
+    from inside.losing import destroy
+
+    x, graph = captured(bg, own)
+    destroy(own.device)
+
+    def replays() -> None:
+        for _ in range(3):  # the first may not know of it yet
+            graph.replay()
+            x.numpy()
+
+    with pytest.raises(DeviceLost):
+        replays()
+
+    def work() -> None:
+        with bg.capture(device=own.device):
+            bg.eval(x + 1)
+            x.numpy_async().send(None)
+
+    with pytest.raises((DeviceLost, NotImplementedError)):
+        work()
+    graph.close()
+    assert own.device.recorder.captured is None
