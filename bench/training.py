@@ -28,7 +28,17 @@ import browsergpu as bg
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "page"))
 
-from networks import AGREE, FULL, SMALL, Ours, Task, Training
+from networks import (
+    AGREE,
+    FORWARD,
+    FORWARD_SMALL,
+    FULL,
+    SMALL,
+    Forward,
+    Ours,
+    Task,
+    Training,
+)
 
 STEPS = 200
 LASTS = 0.05  # seconds of steps that are waited for at once
@@ -63,6 +73,18 @@ class Torch:
 
     def cross_entropy(self, logits: Any, labels: Any) -> Any:
         return self.torch.nn.functional.cross_entropy(logits, labels)
+
+    def concat(self, arrays: Any, axis: int) -> Any:
+        return self.torch.cat(arrays, axis)
+
+    def placed(self, model: Any) -> Any:
+        return model.to(self.on)
+
+    def halved(self, model: Any) -> Any:
+        return model.to(self.on).half()
+
+    def inferring(self) -> Any:
+        return self.torch.inference_mode()
 
     def wait(self, loss: Any) -> None:
         if self.on == "cuda":
@@ -112,6 +134,30 @@ def speed(lib: Any, task: Task, weights: dict[str, np.ndarray]) -> dict[str, flo
     return found
 
 
+def forward(lib: Any, name: str, is_half: bool, table: Any) -> dict[str, float]:
+    """Seconds of a model that goes forward."""
+    model = Forward(lib, name, is_half, table)
+
+    def go() -> Any:
+        found = model.go()
+        if isinstance(lib, Ours):
+            bg.eval(found)
+        return found
+
+    found = {lib.name: seconds_of(go, lib.wait)}
+    if isinstance(lib, Ours):
+        with bg.capture() as graph:
+            logits = model.go()
+
+        def again() -> Any:
+            graph.replay()
+            return logits
+
+        found["replayed"] = seconds_of(again, lib.wait)
+        graph.close()
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
@@ -143,6 +189,19 @@ def main() -> None:
                 line["seconds"][lib.name] = f"{type(error).__name__}: {error}"
         print(json.dumps(line), flush=True)
         lines.append(line)
+    for name in FORWARD_SMALL if options.small else FORWARD:
+        if options.only and "forward" not in options.only.split(","):
+            continue
+        for is_half in (False, True):
+            line = {"forward": name, "dtype": "f16" if is_half else "f32", "seconds": {}}
+            for lib in libs:
+                try:
+                    table = FORWARD_SMALL if options.small else FORWARD
+                    line["seconds"] |= forward(lib, name, is_half, table)
+                except Exception as error:  # the others' are still to be had
+                    line["seconds"][lib.name] = f"{type(error).__name__}: {error}"
+            print(json.dumps(line), flush=True)
+            lines.append(line)
     if options.out:
         options.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
 

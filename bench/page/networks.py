@@ -35,6 +35,18 @@ class Ours:
     def cross_entropy(self, logits: Any, labels: Any) -> Any:
         return own_nn.cross_entropy(logits, labels)
 
+    def concat(self, arrays: Any, axis: int) -> Any:
+        return bg.concat(arrays, axis=axis)
+
+    def placed(self, model: Any) -> Any:
+        return model
+
+    def halved(self, model: Any) -> Any:
+        return model.to(dtype=bg.float16)
+
+    def inferring(self) -> Any:
+        return bg.no_grad()
+
     def wait(self, loss: Any) -> None:
         block_on(loss.ready(), "ready")
 
@@ -87,6 +99,43 @@ def resnet18(lib: Any, width: int = 64) -> Any:
     )  # fmt: skip
 
 
+def resnet50(lib: Any, width: int = 64) -> Any:
+    nn = lib.nn
+
+    class Block(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self, before: int, within: int, stride: int) -> None:
+            super().__init__()
+            after = 4 * within
+            self.conv1 = nn.Conv2d(before, within, 1, bias=False)
+            self.bn1 = nn.BatchNorm2d(within)
+            self.conv2 = nn.Conv2d(within, within, 3, stride=stride, padding=1, bias=False)
+            self.bn2 = nn.BatchNorm2d(within)
+            self.conv3 = nn.Conv2d(within, after, 1, bias=False)
+            self.bn3 = nn.BatchNorm2d(after)
+            self.downsample = nn.Identity()
+            if stride > 1 or before != after:
+                self.downsample = nn.Sequential(
+                    nn.Conv2d(before, after, 1, stride=stride, bias=False), nn.BatchNorm2d(after)
+                )
+
+        def forward(self, x: Any) -> Any:
+            y = lib.relu(self.bn1(self.conv1(x)))
+            y = lib.relu(self.bn2(self.conv2(y)))
+            return lib.relu(self.bn3(self.conv3(y)) + self.downsample(x))
+
+    blocks, before = [], width
+    for number, count in enumerate((3, 4, 6, 3)):
+        within = width << number
+        for block in range(count):
+            blocks.append(Block(before, within, 1 + (number > 0 and block == 0)))
+            before = 4 * within
+    return nn.Sequential(
+        nn.Conv2d(3, width, 7, stride=2, padding=3, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
+        nn.MaxPool2d(3, stride=2, padding=1), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+        nn.Linear(before, 1000),
+    )  # fmt: skip
+
+
 def gpt(lib: Any, layers: int = 12, width: int = 768, heads: int = 12, words: int = 50257,
         length: int = 512) -> Any:  # fmt: skip
     nn = lib.nn
@@ -102,11 +151,13 @@ def gpt(lib: Any, layers: int = 12, width: int = 768, heads: int = 12, words: in
                 nn.Linear(4 * width, width),
             )  # fmt: skip
 
-        def forward(self, x: Any) -> Any:
+        def forward(self, x: Any, kept: Any = None) -> Any:
             n, s, _ = x.shape
             three = self.attn(self.ln_1(x)).reshape(n, s, 3, heads, width // heads)
             q, k, v = (three[:, :, part].swapaxes(1, 2) for part in range(3))
-            y = lib.attention(q, k, v, is_causal=True)
+            if kept is not None:  # keys and values of the tokens before
+                k, v = (lib.concat([old, new], 2) for old, new in zip(kept, (k, v), strict=True))
+            y = lib.attention(q, k, v, is_causal=kept is None)
             x = x + self.proj(y.swapaxes(1, 2).reshape(n, s, width))
             return x + self.mlp(self.ln_2(x))
 
@@ -118,10 +169,13 @@ def gpt(lib: Any, layers: int = 12, width: int = 768, heads: int = 12, words: in
             self.ln_f = nn.LayerNorm(width)
             self.head = nn.Linear(width, words, bias=False)
 
-        def forward(self, x: Any) -> Any:
-            places = lib.array(np.arange(x.shape[1], dtype=np.int32))
-            x = self.ln_f(self.blocks(self.wte(x) + self.wpe(places)))
-            return self.head(x).reshape(-1, words)
+        def forward(self, x: Any, kept: Any = None) -> Any:
+            first = 0 if kept is None else kept[0][0].shape[2]
+            places = lib.array(np.arange(first, first + x.shape[1], dtype=np.int32))
+            x = self.wte(x) + self.wpe(places)
+            for block, own in zip(self.blocks, kept or [None] * layers, strict=True):
+                x = block(x, own)
+            return self.head(self.ln_f(x)).reshape(-1, words)
 
     return Model()
 
@@ -189,3 +243,43 @@ class Training:
         loss.backward()
         self.optimizer.step()
         return loss.detach()
+
+
+#: Whole models going forward: what of, the shape of a batch, and keys and values kept before.
+FORWARD: dict[str, tuple[Any, tuple[int, ...], int]] = {
+    "resnet50, 1": (resnet50, (1, 3, 224, 224), 0),
+    "resnet50, 32": (resnet50, (32, 3, 224, 224), 0),
+    "gpt2, 1024 tokens": (gpt, (1, 1024), 0),
+    "gpt2, a token after 512": (gpt, (1, 1), 512),
+}
+FORWARD_SMALL: dict[str, tuple[Any, tuple[int, ...], int]] = {
+    "resnet50, 1": (resnet50, (1, 3, 32, 32), 0),
+}
+
+
+class Forward:
+    """A model that infers; ``is_half``: in float16."""
+
+    def __init__(self, lib: Any, name: str, is_half: bool, table: Any = FORWARD) -> None:
+        make, shape, before = table[name]
+        own_nn.init.seed(1)
+        model = make(lib, length=1024) if make is gpt else make(lib)
+        self.lib, self.kept = lib, None
+        self.model = (lib.halved(model) if is_half else lib.placed(model)).eval()
+        rng = np.random.default_rng(0)
+        kind = np.float16 if is_half else np.float32
+        if make is gpt:
+            self.x = lib.array(rng.integers(0, 50257, shape, np.int32))
+            old = (1, 12, before, 64)
+            if before:
+                self.kept = [
+                    [lib.array(rng.normal(size=old).astype(kind)) for _ in range(2)]
+                    for _ in range(12)
+                ]
+        else:
+            self.x = lib.array(rng.normal(size=shape).astype(kind))
+
+    def go(self) -> Any:
+        """The logits."""
+        with self.lib.inferring():
+            return self.model(self.x) if self.kept is None else self.model(self.x, self.kept)
