@@ -101,7 +101,9 @@ const libraries = {
     let squares = tree.map((p) => np.zeros(p.shape), made());
     const x = array(noise(BATCH * 784), [BATCH, 784]);
     const wanted = nn.oneHot(np.array(labels), 10);
-    let [steps, last] = [0, null];
+    let steps = 0;
+    /** @type {any} the loss */
+    let last = null;
     const device = jax.getWebGPUDevice();
     await report({
       issue() {
