@@ -1,4 +1,5 @@
-"""Runs in the page's Python: times steps of training, called from Python and replayed."""
+"""Runs in the page's Python: times steps of training, and whole models that go forward, called from
+Python and replayed."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from bench_networks import FULL, SMALL, Ours, Task, Training
+from bench_networks import FORWARD, FULL, SMALL, Forward, Ours, Task, Training
 from bench_rule import WORK, post, timed
 
 import browsergpu as bg
@@ -15,7 +16,7 @@ ROW: dict[str, Any] = {"options": {}, "budget": 1.0}
 
 
 async def run(names: str) -> None:
-    """Measures the networks of those names, all where there are none."""
+    """Measures the networks of those names, all where there are none; "forward": the models."""
     await bg.init_async(warm_up=False)
     lib = Ours()
     await post({"version": bg.__version__, "device": lib.device})
@@ -26,6 +27,24 @@ async def run(names: str) -> None:
             except Exception as error:
                 line = {"error": f"{type(error).__name__}: {error}"[:600]}
             await post({"row": f"training: {name}", **line})
+
+    for name in FORWARD if "forward" in names.split(",") else ():
+        for dtype in ("f32", "f16"):
+            try:
+                line = await forward(Forward(lib, name, dtype == "f16"))
+            except Exception as error:
+                line = {"error": f"{type(error).__name__}: {error}"[:600]}
+            await post({"row": f"forward: {name}, {dtype}", **line})
+
+
+async def forward(model: Forward) -> dict[str, Any]:
+    """A model's line."""
+    line: dict[str, Any] = {"ms": await measured(lambda: bg.eval(model.go()))}
+    with bg.capture() as graph:
+        model.go()
+    line["replayed_ms"] = await measured(graph.replay)
+    graph.close()
+    return line
 
 
 async def steps_of(training: Training, task: Task) -> dict[str, Any]:
