@@ -8,5 +8,14 @@ from browsergpu.networks.data.datasets import (
     random_split,
 )
 from browsergpu.networks.data.loader import DataLoader
+from browsergpu.networks.data.progress import progress
 
-__all__ = ["ArrayDataset", "DataLoader", "Dataset", "Subset", "TensorDataset", "random_split"]
+__all__ = [
+    "ArrayDataset",
+    "DataLoader",
+    "Dataset",
+    "Subset",
+    "TensorDataset",
+    "progress",
+    "random_split",
+]

@@ -1,0 +1,175 @@
+"""How far a loop is, shown while it runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sized
+from html import escape
+from math import isfinite
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from browsergpu.array.array import Array
+from browsergpu.array.functions import evaluation, manipulation
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.gpu import platform
+
+_SHOWN_EVERY = 0.25  # seconds
+_TAKEN_EVERY = 0.02  # seconds from one value that is kept to the next
+_MOST = 400  # values of each name: then every other one is forgotten
+_WIDTH, _HEIGHT = 420, 90  # of the curve, in pixels
+
+
+class progress:
+    """``for step in browsergpu.data.progress(1000):`` or ``for x, y in progress(loader):`` shows
+    how far the loop is and how many steps it does a second: in a notebook as a bar, else as a line
+    of text. ``note(loss=loss)`` in it adds a value, and its curve.
+
+    Values stay on the GPU: 50 a second at most are kept, and read together whenever the bar is
+    shown, four times a second, which is all that is waited for; where Python cannot wait, the bar
+    goes without them. A loop that ends early, by ``break``, an error or an interrupt, leaves the
+    bar as it was. Raises InvalidType for what is neither a whole number nor an iterable.
+    """
+
+    def __init__(self, steps: Any) -> None:
+        op = "progress"
+        if isinstance(steps, Iterable):
+            self._steps: Iterable[Any] = steps
+        elif isinstance(steps, int) and not isinstance(steps, bool):
+            self._steps = range(checks.integer(op, "steps", steps))
+        else:
+            raise InvalidType(op, "steps", steps, "a whole number or an iterable")
+        #: How many steps there will be; None where that is not known.
+        self.total = len(self._steps) if isinstance(self._steps, Sized) else None
+        #: How many were done.
+        self.done = 0
+        #: What was noted and read, by name.
+        self.values: dict[str, list[float]] = {}
+        self._kept: dict[str, list[Any]] = {}  # and not read yet
+        self._every = 1  # of the values that come, this one is kept
+        self._came = 0
+        self._began = self._ended = self._taken = self._shown = 0.0
+        self._handle: Any = None
+
+    def __len__(self) -> int:
+        if self.total is None:
+            raise TypeError("progress: the number of steps is not known")
+        return self.total
+
+    def __iter__(self) -> Iterator[Any]:
+        self._began = self._ended = perf_counter()
+        self.done = 0
+        self._show()
+        try:
+            for step in self._steps:
+                yield step
+                self.done += 1
+                self._ended = perf_counter()
+                if self._ended - self._shown > _SHOWN_EVERY:
+                    self._show()
+        finally:
+            self._show(is_last=True)
+
+    def note(self, **values: Any) -> None:
+        """Shows numbers, or arrays of one element, by their names. Does not wait."""
+        now = perf_counter()
+        if now - self._taken < _TAKEN_EVERY:
+            return
+        own = {name: _checked(name, value) for name, value in values.items()}
+        self._taken = now
+        self._came += 1
+        if self._came % self._every == 0:
+            for name, value in own.items():
+                self._kept.setdefault(name, []).append(_kept(value))
+
+    def _read(self) -> None:
+        if not platform.can_block():
+            return
+        for name, kept in self._kept.items():
+            arrays = [x for x in kept if isinstance(x, Array)]
+            read = iter(manipulation.stack(arrays).tolist() if arrays else ())
+            own = self.values.setdefault(name, [])
+            own += [next(read) if isinstance(x, Array) else x for x in kept]
+            kept.clear()
+        if any(len(own) > _MOST for own in self.values.values()):
+            self._every *= 2
+            self.values = {name: own[1::2] for name, own in self.values.items()}
+
+    def _show(self, is_last: bool = False) -> None:
+        self._shown = perf_counter()
+        self._read()
+        shell = sys.modules.get("IPython")
+        if shell is not None and shell.get_ipython() is not None:
+            from IPython.display import display
+
+            if self._handle is None:
+                self._handle = display(self, display_id=True)  # type: ignore[no-untyped-call]
+            else:
+                self._handle.update(self)
+        else:
+            print(f"\r{self!r}", end="\n" if is_last else "", file=sys.stderr, flush=True)
+        # Showing takes time, too, of which no step is to be a part.
+        self._shown = perf_counter()
+
+    @property
+    def rate(self) -> float:
+        """Steps a second, so far."""
+        seconds = self._ended - self._began
+        return self.done / seconds if seconds else 0.0
+
+    def _facts(self) -> list[str]:
+        of = "" if self.total is None else f"/{self.total}"
+        facts = [f"{self.done}{of}", f"{self.rate:.3g} steps/s"]
+        return facts + [f"{name} {own[-1]:.4g}" for name, own in self.values.items() if own]
+
+    def __repr__(self) -> str:
+        return ", ".join(self._facts())
+
+    def _repr_html_(self) -> str:
+        share = 0.0 if not self.total else self.done / self.total
+        facts = " · ".join(map(escape, self._facts()))
+        curves = "".join(_curve(name, own) for name, own in self.values.items() if len(own) > 1)
+        bar = "" if self.total is None else f'<progress value="{share:.4f}" max="1"></progress> '
+        return f"<div>{bar}<code>{facts}</code></div>{curves}"
+
+
+def _checked(name: str, value: Any) -> Any:
+    if isinstance(value, Array) and value.size != 1:
+        raise InvalidArgument("note", name, f"an array of shape {value.shape}", "a number")
+    if isinstance(value, Array):
+        return value
+    if not isinstance(value, int | float | np.number) or isinstance(value, np.complexfloating):
+        raise InvalidType("note", name, value, "a number")
+    return float(value)
+
+
+def _kept(value: Any) -> Any:
+    """A value that nothing changes, as the next replay may change an array."""
+    if isinstance(value, Array):
+        value = value.detach().reshape(()).astype(np.float32).copy()
+        evaluation.eval(value)
+    return value
+
+
+def _curve(name: str, values: list[float]) -> str:
+    """A polyline of values, with its least and greatest ones."""
+    finite = [value for value in values if isfinite(value)]
+    if not finite:
+        return ""
+    least, most = min(finite), max(finite)
+    span = most - least or 1.0
+    step = _WIDTH / max(len(values) - 1, 1)
+    points = " ".join(
+        f"{n * step:.1f},{_HEIGHT - (value - least) / span * _HEIGHT:.1f}"
+        for n, value in enumerate(values)
+        if isfinite(value)
+    )
+    told = f"{escape(name)}: {least:.4g} to {most:.4g}"
+    return (
+        f'<svg viewBox="-2 -2 {_WIDTH + 4} {_HEIGHT + 4}" width="{_WIDTH}" height="{_HEIGHT}" '
+        f'role="img" aria-label="{told}"><title>{told}</title><polyline points="{points}" '
+        'fill="none" stroke="currentColor" stroke-width="1.5"></polyline></svg>'
+    )
