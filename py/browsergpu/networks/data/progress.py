@@ -101,12 +101,11 @@ class progress:
     def _show(self, is_last: bool = False) -> None:
         self._shown = perf_counter()
         self._read()
-        shell = sys.modules.get("IPython")
-        if shell is not None and shell.get_ipython() is not None:
-            from IPython.display import display
-
+        # Where there is IPython it has been imported; the package needs none.
+        shell, display = (sys.modules.get(name) for name in ("IPython", "IPython.display"))
+        if shell is not None and display is not None and shell.get_ipython() is not None:
             if self._handle is None:
-                self._handle = display(self, display_id=True)  # type: ignore[no-untyped-call]
+                self._handle = display.display(self, display_id=True)
             else:
                 self._handle.update(self)
         else:
