@@ -31,7 +31,7 @@ SMALL = {
     "transformer": "layers, width, heads, length, words = 2, 32, 4, 24, 64",
     "digits": "epochs = 4\nbatch = 32\nchannels = 8",
     "letters": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 30",
-    "swirl": "points, side = 2000, 64\nwidth, batch, steps, times = 48, 256, 300, 12",
+    "swirl": "points, side = 2000, 64\nwidth, batch, steps, times = 48, 256, 150, 8",
     "membrane": "points, width, steps = 128, 16, 120\nside = 48",
     "retrained": "channels, epochs, rounds = 8, 3, 60",
 }

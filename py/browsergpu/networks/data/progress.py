@@ -49,6 +49,7 @@ class progress:
         #: What was noted and read, by name.
         self.values: dict[str, list[float]] = {}
         self._kept: dict[str, list[Any]] = {}  # and not read yet
+        self._latest: dict[str, Any] = {}  # and not kept yet
         self._every = 1  # of the values that come, this one is kept
         self._came = 0
         self._began = self._ended = self._taken = self._shown = 0.0
@@ -71,19 +72,22 @@ class progress:
                 if self._ended - self._shown > _SHOWN_EVERY:
                     self._show()
         finally:
+            self._take()  # the last one, whenever that came
             self._show(is_last=True)
 
     def note(self, **values: Any) -> None:
         """Shows numbers, or arrays of one element, by their names. Does not wait."""
-        now = perf_counter()
-        if now - self._taken < _TAKEN_EVERY:
-            return
-        own = {name: _checked(name, value) for name, value in values.items()}
-        self._taken = now
-        self._came += 1
-        if self._came % self._every == 0:
-            for name, value in own.items():
-                self._kept.setdefault(name, []).append(_kept(value))
+        self._latest = {name: _checked(name, value) for name, value in values.items()}
+        if perf_counter() - self._taken >= _TAKEN_EVERY:
+            self._came += 1
+            if self._came % self._every == 0:
+                self._take()
+            self._taken = perf_counter()
+
+    def _take(self) -> None:
+        values, self._latest = self._latest, {}
+        for name, value in values.items():
+            self._kept.setdefault(name, []).append(_kept(value))
 
     def _read(self) -> None:
         if not platform.can_block():

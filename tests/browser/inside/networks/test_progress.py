@@ -51,6 +51,17 @@ def test_what_is_noted_is_what_it_was_then(bg: Any, monkeypatch: pytest.MonkeyPa
     assert "loss: 4 to 10" in html
 
 
+def test_the_last_value_is_shown_however_short_the_loop(bg: Any) -> None:
+    x = bg.zeros(())
+    with bg.capture() as graph:
+        x += 1
+    bar = bg.data.progress(7)
+    for _ in bar:
+        graph.replay()
+        bar.note(x=x)
+    assert bar.values["x"][-1] == 8
+
+
 def test_long_runs_keep_few_values(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from browsergpu.networks.data import progress as module
 
