@@ -29,6 +29,7 @@ SLOW = [
             "test_gemm_f16", "test_elementwise", "test_executor_device", "test_parameters",
             "test_backends", "tensors/test_refusals", "tensors/test_store", "test_ordering",
             "gradients/test_rules", "gradients/test_elementwise", "networks/test_training",
+            "networks/test_captured_training", "arrays/test_captured_programs",
             "networks/test_layers", "gradients/test_networks_convolution",
             "gradients/test_networks_attention", "gradients/test_networks_losses",
             "networks/test_attention_layers", "networks/test_recurrent",
