@@ -1,5 +1,7 @@
 // y[i] = (x[i] - mean[c]) / sqrt(variance[c] + eps) * gamma[c] + beta[c] for x of [N, C, inner],
-// where c is the channel of i. One element a thread: reads 4n and writes 4n bytes.
+// where c is the channel of i. One element a thread: reads 4n and writes 4n bytes. main_halves: all
+// are float16, two elements a thread, computed in float32; main_eights: eight, where a channel has
+// whole eights.
 //
 // When training, mean and variance are those of the batch: statistics takes them from the
 // quadruples of moments.wgsl (biased variance) and moves the running ones towards them (the variance
@@ -25,7 +27,17 @@ struct Params {
 @group(0) @binding(8) var<storage, read_write> batch_variance: array<f32>;
 @group(0) @binding(9) var<storage, read_write> running_mean: array<f32>;
 @group(0) @binding(10) var<storage, read_write> running_variance: array<f32>;
+@group(0) @binding(0) var<storage, read> x_halves: array<u32>;
+@group(0) @binding(1) var<storage, read> mean_halves: array<u32>;
+@group(0) @binding(2) var<storage, read> variance_halves: array<u32>;
+@group(0) @binding(3) var<storage, read> gamma_halves: array<u32>;
+@group(0) @binding(4) var<storage, read> beta_halves: array<u32>;
+@group(0) @binding(5) var<storage, read_write> y_halves: array<u32>;
+@group(0) @binding(0) var<storage, read> x_eights: array<vec4u>;
+@group(0) @binding(5) var<storage, read_write> y_eights: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/halves.wgsl
 
 override THREADS: u32 = 256u; // in a workgroup
 
@@ -38,6 +50,41 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   let c = i / params.inner % params.channels;
   let factor = 1.0 / sqrt(variance[c] + params.eps);
   y[i] = (x[i] - mean[c]) * factor * gamma[c] + beta[c];
+}
+
+@compute @workgroup_size(THREADS)
+fn main_halves(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = id.y * groups.x * THREADS + id.x;
+  if (2u * i >= params.n) {
+    return;
+  }
+  let c = (2u * i + vec2u(0u, 1u)) / params.inner % params.channels;
+  let word = c >> vec2u(1u);
+  let centre = vec2f(half_of(mean_halves[word.x], c.x), half_of(mean_halves[word.y], c.y));
+  let spread = vec2f(half_of(variance_halves[word.x], c.x), half_of(variance_halves[word.y], c.y));
+  let scale = vec2f(half_of(gamma_halves[word.x], c.x), half_of(gamma_halves[word.y], c.y));
+  let shift = vec2f(half_of(beta_halves[word.x], c.x), half_of(beta_halves[word.y], c.y));
+  let v = unpack2x16float(x_halves[i]);
+  let found = (v - centre) * (1.0 / sqrt(spread + params.eps)) * scale + shift;
+  y_halves[i] = narrowed(found.xyxy).x;
+}
+
+@compute @workgroup_size(THREADS)
+fn main_eights(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let i = id.y * groups.x * THREADS + id.x;
+  if (8u * i >= params.n) {
+    return;
+  }
+  let c = 8u * i / params.inner % params.channels;
+  let word = c >> 1u;
+  let centre = half_of(mean_halves[word], c);
+  let factor = 1.0 / sqrt(half_of(variance_halves[word], c) + params.eps);
+  let scale = half_of(gamma_halves[word], c);
+  let shift = half_of(beta_halves[word], c);
+  let bits = x_eights[i];
+  let low = (widened(bits.xy) - centre) * factor * scale + shift;
+  let high = (widened(bits.zw) - centre) * factor * scale + shift;
+  y_eights[i] = vec4u(narrowed(low), narrowed(high));
 }
 
 @compute @workgroup_size(THREADS)

@@ -51,7 +51,7 @@ fn main(
       let depth = k0 + i % DEPTH;
       var value = 0.0;
       if (row < params.m && depth < params.k) {
-        let at = row * params.k + depth;
+        let at = group.z * params.a_batch + row * params.k + depth;
         value = half_of(a[at >> 1u], at);
       }
       a_tile[i % DEPTH * PITCH + i / DEPTH] = value;
@@ -61,7 +61,7 @@ fn main(
       let depth = k0 + i / TILE;
       var value = 0.0;
       if (column < params.n && depth < params.k) {
-        let at = depth * params.n + column;
+        let at = group.z * params.b_batch + depth * params.n + column;
         value = half_of(b[at >> 1u], at);
       }
       b_tile[i / TILE * PITCH + i % TILE] = value;
@@ -79,7 +79,7 @@ fn main(
     let row = row0 + local.y + 16u * (q >> 1u);
     let column = column0 + local.x + 16u * (q & 1u);
     if (row < params.m && column < params.n) {
-      let i = row * params.n + column;
+      let i = group.z * params.c_batch + row * params.n + column;
       var value = params.alpha * sums[q];
       //#if BIASED
       if (params.biased != 0u) {

@@ -44,6 +44,7 @@ fn main(
   }
   let row0 = tile.row;
   let column0 = tile.column;
+  c_first = group.z * (params.c_batch / 8u);
   let sub_row = subgroup / 2u;
   let sub_column = subgroup % 2u;
 
@@ -56,9 +57,11 @@ fn main(
   let b_row = thread / 8u;
   let b_column = thread % 8u;
   let last = params.m - 1u;
-  let a_at0 = min(row0 + a_row, last) * a_width + a_column;
-  let a_at1 = min(row0 + a_row + 16u, last) * a_width + a_column;
-  let b_at0 = b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
+  let a_first = group.z * (params.a_batch / 8u) + a_column;
+  let a_at0 = a_first + min(row0 + a_row, last) * a_width;
+  let a_at1 = a_first + min(row0 + a_row + 16u, last) * a_width;
+  let b_first = group.z * (params.b_batch / 8u);
+  let b_at0 = b_first + b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
   let b_at1 = b_at0 + 16u * b_width;
   let b_at2 = b_at0 + 32u * b_width;
   let b_at3 = b_at0 + 48u * b_width;

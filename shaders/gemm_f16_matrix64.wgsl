@@ -44,6 +44,7 @@ fn main(
   }
   let row0 = tile.row;
   let column0 = tile.column;
+  c_first = group.z * (params.c_batch / 8u);
 
   // What this thread brings into workgroup memory. Rows and columns beyond the edge are replaced by
   // the last ones: they only make sums that are not written.
@@ -54,15 +55,17 @@ fn main(
   let b_row = thread / 8u;
   let b_column = thread % 8u;
   let last = params.m - 1u;
-  let a_at0 = min(row0 + a_row, last) * a_width + a_column;
-  let a_at1 = min(row0 + a_row + 8u, last) * a_width + a_column;
-  let a_at2 = min(row0 + a_row + 16u, last) * a_width + a_column;
-  let a_at3 = min(row0 + a_row + 24u, last) * a_width + a_column;
-  let a_at4 = min(row0 + a_row + 32u, last) * a_width + a_column;
-  let a_at5 = min(row0 + a_row + 40u, last) * a_width + a_column;
-  let a_at6 = min(row0 + a_row + 48u, last) * a_width + a_column;
-  let a_at7 = min(row0 + a_row + 56u, last) * a_width + a_column;
-  let b_at0 = b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
+  let a_first = group.z * (params.a_batch / 8u) + a_column;
+  let a_at0 = a_first + min(row0 + a_row, last) * a_width;
+  let a_at1 = a_first + min(row0 + a_row + 8u, last) * a_width;
+  let a_at2 = a_first + min(row0 + a_row + 16u, last) * a_width;
+  let a_at3 = a_first + min(row0 + a_row + 24u, last) * a_width;
+  let a_at4 = a_first + min(row0 + a_row + 32u, last) * a_width;
+  let a_at5 = a_first + min(row0 + a_row + 40u, last) * a_width;
+  let a_at6 = a_first + min(row0 + a_row + 48u, last) * a_width;
+  let a_at7 = a_first + min(row0 + a_row + 56u, last) * a_width;
+  let b_first = group.z * (params.b_batch / 8u);
+  let b_at0 = b_first + b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
   let b_at1 = b_at0 + 8u * b_width;
   let b_at2 = b_at0 + 16u * b_width;
   let b_at3 = b_at0 + 24u * b_width;

@@ -83,7 +83,7 @@ fn write(low: vec4f, high: vec4f, thread: u32, row: u32, column0: u32) {
     }
     //#endif
     values = apply(values.xyxy).xy;
-    let i = (row * params.n + column) / 2u;
+    let i = (c_first + row * params.n + column) / 2u;
     if (params.beta != 0.0) {
       values += params.beta * unpack2x16float(c[i]);
     }
@@ -106,9 +106,12 @@ fn main(
   }
   let column0 = tile % tiles_across * COLUMNS;
   let width = params.n / 8u;
-  let at = min(column0 / 8u + thread % ACROSS, width - 1u);
+  let inside = min(column0 / 8u + thread % ACROSS, width - 1u);
+  let at = group.z * (params.b_batch / 8u) + inside;
+  c_first = group.z * params.c_batch;
   let last = params.m - 1u; // rows beyond the edge are replaced by the last one
-  let rows = min(vec4u(row0) + vec4u(0u, 1u, 2u, 3u), vec4u(last)) * params.k;
+  let first = vec4u(group.z * params.a_batch);
+  let rows = first + min(vec4u(row0) + vec4u(0u, 1u, 2u, 3u), vec4u(last)) * params.k;
   var low = mat4x4f();
   var high = mat4x4f();
   var step = thread / ACROSS;

@@ -42,7 +42,7 @@ fn write(sums: vec4f, row: u32, column: u32) {
   if (row >= params.m || column / 4u >= width) {
     return;
   }
-  let i = row * width + column / 4u;
+  let i = c_first + row * width + column / 4u;
   var values = params.alpha * sums;
   //#if BIASED
   if (params.biased != 0u) {
@@ -75,6 +75,7 @@ fn main(
   }
   let row0 = tile.row;
   let column0 = tile.column;
+  c_first = group.z * (params.c_batch / 4u);
 
   // What this thread brings into workgroup memory: 8 steps of two rows of A, and 8 columns of two
   // rows of B. Rows and columns beyond the edge are replaced by the last ones.
@@ -84,9 +85,11 @@ fn main(
   let a_column = thread % 2u;
   let b_row = thread / 16u;
   let b_column = thread % 16u;
-  let a_at0 = min(row0 + a_row, params.m - 1u) * a_width + a_column;
-  let a_at1 = min(row0 + a_row + 64u, params.m - 1u) * a_width + a_column;
-  let b_at0 = b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
+  let a_first = group.z * (params.a_batch / 8u) + a_column;
+  let a_at0 = a_first + min(row0 + a_row, params.m - 1u) * a_width;
+  let a_at1 = a_first + min(row0 + a_row + 64u, params.m - 1u) * a_width;
+  let b_first = group.z * (params.b_batch / 8u);
+  let b_at0 = b_first + b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
   let b_at1 = b_at0 + 8u * b_width;
   let a_to = a_column * 8u * A_PITCH + a_row;
   let b_to = b_row * B_PITCH + b_column * 2u;

@@ -5,7 +5,7 @@
 // row in registers, four values HELD times each, as differences from its first value, so that
 // equal values have no deviation and large ones no sum that could overflow; the mean comes first,
 // then the deviations from it, which does not cancel for large means. main_aligned does so where
-// length is a multiple of 4, by vec4s. main_sum and main_sum_aligned write x + residual, too.
+// length is a multiple of 4, by vec4s, main_halves those of float16. main_sum and main_sum_aligned write x + residual, too.
 // main_long takes rows of any length, whose moments were found by moments.wgsl: a workgroup merges
 // them, and writes a chunk of a row.
 
@@ -32,9 +32,14 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> y_vectors: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> summed: array<f32>;
 @group(0) @binding(5) var<storage, read_write> summed_vectors: array<vec4f>;
+@group(0) @binding(0) var<storage, read> x_halves: array<vec2u>; // four each
+@group(0) @binding(2) var<storage, read> gamma_halves: array<vec2u>;
+@group(0) @binding(3) var<storage, read> beta_halves: array<vec2u>;
+@group(0) @binding(4) var<storage, read_write> y_halves: array<vec2u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/floats.wgsl
+//#include lib/halves.wgsl
 //#include lib/moments.wgsl
 //#include lib/rows.wgsl
 
@@ -236,6 +241,36 @@ fn main_aligned(
   let first = load_vectors(&held, own);
   let factor = centre(&held, first, own.lane, thread, true);
   store_vectors(&held, own, factor);
+}
+
+@compute @workgroup_size(THREADS)
+fn main_halves(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = place(group, groups, thread);
+  let count = vectors(own);
+  let base = own.row * count;
+  var held: array<vec4f, MOST>;
+  var first = 0.0;
+  if (count > 0u) {
+    first = widened(x_halves[base]).x;
+  }
+  for (var k = 0u; k < HELD; k++) {
+    let j = own.lane + k * params.lanes;
+    if (j < count) {
+      held[k] = widened(x_halves[base + j]);
+    }
+  }
+  let factor = centre(&held, first, own.lane, thread, true);
+  for (var k = 0u; k < HELD; k++) {
+    let j = own.lane + k * params.lanes;
+    if (j < count) {
+      let v = held[k] * factor * widened(gamma_halves[j]) + widened(beta_halves[j]);
+      y_halves[base + j] = narrowed(v);
+    }
+  }
 }
 
 @compute @workgroup_size(THREADS)

@@ -44,12 +44,13 @@ fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
     //#endif
     low = apply(low);
     high = apply(high);
+    let to = c_first + i * width + j;
     if (params.beta != 0.0) {
-      let old = c[i * width + j];
+      let old = c[to];
       low += params.beta * widened(old.xy);
       high += params.beta * widened(old.zw);
     }
-    c[i * width + j] = vec4u(to_halves(low), to_halves(high));
+    c[to] = vec4u(to_halves(low), to_halves(high));
   }
   workgroupBarrier();
 }

@@ -23,15 +23,20 @@ from browsergpu.kernels.build import Build
 from browsergpu.kernels.products import A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES
 from browsergpu.kernels.strided import gather
 
+#: Rows, columns and steps of a product, how many there are, whether each has an A and a B of its
+#: own, and which of these lie with rows and columns exchanged.
+Extents = tuple[int, int, int, int, bool, bool, bool, bool]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatmulPlan:
-    """The result's shape, the product with float32 results, rows, columns and steps where it is one
-    of plain matrices, and from which shape to which the matrices of an operand are spread first."""
+    """The result's shape, the product with float32 results, its :func:`extents <_extents>` for the
+    kernels of float16 if they can make it, and from which shape to which the matrices of an operand
+    are spread first."""
 
     shape: Shape
     gemm: gemm.GemmPlan
-    plain: tuple[int, int, int] | None
+    of_halves: Extents | None
     spread_a: tuple[Shape, Shape] | None
     spread_b: tuple[Shape, Shape] | None
 
@@ -92,17 +97,17 @@ def _plan(op: str, a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> MatmulPlan
     count = product(lead)
     stride_a, spread_a = _spread(lead_a, lead, m * k)
     stride_b, spread_b = _spread(lead_b, lead, k * n)
-    plain = None
-    if not flip_a and not flip_b and product(lead_b) == 1:
-        plain = (m * count, n, k)
     if stride_a and not stride_b and not flip_a:  # the batch is further rows of a
         m, count, stride_a = m * count, 1, 0
+    of_halves = None
+    if spread_a is None and spread_b is None:
+        of_halves = (m, n, k, count, stride_a > 0, stride_b > 0, flip_a, flip_b)
     plan = gemm.plan_gemm(
         op, "trans" if flip_a else "no_trans", "trans" if flip_b else "no_trans", m, n, k,
         1.0, max(m if flip_a else k, 1), stride_a, max(k if flip_b else n, 1), stride_b, 0.0,
         max(n, 1), m * n, count, "C",
     )  # fmt: skip
-    return MatmulPlan(shape, plan, plain, spread_a, spread_b)
+    return MatmulPlan(shape, plan, of_halves, spread_a, spread_b)
 
 
 def _spread(own: Shape, lead: Shape, elements: int) -> tuple[int, tuple[Shape, Shape] | None]:
@@ -145,9 +150,10 @@ def _multiply(
     activation: str | None,
 ) -> None:
     staging = Staging(build)
-    of_halves = all(x is None or x.dtype is DType.F16 for x in (a, b, c, bias, residual))
-    if plan.plain is not None and of_halves:
-        _of_halves(build, staging, plan.plain, a, b, c, bias, activation, residual)
+    are_halves = all(x is None or x.dtype is DType.F16 for x in (a, b, c, bias, residual))
+    own = _plan_of_halves(plan, residual) if are_halves else None
+    if own is not None and (_is_plain(own) or gemm_f16.is_by_matrices(build.facts, own)):
+        _of_halves(build, staging, own, a, b, c, bias, activation, residual)
     else:
         y = staging.write(c, a, b, bias, residual)
         right, halves = _batch(build, op, staging, b, plan.spread_b, B_HALVES)
@@ -167,10 +173,23 @@ def _multiply(
     staging.deliver()
 
 
+def _plan_of_halves(plan: MatmulPlan, residual: Operand | None) -> gemm_f16.GemmF16Plan | None:
+    if plan.of_halves is None:
+        return None
+    m, n, k, count, *rest = plan.of_halves
+    return gemm_f16.plan_gemm_f16(m, n, k, 1.0, 0.0 if residual is None else 1.0, count, *rest)
+
+
+def _is_plain(plan: gemm_f16.GemmF16Plan) -> bool:
+    """Whether kernels of float16 are the ones for it on every device: one matrix as it lies by
+    another."""
+    return plan.count == 1 and not (plan.flip_a or plan.flip_b)
+
+
 def _of_halves(
     build: Build,
     staging: Staging,
-    plain: tuple[int, int, int],
+    plan: gemm_f16.GemmF16Plan,
     a: Operand,
     b: Operand,
     c: Operand,
@@ -181,7 +200,6 @@ def _of_halves(
     y = staging.write(c, a, b, bias, dtype=DType.F16)
     if residual is not None:  # what the product is added to
         build.copy(residual.slot, y, DType.F16.device_bytes(residual.size))
-    plan = gemm_f16.plan_gemm_f16(*plain, 1.0, 0.0 if residual is None else 1.0)
     added = None if bias is None else bias.slot
     gemm_f16.gemm_f16(build, a.slot, b.slot, y, plan, added, activation)
 

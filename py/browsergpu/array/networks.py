@@ -17,7 +17,7 @@ from browsergpu.gpu.program import Slot
 from browsergpu.kernels import adam as adam_kernel
 from browsergpu.kernels import batch_norm as batch_norm_kernel
 from browsergpu.kernels import conv2d as conv2d_kernel
-from browsergpu.kernels import elementwise, reduce, rows
+from browsergpu.kernels import conv2d_products, elementwise, reduce, rows
 from browsergpu.kernels import pool as pool_kernel
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.conv2d import Conv2dPlan
@@ -104,6 +104,14 @@ def _layer_norm(
 ) -> None:
     length = x.shape[-1]
     staging = Staging(build)
+    if residual is None and summed is None and gamma is not None and beta is not None:
+        of_halves = _are_halves(x, y, gamma, beta)
+        if of_halves and rows.layer_norm_takes_halves(length):
+            result = staging.write(y, x, gamma, beta, dtype=DType.F16)
+            slots = x.slot, gamma.slot, beta.slot, result
+            rows.layer_norm_of_halves(build, *slots, x.size // length, length, eps)
+            staging.deliver()
+            return
     target = staging.write(y, x, gamma, beta, residual)
     total = None if summed is None else staging.write(summed, x, gamma, beta, residual)
     scale, shift = _factors(build, staging, gamma, beta, length)
@@ -112,6 +120,10 @@ def _layer_norm(
         None if residual is None else staging.read(residual), total,
     )  # fmt: skip
     staging.deliver()
+
+
+def _are_halves(*operands: Operand) -> bool:
+    return all(x.dtype is DType.F16 for x in operands)
 
 
 def _factors(
@@ -159,6 +171,12 @@ def _batch_norm(
     eps: float,
 ) -> None:
     staging = Staging(build)
+    if gamma is not None and beta is not None and _are_halves(x, y, mean, variance, gamma, beta):
+        result = staging.write(y, x, mean, variance, gamma, beta, dtype=DType.F16)
+        slots = x.slot, mean.slot, variance.slot, gamma.slot, beta.slot, result
+        batch_norm_kernel.normalise(build, *slots, shape, eps, halves=True)
+        staging.deliver()
+        return
     target = staging.write(y, x, mean, variance, gamma, beta)
     scale, shift = _factors(build, staging, gamma, beta, shape[1])
     batch_norm_kernel.normalise(
@@ -225,6 +243,11 @@ def _conv2d(
     build: Build, x: Operand, w: Operand, y: Operand, bias: Operand | None, plan: Conv2dPlan
 ) -> None:
     staging = Staging(build)
+    if bias is None and _are_halves(x, w, y) and conv2d_products.is_by_product(build.facts, plan):
+        result = staging.write(y, x, w, dtype=DType.F16)
+        conv2d_products.conv2d_by_product(build, x.slot, w.slot, result, plan)
+        staging.deliver()
+        return
     target = staging.write(y, x, w, bias)
     added = None if bias is None else staging.read(bias)
     conv2d_kernel.conv2d(build, staging.read(x), staging.read(w), target, plan, added)

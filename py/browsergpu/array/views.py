@@ -28,8 +28,15 @@ def view(x: V, shape: Shape, strides: Shape, offset: int) -> V:
 
 
 def strides_or_none(shape: Shape, strides: Shape) -> Shape | None:
-    """Strides as a value says them: None where the elements are packed."""
-    return None if strides == contiguous_strides(shape) else strides
+    """Strides as a value says them: None where the elements are packed. Along an axis of extent 1
+    nothing is stepped."""
+    packed = contiguous_strides(shape)
+    if strides == packed:
+        return None
+    same = 1 in shape and all(
+        extent == 1 or own == step for extent, own, step in zip(shape, strides, packed, strict=True)
+    )
+    return None if same else strides
 
 
 def permuted(x: V, axes: tuple[int, ...]) -> V:

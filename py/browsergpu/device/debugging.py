@@ -32,12 +32,16 @@ _IN_WORDS = {
     "gemm_f16_matrix128": F16,
     "gemm_f16_rows": F16,
     "attention_matrix": F16,
+    "batch_norm_halves": F16,
+    "batch_norm_eights": F16,
+    "layer_norm_halves": F16,
     "normal": F32,
 }
 #: Kernels that move words, whatever these are, or write whole numbers.
 NO_FLOATS_IN_WORDS = frozenset(
     {
-        *("strided", "strided_vectors", "transpose", "repitch", "fill", "merge_word"),
+        *("strided", "strided_vectors", "transpose", "transpose_halves", "repitch", "fill"),
+        *("merge_word", "windows_halves"),
         *("pool_indices", "integer", "sum_integer"),
         *("sort", "sort_pairs", "sort_small", "sort_count", "compact", "compact_counts", "search"),
         *("arg_rows", "arg_columns", "arg_merge"),

@@ -7,7 +7,7 @@ from browsergpu.core.params import params
 from browsergpu.core.shapes import reduction_steps
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
-from browsergpu.kernels.family import Kernel, KernelFamily, bindings, of_elements
+from browsergpu.kernels.family import Fields, Kernel, KernelFamily, Work, bindings, of_elements
 from browsergpu.kernels.moments import moments
 
 
@@ -21,13 +21,18 @@ def normalise(
     y: Slot,
     shape: tuple[int, int, int],
     eps: float,
+    *,
+    halves: bool = False,
 ) -> None:
     """y = (x - mean) / sqrt(variance + eps) * gamma + beta for x of [N, C, inner] with C values of
-    each; y is none of the others, no extent is 0."""
+    each, all float32, or all float16 (``halves``); y is none of the others, no extent is 0."""
     images, channels, inner = shape
     n = images * channels * inner
+    kernel, each = "batch_norm", 1
+    if halves:
+        kernel, each = ("batch_norm_halves", 2) if inner % 8 else ("batch_norm_eights", 8)
     build.dispatch(
-        "batch_norm", "", fold(blocks(n, build.facts.workgroup_sizes.elementwise)),
+        kernel, "", fold(blocks(n, each * build.facts.workgroup_sizes.elementwise)),
         (x, mean, variance, gamma, beta, y), n, channels, inner, eps, 0.0, 0.0,
     )  # fmt: skip
 
@@ -58,6 +63,10 @@ def statistics(
     build.release(found)
 
 
+def _of_halves(f: Fields) -> Work:
+    return 4 * f["n"], 4 * f["n"]
+
+
 _PARAMS = params(
     "n: u32", "channels: u32", "inner: u32", "eps: f32", "momentum: f32", "unbiased: f32"
 )
@@ -71,6 +80,30 @@ FAMILY = KernelFamily(
             _PARAMS,
             family="elementwise",
             cost=of_elements(1, 4),
+        ),
+        Kernel(
+            "batch_norm_halves",
+            "batch_norm.wgsl",
+            bindings(
+                "x_halves", "mean_halves", "variance_halves", "gamma_halves", "beta_halves",
+                "y_halves",
+            ),
+            _PARAMS,
+            "main_halves",
+            family="elementwise",
+            cost=_of_halves,
+        ),
+        Kernel(
+            "batch_norm_eights",
+            "batch_norm.wgsl",
+            bindings(
+                "x_eights", "mean_halves", "variance_halves", "gamma_halves", "beta_halves",
+                "y_eights",
+            ),
+            _PARAMS,
+            "main_eights",
+            family="elementwise",
+            cost=_of_halves,
         ),
         Kernel(
             "batch_norm_statistics",

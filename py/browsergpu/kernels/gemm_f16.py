@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from browsergpu.core import checks
-from browsergpu.core.grids import blocks, fold
+from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, fold
 from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
+from browsergpu.kernels.facts import Facts
 from browsergpu.kernels.family import (
     MATRICES,
     Configurations,
@@ -31,6 +32,7 @@ _VECTOR = 8  # halves in a vec4u, of which most kernels want rows to be made
 _WORTH_COPYING = 32  # columns from which filled-up rows are not much longer
 _WORTH_DISPATCHES = 2**22  # products of a matrix that cost as much as three more dispatches
 _FEW_ROWS = 8
+_TURNED = 64  # rows and columns that a workgroup exchanges
 _MANY_TILES = 128  # workgroups that keep a large GPU busy
 
 
@@ -43,8 +45,9 @@ class GemmF16Plan:
     - "medium": fewer tiles of 128 × 128 than that
     - "large": all others
 
-    ``whole_a`` and ``whole_b``: the operand's rows are whole vectors (C's are as B's).
-    ``worth_copying``: where they are not, copies in such rows cost little beside the product; the
+    ``count`` products, of which each has an A of its own if ``many_a``, and a B if ``many_b``;
+    ``flip_a`` and ``flip_b``: that operand lies with rows and columns exchanged. ``worth_copying``:
+    where rows are not whole vectors, copies in such rows cost little beside the product; the
     largest has ``copy_bytes``.
     """
 
@@ -57,15 +60,21 @@ class GemmF16Plan:
     k: int
     alpha: float
     beta: float
-    whole_a: bool
-    whole_b: bool
+    count: int
+    many_a: bool
+    many_b: bool
+    flip_a: bool
+    flip_b: bool
     worth_copying: bool
     copy_bytes: int
 
     def takes_rows_of(self, variant: Variant) -> bool:
         """Whether a variant can read the operands as they are."""
+        if self.flip_a or self.flip_b:
+            return False
         traits = variant.traits
-        return traits["whole_a"] <= self.whole_a and traits["whole_b"] <= self.whole_b
+        whole_a, whole_b = self.k % _VECTOR == 0, self.n % _VECTOR == 0
+        return traits["whole_a"] <= whole_a and traits["whole_b"] <= whole_b
 
     def fits(self, variant: Variant) -> bool:
         """Whether a variant can do it, and should."""
@@ -77,35 +86,47 @@ class GemmF16Plan:
 
 
 @remembered
-def plan_gemm_f16(m: Any, n: Any, k: Any, alpha: Any, beta: Any) -> GemmF16Plan:
+def plan_gemm_f16(
+    m: Any,
+    n: Any,
+    k: Any,
+    alpha: Any,
+    beta: Any,
+    count: int = 1,
+    many_a: bool = False,
+    many_b: bool = False,
+    flip_a: bool = False,
+    flip_b: bool = False,
+) -> GemmF16Plan:
     """Checks the arguments of ``ComputeBackend.gemm_f16`` that are not buffers."""
     m = checks.integer(_OP, "m", m)
     n = checks.integer(_OP, "n", n)
     k = checks.integer(_OP, "k", k)
     alpha = checks.real(_OP, "alpha", alpha)
     beta = checks.real(_OP, "beta", beta)
-    elements = (m * k, k * n, m * n)
+    of_a, of_b = (count if many else 1 for many in (many_a, many_b))
+    elements = (of_a * m * k, of_b * k * n, count * m * n)
     if alpha == 0:
         k = 0  # BLAS: A and B are not read, so that their NaN do not count
-    whole_a, whole_b = k % _VECTOR == 0, n % _VECTOR == 0
     short_copies = all(x % _VECTOR == 0 or x >= _WORTH_COPYING for x in (n, k))
-    worth_copying = short_copies and m * n * k >= _WORTH_DISPATCHES
+    worth_copying = short_copies and count * m * n * k >= _WORTH_DISPATCHES
     copies = (
-        0 if whole_a else m * _whole(k),
-        0 if whole_b else max(m, k) * _whole(n),
+        of_a * m * _whole(k) if flip_a or k % _VECTOR else 0,
+        of_b * k * _whole(n) if flip_b or n % _VECTOR else 0,
+        count * m * _whole(n) if n % _VECTOR else 0,
     )
     return GemmF16Plan(
-        *elements, _size_class(m, n), m, n, k, alpha, beta, whole_a, whole_b, worth_copying,
-        2 * max(copies),
+        *elements, _size_class(m, n, count), m, n, k, alpha, beta, count, many_a, many_b, flip_a,
+        flip_b, worth_copying, 2 * max(copies),
     )  # fmt: skip
 
 
-def _size_class(m: int, n: int) -> str:
+def _size_class(m: int, n: int, count: int) -> str:
     if m <= _FEW_ROWS:
         return "row" if m == 1 else "thin"
-    if blocks(m, 64) * blocks(n, 64) < _MANY_TILES:
+    if count * blocks(m, 64) * blocks(n, 64) < _MANY_TILES:
         return "small"
-    return "medium" if blocks(m, 128) * blocks(n, 128) < _MANY_TILES else "large"
+    return "medium" if count * blocks(m, 128) * blocks(n, 128) < _MANY_TILES else "large"
 
 
 def gemm_f16(
@@ -120,27 +141,68 @@ def gemm_f16(
     """C = f(alpha A B + bias) + beta C, contiguous float16 with float32 sums: ``bias`` is n
     elements for every row, ``activation`` one of ``products.ACTIVATIONS``. c is none of the
     others."""
-    m, n, k = plan.m, plan.n, plan.k
+    m, n, k, count = plan.m, plan.n, plan.k, plan.count
     if plan.c_elements == 0:
         return
-    has_room = not plan.copy_bytes or plan.copy_bytes <= build.facts.largest_buffer
-    able = plan.fits if has_room else plan.takes_rows_of
+    able = plan.fits if _has_room(build.facts, plan) else plan.takes_rows_of
     variant = build.facts.variants.choose(_OP, plan.size_class, able)
     end = activation or ("" if bias is None else "bias")
     configuration = "_".join(filter(None, (variant.configuration, end)))
-    added = a if bias is None else bias  # not read then, but something must be bound
-    fields = (m, n, k, plan.alpha, plan.beta, int(bias is not None))
-    grid = fold(blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"]))
-    if plan.takes_rows_of(variant):
-        build.dispatch(variant.kernel, configuration, grid, (a, b, added, c), *fields)
-        return
-    left = a if plan.whole_a else _in_whole_vectors(build, m, k, a)
-    right = b if plan.whole_b else _in_whole_vectors(build, k, n, b)
-    product = c if plan.whole_b else _in_whole_vectors(build, m, n, c if plan.beta else None)
+    is_biased = int(bias is not None)
+    tiles = blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"])
+    grid = (*fold(tiles)[:2], count)
+    left, right, product, across, along = a, b, c, k, n
+    if not plan.takes_rows_of(variant):
+        across, along = _whole(k), _whole(n)
+        of_a, of_b = (count if many else 1 for many in (plan.many_a, plan.many_b))
+        left = _ready(build, a, of_a, m, k, plan.flip_a)
+        right = _ready(build, b, of_b, k, n, plan.flip_b)
+        if along != n:
+            product = _in_whole_vectors(build, count * m, n, c if plan.beta else None)
+    added = left if bias is None else bias  # not read then, but something must be bound
+    steps = (m * across * plan.many_a, k * along * plan.many_b, m * along)
+    fields = (m, n, k, plan.alpha, plan.beta, is_biased, *steps)
     build.dispatch(variant.kernel, configuration, grid, (left, right, added, product), *fields)
     if product != c:
-        _repitch(build, m, product, _whole(n), c, n)
+        repitch(build, count * m, product, along, c, n)
     build.release(*{left, right, product} - {a, b, c})
+
+
+def _has_room(facts: Facts, plan: GemmF16Plan) -> bool:
+    return plan.copy_bytes <= facts.largest_buffer
+
+
+def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
+    """Whether the product is large enough, and the device able, to be made by subgroup matrices,
+    beside which another copy of an operand costs little."""
+    if plan.m <= _FEW_ROWS or plan.count * plan.m * plan.n * plan.k < _WORTH_DISPATCHES:
+        return False
+    if plan.count > MAX_PER_DIMENSION or not _has_room(facts, plan):
+        return False
+    if (plan.flip_a and plan.m % 2) or (plan.flip_b and plan.k % 2):
+        return False
+    variant = facts.variants.choose(_OP, plan.size_class, plan.fits)
+    return plan.fits(variant) and variant.features >= MATRICES
+
+
+def _ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: bool) -> Slot:
+    """An operand's matrices in rows of whole vectors: x, or a temporary."""
+    if flip:
+        return turned(build, x, count, columns, rows)
+    if columns % _VECTOR == 0:
+        return x
+    return _in_whole_vectors(build, count * rows, columns, x)
+
+
+def turned(build: Build, x: Slot, count: int, rows: int, columns: int) -> Slot:
+    """A temporary with the matrices x, their rows and columns exchanged, in rows of whole vectors;
+    x has an even number of columns."""
+    pitch = _whole(rows)
+    made = build.temporary(2 * count * columns * pitch)
+    tiles = blocks(pitch, _TURNED) * blocks(columns, _TURNED)
+    grid = (*fold(tiles)[:2], count)
+    build.dispatch("transpose_halves", "", grid, (x, made), rows, columns, pitch)
+    return made
 
 
 def _whole(columns: int) -> int:
@@ -152,11 +214,11 @@ def _in_whole_vectors(build: Build, rows: int, columns: int, x: Slot | None) -> 
     pitch = _whole(columns)
     made = build.temporary(2 * max(rows * pitch, 1))
     if x is not None:
-        _repitch(build, rows, x, columns, made, pitch)
+        repitch(build, rows, x, columns, made, pitch)
     return made
 
 
-def _repitch(build: Build, rows: int, x: Slot, x_pitch: int, y: Slot, y_pitch: int) -> None:
+def repitch(build: Build, rows: int, x: Slot, x_pitch: int, y: Slot, y_pitch: int) -> None:
     """y's rows are x's, cut or filled up with zeros."""
     words = blocks(rows * y_pitch, 2)
     if words:
@@ -176,7 +238,10 @@ _ENDS: Configurations = {
     **{name: {"FUNCTION": code, "BIASED": 1} for name, code in ACTIVATIONS.items() if name},
 }
 _BINDINGS = bindings("a", "b", "bias", "c")
-_PARAMS = params("m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32", "biased: u32")
+_PARAMS = params(
+    "m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32", "biased: u32", "a_batch: u32",
+    "b_batch: u32", "c_batch: u32",
+)  # fmt: skip
 
 
 def _whole_product(name: str) -> Kernel:
@@ -284,6 +349,13 @@ FAMILY = KernelFamily(
             params("rows: u32", "x_pitch: u32", "y_pitch: u32"),
             family="elementwise",
             cost=lambda f: (0, 2 * f["rows"] * (f["x_pitch"] + f["y_pitch"])),
+        ),
+        Kernel(
+            "transpose_halves",
+            "transpose_halves.wgsl",
+            bindings("x", "y"),
+            params("rows: u32", "columns: u32", "pitch: u32"),
+            cost=lambda f: (0, 4 * f["rows"] * f["columns"]),
         ),
     ),
     operations=(Operation(_OP, _VARIANTS, _PICKS),),

@@ -108,6 +108,24 @@ def layer_norm(
     )  # fmt: skip
 
 
+def layer_norm_takes_halves(length: int) -> bool:
+    """Whether :func:`layer_norm_of_halves` takes rows of that length."""
+    return length % 4 == 0 and _held(1, length, 4) is not None
+
+
+def layer_norm_of_halves(
+    build: Build, x: Slot, gamma: Slot, beta: Slot, y: Slot, rows: int, length: int, eps: float
+) -> None:
+    """:func:`layer_norm` of contiguous float16, computed in float32."""
+    held = _held(rows, length, 4)
+    assert held is not None
+    groups, lanes, configuration, _ = held
+    build.dispatch(
+        "layer_norm_halves", configuration, fold(groups), (x, gamma, beta, y),
+        rows, length, 0, 0, lanes, 0, eps,
+    )  # fmt: skip
+
+
 def _long_layer_norm(
     build: Build,
     x: Slot,
@@ -180,6 +198,11 @@ def _layer_norm_work(f: Fields) -> Work:
     return (8 + f["residual"]) * n, 4 * (2 + f["residual"]) * n
 
 
+def _layer_norm_of_halves_work(f: Fields) -> Work:
+    operations, nbytes = _layer_norm_work(f)
+    return operations, nbytes / 2
+
+
 def _layer_norm_and_sum_work(f: Fields) -> Work:
     operations, nbytes = _layer_norm_work(f)
     return operations, nbytes + 4 * f["rows"] * f["length"]
@@ -230,6 +253,14 @@ FAMILY = KernelFamily(
                 "x_vectors", "residual_vectors", "gamma_vectors", "beta_vectors", "y_vectors"
             ),
             _NORM_PARAMS, "main_aligned", _BY_LENGTH, cost=_layer_norm_work,
+        ),
+        Kernel(
+            "layer_norm_halves", "layer_norm.wgsl",
+            (
+                Binding(0, "x_halves", READ), Binding(2, "gamma_halves", READ),
+                Binding(3, "beta_halves", READ), Binding(4, "y_halves", WRITE),
+            ),
+            _NORM_PARAMS, "main_halves", _BY_LENGTH, cost=_layer_norm_of_halves_work,
         ),
         Kernel(
             "layer_norm_sum", "layer_norm.wgsl",

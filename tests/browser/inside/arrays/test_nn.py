@@ -304,3 +304,43 @@ def test_what_is_refused(bg: Any) -> None:
         with pytest.raises(InvalidArgument) as raised:
             call()
         assert raised.value.argument == name, raised.value
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 4, 4), (3, 6, 7, 5), (1, 3, 1, 1), (4, 8, 8)])
+def test_batch_norm_of_halves(bg: Any, shape: tuple[int, ...]) -> None:
+    """In one kernel, computed in float32."""
+    x = sample("float32", shape).astype("float16")
+    vectors = [sample("float32", (shape[1],), n).astype("float16") for n in range(1, 5)]
+    vectors[1] = np.abs(vectors[1])
+    got = bg.nn.batch_norm(*map(bg.asarray, (x, *vectors)))
+    mean, variance, weight, bias = (
+        v.astype(np.float64).reshape((-1, *(1,) * (len(shape) - 2))) for v in vectors
+    )
+    want = (x - mean) / np.sqrt(variance + 1e-5) * weight + bias
+    assert got.dtype == np.float16
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-3, atol=1e-3 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("length", [4, 60, 768, 1000, 4100, 7])
+def test_layer_norm_of_halves(bg: Any, length: int) -> None:
+    x = (3 + sample("float32", (5, length))).astype("float16")
+    weight, bias = (sample("float32", (length,), n).astype("float16") for n in (1, 2))
+    got = bg.nn.layer_norm(bg.asarray(x), (length,), bg.asarray(weight), bg.asarray(bias))
+    wide = x.astype(np.float64)
+    off = wide - wide.mean(1, keepdims=True)
+    want = off / np.sqrt((off * off).mean(1, keepdims=True) + 1e-5) * weight + bias
+    assert got.dtype == np.float16
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-3, atol=2e-3)
+
+
+def test_axes_of_one_element_are_packed(bg: Any) -> None:
+    """What lies packed but for axes of extent 1, whatever their strides, is not copied."""
+    x = bg.asarray(sample("float32", (1, 4, 8, 8)))
+    seen: list[str] = []
+    observer = lambda pipeline, fields: seen.append(pipeline.label)  # noqa: E731
+    x.device.recorder.observers.append(observer)
+    try:
+        bg.eval(bg.nn.scaled_dot_product_attention(x, x, x))
+    finally:
+        x.device.recorder.observers.remove(observer)
+    assert len(seen) == 1

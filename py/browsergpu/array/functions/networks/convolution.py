@@ -18,9 +18,11 @@ from browsergpu.array.functions.networks import convolution_gradients as gradien
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.networks.padding import padded
 from browsergpu.core import checks
+from browsergpu.core.element_types import FLOAT16
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.conv2d import output_extent, plan_conv2d
+from browsergpu.kernels.conv2d_products import is_by_product
 
 
 def _ahead(rank: int) -> Any:
@@ -208,11 +210,16 @@ def _of_pictures(
     made = inputs.room(op, x, inputs.common(x, w), plan.output_shape)
     if made.size:
         own, filters = apply.packed(x), apply.packed(w)
+        late = None
+        if made.node.kind is FLOAT16 and is_by_product(x.device.facts, plan):
+            late, bias = bias, None  # which goes with what comes after, in one kernel
         added = None if bias is None else apply.packed(bias)
         networks.conv2d(
             x.device, op, plan, inputs.memory(own), inputs.memory(filters), inputs.memory(made),
             inputs.memory_of(added),
         )  # fmt: skip
+        if late is not None:
+            made = apply.cast_to(op, made + inputs.of_channels(late, 4), FLOAT16, copy=False)
     return made
 
 
