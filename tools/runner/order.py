@@ -16,7 +16,8 @@ SLOW = [
             "test_storage", "test_marimo", "test_jupyterlite", "test_bench", "test_leaks",
             "test_gpu_crash", "test_notebook_queue", "test_accessibility",
             "test_tuning", "test_notebook_documents", "test_notebook_kernel",
-            "test_notebook_shell", "test_notebook_tour", "test_notebook_files",
+            "test_notebook_shell", "test_gallery_networks", "test_notebook_files",
+            "test_gallery_pictures",
         )
     ),
     *(
@@ -42,8 +43,8 @@ SLOW = [
     *(
         f"{_BROWSER}{name}.py"
         for name in (
-            "test_readme", "test_harness", "test_notebook_habits", "test_wheel", "test_draw",
-            "test_notebook_cells", "test_examples",
+            "test_notebook_tour", "test_readme", "test_harness", "test_notebook_habits",
+            "test_wheel", "test_draw", "test_notebook_cells", "test_examples",
         )
     ),
 ]  # fmt: skip

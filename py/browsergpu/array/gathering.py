@@ -80,8 +80,9 @@ def by_arrays(
     before = 0 if first else axes[0]
     kept = [source.shape[n] for n in rest]
     shape = (*kept[:before], *spread, *kept[before:])
+    behind = (1,) * (len(kept) - before)
     turned = [
-        views.reshaped("index", array, (*array.node.shape, *(1,) * (len(kept) - before)))
+        views.reshaped("index", array, (*array.node.shape, *behind)) if behind else array
         for array in given
     ]
     steps, inner = views.strides_of(x), contiguous_strides(shape)

@@ -312,7 +312,7 @@ class Graphs:
             self.open.note(x)
             return other
         own, value = NODE.__get__(x), NODE.__get__(other)
-        if own is value or own not in self.known:
+        if own is value or not self._has(own, x.tape):
             return other
         if own.kind is not value.kind or own.shape != value.shape:
             return other
@@ -330,8 +330,12 @@ class Graphs:
 
     def unshared(self, node: Node, tape: Tape) -> Node:
         """A value for another array: not one that a graph may change, but a copy of it."""
-        is_copied = self.open is None and node in self.known
+        is_copied = self.open is None and self._has(node, tape)
         return homes.copy_of(tape, node) if is_copied else node
+
+    def _has(self, node: Node, tape: Tape) -> bool:
+        """Whether a graph that may be replayed reads or makes a value."""
+        return node in self.known and node.storage.buffer.id in tape.device.memory.held
 
     def are_others(self, storage: Storage) -> list[Node]:
         """The values in some memory that no graph reads or makes."""

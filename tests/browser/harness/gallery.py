@@ -1,0 +1,76 @@
+"""The gallery's notebooks in the page: small ones, run top to bottom, and what they put out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Route, expect
+
+from harness.lab import Lab
+from harness.notebook import NotebookPage, open_notebook
+from harness.problems import assert_none
+
+GALLERY = Path(__file__).resolve().parents[3] / "examples" / "gallery"
+LISTED = json.loads((GALLERY / "index.json").read_text(encoding="utf-8"))
+
+#: The first cells, which hold the sizes, of notebooks that are small.
+SMALL = {
+    "darkroom": "height, width = 54, 80\nframes = 3",
+    "mandelbrot": "height, width = 60, 80\nsteps = 64\nframes = 2",
+    "heat": "size = 64\nframes, steps = 2, 5",
+    "colours": "height, width = 48, 64\nk = 4\nrounds = 4",
+    "life": "size = 64\nframes = 4",
+    "transformer": "layers, width, heads, length, words = 2, 32, 4, 24, 64",
+    "digits": "epochs = 4\nbatch = 32\nchannels = 8",
+    "letters": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 30",
+    "swirl": "points, side = 2000, 64\nwidth, batch, steps, times = 48, 256, 150, 8",
+    "membrane": "points, width, steps = 128, 16, 120\nside = 48",
+    "retrained": "channels, epochs, rounds = 8, 3, 60",
+}
+
+_FLAT_PNG = 1500  # bytes; that of a canvas of one colour has less
+
+
+@contextmanager
+def open_gallery(lab: Lab) -> Iterator[NotebookPage]:
+    """A page whose gallery's notebooks are small."""
+
+    def serve(route: Route) -> None:
+        name = route.request.url.rsplit("/", 1)[-1].removesuffix(".ipynb")
+        text = (GALLERY / f"{name}.ipynb").read_text(encoding="utf-8")
+        file = json.loads(text)
+        next(one for one in file["cells"] if one["cell_type"] == "code")["source"] = SMALL[name]
+        route.fulfill(json=file)
+
+    with open_notebook(lab, viewport={"width": 1360, "height": 900}) as (notebook, problems):
+        expect(notebook.cell(0).locator("h1")).to_have_text("Python on your GPU")
+        notebook.page.route("**/gallery/*.ipynb", serve)
+        yield notebook
+        assert_none(problems)
+
+
+def run(notebook: NotebookPage, name: str) -> str:
+    """What a notebook of the gallery puts out. It draws a picture."""
+    (title,) = (one["title"] for one in LISTED if one["file"] == f"{name}.ipynb")
+    notebook.press("Gallery")
+    notebook.page.get_by_role("dialog").get_by_role("button", name=title, exact=True).click()
+    expect(notebook.page.get_by_role("dialog")).to_have_count(0)
+    expect(notebook.page.locator(".title-input")).to_have_value(name)
+    notebook.close_messages()
+    notebook.press("Run all")
+    notebook.wait_finished()
+    expect(notebook.page.locator(".output-traceback")).to_have_count(0)
+    drawn = notebook.page.get_by_role("img", name="on gpu-canvas").last
+    assert len(drawn.screenshot()) > _FLAT_PNG
+    return "\n".join(notebook.page.locator(".cell-outputs").all_inner_texts())
+
+
+def number(text: str, before: str) -> float:
+    """The number behind some words."""
+    found = re.search(re.escape(before) + r"\s+(-?[\d.]+(?:e[+-]?\d+)?)", text)
+    assert found, text
+    return float(found[1])

@@ -1,0 +1,47 @@
+"""The gallery's notebooks of networks that learn, with few steps: right by their own numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from harness.gallery import number, open_gallery, run
+from harness.lab import Lab
+from harness.notebook import NotebookPage
+
+
+@pytest.fixture(scope="module")
+def notebook(lab: Lab) -> Iterator[NotebookPage]:
+    """One page for all."""
+    with open_gallery(lab) as notebook:
+        yield notebook
+
+
+def test_digits(notebook: NotebookPage) -> None:
+    text = run(notebook, "digits")
+    assert number(text, "then") < number(text, "in the end: loss") / 2
+    assert number(text, "digits right") > 0.8  # after four epochs of eight channels
+
+
+def test_letters(notebook: NotebookPage) -> None:
+    text = run(notebook, "letters")
+    assert number(text, "then") < number(text, "in the end: loss") - 0.5
+    assert re.search(r"9\d\d,\d{3} letters", text)  # of NumPy's documentation
+
+
+def test_swirl(notebook: NotebookPage) -> None:
+    text = run(notebook, "swirl")
+    assert number(text, "from the spiral") < number(text, "noise") / 2
+
+
+def test_membrane(notebook: NotebookPage) -> None:
+    text = run(notebook, "membrane")
+    assert number(text, "then") < number(text, "loss") / 3
+    assert number(text, "largest error") < 0.6  # of few steps
+
+
+def test_retrained(notebook: NotebookPage) -> None:
+    text = run(notebook, "retrained")
+    assert number(text, "and now") > max(0.6, number(text, "read rightly"))
+    assert "those of the file: True" in text
