@@ -208,6 +208,7 @@ CONFIGURATIONS = {
     "softmax_rows_aligned": HELD,
     "layer_norm": HELD,
     "layer_norm_aligned": HELD,
+    "layer_norm_halves": HELD,
     "layer_norm_sum": HELD,
     "layer_norm_sum_aligned": HELD,
     "cross_entropy": HELD,
