@@ -4,6 +4,7 @@ branch cuts and special cases of C17's Annex G."""
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -73,9 +74,15 @@ def _of_base(g: Array, x1: Any, x2: Any) -> Any:
 
 
 def _of_exponent(g: Array, y: Array, x1: Any) -> Any:
+    is_complex = y.dtype.kind == "c"
     if not isinstance(x1, Array):
-        return g * _c(y * math.log(x1)) if x1 else g * 0
-    known = x1 if x1.dtype.kind == "c" else where(greater(x1, 0), x1, 1)
+        if x1 == 0 or (not is_complex and x1 < 0):
+            return g * 0
+        return g * _c(y * (cmath.log(x1) if is_complex else math.log(x1)))
+    if is_complex:
+        known = where(equal(x1, 0), 1, x1).astype(y.dtype)
+    else:
+        known = where(greater(x1, 0), x1, 1)
     return g * _c(y * log(known))
 
 
@@ -109,11 +116,18 @@ def _inside(g: Array, x: Array, min: Any, max: Any) -> Array:
     return g
 
 
-@differentiable(
-    x=_inside,
-    min=lambda g, x, min: where(less(x, min), g, 0),
-    max=lambda g, x, max: where(greater(x, max), g, 0),
-)
+def _of_lower(g: Array, x: Array, min: Any, max: Any) -> Array:
+    """Of bounds the wrong way round the upper one is the result."""
+    own = where(less(x, min), g, 0)
+    return own if max is None else where(greater(min, max), 0, own)
+
+
+def _of_upper(g: Array, x: Array, min: Any, max: Any) -> Array:
+    own = where(greater(x, max), g, 0)
+    return own if min is None else where(greater(min, max), g, own)
+
+
+@differentiable(x=_inside, min=_of_lower, max=_of_upper)
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """The elements moved into a range; either end may be None. The dtype is x's."""
     operands.array("clip", "x", x)

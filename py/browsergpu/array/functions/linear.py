@@ -42,10 +42,9 @@ def _of_right(g: Array, x1: Array, x2_like: Like) -> Any:
     if x2_like.ndim == 1:
         return matmul(own, g[..., None])[..., 0]
     if x2_like.ndim == 2 and x1.ndim > 2:  # one product, where the others would be added up
-        rows = x1.shape[-1], g.shape[-1]
-        return matmul(
-            adjoint(manipulation.reshape(x1, (-1, rows[0]))), manipulation.reshape(g, (-1, rows[1]))
-        )
+        number = product(x1.shape[:-1])
+        rows, own = (manipulation.reshape(x, (number, x.shape[-1])) for x in (x1, g))
+        return matmul(adjoint(rows), own)
     return matmul(own, g)
 
 

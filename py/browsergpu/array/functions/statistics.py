@@ -46,6 +46,8 @@ def _of_product(g: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> 
     others = [n for n in range(x.ndim) if n not in chosen]
     order = (*others, *chosen)
     length = count(x_like, axis)
+    if not length:
+        return spread(g, x_like, axis, keepdims)
     turned = manipulation.permute_dims(x, order)
     rows = manipulation.reshape(turned, (*(x.shape[n] for n in others), length))
     one = creation.ones((*rows.shape[:-1], 1), dtype=x.dtype, device=x.device)
@@ -67,7 +69,7 @@ def _of_variance(
     g: Array, x: Array, x_like: Like, axis: Any, correction: float, keepdims: bool
 ) -> Any:
     centred = x - mean(x, axis=axis, keepdims=True)
-    return spread(g, x_like, axis, keepdims) * centred * (2 / (count(x_like, axis) - correction))
+    return spread(g, x_like, axis, keepdims) * centred * 2 / (count(x_like, axis) - correction)
 
 
 def _of_deviation(

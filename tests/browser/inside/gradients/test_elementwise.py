@@ -110,6 +110,31 @@ def test_of_where_and_clip(bg: Any) -> None:
     gradients_agree(bg, bg.clip, np.clip, [x, low, high])
 
 
+def test_of_bounds_the_wrong_way_round(bg: Any) -> None:
+    """The upper one is the result, and has the gradient."""
+    x, low, high = np.float32([-3, 0.5, 3]), np.float32([2, 2, 2]), np.float32([1, 1, 1])
+    gradients_agree(bg, bg.clip, np.clip, [x, low, high])
+    gradients_agree(bg, lambda a, b: bg.clip(a, b, 1), lambda a, b: np.clip(a, b, 1), [x, low])
+    gradients_agree(bg, lambda a, b: bg.clip(a, 2, b), lambda a, b: np.clip(a, 2, b), [x, high])
+
+
+def test_of_exponents_of_numbers_that_are_not_positive(bg: Any) -> None:
+    z = np.complex64([0.5 + 1j, -1 + 0.25j])
+    for base in (1 + 2j, -2.0, -2):
+        gradients_agree(
+            bg, lambda v, b=base: (b**v) * (1 - 2j), lambda v, b=base: (b**v) * (1 - 2j), [z]
+        )
+    negative = np.float32([-2, 0.5])
+    gradients_agree(
+        bg, lambda b, v: bg.pow(b, v) * (1 - 2j), lambda b, v: np.power(b + 0j, v) * (1 - 2j),
+        [negative, z],
+    )  # fmt: skip
+    x = bg.asarray(np.float32([2, 3]))
+    assert bg.grad(lambda v: ((-2.0) ** v).sum())(x).tolist() == [0, 0]
+    zero, two = bg.asarray(np.complex64([0])), bg.asarray(np.complex64([2]))
+    assert bg.grad(lambda v: bg.pow(zero, v).real.sum())(two).tolist() == [0]
+
+
 def test_half_precision(bg: Any) -> None:
     x = _values((4,), POSITIVE).astype(np.float16)
     gradients_agree(bg, lambda v: bg.exp(v) * v, lambda v: np.exp(v) * v, [x], tolerance=5e-3)

@@ -164,6 +164,29 @@ def test_of_equal_elements(bg: Any) -> None:
     assert bg.grad(lambda v: bg.max(v[:3]) - bg.min(v))(x).tolist() == [-0.5, 1, -0.5, 0]
 
 
+def test_of_products_of_no_elements(bg: Any) -> None:
+    for axis, keepdims in ((1, False), (1, True), (None, False)):
+        found = bg.grad(lambda v, a=axis, k=keepdims: bg.prod(v, axis=a, keepdims=k).sum())
+        assert found(bg.zeros((2, 0))).shape == (2, 0)
+
+
+def test_of_stacks_times_matrices_without_elements(bg: Any) -> None:
+    for left, right in (((2, 3, 2), (2, 0)), ((2, 3, 0), (0, 2)), ((2, 0, 2), (2, 3))):
+        found = bg.grad(lambda x, y: (x @ y).sum(), (0, 1))(bg.ones(left), bg.ones(right))
+        assert [part.tolist() for part in found] == [
+            np.zeros(left).tolist(), np.zeros(right).tolist()
+        ]  # fmt: skip
+
+
+def test_of_variances_without_freedom(bg: Any) -> None:
+    """They are NaN, of different elements infinite, and so are their gradients."""
+    for function in (bg.var, bg.std):
+        one = bg.grad(lambda v, f=function: f(v, correction=1))(bg.asarray([2.0]))
+        assert np.isnan(one.numpy()).all()
+    two = bg.grad(lambda v: bg.var(v, correction=2))(bg.asarray([1.0, 3.0]))
+    assert two.tolist() == [-np.inf, np.inf]
+
+
 def test_norms_of_zeros_have_finite_gradients(bg: Any) -> None:
     x = bg.zeros((2, 3))
     for order in (1, 2, 3, np.inf):
