@@ -28,7 +28,9 @@ INSIDE = BROWSER_TESTS / "inside"
 REPOSITORY = BROWSER_TESTS.parent.parent
 
 # Environment variables that in-page tests see.
-FORWARDED = ("CI", "BROWSERGPU_FUZZ_CALLS", "BROWSERGPU_FUZZ_PROGRAMS")
+FORWARDED = (
+    "CI", "BROWSERGPU_FUZZ_CALLS", "BROWSERGPU_FUZZ_GRADIENTS", "BROWSERGPU_FUZZ_PROGRAMS",
+)  # fmt: skip
 
 _INI = """[pytest]
 addopts = --strict-markers

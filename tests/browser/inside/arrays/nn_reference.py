@@ -16,7 +16,7 @@ Ints = Sequence[int]
 
 
 def gelu(x: np.ndarray) -> np.ndarray:
-    return x * (1 + np.vectorize(erf)(x / np.sqrt(2))) / 2
+    return x * (1 + np.vectorize(erf, otypes=[float])(x / np.sqrt(2))) / 2
 
 
 ACTIVATIONS: dict[str, Any] = {
@@ -72,11 +72,11 @@ def transposed(
     found = np.zeros((x.shape[0], groups, w.shape[1], *whole))
     for tap in product(*map(range, kernel)):
         own = w[(slice(None), slice(None), *tap)].reshape(groups, -1, w.shape[1])
-        parts = x.reshape(x.shape[0], groups, -1, *x.shape[2:])
+        parts = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
         places = [slice(t * d, t * d + span, s) for t, d, span, s
                   in zip(tap, dilation, spans, stride, strict=True)]  # fmt: skip
         found[(..., *places)] += np.einsum("ngc...,gcf->ngf...", parts, own)
-    found = found.reshape(x.shape[0], -1, *whole)
+    found = found.reshape(x.shape[0], groups * w.shape[1], *whole)
     return found[(..., *(slice(p, n - p) for p, n in zip(padding, whole, strict=True)))]
 
 
@@ -103,6 +103,19 @@ def pooled(
         count = padded if count_include_pad else inside
         found[(..., *place)] = window.astype(np.float64).sum(axes) / count
     return found
+
+
+def averaged(x: np.ndarray, sizes: Sequence[int | None]) -> np.ndarray:
+    """The means of so many windows of the last two axes, as adaptive_avg_pool2d has them."""
+    for axis, own in ((-2, sizes[0]), (-1, sizes[1])):
+        extent = x.shape[axis]
+        count = own or extent
+        parts = [
+            np.take(x, range(n * extent // count, -(-(n + 1) * extent // count)), axis)
+            for n in range(count)
+        ]
+        x = np.stack([part.mean(axis) for part in parts], axis)
+    return x
 
 
 def attention(

@@ -10,8 +10,8 @@ import pytest
 
 from inside.arrays.nn_reference import log_softmax
 from inside.gradients.checking import gradients_agree, second_gradients_agree
+from inside.gradients.losses_reference import REDUCTIONS, entropy
 
-REDUCTIONS = {"mean": np.mean, "sum": np.sum, "none": lambda x: x}
 RNG = np.random.default_rng(0)
 X, T = (RNG.normal(size=(3, 2)).astype(np.float32) * 2 for _ in range(2))
 
@@ -69,28 +69,6 @@ def test_binary_cross_entropy(bg: Any, given: str, reduction: str) -> None:
     gradients_agree(bg, ours, theirs, [X, target, *(more[name] for name in names)])
 
 
-def _entropy(
-    logs: np.ndarray, target: np.ndarray, weight: Any, reduction: str, smoothing: float = 0.0
-) -> Any:
-    """Of log-probabilities; targets below 0 do not count."""
-    axis = min(logs.ndim - 1, 1)
-    classes = logs.shape[axis]
-    own = np.ones(classes) if weight is None else weight
-    factors = own.reshape(classes, *(1,) * (logs.ndim - axis - 1))
-    if target.dtype.kind == "f":
-        goals, counted = target, np.array(np.expand_dims(target.sum(axis) > -1, axis))
-        hot = None
-    else:
-        counted = np.expand_dims(target >= 0, axis)
-        places = np.arange(classes).reshape(factors.shape)
-        goals = hot = (np.expand_dims(target, axis) == places) * 1.0
-    goals = (goals * (1 - smoothing) + smoothing / classes) * counted
-    losses = -(goals * logs * factors).sum(axis)
-    if reduction != "mean":
-        return REDUCTIONS[reduction](losses)
-    return losses.sum() / (losses.size if hot is None else (hot * factors * counted).sum())
-
-
 SHAPES = {
     "one": ((4,), np.array(2)),
     "rows": ((3, 4), np.array([1, -1, 3])),
@@ -112,18 +90,18 @@ def test_of_classes(bg: Any, name: str, reduction: str) -> None:
 
         gradients_agree(
             bg, likelihood,
-            lambda x, w=None: _entropy(x, target, w, reduction), arrays,
+            lambda x, w=None: entropy(x, target, w, reduction), arrays,
         )  # fmt: skip
         for smoothing in (0.0, 0.3):
 
-            def entropy(x: Any, *w: Any, smoothing: float = smoothing) -> Any:
+            def ours(x: Any, *w: Any, smoothing: float = smoothing) -> Any:
                 return bg.nn.cross_entropy(
                     x, goals, *w, ignore_index=-1, reduction=reduction, label_smoothing=smoothing
                 )
 
             gradients_agree(
-                bg, entropy,
-                lambda x, w=None, s=smoothing: _entropy(
+                bg, ours,
+                lambda x, w=None, s=smoothing: entropy(
                     log_softmax(x, min(x.ndim - 1, 1)), target, w, reduction, s
                 ), arrays,
             )  # fmt: skip
@@ -138,7 +116,7 @@ def test_of_probabilities(bg: Any, reduction: str) -> None:
             bg, lambda x, t, *w: bg.nn.cross_entropy(
                 x, t, *w, reduction=reduction, label_smoothing=0.2
             ),
-            lambda x, t, w=None: _entropy(log_softmax(x, 1), t, w, reduction, 0.2), arrays,
+            lambda x, t, w=None: entropy(log_softmax(x, 1), t, w, reduction, 0.2), arrays,
         )  # fmt: skip
 
 
@@ -147,6 +125,6 @@ def test_second_gradients(bg: Any) -> None:
     goals = bg.asarray(target.astype(np.int32))
     second_gradients_agree(
         bg, lambda x: bg.nn.cross_entropy(x, goals),
-        lambda x: _entropy(log_softmax(x, 1), target, None, "mean"), [logits],
+        lambda x: entropy(log_softmax(x, 1), target, None, "mean"), [logits],
     )  # fmt: skip
     second_gradients_agree(bg, bg.nn.mse_loss, lambda x, t: np.mean((x - t) ** 2), [X, T])

@@ -1,0 +1,27 @@
+"""How many calls are drawn, and what is drawn beside them.
+
+3 of each function, other ones each time but in CI; more:
+BROWSERGPU_FUZZ_GRADIENTS=200 before the test command."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inside.gradients.drawn.directions import COTANGENTS, Call, agrees
+
+CALLS = int(os.environ.get("BROWSERGPU_FUZZ_GRADIENTS", "3"))
+
+
+def holds(bg: Any, calls: st.SearchStrategy[Call]) -> None:
+    """Compares the gradients of calls that are drawn."""
+
+    @settings(max_examples=CALLS)
+    @given(calls, st.integers(0, 2**16), st.sampled_from(COTANGENTS))
+    def compare(call: Call, seed: int, cotangent: str) -> None:
+        agrees(bg, call, seed, cotangent)
+
+    compare()

@@ -1,0 +1,24 @@
+"""The calls of each function that has a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from inside.gradients.drawn.directions import Call
+
+Table = dict[str, st.SearchStrategy[Call]]
+
+
+def entry(table: Table, *names: str) -> Callable[[Callable[..., Call]], None]:
+    """Says how calls of functions are drawn: by ``make(draw, name)``."""
+
+    def decorate(make: Callable[..., Call]) -> None:
+        drawn: Any = st.composite(make)
+        for name in names:
+            assert name not in table, f"{name} has an entry already"
+            table[name] = drawn(name)
+
+    return decorate

@@ -1,0 +1,16 @@
+"""Gradients of statistics, of what sorts arrays and of what moves their elements, of calls as
+hypothesis draws them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inside.gradients.drawn.arrays import ARRAYS
+from inside.gradients.drawn.running import holds
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_gradients(bg: Any, name: str) -> None:
+    holds(bg, ARRAYS[name])

@@ -1,0 +1,15 @@
+"""Gradients of functions of each element, of calls as hypothesis draws them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inside.gradients.drawn.elementwise import ELEMENTWISE
+from inside.gradients.drawn.running import holds
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_gradients(bg: Any, name: str) -> None:
+    holds(bg, ELEMENTWISE[name])

@@ -1,0 +1,16 @@
+"""Gradients of products, of linear algebra and of transforms, of calls as
+hypothesis draws them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inside.gradients.drawn.matrices import MATRICES
+from inside.gradients.drawn.running import holds
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_gradients(bg: Any, name: str) -> None:
+    holds(bg, MATRICES[name])

@@ -1,0 +1,18 @@
+"""Gradients of functions of networks and of pictures, of calls as hypothesis draws them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inside.gradients.drawn.networks import NETWORKS
+from inside.gradients.drawn.pictures import PICTURES
+from inside.gradients.drawn.running import holds
+
+CALLS = NETWORKS | PICTURES
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_gradients(bg: Any, name: str) -> None:
+    holds(bg, CALLS[name])

@@ -1,0 +1,65 @@
+"""Every function that has a gradient has calls that are drawn, and each list is without more.
+
+The functions are those of docs/gradients-rules.md: tests/unit/test_gradient_rules.py holds these to
+be the same."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+from inside.gradients.drawn.arrays import ARRAYS
+from inside.gradients.drawn.elementwise import ELEMENTWISE
+from inside.gradients.drawn.matrices import MATRICES
+from inside.gradients.drawn.networks import NETWORKS
+from inside.gradients.drawn.pictures import PICTURES
+
+TABLES = (ELEMENTWISE, ARRAYS, MATRICES, NETWORKS, PICTURES)
+#: Functions that consist of others, and have calls of their own beside those.
+MADE_OF_OTHERS = {
+    "einsum", "tensordot", "linalg.outer", "linalg.trace", "linalg.matrix_norm",
+    "linalg.matrix_power",
+    *(f"fft.{name}" for name in ("fftn", "ifftn", "rfftn", "irfftn", "hfft", "ihfft", "fftshift",
+                                 "ifftshift")),
+}  # fmt: skip
+#: Rules of functions that are not public, and which calls come to them.
+HIDDEN = {
+    "parts.part": "the views of operands", "parts.assigned": "test_parts: assignments are no calls",
+    "parts.added_at": "the gradients of take and embedding, forward",
+    "contraction.contraction": "einsum", "transforms.same": "what jvp begins with",
+    "weighting.weighted_sums": "image.resize", "activations._erf": "nn.gelu",
+}  # fmt: skip
+
+
+def _named(bg: Any) -> dict[str, str]:
+    """Public functions by the first name that they have, with what rules know them by."""
+    found: dict[str, str] = {}
+    for before in ("", "linalg", "fft", "nn", "image"):
+        module = getattr(bg, before) if before else bg
+        for name in module.__all__:
+            one = getattr(module, name)
+            key = f"{one.__module__}.{one.__qualname__}" if isinstance(one, FunctionType) else ""
+            if key and key not in found.values():
+                found[f"{before}.{name}" if before else name] = key
+    return found
+
+
+def test_each_function_with_a_gradient_is_in_one_table(bg: Any) -> None:
+    from browsergpu.array.tracking.rules import RULES
+
+    public = _named(bg)
+    expected = {name for name, key in public.items() if RULES.get(key)}
+    listed = [name for table in TABLES for name in table]
+    assert len(listed) == len(set(listed))
+    assert sorted(expected - {*listed}) == [], "functions with rules, of which no calls are drawn"
+    assert sorted({*listed} - expected - MADE_OF_OTHERS) == [], "calls of what has no rule"
+    assert sorted(MADE_OF_OTHERS - {*listed}) == []
+
+
+def test_rules_that_are_not_public_have_a_reason(bg: Any) -> None:
+    from browsergpu.array.tracking.rules import RULES
+
+    public = {*_named(bg).values()}
+    hidden = {".".join(key.split(".")[-2:]) for key, of in RULES.items() if of and key not in public
+              and key.startswith("browsergpu.array.")}  # fmt: skip
+    assert sorted(hidden) == sorted(HIDDEN)
