@@ -160,7 +160,8 @@ class Graph:
     def may_write(self, x: Value) -> bool:
         """Whether an array can be changed where it lies, so that a replay finds what it needs: one
         that was there before, or that is in the graph's own memory."""
-        return not self._is_made(x) or x.node.storage.buffer.id in self._holding.own
+        node: Node = NODE.__get__(x)
+        return not self._is_made(x) or node.storage.buffer.id in self._holding.own
 
     def _bring_home(self) -> None:
         changed = [home for home in self._homes.values() if home.now is not home.node]

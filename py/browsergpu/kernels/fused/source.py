@@ -198,25 +198,21 @@ def source(
 
 def each_four(body: Body) -> str:
     """The function in which each thread computes four neighbouring elements."""
-    place_of_four = _in_tiles(body.extents) if body.in_tiles else "let i = at;"
     return f"""\
 @compute @workgroup_size({THREADS})
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {{
   let at = id.y * groups.x * {THREADS}u + id.x;
-  {place_of_four}
-  if (4u * i >= params.n) {{
-    return;
-  }}
+  {body.place_of_four("params.n")}
   {body.text()}
 }}
 """
 
 
-def _in_tiles(extents: Sequence[str]) -> str:
-    """Statements that say which four a thread computes where each workgroup has a tile. The
-    extents are those of all axes but the first."""
+def _in_tiles(extents: Sequence[str], n: str) -> str:
+    """Statements that say which four of n elements a thread computes where each workgroup has a
+    tile. The extents are those of all axes but the first."""
     columns = extents[-1]
-    rows = extents[-2] if len(extents) > 1 else f"params.n / {columns}"
+    rows = extents[-2] if len(extents) > 1 else f"{n} / {columns}"
     across, fours = TILE // 4, f"({columns} / 4u)"
     assert across * TILE == THREADS
     return f"""\
@@ -234,6 +230,21 @@ let rows = {rows};
 def _label(names: Sequence[str]) -> str:
     shown = [*names[:_MOST_NAMES], *["…"] * (len(names) > _MOST_NAMES)]
     return f"fused: {' '.join(shown)}" if names else "fused"
+
+
+#: A binding: its name, the type of its elements, and whether it is written.
+Binding = tuple[str, str, bool]
+
+
+def bindings(bound: Sequence[Binding]) -> tuple[str, str]:
+    """The declarations of storage buffers, and their signature."""
+    lines = [
+        f"@group(0) @binding({at}) var<storage, {'read_write' if is_written else 'read'}> "
+        f"{name}: array<{words}>;"
+        for at, (name, words, is_written) in enumerate(bound)
+    ]
+    letters = ["w" if is_written else "r" for _, _, is_written in bound]
+    return "\n".join(lines), "".join(f"{at}{letter}" for at, letter in enumerate(letters))
 
 
 class Body:
@@ -273,6 +284,15 @@ class Body:
             if not is_loaded(self._tape[place]):
                 self.line(f"let v{place} = {reads.get(place) or self._value(place)};")
 
+    def place_of_four(self, n: str) -> str:
+        """Statements that say which four of n elements the thread ``at`` computes."""
+        place = _in_tiles(self.extents, n) if self.in_tiles else "let i = at;"
+        return f"""\
+{place}
+  if (4u * i >= {n}) {{
+    return;
+  }}"""
+
     def line(self, text: str) -> None:
         """Another statement."""
         self._lines.append(text)
@@ -280,6 +300,10 @@ class Body:
     def text(self) -> str:
         """All statements."""
         return "\n  ".join(self._lines)
+
+    def array(self, place: int) -> str:
+        """The name of the binding that an array is read from."""
+        return f"x{place}"
 
     def parameter(self, name: str = "") -> str:
         """Another parameter of the kernel, a u32, in WGSL."""
@@ -304,7 +328,7 @@ class Body:
         """The kernel whose functions these are. It writes each result in fours, ``y`` and the
         result's place; where it is ``named``, an operation, ``words`` of one thing, ``y``, and then
         the ``results_too``, if so."""
-        declared, signature = self._bindings(words if named else "", results_too)
+        declared, signature = bindings(self._bound(words if named else "", results_too))
         fields = ", ".join(f"{name}: u32" for name in self._parameters)
         code = f"""\
 struct Params {{ {fields} }}
@@ -332,32 +356,27 @@ struct Params {{ {fields} }}
 
     def _floats(self) -> Iterator[tuple[int, str, Floats]]:
         for number, place in enumerate(self._results, len(self._leaves)):
-            kind = result_of(self._tape[place])
-            if kind.kind in "fc" and name_of(self._tape[place]) not in _MOVES:
-                yield number, f"y{place}", F16 if kind is FLOAT16 else F32
+            floats = self._floats_of(place)
+            if floats is not None:
+                yield number, f"y{place}", floats
 
-    def _bindings(self, words_of_one: str, results_too: bool) -> tuple[str, str]:
+    def _floats_of(self, place: int) -> Floats | None:
+        """The floats that a value is computed as; None of others, and of what is only moved."""
+        kind = result_of(self._tape[place])
+        if kind.kind not in "fc" or name_of(self._tape[place]) in _MOVES:
+            return None
+        return F16 if kind is FLOAT16 else F32
+
+    def _bound(self, words_of_one: str, results_too: bool) -> list[Binding]:
         read = [
-            (f"x{place}", self._words(place, self._ways.get(place, EACH) in IN_FOURS))
+            (self.array(place), self._words(place, self._ways.get(place, EACH) in IN_FOURS), False)
             for place in self._leaves
             if self._ways.get(place) != OWN
         ]
-        written = [("y", words_of_one)] if words_of_one else []
+        written = [("y", words_of_one, True)] if words_of_one else []
         if results_too or not words_of_one:
-            written += [(f"y{place}", self._words(place, True)) for place in self._results]
-        lines: list[str] = []
-        signature = ""
-        for bindings, access, letter in (
-            (read, "read", "r"),
-            (written, "read_write", "w"),
-        ):
-            for name, words in bindings:
-                at = len(lines)
-                lines.append(
-                    f"@group(0) @binding({at}) var<storage, {access}> {name}: array<{words}>;"
-                )
-                signature += f"{at}{letter}"
-        return "\n".join(lines), signature
+            written += [(f"y{place}", self._words(place, True), True) for place in self._results]
+        return read + written
 
     def _words(self, place: int, in_fours: bool) -> str:
         return storage.FOUR[result_of(self._tape[place]).bits] if in_fours else "u32"
@@ -398,7 +417,7 @@ struct Params {{ {fields} }}
         return f"vec4u({at}) + vec4u(0u, 1u, 2u, 3u) * {step}" if self._by_fours else f"vec4u({at})"
 
     def _read(self, place: int) -> str:
-        kind, way, name = result_of(self._tape[place]), self._ways[place], f"x{place}"
+        kind, way, name = result_of(self._tape[place]), self._ways[place], self.array(place)
         if way == OWN:
             read = storage.read_four if self._into in IN_FOURS else storage.read_each
             return read(kind, "y", "to")

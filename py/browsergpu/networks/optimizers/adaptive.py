@@ -8,16 +8,8 @@ from typing import Any, ClassVar
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import elementwise
-from browsergpu.networks.optimizers.optimizer import (
-    Group,
-    Optimizer,
-    State,
-    at_least,
-    below_one,
-    keep,
-    kept,
-    rate,
-)
+from browsergpu.networks.optimizers.kept import Kept
+from browsergpu.networks.optimizers.optimizer import Group, Optimizer, at_least, below_one
 
 
 class Adam(Optimizer):
@@ -46,21 +38,21 @@ class Adam(Optimizer):
         at_least(self._op, group, "eps")
         below_one(self._op, group, "betas")
 
-    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
         first, second = group["betas"]
         decay = group["weight_decay"]
         if decay and self._is_decoupled:
-            x = x * rate(x, group, state, "decay", lambda: 1 - group["lr"] * decay)
+            x = x * state.rate(x, "decay", lambda: 1 - group["lr"] * decay)
         elif decay:
             g = g + x * decay
-        m = keep(state, "exp_avg", kept(state, "exp_avg", x) * first + g * (1 - first))
-        squares = kept(state, "exp_avg_sq", x) * second + g * g * (1 - second)
-        v = keep(state, "exp_avg_sq", squares)
+        m = state.keep("exp_avg", state.kept("exp_avg") * first + g * (1 - first))
+        squares = state.kept("exp_avg_sq") * second + g * g * (1 - second)
+        v = state.keep("exp_avg_sq", squares)
         if group["amsgrad"]:
-            v = elementwise.maximum(kept(state, "max_exp_avg_sq", x), v)
-            keep(state, "max_exp_avg_sq", v)
-        scale = rate(x, group, state, "scale", lambda: 1 / sqrt(1 - second ** state["step"]))
-        size = rate(x, group, state, "size", lambda: group["lr"] / (1 - first ** state["step"]))
+            v = elementwise.maximum(state.kept("max_exp_avg_sq"), v)
+            state.keep("max_exp_avg_sq", v)
+        scale = state.rate(x, "scale", lambda: 1 / sqrt(1 - second**state.step))
+        size = state.rate(x, "size", lambda: group["lr"] / (1 - first**state.step))
         found: Array = x - m / (elementwise.sqrt(v) * scale + group["eps"]) * size
         return found
 
@@ -103,19 +95,19 @@ class RMSprop(Optimizer):
         super()._check(group)
         at_least(self._op, group, "eps", "momentum", "alpha")
 
-    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
         alpha = group["alpha"]
         if group["weight_decay"]:
             g = g + x * group["weight_decay"]
-        v = keep(state, "square_avg", kept(state, "square_avg", x) * alpha + g * g * (1 - alpha))
+        v = state.keep("square_avg", state.kept("square_avg") * alpha + g * g * (1 - alpha))
         if group["centered"]:
-            mean = keep(state, "grad_avg", kept(state, "grad_avg", x) * alpha + g * (1 - alpha))
+            mean = state.keep("grad_avg", state.kept("grad_avg") * alpha + g * (1 - alpha))
             v = elementwise.maximum(v - mean * mean, 0.0)  # rounding takes it below
         change = g / (elementwise.sqrt(v) + group["eps"])
         if group["momentum"]:
-            before = kept(state, "momentum_buffer", x)
-            change = keep(state, "momentum_buffer", before * group["momentum"] + change)
-        found: Array = x - change * rate(x, group, state, "lr", lambda: group["lr"])
+            before = state.kept("momentum_buffer")
+            change = state.keep("momentum_buffer", before * group["momentum"] + change)
+        found: Array = x - change * state.rate(x, "lr", lambda: group["lr"])
         return found
 
 
@@ -143,14 +135,14 @@ class Adagrad(Optimizer):
         super()._check(group)
         at_least(self._op, group, "lr_decay", "initial_accumulator_value", "eps")
 
-    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
         if group["weight_decay"]:
             g = g + x * group["weight_decay"]
-        before = kept(state, "sum", x, group["initial_accumulator_value"])
-        total = keep(state, "sum", before + g * g)
-        size = rate(
-            x, group, state, "size",
-            lambda: group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"]),
+        before = state.kept("sum", group["initial_accumulator_value"])
+        total = state.keep("sum", before + g * g)
+        size = state.rate(
+            x, "size",
+            lambda: group["lr"] / (1 + (state.step - 1) * group["lr_decay"]),
         )  # fmt: skip
         found: Array = x - g / (elementwise.sqrt(total) + group["eps"]) * size
         return found

@@ -10,16 +10,8 @@ from browsergpu.array.functions import elementwise
 from browsergpu.array.graphs.hooks import block_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.networks.optimizers.optimizer import (
-    Group,
-    Optimizer,
-    State,
-    at_least,
-    below_one,
-    keep,
-    kept,
-    rate,
-)
+from browsergpu.networks.optimizers.kept import Kept
+from browsergpu.networks.optimizers.optimizer import Group, Optimizer, at_least, below_one
 
 
 class SGD(Optimizer):
@@ -49,7 +41,7 @@ class SGD(Optimizer):
                 self._op, "nesterov", True, "False, or a momentum above 0 without dampening"
             )
 
-    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
         momentum = group["momentum"]
         if group["weight_decay"]:
             g = g + x * group["weight_decay"]
@@ -59,10 +51,9 @@ class SGD(Optimizer):
                 expected = "one after a first step, which is computed otherwise than those after it"
                 raise InvalidArgument(self._op, "capture", "a first step with momentum", expected)
             moved = g if before is None else before * momentum + g * (1 - group["dampening"])
-            # Another array: the gradient may be changed in place.
-            keep(state, "momentum_buffer", moved.detach())
+            state.keep("momentum_buffer", moved)
             g = g + moved * momentum if group["nesterov"] else moved
-        found: Array = x - g * rate(x, group, state, "lr", lambda: group["lr"])
+        found: Array = x - g * state.rate(x, "lr", lambda: group["lr"])
         return found
 
 
@@ -84,12 +75,12 @@ class Lion(Optimizer):
         super()._check(group)
         below_one(self._op, group, "betas")
 
-    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
+    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
         first, second = group["betas"]
-        m = kept(state, "exp_avg", x)
+        m = state.kept("exp_avg")
         direction = elementwise.sign(m * first + g * (1 - first))
-        keep(state, "exp_avg", m * second + g * (1 - second))
-        lr = rate(x, group, state, "lr", lambda: group["lr"])
-        decay = rate(x, group, state, "decay", lambda: 1 - group["lr"] * group["weight_decay"])
+        state.keep("exp_avg", m * second + g * (1 - second))
+        lr = state.rate(x, "lr", lambda: group["lr"])
+        decay = state.rate(x, "decay", lambda: 1 - group["lr"] * group["weight_decay"])
         found: Array = x * decay - direction * lr
         return found

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation
-from browsergpu.array.graphs.hooks import block_of, each_time, outside, repeated
+from browsergpu.array.graphs.hooks import outside, repeated
 from browsergpu.array.tracking.recording import enable_grad, no_grad
 from browsergpu.array.tracking.variable import node_of
+from browsergpu.array.updating import Draft, update
 from browsergpu.core import checks
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import TURN
-from browsergpu.networks.parameter import take
+from browsergpu.networks.optimizers.kept import Kept, State
 from browsergpu.networks.states import without_gradient
 
 Group = dict[str, Any]
-#: What is kept of a parameter from step to step: arrays, and whole numbers.
-State = dict[str, Any]
+
+
+class _Due(NamedTuple):
+    """A parameter that is to be changed."""
+
+    param: Array
+    gradient: Array
+    state: State
+    group: Group
 
 
 class Optimizer:
@@ -98,34 +107,43 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 found = closure()
-        new: list[Array] = []
         with TURN, no_grad():
             due = [
-                (param, gradient, self._states.setdefault(id(param), {}), group)
+                _Due(param, gradient, self._states.setdefault(id(param), {}), group)
                 for group in self.param_groups
                 for param in group["params"]
                 if (gradient := param.grad) is not None
             ]
             if due and self._counts:
-                states = [state for _, _, state, _ in due]
-                repeated(due[0][0], lambda: _count(states))
-            for param, gradient, state, group in due:
-                self._change(param, gradient, state, group)
-                new += [param, *(x for x in state.values() if isinstance(x, Array))]
-            for one in new:
-                node_of(one).in_memory()
+                states = [one.state for one in due]
+                repeated(due[0].param, lambda: _count(states))
+            for alike in _alike(due):
+                self._change(alike)
         return found
 
-    def _change(self, param: Array, gradient: Array, state: State, group: Group) -> None:
-        value = param.detach()
-        wide = value.astype(np.float32, copy=False)
-        slope = gradient.astype(np.float32, copy=False)
+    def _change(self, due: Sequence[_Due]) -> None:
+        """Changes parameters that the same formula is for."""
+        param, gradient, state, group = due[0]
+        draft = Draft(param.tape.device)
+        value, slope = draft.operand(node_of(param).kind), draft.operand(node_of(gradient).kind)
+        kept = Kept(draft, state, id(group), 2)
+        wide, slope = (x.astype(np.float32, copy=False) for x in (value, slope))
         if group.get("maximize", False):
             slope = -slope
-        take(param, self._changed(wide, slope, state, group))
+        found = self._changed(wide, slope, kept, group)
+        draft.result(found.astype(value.dtype, copy=False), 0)
+        if kept.begun:
+            with outside(param):
+                for one in due:
+                    for name, number in kept.begun.items():
+                        one.state[name] = creation.full_like(one.param, number, dtype="float32")
+        rows = [[one.param, one.gradient, *(one.state[name] for name in kept.names)] for one in due]
+        for one, made in zip(due, update(self._op, draft.formula(), rows), strict=True):
+            one.state.update(zip(kept.made, made, strict=True))
 
-    def _changed(self, x: Array, g: Array, state: State, group: Group) -> Array:
-        """The new value of a parameter, of its value and its gradient; float32."""
+    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
+        """The new value of a parameter, of its value and its gradient; float32. Operations of
+        elements: what is recorded of them here is computed for all parameters."""
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
@@ -199,31 +217,19 @@ def below_one(op: str, group: Group, name: str) -> None:
         raise InvalidArgument(op, name, value, "numbers from 0 up to, but not, 1")
 
 
-def kept(state: State, name: str, like: Array, value: float = 0.0) -> Array:
-    """An array of the state, which begins with one value everywhere."""
-    found = state.get(name)
-    if found is None:
-        with outside(like):
-            found = creation.full_like(like, value)
-        if block_of(like) is not None:  # whose replays go on from what the last one has put there
-            state[name] = found
-    return found
-
-
-def keep(state: State, name: str, value: Array) -> Array:
-    """Another value for an array of the state, which stays the array that it is."""
-    found = state.get(name)
-    if found is None:
-        state[name] = value
-    else:
-        found.become(value)
-    return value
-
-
-def rate(x: Array, group: Group, state: State, name: str, value: Callable[[], float]) -> Any:
-    """A number of the step that is taken: the same one for all parameters of a group that have
-    come as far."""
-    return each_time(x, (id(group), state.get("step"), name), value)
+def _alike(due: Iterable[_Due]) -> Iterable[list[_Due]]:
+    """Parameters in groups that one formula is for: of one device and dtypes, with the same
+    settings, that have come as far."""
+    found: dict[Any, list[_Due]] = {}
+    for one in due:
+        names = frozenset(name for name, x in one.state.items() if isinstance(x, Array))
+        for name in names:
+            if node_of(one.state[name]).kind is not FLOAT32:  # it was given
+                one.state[name] = one.state[name].astype(np.float32)
+        kinds = node_of(one.param).kind.number, node_of(one.gradient).kind.number
+        key = id(one.group), id(one.param.tape), kinds, one.state.get("step"), names
+        found.setdefault(key, []).append(one)
+    return found.values()
 
 
 def _count(states: Iterable[State]) -> None:
