@@ -21,7 +21,7 @@ import wgpu
 import wgpu.backends.wgpu_native
 
 from browsergpu.array.functions.own_kernels import ElementwiseKernel
-from browsergpu.core.element_types import COMPLEX64, TYPES
+from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, TYPES, ElementType
 from browsergpu.kernels import shaders
 from browsergpu.kernels.family import Kernel
 from browsergpu.kernels.fused.operations import OPERATIONS, overload, overload_of
@@ -34,6 +34,8 @@ from browsergpu.kernels.fused.reduction import (
     reduction,
 )
 from browsergpu.kernels.fused.source import leaf, operation, source
+from browsergpu.kernels.fused.source import number as number_entry
+from browsergpu.kernels.fused.updating import NEW, Lie, Rule, updating
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 
 #: Files of subgroup matrices, an experiment of Chrome's that only Tint knows.
@@ -200,6 +202,25 @@ def test_generated_kernels(device: Any, name: str) -> None:
             made = source(tape, (arity,), ways, 2, True)
             module = device.create_shader_module(code=made.code, label=f"{name} of {kind}")
             device.create_compute_pipeline(layout="auto", compute={"module": module})
+
+
+@pytest.mark.parametrize("kind", [FLOAT16, FLOAT32])
+def test_kernels_of_many_rows(device: Any, immediates: bool, kind: ElementType) -> None:
+    """Of rows that are read in all ways, of a number and of one that all rows share; what they
+    compute replaces an operand and is new."""
+    found = overload("add", (kind, kind))
+    assert found is not None
+    tape = (
+        leaf(kind), leaf(kind), leaf(kind), number_entry(kind), operation(found.number, 0, 1),
+        operation(found.number, 2, 3), operation(found.number, 4, 5),
+    )  # fmt: skip
+    rule = Rule(tape, (6, 5), (0, 1, 2), (0, 1, 2), (0, NEW), 2)
+    rows = [Lie(f"W{way}S", 2, way != "E") for way in "WMRFEST"]
+    made = updating(rule, tuple(rows))
+    assert made.signature == "0r" + "".join(f"{n}w{n + 1}r{n + 2}w" for n in range(1, 22, 3))
+    code = shaders.with_immediates(made.code) if immediates else made.code
+    module = device.create_shader_module(code=code, label=f"rows of {kind}")
+    device.create_compute_pipeline(layout="auto", compute={"module": module})
 
 
 def test_kernels_of_ones_own(device: Any) -> None:
