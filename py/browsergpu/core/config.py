@@ -32,6 +32,10 @@ class BackendConfig:
     warm_up: compile the most used kernels in the background once the device is open, so that
         their first use need not wait; on a software adapter they are not, as it would take the
         CPU from the page.
+    tune_by_use: let the first calls of a size class take turns among the kernels that can do them,
+        and keep the quickest, for later visits too: its results may differ in their last bits from
+        call to call until then. None does so on GPUs that nobody has measured, and on no software
+        adapter; False never, True wherever calls can be timed.
     immediates: False sends parameters through the uniform ring even where the browser has WGSL
         immediates.
     """
@@ -45,6 +49,7 @@ class BackendConfig:
     enable_pipeline_cache: bool = True
     preferred_workgroup_size: int | Sequence[int] | None = None
     warm_up: bool = True
+    tune_by_use: bool | None = None
     immediates: bool = True
 
     def __post_init__(self) -> None:
@@ -54,6 +59,8 @@ class BackendConfig:
             raise InvalidArgument(op, "power_preference", self.power_preference, names)
         for name in ("debug_mode", "check_nan", "enable_pipeline_cache", "warm_up", "immediates"):
             checks.flag(op, name, getattr(self, name))
+        if self.tune_by_use is not None:
+            checks.flag(op, "tune_by_use", self.tune_by_use)
         self._whole(op, "adapter_index", 0)
         self._whole(op, "max_buffer_size", 256)
         self._whole(op, "memory_limit", 4)

@@ -12,12 +12,13 @@ from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig, configured
 from browsergpu.core.errors import InvalidArgument, two_devices
 from browsergpu.device import tuned, warm_up
+from browsergpu.device.by_use import TuningByUse
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.memory import Allocation, BufferPool
 from browsergpu.gpu.nothing import ADAPTER, Nothing
 from browsergpu.gpu.port import Gpu, Pipeline, closed
-from browsergpu.gpu.program import BoundStep, Copy, Step, picker
+from browsergpu.gpu.program import BoundStep, Copy, Program, Step, picker
 from browsergpu.kernels import shaders
 from browsergpu.kernels.build import Prepare, prepare
 from browsergpu.kernels.choices import Choices, Picks
@@ -70,16 +71,20 @@ class _Remembered(dict[tuple[Any, ...], Any]):
 
 class _Programs:
     """Programs that were launched: ``bound``, by what makes them; ``packed``, single dispatches of
-    them, by that and the ids of the buffers. Holds no device, as its choices hold this."""
+    them, by that and the ids of the buffers; ``by_use``, those whose variants take turns, where any
+    do. Holds no device, as its choices hold this."""
 
     def __init__(self) -> None:
         self.bound = _Remembered()
         self.packed = _Remembered()
+        self.by_use: TuningByUse | None = None
 
     def forget(self) -> None:
         """Forgets all."""
         self.bound.clear()
         self.packed.clear()
+        if self.by_use is not None:
+            self.by_use.forget()
 
 
 class Device:
@@ -130,7 +135,9 @@ class Device:
         )
         _open.add(self)
         abilities = self.features | adapter.abilities
-        self._variants = Choices(self.info, abilities, self.limits, picks)
+        self._variants = Choices(
+            self.info, abilities, self.limits, picks, software=self.device_type == "cpu"
+        )
         #: What the programs for this device depend on.
         self.facts = Facts(sizes, self._variants, self.largest_buffer)
         self._variants.on_change = self._programs.forget
@@ -162,6 +169,8 @@ class Device:
         sizes = await _workgroup_sizes(info, chosen)
         picks = await tuned.load_picks(info.names)
         device = cls(info, await open_gpu(WANTED_FEATURES), chosen, sizes, picks)
+        if device._is_tuned_by_use():
+            device._programs.by_use = TuningByUse()
         if chosen.warm_up and device.device_type != "cpu":
             device._warming = ensure_future(_warm_up_slowly(ref(device)))
         return device
@@ -230,6 +239,14 @@ class Device:
         self._pipelines.clear()
         self._programs.forget()
 
+    def _is_tuned_by_use(self) -> bool:
+        config = self.config
+        if config.debug_mode or not config.enable_pipeline_cache:
+            return False
+        if config.tune_by_use is None:
+            return self.device_type != "cpu" and not self._variants.is_measured
+        return bool(config.tune_by_use)
+
     @property
     def variants(self) -> Choices:
         """Which variant of an operation this device runs."""
@@ -268,14 +285,20 @@ class Device:
         key = (prepare, tuple(map(ids.index, ids)), problem)  # what is one buffer has one slot
         bound = self._programs.bound.get(key)
         if bound is None:
-            bound = self._bind(key)
+            bound = self._bind_or_take_turns(op, key, ids, late)
+            if bound is None:
+                return
         else:
             self.pipeline_hits += len(bound.steps)
-        if not bound.temporaries:
-            self.recorder.run(bound.steps, ids, late)
-            if len(bound.steps) == 1 and not late and self.config.enable_pipeline_cache:
-                self._keep_packed((prepare, ids, problem), bound.steps[0], ids)
+        if bound.temporaries:
+            self._run(op, bound, ids, late)
             return
+        self.recorder.run(bound.steps, ids, late)
+        if len(bound.steps) == 1 and not late and self.config.enable_pipeline_cache:
+            self._keep_packed((prepare, ids, problem), bound.steps[0], ids)
+
+    def _run(self, op: str, bound: _Bound, ids: tuple[int, ...], late: tuple[float, ...]) -> None:
+        """Records the steps of a program on buffers, and on temporaries."""
         taken: list[Allocation] = []
         try:
             for nbytes in bound.temporaries:
@@ -305,12 +328,37 @@ class Device:
             self._programs.packed.keep(key, self.recorder.packed(step, ids))
 
     def _bind(self, key: tuple[Any, ...]) -> _Bound:
-        function, slots, problem = key
-        program = prepare(self.facts, function, *slots, *problem)
-        bound = _Bound(tuple(map(self._bind_step, program.steps)), program.temporaries)
+        bound = self.bound(self.prepared(key))
         if self.config.enable_pipeline_cache:
             self._programs.bound.keep(key, bound)
         return bound
+
+    def _bind_or_take_turns(
+        self, op: str, key: tuple[Any, ...], ids: tuple[int, ...], late: tuple[float, ...]
+    ) -> _Bound | None:
+        """:meth:`_bind`, unless variants take turns at the program: then the call has been done."""
+        by_use = self._programs.by_use
+        if by_use is None:
+            return self._bind(key)
+        contest = by_use.contest(key)
+        if contest is None:
+            with self._variants.noting() as asked:
+                bound = self._bind(key)
+            contest = by_use.enter(self, key, asked, bound)
+            if contest is None:
+                return bound
+            del self._programs.bound[key]
+        by_use.run(self, op, key, contest, lambda it: self._run(op, it, ids, late))
+        return None
+
+    def prepared(self, key: tuple[Any, ...]) -> Program:
+        """The program of a key: what prepares it, its slots and its problem."""
+        function, slots, problem = key
+        return prepare(self.facts, function, *slots, *problem)
+
+    def bound(self, program: Program) -> _Bound:
+        """A program on this device."""
+        return _Bound(tuple(map(self._bind_step, program.steps)), program.temporaries)
 
     def _bind_step(self, step: Step) -> BoundStep:
         if isinstance(step, Copy):
@@ -345,9 +393,13 @@ class Device:
         names = warm_up.MOST_USED if ops is None else ops
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise InvalidArgument(op, "ops", names, "a sequence of names")
-        return [self._ahead(*kernel) for kernel in warm_up.kernels(op, names, self.variants)]
+        return [
+            self.compiled_ahead(*kernel) for kernel in warm_up.kernels(op, names, self.variants)
+        ]
 
-    def _ahead(self, name: str, configuration: str) -> Pipeline:
+    def compiled_ahead(self, name: str, configuration: str) -> Pipeline:
+        """A kernel in one of its configurations, which is compiled in the background, in case it is
+        needed: where it does not compile, only its use tells."""
         key = self._key(name, configuration)
         if key not in self._compiled:
             self._compiled[key] = self._compile(*key, ahead=True)
@@ -459,7 +511,9 @@ async def _warm_up_slowly(found: ReferenceType[Device]) -> None:
         if device is None or device.is_closed or device.is_lost:
             return None
         kernel = next(kernels, None)
-        return None if kernel is None else device.recorder.compiled(device._ahead(*kernel))
+        if kernel is None:
+            return None
+        return device.recorder.compiled(device.compiled_ahead(*kernel))
 
     async def compile_some() -> None:
         while (compiling := start_one()) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 
 from browsergpu.gpu import platform
-from browsergpu.kernels.choices import Picks
+from browsergpu.kernels.choices import Choices, Picks
 from browsergpu.kernels.variants import VARIANTS
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
@@ -48,6 +48,15 @@ async def save_picks(info: Mapping[str, str], picks: Picks | None) -> bool:
     return await platform.write_setting(
         _key(_PICKS, info), None if picks is None else json.dumps(picks)
     )
+
+
+async def add_picks(info: Mapping[str, str], choices: Choices) -> bool:
+    """Remembers what a device has picked by measuring, in addition to what others of its pages and
+    workers have. False where the browser keeps nothing."""
+    picks = await load_picks(info) or {}
+    for op, of_op in choices.tuned.items():  # as they are now
+        picks[op] = {**picks.get(op, {}), **of_op}
+    return await save_picks(info, picks)
 
 
 def _key(kind: str, info: Mapping[str, str]) -> str:

@@ -70,7 +70,7 @@ class Nothing(Gpu):
 
     run = packed = repeat = dispatch = copy = clear = flush = submit = _forget
     create_buffer = abandon_buffer = label_buffer = destroy_buffer = trim_staging = _forget
-    write = start_profile = close = _forget
+    write = start_profile = start_span = end_span = close = _forget
     start_capture = stop_capture = place_of_last = replay = _forget  # type: ignore[assignment]
     compiled = synchronize = catch_up = _at_once
 
@@ -86,6 +86,14 @@ class Nothing(Gpu):
             "this process does not have (of a Dask array, compute() what "
             '.to_backend("numpy") gives)',
         )
+
+    def is_compiled(self, pipeline: Pipeline) -> bool:
+        """At once."""
+        return True
+
+    def spans(self) -> dict[int, float]:
+        """None."""
+        return {}
 
     def start_timing(self) -> bool:
         """There is no clock."""

@@ -105,6 +105,9 @@ class Gpu(Protocol):
     async def compiled(self, pipeline: Pipeline) -> None:
         """Waits until a pipeline is compiled or refused, or the device is gone."""
 
+    def is_compiled(self, pipeline: Pipeline) -> bool | None:
+        """Whether a pipeline is compiled; None where it was refused. Does not wait."""
+
     # -- recording -------------------------------------------------------------------------------
 
     def run(
@@ -208,6 +211,18 @@ class Gpu(Protocol):
     async def stop_timing(self) -> float:
         """Nanoseconds from the first dispatch after :meth:`start_timing` to the end of the last;
         -1 if there was none. Waits for them."""
+
+    def start_span(self) -> None:
+        """Times what is recorded until :meth:`end_span` by the GPU's clock, without waiting. For
+        devices that have timestamp-query."""
+
+    def end_span(self, number: int) -> None:
+        """Ends it; :meth:`spans` will tell its time by this number."""
+
+    def spans(self) -> Mapping[int, float]:
+        """Nanoseconds of the spans that were not told yet and are known, by their numbers; -1 for
+        one that has no dispatch, or that something else was timed in. Does not wait; all are known
+        after :meth:`synchronize`."""
 
     def start_profile(self, timestamps: bool, observer: Observer) -> None:
         """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""

@@ -93,6 +93,7 @@ _ON_A_CPU = {
 }
 _PICKS = {
     "google swiftshader": _ON_A_CPU,
+    "software": _ON_A_CPU,
     "nvidia": {  # measured on an H200
         "64 few": "64x96",
         "64 few causal": "64x48",
@@ -169,7 +170,7 @@ FAMILY = KernelFamily(
         Operation(
             "attention_f16",
             (*_matrix(), *_tiled(" f16"), _GENERAL),
-            {"google swiftshader": _ON_A_CPU},
+            {"google swiftshader": _ON_A_CPU, "software": _ON_A_CPU},
         ),
     ),
     problems=tuple(

@@ -108,6 +108,11 @@ _VARIANTS = (
     Variant("depthwise", depthwise.KERNEL, threads=64),
     _tile("tile64", 64, 64, 16, 0, 8_448, 128),
 )
+#: A CPU gains nothing from tiles in registers, and takes seconds to compile them: the quickest to
+#: compile.
+_ON_A_CPU = {
+    f"{kind} {amount}": "tile64" for kind in ("window", "point", "other") for amount in AMOUNTS
+}
 _PICKS = {
     "": {
         **{f"window {amount}": "window" for amount in ("256k", "128k", "64k")},
@@ -121,11 +126,8 @@ _PICKS = {
         "other 0": "tile64x32_split",
         "depthwise": "depthwise",
     },
-    # A CPU gains nothing from tiles in registers, and takes seconds to compile them: the quickest
-    # to compile.
-    "google swiftshader": {
-        f"{kind} {amount}": "tile64" for kind in ("window", "point", "other") for amount in AMOUNTS
-    },
+    "google swiftshader": _ON_A_CPU,
+    "software": _ON_A_CPU,
 }
 
 

@@ -91,8 +91,10 @@ class Operation:
 
     The last variant runs on every device and can do every problem. The operation sorts problems
     into a few size classes. ``picks`` says what was quickest for a class when it was measured:
-    device class → size class → variant; the device class "" holds for every device that nothing
-    else says more about. ``browsergpu.tune()`` measures on the user's own device instead.
+    device class → size class → variant. A device class is "vendor architecture", "vendor", a kind
+    of devices ("software", "integrated", "discrete") or "", which holds for every device that
+    nothing else says more about, if the variant is safe there (``unmeasured.py``).
+    ``browsergpu.tune()``, and tuning by use, measure on the user's own device instead.
     """
 
     name: str

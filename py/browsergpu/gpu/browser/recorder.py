@@ -158,6 +158,11 @@ class Recorder(Gpu):
         """Waits until a pipeline is compiled or refused, or the device is gone."""
         await self._recorder.compiled(pipeline.id)
 
+    def is_compiled(self, pipeline: Pipeline) -> bool | None:
+        """Whether a pipeline is compiled; None where it was refused."""
+        state = int(self._recorder.stateOf(pipeline.id))
+        return None if state < 0 else state > 0
+
     # -- recording -------------------------------------------------------------------------------
 
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
@@ -398,6 +403,20 @@ class Recorder(Gpu):
         end of the last one; -1 if there was none. Waits for them."""
         self.flush()
         return float(await self._recorder.stopTiming())
+
+    def start_span(self) -> None:
+        """Times what is recorded until :meth:`end_span`, without waiting."""
+        self.flush()
+        self._recorder.startSpan()
+
+    def end_span(self, number: int) -> None:
+        """Ends it; :meth:`spans` will tell its time by this number."""
+        self.flush()
+        self._recorder.endSpan(number)
+
+    def spans(self) -> dict[int, float]:
+        """Nanoseconds of the spans that were not told yet and are known."""
+        return {int(number): float(ns) for number, ns in json.loads(self._recorder.takeSpans())}
 
     def start_profile(self, timestamps: bool, observer: Observer) -> None:
         """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""

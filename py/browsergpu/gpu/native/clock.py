@@ -66,11 +66,20 @@ class Clock:
 
     def read(self, encoder: Any, submit: Any, queries: Any, used: int) -> list[Span]:
         """The spans that a set of queries holds; ``submit`` sends what ``encoder`` has."""
+        resolved = self.resolved(encoder, queries, used)
+        submit()
+        return self.times(resolved, used)
+
+    def resolved(self, encoder: Any, queries: Any, used: int) -> Any:
+        """A buffer that will have what a set of queries holds."""
         resolved = self._device.create_buffer(
             size=8 * used, usage=self._usage.QUERY_RESOLVE | self._usage.COPY_SRC, label="times"
         )
         encoder.resolve_query_set(queries, 0, used, resolved, 0)
-        submit()
+        return resolved
+
+    def times(self, resolved: Any, used: int) -> list[Span]:
+        """The spans in such a buffer, which goes. Waits for them."""
         times = self._device.queue.read_buffer(resolved).cast("Q").tolist()
         resolved.destroy()
         return [(times[i], times[i + 1]) for i in range(0, used, 2)]

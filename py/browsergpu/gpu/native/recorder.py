@@ -84,6 +84,7 @@ class Recorder(Gpu):
         self._batch = Batch(engine, device, self._bindings, self._clock)
         self._complaints = Complaints()
         self._sent = 0  # commands since the last wait
+        self._spans: dict[int, Any] = {}  # where the times of spans are that were not told yet
         self._doomed: list[int] = []
         self._profiler: Observer | None = None
         self._counters = dict.fromkeys(
@@ -165,6 +166,13 @@ class Recorder(Gpu):
                 step.future.result()
         except CancelledError:  # by close()
             self._complaints.raise_end(step.label)
+
+    def is_compiled(self, pipeline: Pipeline) -> bool | None:
+        """Whether a pipeline is compiled; None where it was refused."""
+        step = self._steps[pipeline.id]
+        if step.future is not None and not step.future.done():
+            return False
+        return None if step.failure is not None else True
 
     def _usable(self, step: Step) -> bool:
         """Waits for a step to be compiled; notes that it was refused."""
@@ -549,6 +557,33 @@ class Recorder(Gpu):
                 encoder = self._batch.encoder()
                 ((begin, end),) = self._clock.read(encoder, self._submit, queries, 2)
         return end - begin
+
+    def start_span(self) -> None:
+        """Times what is recorded until :meth:`end_span`, without waiting."""
+        with self._lock:
+            self.submit()
+            self._clock.start()
+
+    def end_span(self, number: int) -> None:
+        """Ends it; :meth:`spans` will tell its time by this number."""
+        with self._reporting("end_span"):
+            queries = self._clock.stop()
+            self._spans[number] = (
+                None if queries is None else self._clock.resolved(self._batch.encoder(), queries, 2)
+            )
+            self._submit()
+
+    def spans(self) -> dict[int, float]:
+        """Nanoseconds of the spans that were not told yet, once the GPU has done everything."""
+        found: dict[int, float] = {}
+        with self._reporting("spans"):
+            if self._sent or self._batch.size:
+                return found
+            for number in list(self._spans):
+                span = self._spans.pop(number)
+                begin, end = (1, 0) if span is None else self._clock.times(span, 2)[0]
+                found[number] = end - begin
+        return found
 
     def start_profile(self, timestamps: bool, observer: Observer) -> None:
         """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""

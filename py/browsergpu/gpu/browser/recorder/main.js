@@ -27,6 +27,7 @@
 //   freeing uploads reads  how buffers and pipelines go; host to device; device to host
 //   waiting canvas         until the GPU is done; a buffer shown as a picture
 //   queries timing profile the GPU's times
+//   spans                  and those of single programs, that nobody waits for
 import { liveGroups } from "./bindgroups.js";
 import { buffers, createBuffer, createBufferChecked, labelBuffer } from "./buffers.js";
 import { afterNextFrame, draw } from "./canvas.js";
@@ -38,10 +39,11 @@ import { abandonBuffer, destroyBuffer, destroyBuffers, dropPipeline } from "./fr
 import { layouts } from "./layouts.js";
 import { endByClosing, lost, unlessLost } from "./loss.js";
 import { createPipeline, record, replay, send, unfinished } from "./order.js";
-import { compileMs, pipelines, stepOf } from "./pipelines.js";
+import { compileMs, pipelines, stateOf, stepOf } from "./pipelines.js";
 import { startProfile, stopProfile } from "./profile.js";
 import { read, stopWait } from "./reads.js";
 import { releaseRing } from "./ring.js";
+import { endSpan, startSpan, takeSpans } from "./spans.js";
 import { dropIdleStaging, stagingBuffers } from "./staging.js";
 import { startTiming, stopTiming } from "./timing.js";
 import { destroyUniforms } from "./uniforms.js";
@@ -80,5 +82,5 @@ export default {
   startProfile, stopProfile, createBufferChecked, abandonBuffer, labelBuffer, trimStaging,
   compiled: (/** @type {number} */ id) => unlessLost(stepOf(id).compiling),
   compileMs: () => compileMs,
-  unfinished, startCapture, stopCapture, dropCapture, replay,
+  unfinished, startCapture, stopCapture, dropCapture, replay, stateOf, startSpan, endSpan, takeSpans,
 };

@@ -78,6 +78,14 @@ export function isCompiling(step) {
   return step.pipeline === null && step.failure === null;
 }
 
+// 1: compiled, 0: being compiled, -1: refused.
+/** @param {number} id */
+export function stateOf(id) {
+  const step = stepOf(id);
+  if (step.refused) return -1;
+  return step.pipeline === null ? 0 : 1;
+}
+
 /** @param {Step} step one that is not compiled */
 function descriptorOf(step) {
   return /** @type {GPUComputePipelineDescriptor} */ (step.descriptor);
