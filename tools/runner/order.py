@@ -25,6 +25,7 @@ SLOW = [
         for name in (
             "test_executor_arithmetic", "test_fuzz", "test_workgroup_sizes", "test_group",
             "test_gemm", "test_executor_networks", "test_executor_transformers", "test_tune",
+            "test_tune_by_use",
             "test_executor_reductions", "test_temporaries", "test_errors", "test_attention",
             "test_conv2d", "test_fuzz_lifetimes", "test_profile", "test_executor_arrays",
             "test_gemm_f16", "test_elementwise", "test_executor_device", "test_parameters",

@@ -11,24 +11,37 @@ Where the GPU tells no times, a turn waits for the GPU before and after it, if P
 from __future__ import annotations
 
 from asyncio import Future, ensure_future
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
+from math import prod
 from time import perf_counter
 from typing import Any, Protocol
 
 from browsergpu.core.errors import OutOfMemory
 from browsergpu.device import tuned
-from browsergpu.device.contest import Contest, Entrant
+from browsergpu.device.contest import SLOWEST, Contest, Entrant
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Gpu, Pipeline
 from browsergpu.gpu.program import Dispatch, Program
 from browsergpu.kernels.choices import Asked, Choices
+from browsergpu.kernels.family import Variant
+from browsergpu.kernels.unmeasured import sums_of
 
 #: Bytes of temporaries that a variant may take in addition.
 _MOST_BYTES = 2**26
 _MOST_CONTESTS = 1024  # remembered; then the oldest is forgotten
 
 Key = tuple[Any, ...]
+
+
+def outputs(variant: Variant, steps: Iterable[tuple[str, Iterable[int]]]) -> float:
+    """The outputs that a variant's workgroups compute, with those beside the result, which large
+    tiles have many of where matrices are small; ``steps`` are kernels and their grids. 0 where it
+    has no tile, or where workgroups share sums, which they do where they are few."""
+    grids = dict(steps)
+    if any(kernel.endswith("_sum") for kernel in grids):
+        return 0
+    return prod(grids.get(variant.kernel, (0,))) * sums_of(variant) * variant.threads
 
 
 class Device(Protocol):
@@ -71,7 +84,9 @@ class TuningByUse:
         the device with what is picked anyway; None where all of them are settled."""
         variants = device.variants
         for op, size_class, able in asked:
-            able_ones = variants.plausible(op, able) if variants.is_open(op, size_class) else []
+            if not variants.is_open(op, size_class):
+                continue
+            able_ones = variants.plausible(op, size_class, able)
             if len(able_ones) < 2:
                 continue
             present = variants.choose(op, size_class, able)
@@ -79,6 +94,9 @@ class TuningByUse:
             entrants[present].bound = bound
             entrants[present].pipelines = tuple(s.pipeline for s in bound.steps if s.pipeline)
             contest = Contest(op, size_class, [*entrants.values()], entrants[able_ones[-1]])
+            if contest.general.bound is not None:
+                steps = [(s.pipeline.kernel, s.grid) for s in bound.steps if s.pipeline]
+                contest.outputs = outputs(present, steps)
             if len(self._contests) >= _MOST_CONTESTS:
                 del self._contests[next(iter(self._contests))]
             self._contests[key] = contest
@@ -136,15 +154,17 @@ class TuningByUse:
             turn = (contest.op, contest.size_class, entrant.variant)
             with device.variants.noting(turn):
                 program = device.prepared(key)
+            entrant.program = program
+            steps = [step for step in program.steps if isinstance(step, Dispatch)]
+            made = outputs(entrant.variant, ((step.kernel, step.grid) for step in steps))
+            if entrant is contest.general:
+                contest.outputs = made
             most = sum(contest.entrants[0].bound.temporaries) + _MOST_BYTES
-            if sum(program.temporaries) > most:
+            if made > SLOWEST * contest.outputs > 0 or sum(program.temporaries) > most:
                 entrant.is_out = True
                 return False
-            entrant.program = program
             entrant.pipelines = tuple(
-                device.compiled_ahead(step.kernel, step.configuration)
-                for step in program.steps
-                if isinstance(step, Dispatch)
+                device.compiled_ahead(step.kernel, step.configuration) for step in steps
             )
         states = [device.recorder.is_compiled(pipeline) for pipeline in entrant.pipelines]
         if None in states:

@@ -76,6 +76,8 @@ class Contest:
         self.entrants = entrants
         self.general = general
         self.calls = 0
+        #: Those that the general kernel's workgroups compute, where that is known; else 0.
+        self.outputs = 0.0
 
     @property
     def left(self) -> list[Entrant]:

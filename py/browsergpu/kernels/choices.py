@@ -145,11 +145,12 @@ class Choices:
         own = self._classes[:-1] if self._is_software else ()
         return all(size_class not in PICKS.get(name, {}).get(op, {}) for name in own)
 
-    def plausible(self, op: str, able: Callable[[Variant], bool]) -> list[Variant]:
+    def plausible(self, op: str, size_class: str, able: Callable[[Variant], bool]) -> list[Variant]:
         """The variants that may take turns at a problem; the general one is the last."""
-        variants = self._available[op]
-        possible = [v for v in variants[:-1] if self._caution.is_possible(v)]
-        return [v for v in (*possible, variants[-1]) if able(v)]
+        *others, general = self._available[op]
+        possible = [v for v in others if self._caution.is_possible(v)]
+        wanted = [v for v in possible if not v.classes or size_class in v.classes]
+        return [v for v in (*wanted, general) if able(v)]
 
     def settle(self, op: str, size_class: str, name: str) -> None:
         """Picks a variant for a class that was open. Programs with that class must not be kept."""

@@ -65,7 +65,8 @@ class Variant:
 
     ``features`` are the device's, or its adapter's abilities. ``traits`` is what the operation
     must know of it to lay out a grid, such as the extents of a tile. ``workgroup_bytes`` and
-    ``threads`` are of a workgroup.
+    ``threads`` are of a workgroup. ``classes`` are the size classes for which it may be tried on
+    real work, all where there are none.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Variant:
     workgroup_bytes: int = 0
     threads: int = 1
     traits: Mapping[str, int] = field(default_factory=dict)
+    classes: frozenset[str] = frozenset()
 
     def runs_on(self, features: Set[str], limits: Mapping[str, int]) -> bool:
         """Whether a device with such features and limits can run it."""

@@ -123,7 +123,7 @@ _VARIANTS = (
     _tile(64, 16, 8_704),
     *(_quads(name) for name in _QUADS),
     # Able to do everything, but slow on all but what it is picked for: after the tiles.
-    Variant("tiny", "gemm_tiny", threads=128),
+    Variant("tiny", "gemm_tiny", threads=128, classes=frozenset({"tiny"})),
     _tile(32, 32, 9_216),
 )
 _PICKS = {

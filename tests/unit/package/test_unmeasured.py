@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from fake_gpu import ABILITIES, MATRICES
 
+from browsergpu.device.by_use import outputs
 from browsergpu.kernels.choices import Choices
 from browsergpu.kernels.family import Variant
 from browsergpu.kernels.table import FAMILIES
@@ -166,11 +167,21 @@ def test_software_takes_what_compiles_soon() -> None:
 def test_what_may_be_tried() -> None:
     """More than what is picked unseen, but nothing that is sure to spill its registers."""
     device = Choices(APPLE[0], frozenset(), APPLE[1])
-    tried = {variant.name for variant in device.plausible("gemm", not_thin)}
-    assert tried == {"tile64", "quads64", "tiny", "tile32"}
-    assert device.plausible("gemm", not_thin)[-1].name == "tile32", "the general one"
+    tried = [variant.name for variant in device.plausible("gemm", "large", not_thin)]
+    assert tried == ["tile64", "quads64", "tile32"], "the general one is the last"
+    tried = [variant.name for variant in device.plausible("gemm", "tiny", not_thin)]
+    assert tried == ["tile64", "quads64", "tiny", "tile32"]
     large = Choices(AMD[0], frozenset(), AMD[1])
-    assert {"tile128", "quads128"} < {v.name for v in large.plausible("gemm", not_thin)}
+    assert {"tile128", "quads128"} < {v.name for v in large.plausible("gemm", "large", not_thin)}
+
+
+def test_the_outputs_of_a_variants_workgroups() -> None:
+    found = {variant.name: variant for variant in VARIANTS["gemm"]}
+    alone = [("gemm", (4, 2, 8))]
+    assert outputs(found["tile32"], alone) == 64 * 32 * 32
+    assert outputs(found["tile128"], alone) == 64 * 128 * 128
+    assert outputs(found["tile32"], [*alone, ("gemm_sum", (1, 1, 1))]) == 0, "pieces of k"
+    assert outputs(found["along"], [("gemm_thin", (9, 1, 1))]) == 0, "no tile"
 
 
 def test_settling() -> None:
