@@ -44,8 +44,8 @@ class Found:
 
 @contextmanager
 def no_table() -> Iterator[None]:
-    """Within the block devices are made as if nothing had been measured on any; software still
-    leaves out what takes seconds to compile."""
+    """Within the block nothing has been measured on any device; software still leaves out what
+    takes seconds to compile."""
     before = choices.PICKS, choices.is_measured
     choices.PICKS = {"software": before[0]["software"]}
     choices.is_measured = lambda _info: False
@@ -116,15 +116,16 @@ def main(operations: Sequence[str]) -> None:
     known = bg.init(tune_by_use=False)
     with no_table():
         unknown = block_on(Device.request(tune_by_use=True, warm_up=False), "bench")
-        print(f"{unknown.name}: the table's pick, the one by limits alone, the one by use")
-        for problem in PROBLEMS:
-            if operations and problem.op not in operations:
-                continue
-            if 4 * max(problem.elements) > unknown.largest_buffer:
-                continue
+    print(f"{unknown.name}: the table's pick, the one by limits alone, the one by use")
+    for problem in PROBLEMS:
+        if operations and problem.op not in operations:
+            continue
+        if 4 * max(problem.elements) > unknown.largest_buffer:
+            continue
+        with no_table():
             found = by_use(unknown, problem)
-            if found is not None:
-                row(known, problem, found)
+        if found is not None:
+            row(known, problem, found)
 
 
 def row(known: Device, problem: Problem, found: Found) -> None:
