@@ -30,6 +30,8 @@ SLOW = [
             "test_conv2d", "test_fuzz_lifetimes", "test_profile", "test_executor_arrays",
             "test_gemm_f16", "test_elementwise", "test_executor_device", "test_parameters",
             "test_backends", "tensors/test_refusals", "tensors/test_store", "test_ordering",
+            "gradients/test_drawn_networks", "gradients/test_drawn_matrices",
+            "gradients/test_drawn_elementwise", "gradients/test_drawn_arrays",
             "gradients/test_rules", "gradients/test_elementwise", "networks/test_training",
             "networks/test_captured_training", "arrays/test_captured_programs",
             "networks/test_layers", "gradients/test_networks_convolution",

@@ -1,6 +1,6 @@
 """How many calls are drawn, and what is drawn beside them.
 
-3 of each function, other ones each time but in CI; more:
+2 of each function, other ones each time but in CI; more:
 BROWSERGPU_FUZZ_GRADIENTS=200 before the test command."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from inside.gradients.drawn.directions import COTANGENTS, Call, agrees
 
-CALLS = int(os.environ.get("BROWSERGPU_FUZZ_GRADIENTS", "3"))
+CALLS = int(os.environ.get("BROWSERGPU_FUZZ_GRADIENTS", "2"))
 
 
 def holds(bg: Any, calls: st.SearchStrategy[Call]) -> None:
