@@ -90,7 +90,14 @@ fn main(
       if (params.beta != 0.0) {
         value += params.beta * half_of(atomicLoad(&c[i >> 1u]), i);
       }
-      store_half(i, value);
+      //#if WIDE
+      if (WIDE == 1u) {
+        atomicStore(&c[i], bitcast<u32>(value));
+      } else
+      //#endif
+      {
+        store_half(i, value);
+      }
     }
   }
 }

@@ -87,7 +87,15 @@ fn write(low: vec4f, high: vec4f, thread: u32, row: u32, column0: u32) {
     if (params.beta != 0.0) {
       values += params.beta * unpack2x16float(c[i]);
     }
-    c[i] = narrowed(values.xyxy).x;
+    //#if WIDE
+    if (WIDE == 1u) {
+      c[2u * i] = bitcast<u32>(values.x);
+      c[2u * i + 1u] = bitcast<u32>(values.y);
+    } else
+    //#endif
+    {
+      c[i] = narrowed(values.xyxy).x;
+    }
   }
   workgroupBarrier();
 }

@@ -10,7 +10,7 @@
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
 @group(0) @binding(2) var<storage, read> bias: array<vec2u>;
-@group(0) @binding(3) var<storage, read_write> c: array<vec2u>; // four
+@group(0) @binding(3) var<storage, read_write> c: array<vec2u>; // four, or two floats
 
 //#include lib/activation.wgsl
 //#include lib/gemm_f16_params.wgsl
@@ -53,7 +53,15 @@ fn write(sums: vec4f, row: u32, column: u32) {
   if (params.beta != 0.0) {
     values += params.beta * widened(c[i]);
   }
-  c[i] = narrowed(values);
+  //#if WIDE
+  if (WIDE == 1u) {
+    c[2u * i] = bitcast<vec2u>(values.xy);
+    c[2u * i + 1u] = bitcast<vec2u>(values.zw);
+  } else
+  //#endif
+  {
+    c[i] = narrowed(values);
+  }
 }
 
 fn write_block(sums: mat4x4f, row: u32, column: u32) {

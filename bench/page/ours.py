@@ -19,7 +19,8 @@ from bench_rule import WORK, Skip, check, post, timed
 
 import browsergpu
 from browsergpu import KernelExecutor, TensorBackend, WasmBackend
-from browsergpu.array import transfers
+from browsergpu.array import matmul, transfers
+from browsergpu.core.enums import Precision
 
 READ_WHOLE = 2**24  # bytes; of larger results only the entries that are checked
 
@@ -109,6 +110,17 @@ class Lab:
         out = ex.empty(shape, a.dtype)
         flips = {name: o.get(name, False) for name in ("transpose_a", "transpose_b")}
         return Work(lambda: ex.matmul(a, b, out, **flips), out)
+
+    def make_matmul_high(self, x: dict[str, Input], shape: Any, o: dict[str, Any]) -> Work:
+        a, b = self.array(x["a"]), self.array(x["b"])
+        high, highest = self.executor.empty(shape), self.executor.empty(shape)
+        plan = matmul.plan_matmul("matmul", a, b)
+
+        def multiply() -> None:
+            matmul.multiply(self.device, "matmul", plan, a, b, high, precision=Precision.HIGH)
+
+        parts = {"parts": lambda: matmul.multiply(self.device, "matmul", plan, a, b, highest)}
+        return Work(multiply, high, others=parts)
 
     def make_conv2d(self, x: dict[str, Input], shape: Any, o: dict[str, Any]) -> Work:
         ex = self.executor

@@ -161,6 +161,7 @@ def attention_block(x: Inputs, out: tuple[int, ...], options: Options, index: in
 
 REFERENCES: Mapping[str, Callable[[Inputs, tuple[int, ...], Options, int], float]] = {
     "matmul": matmul,
+    "matmul_high": matmul,
     "conv2d": conv2d,
     "softmax": softmax,
     "layer_norm": layer_norm,

@@ -98,6 +98,15 @@ def _matmuls(small: bool) -> Iterator[Row]:
     n = 64 if small else 2048
     yield _matmul(n, n, n, transpose_a=True, section=odd)
     yield _matmul(n, n, n, transpose_b=True, section=odd)
+    for n in (64,) if small else (1024, 2048, 4096, 8192):
+        yield _matmul_high(n)
+
+
+def _matmul_high(n: int) -> Row:
+    """A product of precision "high", beside that of "highest"."""
+    row = _matmul(n, n, n, section='matmul of precision "high", against "highest"')
+    row.id, row.op, row.unit, row.ours_only = f"{row.id}, high", "matmul_high", "ms", True
+    return row
 
 
 def _conv(c: int, f: int, r: int, h: int, stride: int, **more: Any) -> Row:

@@ -9,7 +9,7 @@
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
 @group(0) @binding(2) var<storage, read> bias: array<vec4u>;
-@group(0) @binding(3) var<storage, read_write> c: array<vec4u>;
+@group(0) @binding(3) var<storage, read_write> c: array<vec4u>; // or four floats
 
 alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
@@ -50,7 +50,15 @@ fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
       low += params.beta * widened(old.xy);
       high += params.beta * widened(old.zw);
     }
-    c[to] = vec4u(to_halves(low), to_halves(high));
+    //#if WIDE
+    if (WIDE == 1u) {
+      c[2u * to] = bitcast<vec4u>(low);
+      c[2u * to + 1u] = bitcast<vec4u>(high);
+    } else
+    //#endif
+    {
+      c[to] = vec4u(to_halves(low), to_halves(high));
+    }
   }
   workgroupBarrier();
 }

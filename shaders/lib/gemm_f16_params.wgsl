@@ -13,6 +13,7 @@ struct Params {
   c_batch: u32,
 }
 
+override WIDE: u32 = 0u; // 1: C is of float32, without beta
 override BIASED: u32 = 1u; // 0: never a bias. Code for one that never runs takes 1.3 times as long
 
 @group(1) @binding(0) var<uniform> params: Params;

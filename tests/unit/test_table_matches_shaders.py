@@ -182,14 +182,16 @@ CONFIGURATIONS = {
     },
     "gemm_sum": {"1", "8"},
     **{
-        f"gemm_f16{kernel}": {"", "bias", "relu", "gelu", "silu", "gelu_erf"}
+        f"gemm_f16{kernel}": {"", "bias", "relu", "gelu", "silu", "gelu_erf", "wide"}
         for kernel in ("", "_tile", "_matrix32", "_matrix64", "_matrix128")
     },
     "gemm_f16_rows": {  # rows of a workgroup
         f"{rows}{function}"
         for rows in ("1", "4")
-        for function in ("", "_bias", "_relu", "_gelu", "_silu", "_gelu_erf")
+        for function in ("", "_bias", "_relu", "_gelu", "_silu", "_gelu_erf", "_wide")
     },
+    "split_largest": {"rows", "columns"},
+    "split_halves": {"left", "right"},
     "conv2d": {  # tiles of filters × pixels
         f"{tile}{windows}" for tile in ("64x64", "64x32", "32x32") for windows in ("", "_pointwise")
     },

@@ -13,12 +13,13 @@ from browsergpu.array.view import View
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
+from browsergpu.core.enums import Precision
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.remembered import remembered
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import gemm, gemm_f16
+from browsergpu.kernels import gemm, gemm_f16, gemm_high
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.products import A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES
 from browsergpu.kernels.strided import gather
@@ -130,11 +131,12 @@ def multiply(
     bias: View | None = None,
     activation: str | None = None,
     residual: View | None = None,
+    precision: Precision = Precision.HIGHEST,
 ) -> None:
     """c = f(a b + bias) + residual for floats, where c has elements: a bias of as many as b has
     columns, one of ``products.ACTIVATIONS``, a residual of c's shape. c may be any of the
-    others."""
-    launch(device, op, _multiply, (a, b, c, bias, residual), op, plan, activation)
+    others. ``precision`` is that of products alone, of float32 tensors."""
+    launch(device, op, _multiply, (a, b, c, bias, residual), op, plan, activation, precision)
 
 
 @of_operands
@@ -148,6 +150,7 @@ def _multiply(
     op: str,
     plan: MatmulPlan,
     activation: str | None,
+    precision: Precision,
 ) -> None:
     staging = Staging(build)
     are_halves = all(x is None or x.dtype is DType.F16 for x in (a, b, c, bias, residual))
@@ -169,7 +172,11 @@ def _multiply(
         if residual is not None:
             summed, some = staging.read_halves(residual, residual_bit)
             halves |= some
-        gemm.gemm(build, left, right, y, plan.gemm, added, activation, summed, halves)
+        is_alone = not halves and activation is None and bias is None and residual is None
+        if precision is Precision.HIGH and is_alone:
+            gemm_high.gemm_high(build, left, right, y, plan.gemm)
+        else:
+            gemm.gemm(build, left, right, y, plan.gemm, added, activation, summed, halves)
     staging.deliver()
 
 

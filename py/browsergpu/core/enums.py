@@ -33,6 +33,14 @@ class UnaryOp(StrEnum):
     GELU_ERF = "gelu_erf"
 
 
+class Precision(StrEnum):
+    """How products of float32 matrices are computed: in float32, or where the device is quicker at
+    it, of operands split into two float16 each."""
+
+    HIGHEST = "highest"
+    HIGH = "high"
+
+
 class Activation(StrEnum):
     """The functions among UnaryOp's that a matrix product can end with."""
 

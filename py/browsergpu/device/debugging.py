@@ -35,6 +35,7 @@ _IN_WORDS = {
     "batch_norm_halves": F16,
     "batch_norm_eights": F16,
     "layer_norm_halves": F16,
+    "split_halves": F16,
     "normal": F32,
 }
 #: Kernels that move words, whatever these are, or write whole numbers.
@@ -44,6 +45,7 @@ NO_FLOATS_IN_WORDS = frozenset(
         *("merge_word", "windows_halves"),
         *("pool_indices", "integer", "sum_integer"),
         *("sort", "sort_pairs", "sort_small", "sort_count", "compact", "compact_counts", "search"),
+        "split_largest",
         *("arg_rows", "arg_columns", "arg_merge"),
     }
 )
@@ -155,6 +157,12 @@ def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> 
             return F32 if configuration in FLOAT_SCANS else NO_FLOATS
         case "attention_tiled":
             return F16 if configuration.endswith("f16") else F32
+        case "gemm_f16" | "gemm_f16_tile" | "gemm_f16_rows" if configuration.endswith("wide"):
+            return F32
+        case "gemm_f16_matrix32" | "gemm_f16_matrix64" | "gemm_f16_matrix128" if (
+            configuration.endswith("wide")
+        ):
+            return F32
         case "philox":
             return F32 if configuration == "uniform" else NO_FLOATS
         case "embedding" | "embedding_vectors":  # a row that is not there is 0 for whole numbers

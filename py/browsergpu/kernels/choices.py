@@ -135,7 +135,7 @@ class Choices:
         variants = self._safe(op)
         return next((v for v in variants if able(v)), variants[-1])
 
-    # -- tuning by use: device/trials.py ---------------------------------------------------------
+    # -- tuning by use: device/by_use.py ---------------------------------------------------------
 
     def is_open(self, op: str, size_class: str) -> bool:
         """Whether a class has no pick by measuring yet, and one is wanted. In software it is not

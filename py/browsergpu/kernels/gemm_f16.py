@@ -137,16 +137,17 @@ def gemm_f16(
     plan: GemmF16Plan,
     bias: Slot | None = None,
     activation: str | None = None,
+    wide: bool = False,
 ) -> None:
     """C = f(alpha A B + bias) + beta C, contiguous float16 with float32 sums: ``bias`` is n
     elements for every row, ``activation`` one of ``products.ACTIVATIONS``. c is none of the
-    others."""
+    others. ``wide``: C = alpha A B alone, of float32, where all rows are whole vectors."""
     m, n, k, count = plan.m, plan.n, plan.k, plan.count
     if plan.c_elements == 0:
         return
     able = plan.fits if _has_room(build.facts, plan) else plan.takes_rows_of
     variant = build.facts.variants.choose(_OP, plan.size_class, able)
-    end = activation or ("" if bias is None else "bias")
+    end = "wide" if wide else activation or ("" if bias is None else "bias")
     configuration = "_".join(filter(None, (variant.configuration, end)))
     is_biased = int(bias is not None)
     tiles = blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"])
@@ -231,11 +232,16 @@ def _work(f: Fields) -> Work:
     return operations, nbytes / 2
 
 
-#: What a product can end in: also a bias alone.
+#: What a product can end in: also a bias alone, or float32.
 _ENDS: Configurations = {
-    "": {"FUNCTION": 0, "BIASED": 0},
-    "bias": {"FUNCTION": 0, "BIASED": 1},
-    **{name: {"FUNCTION": code, "BIASED": 1} for name, code in ACTIVATIONS.items() if name},
+    "": {"FUNCTION": 0, "BIASED": 0, "WIDE": 0},
+    "bias": {"FUNCTION": 0, "BIASED": 1, "WIDE": 0},
+    **{
+        name: {"FUNCTION": code, "BIASED": 1, "WIDE": 0}
+        for name, code in ACTIVATIONS.items()
+        if name
+    },
+    "wide": {"FUNCTION": 0, "BIASED": 0, "WIDE": 1},
 }
 _BINDINGS = bindings("a", "b", "bias", "c")
 _PARAMS = params(

@@ -22,7 +22,7 @@ SIGNATURES = {
     "eigvals": "x, /",
     "eigvalsh": "x, /",
     "inv": "x, /",
-    "matmul": "x1, x2, /",
+    "matmul": "x1, x2, /, *, precision='highest'",
     "matrix_norm": "x, /, *, keepdims=False, ord='fro'",
     "matrix_power": "x, n, /",
     "matrix_rank": "x, /, *, rtol=None",

@@ -13,7 +13,8 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
-from browsergpu.array import adding, factorisations, fourier, ordering, random, scans
+from browsergpu.array import adding, factorisations, fourier, matmul, ordering, random, scans
+from browsergpu.core.enums import Precision
 from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.matrices import Matrices
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
@@ -41,6 +42,13 @@ def _arg_max(e: E, axis: int | None, *shape: int) -> None:
 def _scan(e: E, function: str, axis: int, *shape: int, dtype: str = "f32") -> None:
     x, y = (_new(e, *shape, dtype=dtype) for _ in range(2))
     scans.scan(e.device, "scan", function, x, y, axis)
+
+
+def _matmul_high(e: E, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    left, right = _new(e, *a), _new(e, *b)
+    plan = matmul.plan_matmul("matmul", left, right, False, False)
+    result = _new(e, *plan.shape)
+    matmul.multiply(e.device, "matmul", plan, left, right, result, precision=Precision.HIGH)
 
 
 def _rows_added(e: E, n: int, width: int) -> None:
@@ -238,6 +246,18 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
     "matmul out is a": (
         lambda e: (lambda x: e.matmul(x, _new(e, 64, 64), out=x))(_new(e, 64, 64)),
         ["gemm.32 4×1×1", "copy"],
+    ),
+    "matmul high": (
+        lambda e: _matmul_high(e, (1024, 1020), (1020, 1200)),
+        ["gemm.64 304×1×1"],
+    ),
+    "matmul high batch": (
+        lambda e: _matmul_high(e, (2, 1024, 1024), (2, 1024, 1024)),
+        ["gemm.64 256×1×2"],
+    ),
+    "matmul high small": (
+        lambda e: _matmul_high(e, (64, 64), (64, 64)),
+        ["gemm.32 4×1×1"],
     ),
     "matmul f16": (
         lambda e: e.matmul(_new(e, 64, 64, dtype="f16"), _new(e, 64, 64, dtype="f16")),
@@ -704,6 +724,24 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
 
 #: The same on a device with subgroup matrices, as NVIDIA's have.
 WITH_MATRICES = {
+    "matmul high": [
+        "split_largest.rows 1024×1×1",
+        "split_halves.left 512×1×1",
+        "split_largest.columns 75×1×1",
+        "split_halves.right 600×1×1",
+        "gemm_f16_matrix64.wide 304×1×1",
+        "split_join 4800×1×1",
+    ],
+    "matmul high batch": 2
+    * [
+        "split_largest.rows 1024×1×1",
+        "split_halves.left 512×1×1",
+        "split_largest.columns 64×1×1",
+        "split_halves.right 512×1×1",
+        "gemm_f16_matrix64.wide 256×1×1",
+        "split_join 4096×1×1",
+    ],
+    "matmul high small": ["gemm.32 4×1×1"],
     "matmul f16": ["gemm_f16_matrix32 2×1×1"],
     "matmul f16 large": ["gemm_f16_matrix64 256×1×1"],
     "matmul f16 odd": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from browsergpu.array.functions.statistics import sum as total
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
-from browsergpu.core.checks import product
+from browsergpu.core.checks import choice, product
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
+from browsergpu.core.enums import Precision
 from browsergpu.core.errors import InvalidArgument
 
 
@@ -26,57 +28,79 @@ def adjoint(x: Array) -> Array:
     return elementwise.conj(found) if x.dtype.kind == "c" else found
 
 
-def _of_left(g: Array, x2: Array, x1_like: Like) -> Any:
+def _of_left(g: Array, x2: Array, x1_like: Like, precision: Any) -> Any:
     own = adjoint(x2) if x2.ndim > 1 else elementwise.conj(x2)
     if x2.ndim == 1:
         return g[..., None] * own
     if x1_like.ndim == 1:
-        return matmul(g[..., None, :], own)[..., 0, :]
-    return matmul(g, own)
+        return matmul(g[..., None, :], own, precision=precision)[..., 0, :]
+    return matmul(g, own, precision=precision)
 
 
-def _of_right(g: Array, x1: Array, x2_like: Like) -> Any:
+def _of_right(g: Array, x1: Array, x2_like: Like, precision: Any) -> Any:
     own = adjoint(x1) if x1.ndim > 1 else elementwise.conj(x1)
     if x1.ndim == 1:
         return own[:, None] * g[..., None, :] if x2_like.ndim > 1 else own * g
     if x2_like.ndim == 1:
-        return matmul(own, g[..., None])[..., 0]
+        return matmul(own, g[..., None], precision=precision)[..., 0]
     if x2_like.ndim == 2 and x1.ndim > 2:  # one product, where the others would be added up
         number = product(x1.shape[:-1])
         rows, own = (manipulation.reshape(x, (number, x.shape[-1])) for x in (x1, g))
-        return matmul(adjoint(rows), own)
-    return matmul(own, g)
+        return matmul(adjoint(rows), own, precision=precision)
+    return matmul(own, g, precision=precision)
 
 
 @differentiable(x1=_of_left, x2=_of_right)
-def matmul(x1: Array, x2: Array, /) -> Array:
+def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
     """The product of matrices: leading axes are broadcast; a vector is a row on the left, a column
-    on the right. Floats are summed in float32. Raises InvalidArgument where the columns of x1 are
-    not as many as the rows of x2."""
+    on the right. Floats are summed in float32.
+
+    ``precision``, by JAX's names, is that of products of float32 and complex64, and of their
+    gradients. "highest" multiplies in float32. "high" does as "highest" but for large matrices on
+    GPUs that are quicker at products of float16 (with subgroup matrices, on NVIDIA, or where
+    ``tune`` finds it): there an operand is split into two float16, of which three products are
+    summed in float32 (H. Ootomo, R. Yokota, 2022, https://arxiv.org/abs/2203.03341). Of K products
+
+        |error| <= (6 + 1.3 K) 2^-23 sum |x1| |x2| + K 2^-27 max |x1| max |x2|,
+
+    with the largest magnitudes in the row and in the column that are multiplied: the sums are as
+    good as float32's, and numbers far smaller than another in their row or column count less.
+    Infinities and NaN are where "highest" has them; elements that depend on a row or a column with
+    such, or of which sums might overflow, are slow. Takes memory for 6 bytes an element of the
+    operands and 4 of the result.
+
+    Raises InvalidArgument where the columns of x1 are not as many as the rows of x2, or
+    ``precision`` is another.
+    """
     op = "matmul"
+    chosen = choice(op, "precision", precision, Precision)
     for name, x in (("x1", x1), ("x2", x2)):
         if operands.array(op, name, x).ndim == 0:
             raise InvalidArgument(op, name, x.shape, "an axis")
     apply.same_device(op, x1, x2)
     kind = promoted(x1.node.kind, x2.node.kind)
     if kind in (FLOAT16, FLOAT32):
-        return _of_floats(op, *(apply.cast_to(op, x, kind, copy=False) for x in (x1, x2)))
+        a, b = (apply.cast_to(op, x, kind, copy=False) for x in (x1, x2))
+        return _of_floats(op, a, b, chosen)
     if kind is COMPLEX64:
         a, b = (apply.cast_to(op, x, kind, copy=False) for x in (x1, x2))
-        re = matmul(a.real, b.real) - matmul(a.imag, b.imag)
-        im = matmul(a.real, b.imag) + matmul(a.imag, b.real)
+        of_parts = partial(matmul, precision=precision)
+        re = of_parts(a.real, b.real) - of_parts(a.imag, b.imag)
+        im = of_parts(a.real, b.imag) + of_parts(a.imag, b.real)
         found: Array = re + im * 1j
         return found
     return _of_whole_numbers(op, x1, x2)
 
 
-def _of_floats(op: str, x1: Array, x2: Array) -> Array:
+def _of_floats(op: str, x1: Array, x2: Array, precision: Precision) -> Array:
     a, b = (reducing.memory_view(x.node.in_memory()) for x in (x1, x2))
     plan, left, right = products.planned(op, a, b)
     if product(plan.shape) == 0 or x1.shape[-1] == 0:
         return x1.like(apply.full_node(x1.tape, plan.shape, x1.node.kind, 0))
     result = reducing.room(x1.device, op, x1.node.kind, plan.shape)
-    products.multiply(x1.device, op, plan, left, right, reducing.memory_view(result))
+    products.multiply(
+        x1.device, op, plan, left, right, reducing.memory_view(result), precision=precision
+    )
     return x1.like(result)
 
 
