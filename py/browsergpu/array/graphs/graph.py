@@ -168,6 +168,7 @@ class Graph:
         for home in changed:
             homes.check(home)
             home.now.in_memory()
+        homes.check_apart(changed)
         places = {id(home.node.storage): home.node.storage for home in changed}
         targets = [homes.again(home.node) for home in changed]
         # One that has come from another's home is read before that is written.
@@ -321,9 +322,13 @@ class Graphs:
         x.tape.evaluate()  # what is recorded to read the memory as it is
         home = Home(x)
         target = homes.again(own)
-        homes.move_out(
-            x.tape, homes.others(own.storage, (target, own) if own.holders == 1 else (target,))
-        )
+        apart = [
+            node
+            for node in self.known
+            if node.storage is own.storage and not homes.overlap(node, own)
+        ]
+        kept = (target, own) if own.holders == 1 else (target,)
+        homes.move_out(x.tape, homes.others(own.storage, (*kept, *apart)))
         homes.write(x.tape, value, target)
         home.settle(target)
         self.known.add(target)

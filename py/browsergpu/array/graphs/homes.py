@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from browsergpu.array.apply import copied
@@ -14,6 +14,7 @@ from browsergpu.array.lazy.values import of_node
 from browsergpu.array.value import NODE, Value
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import contiguous_strides
 
 
 class Home:
@@ -75,6 +76,35 @@ def check(home: Home) -> None:
         told = f"one that has become {now.kind.name} of shape {now.shape}"
         expected = f"arrays that stay what they are: it was {node.kind.name} of shape {node.shape}"
         raise InvalidArgument("capture", "array", told, expected)
+
+
+def _span(node: Node) -> tuple[int, int]:
+    """The bits of its memory from a value's first element to behind its last one."""
+    shape = node.shape
+    steps = contiguous_strides(shape) if node.strides is None else node.strides
+    reach = [(extent - 1) * step for extent, step in zip(shape, steps, strict=True)]
+    first = node.offset + sum(min(far, 0) for far in reach)
+    last = node.offset + sum(max(far, 0) for far in reach)
+    return first * node.kind.bits, (last + 1) * node.kind.bits
+
+
+def overlap(a: Node, b: Node) -> bool:
+    """Whether two values may have elements in the same place."""
+    if a.storage is not b.storage or 0 in a.shape or 0 in b.shape:
+        return False
+    (first, end), (other, behind) = _span(a), _span(b)
+    return first < behind and other < end
+
+
+def check_apart(homes: Sequence[Home]) -> None:
+    """Raises InvalidArgument where two of the arrays lie in the same memory: each would have a value
+    of its own, and a replay can leave one there."""
+    for number, home in enumerate(homes):
+        for other in homes[:number]:
+            if overlap(home.node, other.node):
+                told = f"two of shapes {other.node.shape} and {home.node.shape} that share memory"
+                expected = "changed arrays with memory of their own: copy() one before the block"
+                raise InvalidArgument("capture", "array", told, expected)
 
 
 def check_unread(nodes: Iterable[Node]) -> None:

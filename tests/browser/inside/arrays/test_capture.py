@@ -466,3 +466,51 @@ def test_a_lost_device_is_told(bg: Any, own: Any) -> None:
         work()
     graph.close()
     assert own.device.recorder.captured is None
+
+
+def test_two_changed_arrays_in_the_same_memory_are_told(bg: Any) -> None:
+    x = bg.asarray(np.arange(6, dtype=np.float32))
+    y = x[2:]
+
+    def work() -> None:
+        nonlocal x, y
+        with bg.capture():
+            x += 1
+            y *= 2
+
+    with pytest.raises(ValueError, match=r"\(6,\) and \(4,\) that share memory.* copy\(\) one"):
+        work()
+    same(x, np.arange(1, 7))
+    same(y, np.arange(2, 6) * 2)
+
+
+def test_changed_parts_of_one_memory_go_on(bg: Any) -> None:
+    whole = bg.asarray(np.arange(12, dtype=np.float32))
+    a, b = whole[:5], whole[5:11:2]
+    with bg.capture() as graph:
+        a += 1
+        b *= 2
+    graph.replay()
+    same(a, np.arange(5, dtype=np.float32) + 2)
+    same(b, np.float32([20, 28, 36]))
+    a[...] = 7.0  # brought to its home, and b stays in its own
+    graph.replay()
+    same(a, np.full(5, 8.0, np.float32))
+    same(b, np.float32([40, 56, 72]))
+    same(whole, np.arange(12, dtype=np.float32))
+
+
+def test_what_a_closed_graph_had_is_not_copied(bg: Any) -> None:
+    x = bg.asarray(np.arange(5, dtype=np.float32))
+    at = bg.asarray(np.int32([4, 0]))
+    with bg.capture() as graph:
+        y = x[at]
+    graph.close()
+    seen: list[str] = []
+    observer = lambda pipeline, fields: seen.append(pipeline.label)  # noqa: E731
+    x.device.recorder.observers.append(observer)
+    try:
+        same(bg.reshape(x, (5,))[at], y)
+    finally:
+        x.device.recorder.observers.remove(observer)
+    assert len(seen) == 1
