@@ -246,12 +246,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--options", default="", help="more of the pages' query, as repeats=3&ms=5")
     parser.add_argument("--seconds", type=float, default=560, help="for everything (560)")
     parser.add_argument("--page-seconds", type=float, default=200, help="for one page (200)")
+    parser.add_argument("--addresses", nargs="*", default=[], help="these pages instead of all")
     parser.add_argument("--software", action="store_true", help="SwiftShader instead of a GPU")
     options = parser.parse_args(given)
     usual = SOFTWARE_FLAGS if options.software else GPU_FLAGS
     drive(
         options.site,
-        plan(
+        options.addresses
+        or plan(
             options.site,
             options.pages,
             options.only,

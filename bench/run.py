@@ -56,8 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--wgpy", type=Path, help="the folder that WgPy was built in, its dist")
     if command == "prepare":
         parser.add_argument("folder", type=Path)
+        parser.add_argument("--models", action="store_true", help="with models.html's models")
         options = parser.parse_args(given)
-        make_folder(options.folder, options.sizes, options.pages, options.wgpy)
+        make_folder(options.folder, options.sizes, options.pages, options.wgpy, options.models)
         return
     parser.add_argument("--only", default="", help="rows with one of these parts|in|their names")
     parser.add_argument("--no-first", action="store_true", help="leave the first results out")

@@ -200,7 +200,7 @@ export async function measure(prepare, ways = () => [null]) {
   }
 }
 
-async function measureOne(row, way, prepare) {
+export async function measureOne(row, way, prepare) {
   const line = { row: row.id, ...(way && { way }) };
   let work;
   try {

@@ -15,6 +15,7 @@ from suite.models import attention_of_parts, model, shapes
 from suite.peers import VERSIONS, fetch_peers
 from suite.row import Row
 from suite.rows import rows
+from suite.whole import whole_models
 
 BENCH = Path(__file__).resolve().parents[1]
 PAGES = ("ours", "device", "tfjs", "jaxjs", "ort")
@@ -29,10 +30,12 @@ def all_pages() -> list[str]:
     return [name for name in dict.fromkeys((*PAGES, *ARRAYS)) if name != "wgpy"]
 
 
-def make_folder(folder: Path, sizes: str, pages: Sequence[str], wgpy: Path | None = None) -> None:
+def make_folder(
+    folder: Path, sizes: str, pages: Sequence[str], wgpy: Path | None = None, whole: bool = False
+) -> None:
     """Fills a folder with pages, the rows with their reference values, Pyodide and the wheel (20
     MB), and for the peers' pages the peers (19 MB, by npm). ``wgpy`` is the folder that WgPy was
-    built in."""
+    built in; ``whole``: with the whole models, whose logits take NumPy minutes."""
     site = prepare_site()
     folder.mkdir(parents=True, exist_ok=True)
     for path in (BENCH / "page").iterdir():
@@ -51,6 +54,8 @@ def make_folder(folder: Path, sizes: str, pages: Sequence[str], wgpy: Path | Non
     work = rows(sizes)
     _write(folder / "rows.json", [row.as_json() for row in work])
     _write(folder / "models.json", _models(work))
+    if whole:
+        _write(folder / "whole.json", whole_models(sizes))
     if wgpy is not None:
         pages = [*pages, "wgpy"]
     described = {

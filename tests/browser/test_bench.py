@@ -72,3 +72,23 @@ def test_peers_get_the_same_numbers(tmp_path: Path) -> None:
     for row in rows:
         peers = set(VERSIONS) - ({"ort"} if row["row"].startswith("arrays: ") else set())
         assert set(row["reached"]) == peers, row["problems"]
+
+
+@pytest.mark.skipif(
+    not all(is_cached(CACHE, page) for page in ("ort", "jaxjs")),
+    reason="the peers were not fetched: python3 bench/run.py prepare does",
+)
+def test_whole_models_are_right_in_the_peers(tmp_path: Path) -> None:
+    site, out = tmp_path / "site", tmp_path / "lines.jsonl"
+    runner = [sys.executable, str(ROOT / "bench" / "run.py"), "prepare", str(site)]
+    runner += ["--sizes", "small", "--models", "--pages", "ort", "jaxjs"]
+    subprocess.run(runner, check=True, timeout=600)
+    query = "only=f32&warm=0&ms=1&repeats=3"
+    pages = [f"models.html?library={name}&{query}" for name in ("ort", "jaxjs")]
+    driver = [sys.executable, str(site / "drive.py"), "--out", str(out), "--software"]
+    subprocess.run([*driver, "--addresses", *pages], check=True, timeout=900)
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    rows = [line for line in lines if "row" in line]
+    assert [line for line in rows if not line.get("check", {}).get("ok")] == []
+    assert len([line for line in rows if line["peer"] == "ort"]) == 4 * 4
+    assert len([line for line in rows if line["peer"] == "jaxjs"]) == 4
