@@ -97,8 +97,8 @@ def overlap(a: Node, b: Node) -> bool:
 
 
 def check_apart(homes: Sequence[Home]) -> None:
-    """Raises InvalidArgument where two of the arrays lie in the same memory: each would have a value
-    of its own, and a replay can leave one there."""
+    """Raises InvalidArgument where two of the arrays lie in the same memory: each would have its
+    own value, and a replay can leave one there."""
     for number, home in enumerate(homes):
         for other in homes[:number]:
             if overlap(home.node, other.node):
