@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from browsergpu.array.uploading import element_type
 from browsergpu.array.value import Value
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.handles import Handle
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 
@@ -214,8 +215,8 @@ class Array(Value, Methods):
 
     @property
     def grad(self) -> Array | None:
-        """What ``backward`` has added up for it; None before, and for an operation's results. It
-        can be set, to None or to an array of its shape."""
+        """What ``backward`` has added up for it; None before, and for an operation's results but
+        after ``retain_grad()``. That of a leaf can be set, to None or to an array of its shape."""
         return self._gradients.grad(self)  # type: ignore[no-any-return]
 
     @grad.setter
@@ -232,6 +233,29 @@ class Array(Value, Methods):
         where nothing requires one or what was kept is gone, InvalidArgument, a ValueError, where
         ``gradient`` lacks or is of another shape."""
         self._gradients.backward(self, gradient, retain_graph, create_graph)
+
+    def register_hook(self, hook: Callable[[Array], Array | None]) -> Handle:
+        """Has ``hook(gradient)`` called whenever a gradient of the array has been computed, before
+        it goes further back or is added to ``grad``; what it gives, unless None, an array of the
+        same shape and dtype, takes the gradient's place. Hooks are called in the order in which
+        they were registered, once in a sweep, and belong to the value that the array has now: not
+        to that of ``x += 1``. What they compute is noted where the sweep is, and is part of a
+        block of ``capture()``; they themselves are not called by replays. The handle's ``remove()``
+        ends it, and for an operation's result the sweep that lets go of what was noted. Raises
+        NotDifferentiable, a RuntimeError, where the array requires no gradient, and InvalidType for
+        what is no function."""
+        return self._gradients.register_hook(self, hook)  # type: ignore[no-any-return]
+
+    def retain_grad(self) -> None:
+        """Has ``backward`` add to ``grad`` of an operation's result, too, what its hooks have made
+        of the gradient; leaves do so anyway. It is of the value that the array has now. Raises
+        NotDifferentiable, a RuntimeError, where the array requires no gradient."""
+        self._gradients.retain_grad(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether it is an operation's result that keeps its gradient."""
+        return self._gradients.retains_grad(self)  # type: ignore[no-any-return]
 
     def detach(self) -> Array:
         """Another array of its value, which requires no gradient; in the same memory."""

@@ -9,8 +9,8 @@ from browsergpu.array.array import Array
 from browsergpu.array.uploading import element_type
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.handles import Handle, added
 from browsergpu.networks import states
-from browsergpu.networks.hooks import Handle, added
 from browsergpu.networks.moving import move
 from browsergpu.networks.parameter import Parameter
 from browsergpu.networks.showing import shown

@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.array.array import Array
+from browsergpu.array.tracking.variable import source_of
 
 
 def move(x: Array, device: Any, dtype: Any) -> None:
     """Gives a parameter or a buffer, and its gradient, another device, or, where it is of floats,
     another dtype; None leaves either. It stays the array that it is: whoever holds it sees that."""
     gradient, wanted = x.grad, x.requires_grad
+    before = source_of(x)
     value = _moved(x.detach(), device, dtype)
     # What it was noted as, a leaf of its dtype on its device, is made anew.
     x.requires_grad_(False)
     x.become(value)
     x.tape = value.tape
     x.requires_grad_(wanted)
+    after = source_of(x)
+    if before is not None and after is not None:
+        after.step.hooks = before.step.hooks
     if gradient is not None:
         x.grad = _moved(gradient, device, dtype)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from browsergpu.array.array import Array
@@ -10,6 +11,7 @@ from browsergpu.array.gradients.sweep import seed, swept
 from browsergpu.array.tracking.steps import Leaf
 from browsergpu.array.tracking.variable import Variable, plain, require
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+from browsergpu.core.handles import Handle, added
 
 
 def requires_grad(x: Array) -> bool:
@@ -29,7 +31,10 @@ def is_leaf(x: Array) -> bool:
 
 def grad(x: Array) -> Array | None:
     """What was added up for it."""
-    return x.source.step.grad if type(x) is Variable and is_leaf(x) else None
+    if type(x) is not Variable:
+        return None
+    step, at = x.source
+    return step.grad if isinstance(step, Leaf) else (step.retained or {}).get(at)
 
 
 def set_grad(x: Array, value: Any) -> None:
@@ -53,6 +58,38 @@ def backward(x: Array, gradient: Any, retain_graph: bool, create_graph: bool) ->
         [(x.source, seed("backward", x, gradient))], (), accumulates=True,
         creates_graph=create_graph, keeps=retain_graph or create_graph,
     )  # fmt: skip
+
+
+def retain_grad(x: Array) -> None:
+    """Has the gradients of an operation's result added to its ``grad``, too."""
+    _noted("retain_grad", x)
+    step, at = x.source
+    if not isinstance(step, Leaf):
+        if step.retained is None:
+            step.retained = {}
+        step.retained.setdefault(at, None)
+
+
+def retains_grad(x: Array) -> bool:
+    """Whether it is an operation's result that keeps its gradient."""
+    return type(x) is Variable and x.source.at in (x.source.step.retained or {})
+
+
+def register_hook(x: Array, hook: Callable[[Array], Array | None]) -> Handle:
+    """Has a function called with each gradient."""
+    op = "register_hook"
+    _noted(op, x)
+    if not callable(hook):
+        raise InvalidType(op, "hook", hook, "a function of the gradient")
+    step, at = x.source
+    if step.hooks is None:
+        step.hooks = {}
+    return added(step.hooks.setdefault(at, {}), hook)
+
+
+def _noted(op: str, x: Array) -> None:
+    if type(x) is not Variable:
+        raise NotDifferentiable(op, "the array requires no gradient")
 
 
 def detach(x: Array) -> Array:

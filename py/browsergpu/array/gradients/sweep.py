@@ -13,7 +13,7 @@ from browsergpu.array.functions import creation, data_types, manipulation, stati
 from browsergpu.array.graphs.hooks import block_of
 from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
 from browsergpu.array.tracking.steps import Leaf, Like, Operand, Source, Step
-from browsergpu.core.errors import InvalidArgument, NotDifferentiable
+from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 
 
 def swept(
@@ -43,6 +43,8 @@ def swept(
         while waiting:
             _, step = heappop(waiting)
             gradients = found.pop(step)
+            if step not in ends:  # whose hooks are for the sweep that goes on from there
+                _hook(step, gradients)
             for at in range(len(gradients)):
                 if (source := Source(step, at)) in kept:
                     kept[source] = gradients[at]
@@ -57,14 +59,48 @@ def swept(
             if not keeps:
                 step.let_go()
         for leaf, gradient in leaves:  # at the end: all of them, or none where a rule raises
-            # Another array: what is done to one in place is not to be seen in the other.
-            if leaf.grad is None:
-                leaf.grad = gradient.__copy__()
-            elif block_of(gradient) is None:
-                leaf.grad = leaf.grad + gradient
-            else:  # which each replay adds to
-                leaf.grad.become(leaf.grad + gradient)
+            leaf.grad = _added(leaf.grad, gradient)
     return [kept[target] for target in asked]
+
+
+def _added(before: Array | None, gradient: Any) -> Any:
+    """What is kept of a gradient beside what was kept before."""
+    if before is None:
+        # Another array: what is done to one in place is not to be seen in the other.
+        return gradient.__copy__()
+    if block_of(gradient) is None:
+        return before + gradient
+    before.become(before + gradient)  # which each replay adds to
+    return before
+
+
+def _hook(step: Step, gradients: list[Array | None]) -> None:
+    """Calls the hooks of a step's results, and keeps the gradients that are to be kept."""
+    for at, hooks in tuple((step.hooks or {}).items()):
+        for hook in tuple(hooks.values()):
+            gradient = gradients[at]
+            if gradient is not None:
+                # Another array: rules may have given one and the same to several operands.
+                own = gradient.__copy__()
+                gradients[at] = _hooked(own, hook(own))
+    if step.retained:
+        for at, before in step.retained.items():
+            gradient = gradients[at]
+            if gradient is not None:
+                step.retained[at] = _added(before, gradient)
+
+
+def _hooked(gradient: Any, found: Any) -> Any:
+    op = "register_hook"
+    if found is None:
+        return gradient
+    if not isinstance(found, Array):
+        raise InvalidType(op, "hook", f"one that gave {found!r}", "one that gives an array or None")
+    if found.shape != gradient.shape or found.dtype != gradient.dtype:
+        given = f"one that gave shape {found.shape} of {found.dtype}"
+        expected = f"shape {gradient.shape} of {gradient.dtype}, as the gradient has"
+        raise InvalidArgument(op, "hook", given, expected)
+    return found
 
 
 def _leading_to(wanted: set[Step], roots: Sequence[Source]) -> set[Step]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple, Protocol
@@ -19,6 +19,10 @@ _numbers = count()
 def next_number() -> int:
     """The number of the next step: later steps have greater ones."""
     return next(_numbers)
+
+
+#: Functions of a gradient in the order in which they were registered.
+Hooks = dict[int, Callable[[Array], Array | None]]
 
 
 class Like(NamedTuple):
@@ -72,7 +76,10 @@ class Step:
     """An operation that was noted. It holds values, and no array that users hold: nothing here
     makes a circle."""
 
-    __slots__ = ("has_several", "name", "number", "operands", "results", "rules", "saved")
+    __slots__ = (
+        "has_several", "hooks", "name", "number", "operands", "results", "retained", "rules",
+        "saved",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -91,10 +98,17 @@ class Step:
         self.results = results
         self.saved = saved
         self.has_several = has_several
+        #: What is called with a result's gradient, by the result's place.
+        self.hooks: dict[int, Hooks] | None = None
+        #: The gradients of results that are asked to keep theirs, by their places.
+        self.retained: dict[int, Array | None] | None = None
 
     def let_go(self) -> None:
-        """Forgets what it needs: a result that is kept, such as a loss, keeps nothing more."""
+        """Forgets what it needs: a result that is kept, such as a loss, keeps nothing more. No
+        gradient comes here again, so no hook, which may hold the result, is called again."""
         self.rules, self.saved, self.operands = None, None, ()
+        for hooks in (self.hooks or {}).values():
+            hooks.clear()  # handles hold them, too
 
 
 class Leaf(Step):

@@ -1,4 +1,4 @@
-"""Functions that are called with what a module gets and gives."""
+"""Functions that are called with what passes: what a module gets and gives, a gradient."""
 
 from __future__ import annotations
 
