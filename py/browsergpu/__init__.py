@@ -2,7 +2,7 @@
 
 import sys as _sys
 
-from browsergpu import data, errors, fft, image, io, linalg, nn, optim, random
+from browsergpu import amp, data, errors, fft, image, io, linalg, nn, optim, random
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
@@ -221,6 +221,7 @@ from browsergpu.array.gradients.own import checkpoint, custom_vjp
 from browsergpu.array.gradients.transforms import grad, jvp, value_and_grad, vjp
 from browsergpu.array.methods import Methods as _Methods
 from browsergpu.array.threads import take_turns as _take_turns
+from browsergpu.array.tracking.precision import autocast, is_autocast_enabled
 from browsergpu.array.tracking.recording import enable_grad, is_grad_enabled, no_grad
 from browsergpu.array.tracking.variable import Variable as _Variable
 from browsergpu.array.x64 import set_x64
@@ -318,6 +319,7 @@ __all__ = [
     "acosh",
     "add",
     "all",
+    "amp",
     "any",
     "arange",
     "argmax",
@@ -330,6 +332,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "autocast",
     "benchmark_workgroup_sizes",
     "benchmark_workgroup_sizes_async",
     "bitwise_and",
@@ -415,6 +418,7 @@ __all__ = [
     "int32",
     "int64",
     "io",
+    "is_autocast_enabled",
     "is_available",
     "is_grad_enabled",
     "isdtype",

@@ -90,6 +90,11 @@ from browsergpu.networks.layers.convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
+from browsergpu.networks.layers.decoder import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+)
 from browsergpu.networks.layers.dropping import (
     Dropout,
 )
@@ -201,6 +206,9 @@ __all__ = [
     "Softmax",
     "Softplus",
     "Tanh",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "Unflatten",

@@ -18,6 +18,7 @@ from browsergpu.array.functions import (
     operands,
     statistics,
 )
+from browsergpu.array.tracking.precision import autocast, narrowed
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.uploading import element_type
 from browsergpu.core.checks import product
@@ -113,7 +114,9 @@ def einsum(subscripts: Any, /, *arrays: Any, optimize: Any = True, dtype: Any = 
     return contraction(text, given, optimize, dtype)
 
 
+@narrowed("arrays")
 @differentiable(arrays=lambda g, text, arrays, optimize: _Gradients(g, text, arrays, optimize))
+@autocast(enabled=False)  # its own products have the dtype that they are to have
 def contraction(text: str, arrays: Sequence[Array], optimize: Any, dtype: Any, /) -> Array:
     """:func:`einsum` of subscripts as text."""
     found = plan(_OP, text, tuple(x.shape for x in arrays), _hashable(optimize))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from browsergpu.array import matmul as products
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise, manipulation, operands
 from browsergpu.array.functions.statistics import sum as total
+from browsergpu.array.tracking.precision import narrowed
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
@@ -50,6 +50,7 @@ def _of_right(g: Array, x1: Array, x2_like: Like, precision: Any) -> Any:
     return matmul(own, g, precision=precision)
 
 
+@narrowed("x1", "x2")
 @differentiable(x1=_of_left, x2=_of_right)
 def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
     """The product of matrices: leading axes are broadcast; a vector is a row on the left, a column
@@ -84,9 +85,8 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
         return _of_floats(op, a, b, chosen)
     if kind is COMPLEX64:
         a, b = (apply.cast_to(op, x, kind, copy=False) for x in (x1, x2))
-        of_parts = partial(matmul, precision=precision)
-        re = of_parts(a.real, b.real) - of_parts(a.imag, b.imag)
-        im = of_parts(a.real, b.imag) + of_parts(a.imag, b.real)
+        re = _of_floats(op, a.real, b.real, chosen) - _of_floats(op, a.imag, b.imag, chosen)
+        im = _of_floats(op, a.real, b.imag, chosen) + _of_floats(op, a.imag, b.real, chosen)
         found: Array = re + im * 1j
         return found
     return _of_whole_numbers(op, x1, x2)

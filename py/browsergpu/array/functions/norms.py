@@ -12,6 +12,7 @@ from browsergpu.array.functions import statistics as over
 from browsergpu.array.functions.decompositions import svd, svdvals
 from browsergpu.array.functions.linear import adjoint, matmul
 from browsergpu.array.functions.matrices import checked, computed, like, operand, wide
+from browsergpu.array.tracking.precision import autocast, widened
 from browsergpu.array.tracking.rules import constant, differentiable
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
@@ -43,6 +44,7 @@ def _of_norm(
     return elementwise.where(is_zero, 0, slope * share) * elementwise.sign(x)
 
 
+@widened("x")
 @differentiable(x=_of_norm)
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Array:
     """The norms of vectors along some axes, or of all elements: the largest absolute value for
@@ -127,6 +129,7 @@ def _of_pseudoinverse(g: Array, y: Array, x: Array) -> Any:
 
 
 @differentiable(x=_of_pseudoinverse)
+@autocast(enabled=False)
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     """The Moore-Penrose pseudoinverses of matrices. Singular values that are not greater than
     ``rtol`` times the largest one count as 0; the tolerance is that of :func:`matrix_rank`."""

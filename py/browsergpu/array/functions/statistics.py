@@ -7,6 +7,7 @@ from typing import Any
 from browsergpu.array import apply, reducing
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise, manipulation, running, sorting
+from browsergpu.array.tracking.precision import widened
 from browsergpu.array.tracking.rules import constant, differentiable
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
@@ -79,6 +80,7 @@ def _of_deviation(
     return _of_variance(slope, x, x_like, axis, correction, keepdims)
 
 
+@widened("x")
 @differentiable(x=lambda g, x_like, axis, keepdims: spread(g, x_like, axis, keepdims))
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """The sum. Whole numbers and bools are added as int32 or uint32, modulo 2^32, floats in
@@ -87,6 +89,7 @@ def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fa
     return _reduced("sum", "add", reducing.widened(own) if dtype is None else own, axis, keepdims)
 
 
+@widened("x")
 @differentiable(x=_of_product)
 def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """The product, in the dtypes of :func:`sum`."""
@@ -125,6 +128,7 @@ def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     return _reduced("any", "logical_or", apply.cast_to("any", x, BOOL), axis, keepdims)
 
 
+@widened("x")
 @differentiable(
     x=lambda g, x_like, axis, keepdims: spread(g, x_like, axis, keepdims) / count(x_like, axis)
 )
@@ -139,6 +143,7 @@ def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     return apply.apply("divide", total, total, float(count))
 
 
+@widened("x")
 @differentiable(x=_of_variance)
 def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The variance: squared deviations from the mean, over their count less ``correction``. Of
@@ -150,6 +155,7 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
     return reducing.variance("var", own, axes, float(correction), keepdims=keepdims)
 
 
+@widened("x")
 @differentiable(x=_of_deviation)
 def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The square root of the variance."""

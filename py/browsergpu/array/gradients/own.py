@@ -10,6 +10,7 @@ from browsergpu.array.array import Array
 from browsergpu.array.gradients import trees
 from browsergpu.array.gradients.sweep import behind, swept
 from browsergpu.array.gradients.transforms import same
+from browsergpu.array.tracking.precision import autocast, is_autocast_enabled
 from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
 from browsergpu.array.tracking.rules import kept_of, likes_of, results_of, unpacked, values
 from browsergpu.array.tracking.steps import Leaf, Operand, Source, Step, next_number
@@ -151,9 +152,10 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
             for n, x in enumerate(trees.leaves(list(args))) if type(x) is Variable
         ]  # fmt: skip
         operands += [_from_beside(source) for source in _entered(roots, since)]
+        again = autocast(enabled=is_autocast_enabled())(fun)
         saved = {"args": trees.mapped(kept_of, list(args)), "options": options}
         step = Step(
-            getattr(fun, "__name__", "checkpoint"), _Again(fun), tuple(operands),
+            getattr(fun, "__name__", "checkpoint"), _Again(again), tuple(operands),
             likes_of(results), saved, has_several=isinstance(found, tuple),
         )  # fmt: skip
         return results_of(step, trees.mapped(values, found))

@@ -11,6 +11,7 @@ from typing import Any
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, data_types, manipulation, statistics
 from browsergpu.array.graphs.hooks import block_of
+from browsergpu.array.tracking.precision import autocast
 from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
 from browsergpu.array.tracking.steps import Leaf, Like, Operand, Source, Step
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
@@ -37,7 +38,8 @@ def swept(
     needed = None if accumulates else _leading_to(wanted, [source for source, _ in roots])
     leaves: list[tuple[Leaf, Array]] = []
     before = STATE.is_on
-    with enable_grad() if creates_graph and before else no_grad():
+    noted = enable_grad() if creates_graph and before else no_grad()
+    with noted, autocast(enabled=False):
         for source, gradient in roots:
             _arrive(found, waiting, source, gradient)
         while waiting:

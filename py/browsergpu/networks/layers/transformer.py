@@ -19,7 +19,8 @@ from browsergpu.networks.layers.normalization import LayerNorm
 from browsergpu.networks.module import Module
 
 
-def _activation(op: str, activation: Any) -> Callable[[Array], Array]:
+def activation_of(op: str, activation: Any) -> Callable[[Array], Array]:
+    """The function that "relu", "gelu" or a function says."""
     if activation == "relu":
         return lambda x: activations.relu(x)
     if activation == "gelu":
@@ -56,7 +57,7 @@ class TransformerEncoderLayer(Module):
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, **where)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
-        self.activation = _activation(op, activation)
+        self.activation = activation_of(op, activation)
 
     def forward(
         self, src: Array, src_mask: Array | None = None,

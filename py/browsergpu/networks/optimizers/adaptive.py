@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import elementwise
-from browsergpu.networks.optimizers.kept import Kept
+from browsergpu.networks.optimizers.kept import Kept, complement
 from browsergpu.networks.optimizers.optimizer import Group, Optimizer, at_least, below_one
 
 
@@ -51,8 +51,14 @@ class Adam(Optimizer):
         if group["amsgrad"]:
             v = elementwise.maximum(state.kept("max_exp_avg_sq"), v)
             state.keep("max_exp_avg_sq", v)
-        scale = state.rate(x, "scale", lambda: 1 / sqrt(1 - second**state.step))
-        size = state.rate(x, "size", lambda: group["lr"] / (1 - first**state.step))
+        counted = state.counted
+        if counted is None:
+            scale = state.rate(x, "scale", lambda: 1 / sqrt(1 - second**state.step))
+            size = state.rate(x, "size", lambda: group["lr"] / (1 - first**state.step))
+        else:
+            lr = state.setting(x, "lr", lambda: group["lr"])
+            scale = state.number(1 / elementwise.sqrt(complement(counted, second)))
+            size = state.number(lr / complement(counted, first))
         found: Array = x - m / (elementwise.sqrt(v) * scale + group["eps"]) * size
         return found
 
@@ -140,9 +146,14 @@ class Adagrad(Optimizer):
             g = g + x * group["weight_decay"]
         before = state.kept("sum", group["initial_accumulator_value"])
         total = state.keep("sum", before + g * g)
-        size = state.rate(
-            x, "size",
-            lambda: group["lr"] / (1 + (state.step - 1) * group["lr_decay"]),
-        )  # fmt: skip
+        counted = state.counted
+        if counted is None:
+            size = state.rate(
+                x, "size",
+                lambda: group["lr"] / (1 + (state.step - 1) * group["lr_decay"]),
+            )  # fmt: skip
+        else:
+            lr = state.setting(x, "lr", lambda: group["lr"])
+            size = state.number(lr / (1 + (counted - 1) * group["lr_decay"]))
         found: Array = x - g / (elementwise.sqrt(total) + group["eps"]) * size
         return found

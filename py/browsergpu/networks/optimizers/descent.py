@@ -10,7 +10,7 @@ from browsergpu.array.functions import elementwise
 from browsergpu.array.graphs.hooks import block_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.networks.optimizers.kept import Kept
+from browsergpu.networks.optimizers.kept import Kept, State
 from browsergpu.networks.optimizers.optimizer import Group, Optimizer, at_least, below_one
 
 
@@ -40,6 +40,12 @@ class SGD(Optimizer):
             raise InvalidArgument(
                 self._op, "nesterov", True, "False, or a momentum above 0 without dampening"
             )
+
+    def _check_skippable(self, state: State, group: Group) -> None:
+        begins = group["momentum"] and state.get("momentum_buffer") is None
+        if begins and group["dampening"]:
+            expected = "0: with it the first step is another, and may be skipped unseen"
+            raise InvalidArgument(self._op, "dampening", group["dampening"], expected)
 
     def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
         momentum = group["momentum"]

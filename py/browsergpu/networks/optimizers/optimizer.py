@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation
+from browsergpu.array.functions import creation, elementwise
 from browsergpu.array.graphs.hooks import outside, repeated
 from browsergpu.array.tracking.recording import enable_grad, no_grad
 from browsergpu.array.tracking.variable import node_of
@@ -107,6 +107,20 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 found = closure()
+        self._take_step(None)
+        return found
+
+    def step_unless(self, skipped: Array) -> None:
+        """A step where ``skipped``, an array of one bool, is False, and else none: parameters and
+        states are as they were. It waits for nothing. Steps are counted on the GPU from then on:
+        "step" in the state is an array, and those that were skipped are not in it. Raises
+        InvalidArgument for another array."""
+        if not isinstance(skipped, Array) or skipped.shape != () or skipped.dtype != np.bool_:
+            given = f"{skipped.dtype} {skipped.shape}" if isinstance(skipped, Array) else skipped
+            raise InvalidArgument("step_unless", "skipped", given, "an array of one bool")
+        self._take_step(skipped)
+
+    def _take_step(self, skipped: Array | None) -> None:
         with TURN, no_grad():
             due = [
                 _Due(param, gradient, self._states.setdefault(id(param), {}), group)
@@ -114,23 +128,27 @@ class Optimizer:
                 for param in group["params"]
                 if (gradient := param.grad) is not None
             ]
-            if due and self._counts:
-                states = [one.state for one in due]
-                repeated(due[0].param, lambda: _count(states))
+            if skipped is not None:
+                for one in due:
+                    self._check_skippable(one.state, one.group)
+            if self._counts:
+                _count(due, skipped)
             for alike in _alike(due):
-                self._change(alike)
-        return found
+                self._change(alike, skipped)
 
-    def _change(self, due: Sequence[_Due]) -> None:
+    def _check_skippable(self, state: State, group: Group) -> None:
+        """Raises where a step that may be skipped cannot be taken."""
+
+    def _change(self, due: Sequence[_Due], skipped: Array | None) -> None:
         """Changes parameters that the same formula is for."""
         param, gradient, state, group = due[0]
         draft = Draft(param.tape.device)
         value, slope = draft.operand(node_of(param).kind), draft.operand(node_of(gradient).kind)
-        kept = Kept(draft, state, id(group), 2)
+        kept = Kept(draft, state, id(group), 2, skipped)
         wide, slope = (x.astype(np.float32, copy=False) for x in (value, slope))
         if group.get("maximize", False):
             slope = -slope
-        found = self._changed(wide, slope, kept, group)
+        found = kept.chosen(wide, self._changed(wide, slope, kept, group))
         draft.result(found.astype(value.dtype, copy=False), 0)
         if kept.begun:
             with outside(param):
@@ -154,8 +172,9 @@ class Optimizer:
             {**group, "params": [number[id(param)] for param in group["params"]]}
             for group in self.param_groups
         ]
+        copies: dict[int, Array] = {}  # a number of steps stays that of several parameters
         state = {
-            number[key]: {name: _copied(x) for name, x in own.items()}
+            number[key]: {name: _copied(x, copies) for name, x in own.items()}
             for key, own in self._states.items()
         }
         return {"state": state, "param_groups": groups}
@@ -176,11 +195,12 @@ class Optimizer:
         numbers = [n for group in groups for n in group["params"]]
         params = dict(zip(numbers, self._all(), strict=True))
         states = {}
+        copies: dict[int, Array] = {}
         for number, kept in state_dict["state"].items():
             if number not in params:
                 raise InvalidArgument(op, "state", number, "numbers of parameters")
             states[id(params[number])] = {
-                name: _loaded(op, name, x, params[number]) for name, x in kept.items()
+                name: _loaded(op, name, x, params[number], copies) for name, x in kept.items()
             }
         merged = [
             {**group, **given, "params": group["params"]}
@@ -227,25 +247,51 @@ def _alike(due: Iterable[_Due]) -> Iterable[list[_Due]]:
             if node_of(one.state[name]).kind is not FLOAT32:  # it was given
                 one.state[name] = one.state[name].astype(np.float32)
         kinds = node_of(one.param).kind.number, node_of(one.gradient).kind.number
-        key = id(one.group), id(one.param.tape), kinds, one.state.get("step"), names
+        step = one.state.get("step")
+        come = id(step) if isinstance(step, Array) else step
+        key = id(one.group), id(one.param.tape), kinds, come, names
         found.setdefault(key, []).append(one)
     return found.values()
 
 
-def _count(states: Iterable[State]) -> None:
+def _count(due: Sequence[_Due], skipped: Array | None) -> None:
+    """Counts a step: on the host, or, once one may have been skipped, on the GPU, where those that
+    have come as far have one number."""
+    if skipped is not None:
+        begun: dict[int, Array] = {}
+        for one in due:
+            count = one.state.get("step", 0)
+            if not isinstance(count, Array):
+                if count not in begun:
+                    with outside(one.param):
+                        begun[count] = creation.full(
+                            (), count, dtype="float32", device=one.param.device
+                        )
+                one.state["step"] = begun[count]
+    counts = {id(step): step for one in due if isinstance(step := one.state.get("step"), Array)}
+    for count in counts.values():
+        now = count + 1
+        count.become(now if skipped is None else elementwise.where(skipped, count, now))
+    states = [one.state for one in due if not isinstance(one.state.get("step"), Array)]
+    if states:
+        repeated(due[0].param, lambda: _count_on_host(states))
+
+
+def _count_on_host(states: Iterable[State]) -> None:
     for state in states:
         state["step"] = state.get("step", 0) + 1
 
 
-def _copied(x: Any) -> Any:
-    return x.detach() if isinstance(x, Array) else x
+def _copied(x: Any, copies: dict[int, Array]) -> Any:
+    return copies.setdefault(id(x), x.detach()) if isinstance(x, Array) else x
 
 
-def _loaded(op: str, name: str, x: Any, param: Array) -> Any:
+def _loaded(op: str, name: str, x: Any, param: Array, copies: dict[int, Array]) -> Any:
     if not isinstance(x, Array | np.ndarray):
         return x
-    if x.shape != param.shape:
-        raise InvalidArgument(op, name, f"an array of shape {x.shape}", f"shape {param.shape}")
+    shape = () if name == "step" else param.shape
+    if x.shape != shape:
+        raise InvalidArgument(op, name, f"an array of shape {x.shape}", f"shape {shape}")
     if isinstance(x, Array):
-        return x.detach().to_device(param.device)
-    return creation.asarray(x, device=param.device)
+        return copies.setdefault(id(x), x.detach().to_device(param.device))
+    return int(x) if name == "step" else creation.asarray(x, device=param.device)

@@ -11,6 +11,7 @@ from browsergpu.array.functions import creation, elementwise, statistics
 from browsergpu.array.functions.drawing import Generator
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.operands import array
+from browsergpu.array.tracking.precision import widened
 from browsergpu.array.tracking.rules import composed, differentiable
 from browsergpu.array.uploading import element_type
 from browsergpu.core import checks, shapes
@@ -157,6 +158,7 @@ def hardswish(input: Array) -> Array:
     return found
 
 
+@widened("input")
 @differentiable(input=_of_softmax)
 def softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
     """exp(x) over its sum along an axis; large values do not overflow. Floats, to ``dtype`` first
@@ -170,6 +172,7 @@ def softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
     return made
 
 
+@widened("input")
 @differentiable(input=_of_log_softmax)
 def log_softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
     """log(softmax(x)), also where softmax is nearly 0. Floats, to ``dtype`` first where it is

@@ -10,6 +10,7 @@ from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.networks.attention_gradients import of_attention
 from browsergpu.array.functions.networks.padding import padded
 from browsergpu.array.functions.operands import array
+from browsergpu.array.tracking.precision import narrowed
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import BOOL
@@ -17,6 +18,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 
 
+@narrowed("query", "key", "value")
 @differentiable(joint=(("query", "key", "value", "attn_mask"), of_attention))
 def scaled_dot_product_attention(
     query: Array,

@@ -17,6 +17,7 @@ from browsergpu.array.functions import manipulation
 from browsergpu.array.functions.networks import convolution_gradients as gradients
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.networks.padding import padded
+from browsergpu.array.tracking.precision import narrowed
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT16
 from browsergpu.core.errors import InvalidArgument
@@ -37,6 +38,7 @@ _convolution = gradients.of_convolution(_back)
 _transposed_convolution = gradients.of_transposed(_ahead)
 
 
+@narrowed("input", "weight", "bias")
 @_convolution
 def conv1d(
     input: Array,
@@ -51,6 +53,7 @@ def conv1d(
     return _convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
+@narrowed("input", "weight", "bias")
 @_convolution
 def conv2d(
     input: Array,
@@ -71,6 +74,7 @@ def conv2d(
     return _convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
+@narrowed("input", "weight", "bias")
 @_convolution
 def conv3d(
     input: Array,
@@ -85,6 +89,7 @@ def conv3d(
     return _convolved("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
+@narrowed("input", "weight", "bias")
 @_transposed_convolution
 def conv_transpose1d(
     input: Array,
@@ -101,6 +106,7 @@ def conv_transpose1d(
     return _transposed("conv_transpose1d", 1, input, weight, bias, *settings)
 
 
+@narrowed("input", "weight", "bias")
 @_transposed_convolution
 def conv_transpose2d(
     input: Array,
@@ -120,6 +126,7 @@ def conv_transpose2d(
     return _transposed("conv_transpose2d", 2, input, weight, bias, *settings)
 
 
+@narrowed("input", "weight", "bias")
 @_transposed_convolution
 def conv_transpose3d(
     input: Array,

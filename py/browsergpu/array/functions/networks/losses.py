@@ -12,6 +12,7 @@ from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.networks import losses_gradients as gradients
 from browsergpu.array.functions.networks.activations import log_softmax
 from browsergpu.array.functions.operands import array
+from browsergpu.array.tracking.precision import widened
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
@@ -41,6 +42,7 @@ def _difference(op: str, input: Any, target: Any, reduction: Any) -> Array:
 _OF_BOTH = ("input", "target")
 
 
+@widened("input", "target")
 @differentiable(joint=(_OF_BOTH, gradients.of_mse_loss))
 def mse_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
     """(input - target)². Floats of one shape."""
@@ -49,12 +51,14 @@ def mse_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
     )
 
 
+@widened("input", "target")
 @differentiable(joint=(_OF_BOTH, gradients.of_l1_loss))
 def l1_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
     """|input - target|. Floats of one shape."""
     return _reduced(elementwise.abs(_difference("l1_loss", input, target, reduction)), reduction)
 
 
+@widened("input", "target")
 @differentiable(joint=(_OF_BOTH, gradients.of_huber_loss))
 def huber_loss(
     input: Array, target: Array, *, reduction: str = "mean", delta: float = 1.0
@@ -70,6 +74,7 @@ def huber_loss(
     return _reduced(losses, reduction)
 
 
+@widened("input", "target")
 @differentiable(joint=(_OF_BOTH, gradients.of_smooth_l1_loss))
 def smooth_l1_loss(
     input: Array, target: Array, *, reduction: str = "mean", beta: float = 1.0
@@ -87,6 +92,7 @@ def smooth_l1_loss(
     return _reduced(losses, reduction)
 
 
+@widened("input", "target")
 @differentiable(joint=((*_OF_BOTH, "weight", "pos_weight"), gradients.of_logits))
 def binary_cross_entropy_with_logits(
     input: Array,
@@ -120,6 +126,7 @@ def _factor(op: str, name: str, weight: Any, x: Array) -> Array:
         raise InvalidArgument(op, name, given, f"one that broadcasts to {x.shape}") from None
 
 
+@widened("input")
 @differentiable(joint=(("input", "weight"), gradients.of_logarithms))
 def nll_loss(
     input: Array,
@@ -144,6 +151,7 @@ def nll_loss(
     return _weighted(losses, factors, ignored, reduction)
 
 
+@widened("input", "target")
 @differentiable(joint=((*_OF_BOTH, "weight"), gradients.of_cross_entropy))
 def cross_entropy(
     input: Array,

@@ -12,6 +12,7 @@ from browsergpu.array.functions import elementwise, statistics
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.networks import normalization_gradients as gradients
 from browsergpu.array.operand_checks import small_number
+from browsergpu.array.tracking.precision import widened
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
@@ -20,6 +21,7 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 
 
+@widened("input")
 @differentiable(joint=(("input", "weight", "bias"), gradients.of_layer_norm))
 def layer_norm(
     input: Array,
@@ -66,6 +68,7 @@ def _normalised(
     return made
 
 
+@widened("input")
 @differentiable(joint=(("input", "weight"), gradients.of_rms_norm))
 def rms_norm(
     input: Array, normalized_shape: Any, weight: Array | None = None, eps: float | None = None
@@ -88,6 +91,7 @@ def rms_norm(
     return apply.cast_to(op, found, kind, copy=False)
 
 
+@widened("input")
 @differentiable(joint=(("input", "weight", "bias"), gradients.of_group_norm))
 def group_norm(
     input: Array,
@@ -113,6 +117,7 @@ def group_norm(
     return found if shift is None else found + inputs.of_channels(shift, x.ndim)
 
 
+@widened("input")
 @differentiable(
     joint=(
         ("input", "running_mean", "running_var", "weight", "bias"),

@@ -12,6 +12,7 @@ from browsergpu.array.functions.linear import matmul
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.operands import array
 from browsergpu.array.functions.parts import added_at
+from browsergpu.array.tracking.precision import narrowed
 from browsergpu.array.tracking.rules import constant, differentiable
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks
@@ -36,6 +37,7 @@ def _of_table(g: Array, input: Array, weight_like: Like) -> Any:
     return added_at(table, rows, own)
 
 
+@narrowed("input", "weight", "bias")
 @differentiable(input=lambda g, weight: matmul(g, weight), weight=_of_weight, bias=lambda g: g)
 def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     """input weightᵀ + bias of [.., I], [O, I] and [O], in one kernel: [.., O]. Floats, summed in
