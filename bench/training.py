@@ -86,6 +86,12 @@ class Torch:
     def inferring(self) -> Any:
         return self.torch.inference_mode()
 
+    def autocast(self) -> Any:
+        return self.torch.autocast(self.on, self.torch.float16)
+
+    def scaler(self) -> Any:
+        return self.torch.amp.GradScaler(self.on)
+
     def wait(self, loss: Any) -> None:
         if self.on == "cuda":
             self.torch.cuda.synchronize()

@@ -47,6 +47,12 @@ class Ours:
     def inferring(self) -> Any:
         return bg.no_grad()
 
+    def autocast(self) -> Any:
+        return bg.autocast()
+
+    def scaler(self) -> Any:
+        return bg.amp.GradScaler()
+
     def wait(self, loss: Any) -> None:
         block_on(loss.ready(), "ready")
 
@@ -181,11 +187,13 @@ def gpt(lib: Any, layers: int = 12, width: int = 768, heads: int = 12, words: in
 
 
 class Task:
-    """A network, and where its batches come from."""
+    """A network, and where its batches come from; ``is_mixed``: its products are of float16."""
 
     def __init__(
-        self, make: Callable[..., Any], batch: tuple[int, ...], classes: int, **sizes: int
-    ) -> None:
+        self, make: Callable[..., Any], batch: tuple[int, ...], classes: int, *,
+        is_mixed: bool = False, **sizes: int,
+    ) -> None:  # fmt: skip
+        self.is_mixed = is_mixed
         self.make, self.batch, self.classes, self.sizes = make, batch, classes, sizes
 
     @property
@@ -219,12 +227,16 @@ FULL = {
     "transformer": Task(gpt, (8, 64), 500, layers=4, width=128, heads=4, words=500, length=64),
     "resnet18": Task(resnet18, (32, 3, 224, 224), 1000),
     "gpt2": Task(gpt, (4, 512), 50257),
+    "gpt2-mixed": Task(gpt, (4, 512), 50257, is_mixed=True),
 }
 SMALL = {
     "mlp": Task(mlp, (16, 784), 10, width=32),
     "cnn": Task(cnn, (8, 1, 28, 28), 10, width=4),
     "transformer": Task(gpt, (2, 16), 50, layers=2, width=32, heads=2, words=50, length=16),
     "resnet18": Task(resnet18, (2, 3, 32, 32), 1000, width=4),
+    "gpt2-mixed": Task(
+        gpt, (2, 16), 50, is_mixed=True, layers=2, width=32, heads=2, words=50, length=16
+    ),
 }
 AGREE = ("mlp", "cnn", "transformer")
 
@@ -236,12 +248,24 @@ class Training:
         self.lib = lib
         self.model = lib.load(task.make(lib, **task.sizes), weights)
         self.optimizer = lib.adam(self.model)
+        self.scaler = lib.scaler() if task.is_mixed else None
 
     def step(self, x: Any, y: Any) -> Any:
+        if self.scaler is not None:
+            return self._mixed(x, y)
         loss = self.lib.cross_entropy(self.model(x), y)
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
+        return loss.detach()
+
+    def _mixed(self, x: Any, y: Any) -> Any:
+        with self.lib.autocast():
+            loss = self.lib.cross_entropy(self.model(x), y)
+        self.optimizer.zero_grad()
+        self.scaler.scale(loss).backward()
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
         return loss.detach()
 
 
