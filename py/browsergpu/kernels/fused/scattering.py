@@ -37,14 +37,20 @@ def claimed(
 ) -> Source:
     """The kernel that writes at each place that an entry of a tape says the largest j + 1 of those
     j whose place it is, where that is more than what is there. The largest is the same in whatever
-    order they come, so that no device differs."""
+    order they come, so that no device differs.
+
+    A grid of several layers goes over the places once a layer, which writes its part of the memory
+    alone: memory written at random is slow beyond what a cache holds, and layers begin one after
+    the other."""
     (place,) = results
     body = Body(tape, results, ways, rank, by_fours)
     body.coordinates()
     body.values()
+    body.line("let part = (arrayLength(&y) + groups.z - 1u) / groups.z;")
     for n, (lane, there) in enumerate(zip(_LANES, _are_there(by_fours), strict=True)):
-        claim = f"atomicMax(&y[v{place}.{lane}], 4u * i + {n + 1}u);"
-        body.line(f"if ({there[0]}) {{ {claim} }}" if there else claim)
+        at = f"u32(v{place}.{lane})"
+        inside = " && ".join([*there, f"{at} - id.z * part < part"])
+        body.line(f"if ({inside}) {{ atomicMax(&y[{at}], 4u * i + {n + 1}u); }}")
     return body.kernel(each_four(body), named="claim", words="atomic<u32>")
 
 

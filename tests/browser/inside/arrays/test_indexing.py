@@ -135,6 +135,27 @@ def test_arrays_behave_as_values(bg: Any) -> None:
     assert_same(whole, np.array([1, 2]))
 
 
+@pytest.mark.parametrize("count", [1, 3, 1000, 4099])
+@pytest.mark.parametrize("n", [1, 5, 4096, 10_007])
+def test_the_last_counts_in_whatever_parts_memory_is_written(
+    bg: Any, monkeypatch: pytest.MonkeyPatch, n: int, count: int
+) -> None:
+    """Large arrays' places are claimed part by part: here a small one's are, of 64 bytes each."""
+    from browsergpu.array.lazy import placing
+
+    rng = np.random.default_rng(n + count)
+    at, new = rng.integers(-n, n, count), rng.random(count, dtype=np.float32)
+    expected = np.zeros(n, np.float32)
+    expected[at] = new
+    for most in (1, 3, 8):
+        monkeypatch.setattr(placing, "_CACHED", 64)
+        monkeypatch.setattr(placing, "_MANY", 1)
+        monkeypatch.setattr(placing, "_MOST_PARTS", most)
+        x = bg.zeros(n)
+        x[bg.asarray(at.astype(np.int32))] = bg.asarray(new)
+        assert_same(x, expected, f"{most} parts")
+
+
 @st.composite
 def keys(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """A basic key for an array of a shape."""
