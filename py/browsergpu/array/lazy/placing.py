@@ -21,7 +21,7 @@ from browsergpu.kernels.fused.source import Source
 Maker = Callable[[tuple[int, ...], tuple[int, ...], str, int, bool], Source]
 
 #: Bytes that are written at random in one go, and how often the places are gone over at most. Of
-#: 64 MiB at 16 M places on an H200: 563 µs in one part, 342 in two, 287 in four, 294 in eight.
+#: 64 MiB at 16 M places on an H200: 563 µs in one part, 342 in two, 269 in four, 294 in eight.
 _CACHED = 16 * 2**20
 _MOST_PARTS = 8
 #: From so many places on.

@@ -416,7 +416,8 @@ def test_states_are_arrays_that_stay_as_they_are(bg: Any) -> None:
 
 
 def test_captured_steps_are_the_steps(bg: Any) -> None:
-    """Nothing in them waits, too: a block refuses to read."""
+    """Nothing in them waits, too: a block refuses to read. Kernels are cut elsewhere than in eager
+    steps, and a GPU may fuse multiply-adds in each as it likes: the last bits may differ."""
     eager, captured = Training(bg), Training(bg)
     for _ in range(8):
         expected = eager.step()
@@ -425,7 +426,7 @@ def test_captured_steps_are_the_steps(bg: Any) -> None:
         loss = captured.step()
     for _ in range(6):
         graph.replay()
-    assert float(loss) == float(expected)
+    np.testing.assert_allclose(float(loss), float(expected), rtol=2e-6)
     for one, other in zip(eager.state(), captured.state(), strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert eager.scaler.get_scale() < 2.0**24, "a step was skipped"
+        np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-6)
+    assert eager.scaler.get_scale() == captured.scaler.get_scale() < 2.0**24, "a step was skipped"
