@@ -15,7 +15,9 @@ from suite.rows import rows
 
 PEERS = {"ort": "onnxruntime-web", "tfjs": "TensorFlow.js", "jaxjs": "jax-js"}
 ARRAY_PEERS = {"tfjs": "TensorFlow.js", "jaxjs": "jax-js", "wgpy": "WgPy", "numpy": "NumPy"}
-NAMES = {"ours": "browsergpu", **PEERS, **ARRAY_PEERS}
+BESIDE = {"torch": "PyTorch on CUDA"}  # outside the browser: shown, and no peer to be ahead of
+NAMES = {"ours": "browsergpu", **PEERS, **ARRAY_PEERS, **BESIDE}
+_NO_PEERS = ("ours", "numpy", *BESIDE)
 LOWER_IS_BETTER = ("µs", "ms")
 _LIBRARY = re.compile(r"arrays\.html\?library=(\w+)")
 
@@ -38,8 +40,8 @@ class Result:
 
     @property
     def best_peer(self) -> float | None:
-        """The best result of a peer on the GPU, if there is any."""
-        peers = [value for name, value in self.reached.items() if name not in ("ours", "numpy")]
+        """The best result of a peer on the GPU in the browser, if there is any."""
+        peers = [value for name, value in self.reached.items() if name not in _NO_PEERS]
         if not peers:
             return None
         return min(peers) if self.row.unit in LOWER_IS_BETTER else max(peers)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from suite.report import ARRAY_PEERS, NAMES, PEERS, Report, Result, middle
+from suite.report import ARRAY_PEERS, BESIDE, NAMES, PEERS, Report, Result, middle
 
 BEGIN, END = "<!-- bench/run.py report: from here -->", "<!-- bench/run.py report: to here -->"
 _HEAD = ("work", "unit", "browsergpu", *PEERS.values(), "ours ÷ best", "device limit")
@@ -93,15 +93,17 @@ def full(report: Report) -> str:
         f"![Each row's speed against the best peer]({report.name}.svg)",
         "",
     ]
+    beside = [peer for peer in BESIDE if any(peer in r.reached for r in report.measured)]
     section = ""
     for result in report.measured or report.results:
         if result.row.array:
             continue
         if result.row.section != section:
             section = result.row.section
-            head = [*_HEAD, "replayed", "kernels alone", "goal"]
+            head = [*_HEAD, "replayed", "kernels alone", "goal", *(NAMES[peer] for peer in beside)]
             out += ["", f"## {section}", "", _line(head), _line(["---"] * len(head))]
-        more = (result.replayed, result.kernels, result.row.goal)
+        others = (result.reached.get(peer) for peer in beside)
+        more = (result.replayed, result.kernels, result.row.goal, *others)
         out.append(_line([*_cells(result), *map(number, more)]))
     if any(result.row.array for result in report.measured):
         out += ["", "## arrays", "", arrays(report)]
