@@ -130,7 +130,8 @@ def test_a_winner_is_kept_and_each_call_is_right(fresh: Any, clock: str) -> None
         assert tried == {"tile32", "tile64", "quads64"}
         for entrant in contest.entrants:
             assert entrant.first is not None, f"{entrant.variant.name} had no turn"
-            assert entrant.is_out or len(entrant.readings) >= 3
+        left = contest.left  # the last one wins, however few its readings
+        assert len(left) == 1 or all(len(entrant.readings) >= 3 for entrant in left)
         winner = contest.winner.variant.name
         assert device.variants.tuned == {"gemm": {contest.size_class: winner}}
         created = device.recorder.counters["pipelines_created"]
