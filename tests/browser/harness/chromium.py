@@ -19,6 +19,8 @@ _FLAGS = [
     # Dawn then zeroes a workgroup's memory by a loop. Of Vulkan's own way SwiftShader makes a store
     # for each word, which takes 0.4 s to compile in each kernel that has such memory.
     "--disable-dawn-features=use_vulkan_zero_initialize_workgroup_memory_extension",
+    # Pages are drawn by the CPU either way; without the detour by SwiftShader in half the time.
+    "--disable-gpu-rasterization",
     # Lets the leak tests ask for a collection before they count.
     "--js-flags=--expose-gc",
     "--disable-quic",

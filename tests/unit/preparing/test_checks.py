@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runner.checks import Outcome, run_check, summary
-from runner.cli import parse, runs_natively
+from runner.cli import chooses, parse
 from runner.environment import ensure_environment
 from runner.problem import CannotPrepare
 from runner.wheels import ensure_wheels
@@ -147,19 +147,20 @@ def test_every_requirement_is_pinned_and_both_lists_agree() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "natively"),
+    ("arguments", "chosen"),
     [
-        ([], True),
-        (["-v", "--tb=short", "--junitxml=/tmp/x.xml"], True),
-        (["tests/unit"], False),
-        (["-k", "gemm"], False),
-        (["-x"], False),
-        (["--quick"], False),
-        (["--plain-webgpu"], False),
-        (["--native", "dawn"], False),
+        ([], False),
+        (["--everywhere"], False),
+        (["-v", "--tb=short", "--junitxml=/tmp/x.xml"], False),
+        (["tests/unit"], True),
+        (["-k", "gemm"], True),
+        (["-x"], True),
+        (["--quick"], True),
+        (["--plain-webgpu"], True),
+        (["--native", "dawn"], True),
     ],
 )
-def test_the_in_page_tests_run_natively_too_where_all_run(
-    arguments: list[str], natively: bool
+def test_each_test_has_its_place_where_nothing_is_chosen(
+    arguments: list[str], chosen: bool
 ) -> None:
-    assert runs_natively(*parse(arguments)) is natively
+    assert chooses(*parse(arguments)) is chosen
