@@ -248,12 +248,12 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
         ["gemm.32 4×1×1", "copy"],
     ),
     "matmul high": (
-        lambda e: _matmul_high(e, (1024, 1020), (1020, 1200)),
-        ["gemm.64 304×1×1"],
+        lambda e: _matmul_high(e, (1536, 1020), (1020, 1400)),
+        ["gemm.64 528×1×1"],
     ),
     "matmul high batch": (
-        lambda e: _matmul_high(e, (2, 1024, 1024), (2, 1024, 1024)),
-        ["gemm.64 256×1×2"],
+        lambda e: _matmul_high(e, (2, 1296, 1296), (2, 1296, 1296)),
+        ["gemm_quads.128 121×1×2"],
     ),
     "matmul high small": (
         lambda e: _matmul_high(e, (64, 64), (64, 64)),
@@ -725,21 +725,21 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
 #: The same on a device with subgroup matrices, as NVIDIA's have.
 WITH_MATRICES = {
     "matmul high": [
-        "split_largest.rows 1024×1×1",
-        "split_halves.left 512×1×1",
-        "split_largest.columns 75×1×1",
-        "split_halves.right 600×1×1",
-        "gemm_f16_matrix64.wide 304×1×1",
-        "split_join 4800×1×1",
+        "split_largest.rows 1536×1×1",
+        "split_halves.left 768×1×1",
+        "split_largest.columns 88×1×1",
+        "split_halves.right 700×1×1",
+        "gemm_f16_matrix128.wide 132×1×1",
+        "split_join 8400×1×1",
     ],
     "matmul high batch": 2
     * [
-        "split_largest.rows 1024×1×1",
-        "split_halves.left 512×1×1",
-        "split_largest.columns 64×1×1",
-        "split_halves.right 512×1×1",
-        "gemm_f16_matrix64.wide 256×1×1",
-        "split_join 4096×1×1",
+        "split_largest.rows 1296×1×1",
+        "split_halves.left 821×1×1",
+        "split_largest.columns 81×1×1",
+        "split_halves.right 821×1×1",
+        "gemm_f16_matrix64.wide 441×1×1",
+        "split_join 6561×1×1",
     ],
     "matmul high small": ["gemm.32 4×1×1"],
     "matmul f16": ["gemm_f16_matrix32 2×1×1"],
