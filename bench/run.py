@@ -10,8 +10,9 @@ or in three steps, for a GPU machine without network or packages:
     python3 bench/run.py report lines.jsonl             # here
 
 A report makes bench/results/DATE-DEVICE.json, .md and .svg, README.md's table and docs/arrays.md's,
-each where its rows were measured. Pages: ours, device (no library), tfjs, jaxjs, ort, numpy; the
-peers come from npm. `--only arrays:` is programs in the libraries' arrays, bench/page/programs.py.
+each where its rows were measured; lines of bench/cuda.py bring a column of PyTorch's. Pages: ours,
+device (no library), tfjs, jaxjs, ort, numpy; the peers come from npm. `--only arrays:` is programs
+in the libraries' arrays, bench/page/programs.py.
 WgPy is in no registry: `--wgpy DIST` takes the folder that it was built in (mil-tokyo/wgpy on
 GitHub: npm run build:js, python setup_webgpu.py bdist_wheel).
 How is measured, and what "kernels alone" means: bench/page/common.mjs and ours.py.

@@ -194,3 +194,21 @@ def test_the_readmes_table_is_replaced(tmp_path: Path) -> None:
     for text in ("one", "two"):
         table.insert(readme, text)
     assert readme.read_text("utf-8") == f"before\n{table.BEGIN}\n\ntwo\n{table.END}\nafter\n"
+
+
+def test_pytorch_stands_beside_and_is_no_peer(tmp_path: Path) -> None:
+    told = read(
+        tmp_path,
+        line("ours", CUBE, 0.5),
+        line("ort", CUBE, 1.0),
+        line("torch", CUBE, 0.25),
+        {"peer": "torch", "version": "2.11"},
+    )
+    cube = result(told, CUBE)
+    assert cube.speed(cube.reached["ours"]) == 2
+    full = table.full(told)
+    assert "PyTorch on CUDA 2.11" in full
+    row = next(one for one in full.splitlines() if CUBE in one)
+    assert row.endswith(f"| {table.number(cube.reached['torch'])} |")
+    assert "PyTorch" not in table.chief(told)
+    assert "PyTorch" not in table.full(read(tmp_path, line("ours", CUBE, 0.5)))
