@@ -21,7 +21,7 @@ await main("jaxjs", async () => {
       o.transpose_a ? np.transpose(a) : a, o.transpose_b ? np.transpose(b) : b),
     conv2d: ({ x, w }, o) => lax.convGeneralDilated(x, w, [o.stride, o.stride],
       [[o.padding, o.padding], [o.padding, o.padding]]),
-    softmax: ({ x }) => nn.softmax(x, -1),
+    softmax: ({ x }, o) => nn.softmax(x, o.axis),
     layer_norm: ({ x, gamma, beta }) =>
       nn.standardize(x, -1, { epsilon: 1e-5 }).mul(gamma).add(beta),
     sum: ({ x }, o) => np.sum(x, o.axis),

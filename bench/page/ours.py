@@ -131,7 +131,7 @@ class Lab:
     def make_softmax(self, x: dict[str, Input], shape: Any, o: dict[str, Any]) -> Work:
         ex, source = self.executor, self.array(x["x"])
         out = ex.empty(shape)
-        return Work(lambda: ex.softmax(source, -1, out), out)
+        return Work(lambda: ex.softmax(source, o["axis"], out), out)
 
     def make_layer_norm(self, x: dict[str, Input], shape: Any, o: dict[str, Any]) -> Work:
         ex, (source, gamma, beta) = self.executor, map(self.array, x.values())

@@ -43,7 +43,8 @@ await main("tfjs", async () => {
   const calls = {
     matmul: ({ a, b }, o) => tf.matMul(a, b, o.transpose_a ?? false, o.transpose_b ?? false),
     conv2d: ({ x, w }, o) => tf.conv2d(x, w, o.stride, o.padding),
-    softmax: ({ x }) => tf.softmax(x, -1),
+    softmax: ({ x }, o) =>
+      o.axis === 0 ? tf.transpose(tf.softmax(tf.transpose(x), -1)) : tf.softmax(x, -1),
     layer_norm: ({ x, gamma, beta }) => layerNorm(x, gamma, beta),
     sum: ({ x }, o) => tf.sum(x, o.axis),
     variance: ({ x }, o) => tf.moments(x, o.axis).variance,

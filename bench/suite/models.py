@@ -49,7 +49,7 @@ def _graph(row: Row) -> tuple[list[bytes], dict[str, tuple[str, tuple[int, ...],
     if row.op == "sum":
         return [node("ReduceSum", ["x", "axes"], "out", keepdims=0)], axes
     if row.op == "softmax":
-        return [node("Softmax", ["x"], "out", axis=-1)], {}
+        return [node("Softmax", ["x"], "out", axis=row.options["axis"])], {}
     if row.op == "transpose":
         return [node("Transpose", ["x"], "out", perm=[1, 0])], {}
     if row.op in ("upload", "readback"):

@@ -55,8 +55,14 @@ def _row(x: Input, index: int) -> tuple[Any, int]:
     return x.row(index // n * n, n), index % n
 
 
+def _column(x: Input, index: int) -> tuple[Any, int]:
+    """The column that an element of a matrix lies in, and where."""
+    rows, columns = x.shape
+    return x.row(index % columns, rows, columns), index // columns
+
+
 def softmax(x: Inputs, out: tuple[int, ...], options: Options, index: int) -> float:
-    row, at = _row(x["x"], index)
+    row, at = _column(x["x"], index) if options.get("axis") == 0 else _row(x["x"], index)
     powers = np.exp(row - row.max())
     return float(powers[at] / powers.sum())
 

@@ -80,7 +80,7 @@ def _matmul(
 
 
 def _matmuls(small: bool) -> Iterator[Row]:
-    squares = ((64, None),) if small else ((1024, 32), (2048, 44), (4096, 46))
+    squares = ((64, None),) if small else ((1024, 32), (2048, 44), (3072, None), (4096, 46))
     for n, goal in squares:
         yield _matmul(n, n, n, goal=goal)
     for n, goal in ((64, None),) if small else ((2048, 400), (4096, 450)):
@@ -209,6 +209,13 @@ def _memory_bound(small: bool, repeat: int) -> Iterator[Row]:
     yield row(
         "softmax", "softmax", shape, shape, tolerance=1e-3 / n, options={"axis": -1}, goal=here
     )  # fmt: skip
+    if repeat == 1:
+        long = (4, n * n // 4) if small else (256, n * n // 256)
+        for what, of, axis in (("of axis 0", shape, 0), (f"of rows of {long[1]}", long, -1)):
+            yield row(
+                "softmax", f"softmax {what}", of, of,
+                tolerance=1e-3 / n, options={"axis": axis}, goal=None if small else 2.8,
+            )  # fmt: skip
     yield row("layer_norm", "layer norm", wide, wide, tolerance=1e-4, inputs=weights)
     for axis in (1, 0):
         length = shape[axis]
