@@ -3,9 +3,10 @@
     python3 bench/cuda.py --out cuda.jsonl [--sizes small]
     .cache/venv/bin/python bench/run.py report lines.jsonl cuda.jsonl
 
-Measured by the pages' rule (page/common.mjs), from Python, eagerly, without TF32, PyTorch's own
-functions where it has them. Each result is checked against the row's reference values. Needs
-PyTorch and NumPy; where there is no CUDA it runs on the CPU, whose speed tells nothing.
+Measured in the manner of the pages (page/common.mjs: so many calls that a wait is little beside
+them), from Python, eagerly, without TF32, by PyTorch's own functions where it has them. Each result
+is checked against the row's reference values. Needs PyTorch and NumPy; where there is no CUDA it
+runs on the CPU, whose speed tells nothing.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class Torch:
 
 
 def timed(issue: Callable[[], Any], wait: Callable[[], None], row: Row) -> dict[str, Any]:
-    """A row's time by the pages' rule: so many calls that a wait is little beside them."""
+    """A row's time: of so many calls that a wait is little beside them."""
 
     def once(times: int) -> float:
         start = time.perf_counter()

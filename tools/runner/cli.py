@@ -81,8 +81,8 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument(
         "--everywhere",
         action="store_true",
-        help="every test in the browser, the in-page ones outside it on Dawn and on wgpu-native, "
-        "too, and 10,000 random programs; an hour and more on 2 cores",
+        help="where nothing is chosen: every test in the browser, the in-page ones outside it on "
+        "Dawn and on wgpu-native, too, and 10,000 random programs; about an hour on 2 cores",
     )
     parser.add_argument(
         "--plain-webgpu",
