@@ -97,7 +97,10 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         help="the tests inside Pyodide, or those that are named, outside a browser, on Dawn or on "
         "wgpu-native",
     )
-    return parser.parse_known_args(arguments)
+    options, rest = parser.parse_known_args(arguments)
+    if options.everywhere and chooses(options, rest):
+        parser.error("--everywhere runs all tests; leave it out to run those that are chosen")
+    return options, rest
 
 
 def chooses(options: argparse.Namespace, pytest_arguments: list[str]) -> bool:

@@ -19,9 +19,9 @@ OUTSIDE = [
         *(
             f"arrays/test_{part}.py"
             for part in (
-                "captured_programs", "complex", "forgotten_kernels", "functions", "image",
-                "linalg", "matmul_precision", "nn", "numpys_statistics", "overwriting",
-                "programs", "random_and_fft", "sorting",
+                "captured_programs", "complex", "elementwise", "forgotten_kernels", "functions",
+                "image", "indexing", "linalg", "matmul_precision", "nn", "numpys_statistics",
+                "overwriting", "programs", "random_and_fft", "sorting",
             )
         ),
         *(
@@ -33,8 +33,8 @@ OUTSIDE = [
             for part in (
                 "attention", "conv2d", "elementwise", "executor_arithmetic", "executor_arrays",
                 "executor_networks", "executor_reductions", "executor_transformers", "fourier",
-                "fuzz", "gemm", "gemm_f16", "ordering", "reduce", "scans", "temporaries",
-                "tune_by_use", "views",
+                "fuzz", "gemm", "gemm_f16", "ordering", "reduce", "scans",
+                "temporaries", "tune_by_use", "views",
             )
         ),
     )
@@ -43,22 +43,40 @@ OUTSIDE = [
 #: What stays in the page of them.
 IN_THE_PAGE = [
     *CORE,
-    f"{_INSIDE}gradients/test_engine.py",
     f"{_INSIDE}networks/test_captured_training.py",
 ]
 
-#: What runs with --everywhere alone: the package on others' pages, the gallery's networks, the
-#: benchmark's own pages, every shader through wgpu-native's compiler, and gradients of what is
-#: drawn at random, or of one elementwise function after the other.
+#: What runs with --everywhere alone: the package on others' pages and beside large packages, the
+#: gallery, the benchmark's own pages, the tests' own tools, boots of a browser whose cache is torn,
+#: every shader through wgpu-native's compiler, and gradients of what is drawn at random, or of one
+#: elementwise function after the other.
 EVERYWHERE = [
     "tests/browser/test_bench.py",
     "tests/browser/test_gallery_networks.py",
+    "tests/browser/test_gallery_pictures.py",
+    "tests/browser/test_harness.py",
     "tests/browser/test_jupyterlite.py",
     "tests/browser/test_marimo.py",
+    "tests/browser/test_notebook_kernel.py::test_a_browser_that_keeps_nothing_boots",
+    "tests/browser/test_notebook_kernel.py::test_what_was_kept_and_is_spoilt_is_made_anew",
+    "tests/browser/test_notebook_shell.py::test_the_packages_of_a_lesson_load",
     "tests/browser/test_pyscript.py",
+    "tests/browser/test_spirv_page.py",
+    "tests/browser/test_tuning.py",
+    f"{_INSIDE}arrays/test_consumers.py",
     f"{_INSIDE}gradients/test_compositions.py",
     f"{_INSIDE}gradients/test_drawn_",
     f"{_INSIDE}gradients/test_elementwise.py",
+    f"{_INSIDE}networks/test_mixed_precision.py::test_training_comes_near_that_of_float32",
+    "tests/dask/test_docs.py",
+    *(
+        f"tests/unit/preparing/test_checks.py::test_{what}"
+        for what in (
+            "an_environment_left_half_made_is_made_anew",
+            "environment_is_made_once_and_anew_when_the_pins_change",
+        )
+    ),
+    "tests/unit/preparing/test_publishing.py",
     "tests/unit/test_naga.py",
 ]
 

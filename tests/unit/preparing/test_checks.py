@@ -164,3 +164,10 @@ def test_each_test_has_its_place_where_nothing_is_chosen(
     arguments: list[str], chosen: bool
 ) -> None:
     assert chooses(*parse(arguments)) is chosen
+
+
+@pytest.mark.parametrize("chosen", [["tests/unit"], ["--quick"], ["--native", "dawn"]])
+def test_everywhere_is_for_all_tests(chosen: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--everywhere", *chosen])
+    assert "--everywhere runs all tests" in capsys.readouterr().err

@@ -23,11 +23,15 @@ def test_what_is_named_exists(name: str) -> None:
         ("tests/browser/inside/test_gemm.py::test_sizes[1-2]", None),
         ("tests/browser/inside/test_gemm_f16.py::test_sizes", "outside"),
         ("tests/browser/inside/gradients/test_rules.py::test_x[a::b]", "outside"),
-        ("tests/browser/inside/gradients/test_engine.py::test_x", None),
+        ("tests/browser/inside/networks/test_captured_training.py::test_x", None),
         ("tests/browser/inside/gradients/test_drawn_arrays.py::test_x", "everywhere"),
         ("tests/browser/inside/test_smoke.py::test_x", None),
         ("tests/browser/test_marimo.py::test_x", "everywhere"),
         ("tests/browser/test_notebook_kernel.py::test_x", None),
+        (
+            "tests/browser/test_notebook_kernel.py::test_a_browser_that_keeps_nothing_boots",
+            "everywhere",
+        ),
     ],
 )
 def test_a_tests_place(node: str, marker: str | None) -> None:
