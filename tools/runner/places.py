@@ -47,21 +47,25 @@ IN_THE_PAGE = [
 ]
 
 #: What runs with --everywhere alone: the package on others' pages and beside large packages, the
-#: gallery, the benchmark's own pages, the tests' own tools, boots of a browser whose cache is torn,
-#: every shader through wgpu-native's compiler, and gradients of what is drawn at random, or of one
-#: elementwise function after the other.
+#: gallery, the benchmark's own pages, the tests' own tools, each way to build the wheel, boots of a
+#: browser whose cache is torn, ten thousand rounds, threads, every shader through wgpu-native's
+#: compiler, and gradients of what is drawn at random, or of one elementwise function after the
+#: other.
 EVERYWHERE = [
     "tests/browser/test_bench.py",
     "tests/browser/test_gallery_networks.py",
     "tests/browser/test_gallery_pictures.py",
     "tests/browser/test_harness.py",
     "tests/browser/test_jupyterlite.py",
+    "tests/browser/test_leaks.py::test_ten_thousand_rounds_leave_nothing",
     "tests/browser/test_marimo.py",
     "tests/browser/test_notebook_kernel.py::test_a_browser_that_keeps_nothing_boots",
     "tests/browser/test_notebook_kernel.py::test_what_was_kept_and_is_spoilt_is_made_anew",
     "tests/browser/test_notebook_shell.py::test_the_packages_of_a_lesson_load",
     "tests/browser/test_pyscript.py",
     "tests/browser/test_spirv_page.py",
+    "tests/browser/test_storage.py::"
+    "test_a_page_without_the_notebook_keeps_tuning_beside_either_earlier_shape",
     "tests/browser/test_tuning.py",
     f"{_INSIDE}arrays/test_consumers.py",
     f"{_INSIDE}gradients/test_compositions.py",
@@ -77,7 +81,9 @@ EVERYWHERE = [
         )
     ),
     "tests/unit/preparing/test_publishing.py",
+    "tests/unit/serving/test_wheel_building.py",
     "tests/unit/test_naga.py",
+    "tests/unit/test_native.py::test_arrays_in_several_threads",
 ]
 
 MARKERS = {

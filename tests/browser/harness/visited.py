@@ -24,12 +24,10 @@ _READ = """async (names) => {
     const cache = await caches.open(name);
     const [key] = await cache.keys();
     if (!key) return null;
-    const bytes = new Uint8Array(await (await cache.match(key)).arrayBuffer());
-    let text = "";
-    for (let at = 0; at < bytes.length; at += 32768) {
-      text += String.fromCharCode(...bytes.subarray(at, at + 32768));
-    }
-    found.push([name, new URL(key.url).pathname, btoa(text)]);
+    const reader = new FileReader();
+    reader.readAsDataURL(await (await cache.match(key)).blob());
+    await new Promise((resolve) => (reader.onload = resolve));
+    found.push([name, new URL(key.url).pathname, reader.result.split(",")[1]]);
   }
   return found;
 }"""
