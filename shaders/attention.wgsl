@@ -13,8 +13,8 @@
 //
 // With MASK, a mask is broadcast to [outer, inner, seq_q, seq_kv] by strides that may be 0: floats
 // are added to the scores, bools (words) mask out where they are 0. Values of
-// masked keys do not reach the result, not even NaN. Without MASK, the binding must be there but
-// is not read.
+// masked keys do not reach the result, not even NaN. Queries that see no key become 0. Without MASK,
+// the binding must be there but is not read.
 
 struct Params {
   seq_q: u32,
@@ -197,10 +197,10 @@ fn main(
     if (column + j < params.head_dim) {
       let at = (outer * params.seq_q + q_row + row0) * o_row + within + column + j;
       if (q_row + row0 < params.seq_q) {
-        o[at] = output0[j] / totals.x;
+        o[at] = select(output0[j] / totals.x, 0.0, totals.x == 0.0);
       }
       if (q_row + row0 + 1u < params.seq_q) {
-        o[at + o_row] = output1[j] / totals.y;
+        o[at + o_row] = select(output1[j] / totals.y, 0.0, totals.y == 0.0);
       }
     }
   }

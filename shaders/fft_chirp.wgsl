@@ -25,15 +25,16 @@ struct Params {
 
 const THREADS = 256u;
 
-// j² % m for j < m < 2^28, four bits of j at a time where a word cannot hold the square.
+// j² % m for j < m < 2^29, three bits of j at a time where a word cannot hold the square. Rows of
+// more numbers, padded, would not fit any buffer.
 fn square_modulo(j: u32, m: u32) -> u32 {
   if (j < 65536u) {
     return j * j % m;
   }
   var rest = 0u;
-  for (var shift = 28u; shift > 0u;) {
-    shift -= 4u;
-    rest = (rest * 16u % m + j * ((j >> shift) & 15u) % m) % m;
+  for (var shift = 30u; shift > 0u;) {
+    shift -= 3u;
+    rest = (rest * 8u % m + j * ((j >> shift) & 7u) % m) % m;
   }
   return rest;
 }

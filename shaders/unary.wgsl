@@ -21,11 +21,10 @@ struct Params {
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/elements.wgsl
-//#include lib/erfc.wgsl
 //#include lib/floats.wgsl
 //#include lib/halves.wgsl
-//#include lib/kept.wgsl
 //#include lib/math/exponentials.wgsl
+//#include lib/math/gelu.wgsl
 
 override THREADS: u32 = 256u; // in a workgroup
 // 0 relu, 1 sigmoid, 2 tanh, 3 exp, 4 log, 5 sqrt, 6 abs, 7 neg, 8 gelu, 9 silu, 10 gelu_erf
@@ -46,14 +45,6 @@ fn sigmoid(v: vec4f) -> vec4f {
   return select(vec4f(1.0), e, v < vec4f(0.0)) / (1.0 + e);
 }
 
-// v sigmoid(2 u), where u has the sign of v. exp(-|u|) comes twice, since its square may be
-// subnormal where the product with v is not.
-fn gated(v: vec4f, u: vec4f) -> vec4f {
-  let root = exp_accurate(-abs(u));
-  let share = 1.0 / (1.0 + root * root);
-  return select(v * share, v * root * (root * share), v < vec4f(0.0));
-}
-
 // Built-in log only promises 2^-21 absolute near 1. There, log v = 2 atanh((v - 1) / (v + 1)),
 // whose series to s^9 is exact to 1e-9.
 fn log_accurate(v: vec4f) -> vec4f {
@@ -63,24 +54,6 @@ fn log_accurate(v: vec4f) -> vec4f {
   let positive = select(log(v), vec4f(minus_infinity()), v == vec4f(0.0));
   let far = select(positive, vec4f(quiet_nan()), v < vec4f(0.0));
   return select(far, near, abs(v - 1.0) < vec4f(0.25));
-}
-
-// tanh form, https://arxiv.org/abs/1606.08415: 0.5 v (1 + tanh u) = v sigmoid(2 u), which does not
-// cancel for negative v.
-fn gelu(v: vec4f) -> vec4f {
-  return gated(v, 0.7978845608028654 * (v + 0.044715 * v * v * v));
-}
-
-// x Φ(x), https://arxiv.org/abs/1606.08415. For negative v the small tail itself is computed, so
-// that 1 - erf does not cancel: half of erfc(z) for z = |v| / sqrt(2). z² = v²/2 is that of v's
-// first 12 bits, which is exact, and a small rest.
-fn gelu_erf(v: vec4f) -> vec4f {
-  let size = min(abs(v), vec4f(20.0)); // the tail is 0 from 14 on
-  let top = bitcast<vec4f>(bitcast<vec4u>(size) & vec4u(0xfffff000u));
-  let t = 1.0 / (1.0 + 0.35355339 * size);
-  let large = exp_accurate(-0.5 * top * top);
-  let small = 0.5 * t * exp_accurate(erfc_exponents(t) - 0.5 * kept(size - top) * (size + top));
-  return select(v * (1.0 - large * small), v * large * small, v < vec4f(0.0));
 }
 
 fn apply(v: vec4f) -> vec4f {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes ready what the tests need and runs them: python3 tests/run.py [--quick] [arguments]"""
+"""Makes ready what the tests need and runs them: python3 tests/run.py [--fast | --all] [more]"""
 
 import sys
 from pathlib import Path

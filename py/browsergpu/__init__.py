@@ -19,6 +19,8 @@ from browsergpu.array.context import (
     devices_async,
     init,
     init_async,
+    recover,
+    recover_async,
     use,
 )
 from browsergpu.array.device_array import DeviceArray
@@ -472,6 +474,8 @@ __all__ = [
     "random",
     "real",
     "reciprocal",
+    "recover",
+    "recover_async",
     "remainder",
     "repeat",
     "reshape",

@@ -12,6 +12,7 @@ from browsergpu.core.errors import (
     OutOfMemory,
     ShaderCompilation,
     Timeout,
+    UnknownName,
     Unsupported,
     ValidationError,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "OutOfMemory",
     "ShaderCompilation",
     "Timeout",
+    "UnknownName",
     "Unsupported",
     "ValidationError",
 ]

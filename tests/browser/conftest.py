@@ -21,8 +21,6 @@ _KEPT = "BROWSERGPU_KEPT"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name, text in inside.MARKERS.items():
-        config.addinivalue_line("markers", f"{name}: {text}")
     if _KEPT not in os.environ:  # those that pytest-xdist starts share it
         folder = os.environ[_KEPT] = tempfile.mkdtemp()
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))

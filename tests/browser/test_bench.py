@@ -16,6 +16,8 @@ sys.path.append(str(ROOT / "bench"))
 from suite.folder import CACHE  # noqa: E402
 from suite.peers import VERSIONS, is_cached  # noqa: E402
 
+pytestmark = pytest.mark.all
+
 SKIPPED = "the device has no shader-f16"
 PROGRAMS = "arrays: Mandelbrot|arrays: heat|arrays: take"
 FIRST = "first result: softmax"

@@ -10,6 +10,8 @@ from harness.gallery import number, open_gallery, run
 from harness.lab import Lab
 from harness.notebook import NotebookPage
 
+pytestmark = pytest.mark.all
+
 
 @pytest.fixture(scope="module")
 def notebook(lab: Lab) -> Iterator[NotebookPage]:

@@ -12,7 +12,7 @@ from harness.bare import KERNELS, BarePage, PythonFailed
 from harness.lab import Lab
 from harness.site import urls_of_test_wheels
 
-pytestmark = pytest.mark.provokes_errors
+pytestmark = [pytest.mark.all, pytest.mark.provokes_errors]
 
 _OPEN_DEVICE = """
 from js import Object, navigator

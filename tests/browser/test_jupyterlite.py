@@ -18,6 +18,8 @@ from devsite.progress import Progress
 from devsite.site import prepare
 from jupyterlite.build import CONTENTS, ensure_site
 
+pytestmark = pytest.mark.all
+
 expect.set_options(timeout=GLANCE_MS)
 
 DOCS = Layout().repository / "docs" / "jupyterlite.md"

@@ -107,6 +107,7 @@ def growth(before: Counter[str], after: Counter[str]) -> dict[str, int]:
     return {name: more for name, more in grown.items() if more >= SLACK}
 
 
+@pytest.mark.all
 def test_ten_thousand_rounds_leave_nothing(bare: BarePage) -> None:
     heap = Heap(bare.page)
     bare.run(f"play({WARM_UP})")

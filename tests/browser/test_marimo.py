@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
 from harness import problems
 from harness.lab import Lab
 from harness.marimo import Marimo
@@ -15,6 +16,8 @@ from playwright.sync_api import expect
 
 from devsite.layout import Layout
 from devsite.site import prepare
+
+pytestmark = pytest.mark.all
 
 # What marimo's page reports where its Python takes longer than 20 s to start; it waits on.
 SLOW = "RPC request timed out"

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from harness.lab import Lab
-from harness.notebook import NotebookPage
+from harness.notebook import NotebookPage, hold_kernels
 from playwright.sync_api import Locator, expect
 
 TEXT = {"name": "notes.txt", "type": "text/plain", "bytes": list(b"hello from a file")}
@@ -84,6 +84,22 @@ def test_files_are_there_again_after_a_restart(notebook: NotebookPage) -> None:
     notebook.restart()
     notebook.wait_idle()
     expect(notebook.run("len(open('notes.txt').read())")).to_have_text("17")
+
+
+def test_a_file_that_was_asked_for_while_the_kernel_loads_comes_after_a_restart(
+    notebook: NotebookPage,
+) -> None:
+    notebook.drop([TEXT])
+    expect(row(notebook, "notes.txt")).to_contain_text("17 B")
+    hold_kernels(notebook.page)
+    notebook.restart()
+    notebook.wait_state("loading")
+    with notebook.page.expect_download() as download:
+        row(notebook, "notes.txt").get_by_role("button", name="Download").click()
+        notebook.page.unroute("**/pyodide/**")
+        notebook.restart()
+    assert Path(download.value.path()).read_bytes() == bytes(TEXT["bytes"])
+    notebook.wait_idle()
 
 
 # What the browser has of the folder.

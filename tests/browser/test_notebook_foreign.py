@@ -237,16 +237,18 @@ class Library(http.server.BaseHTTPRequestHandler):
 def test_a_frame_loads_libraries_of_other_sites(notebook: NotebookPage) -> None:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Library) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://localhost:{server.server_port}/library.js"
-        output = notebook.run(shown(f"<script src='{address}'></script>"))
-        expect(frame(output).locator("body")).to_contain_text("the library is here")
-        # As Folium has it: a frame that has its document in an attribute.
-        within = f"&lt;body&gt;&lt;script src='{address}'&gt;&lt;/script&gt;"
-        output = notebook.run(shown(f'<iframe srcdoc="{within}"></iframe>'))
-        expect(frame(output).frame_locator("iframe").locator("body")).to_contain_text(
-            "the library is here"
-        )
-        server.shutdown()
+        try:
+            address = f"http://localhost:{server.server_port}/library.js"
+            output = notebook.run(shown(f"<script src='{address}'></script>"))
+            expect(frame(output).locator("body")).to_contain_text("the library is here")
+            # As Folium has it: a frame that has its document in an attribute.
+            within = f"&lt;body&gt;&lt;script src='{address}'&gt;&lt;/script&gt;"
+            output = notebook.run(shown(f'<iframe srcdoc="{within}"></iframe>'))
+            expect(frame(output).frame_locator("iframe").locator("body")).to_contain_text(
+                "the library is here"
+            )
+        finally:
+            server.shutdown()
 
 
 def test_a_frame_reaches_nothing_of_the_page(notebook: NotebookPage) -> None:

@@ -6,9 +6,9 @@ import signal
 from collections.abc import Callable
 
 import pytest
-from harness.notebook import NotebookPage
+from harness.notebook import NotebookPage, hold_kernels
 from harness.patience import PATIENCE_MS
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 INTERRUPTIBLE = {
     "computing": "while True: pass",
@@ -83,6 +83,35 @@ def test_interrupt_between_python_reading_the_signal_and_clearing_it_is_not_lost
     assert seen == [{"nothing": 0, "askForOutput": signal.SIGALRM}[before], signal.SIGINT, 0]
 
 
+def test_an_interrupt_during_a_call_of_the_kernel_itself_stays_for_the_run(
+    notebook: NotebookPage,
+) -> None:
+    seen = notebook.page.evaluate(
+        """async () => {
+            const ways = await import("/kernel/interruption.js");
+            const buffer = new SharedArrayBuffer(ways.SHARED_BYTES);
+            let polled;
+            const pyodide = { setInterruptBuffer: (signal) => { polled = signal; } };
+            const interruption = new ways.Interruption(pyodide, buffer);
+            interruption.listen();
+            const seen = [interruption.aside(() => {
+                ways.raiseInterrupt(buffer, 1);
+                return polled?.[0] ?? "not listened to";
+            })];
+            seen.push(polled[0]);
+            try {
+                interruption.aside(() => { throw new Error(); });
+            } catch {
+                seen.push(polled[0]);
+            }
+            interruption.ignore();
+            interruption.aside(() => {});
+            return [...seen, polled?.[0] ?? "not listened to"];
+        }"""
+    )
+    assert seen == ["not listened to", signal.SIGINT, signal.SIGINT, "not listened to"]
+
+
 def test_interrupt_while_imports_are_looked_up_is_not_lost(notebook: NotebookPage) -> None:
     # Looking up the imports of so long a text takes longer than the page waits for an answer.
     notebook.page.evaluate(
@@ -92,6 +121,45 @@ def test_interrupt_while_imports_are_looked_up_is_not_lost(notebook: NotebookPag
     notebook.press("Interrupt")
     notebook.wait_idle()
     assert notebook.page.evaluate("window.ending").strip() == "KeyboardInterrupt"
+    expect(notebook.run("1 + 1")).to_have_text("2")
+
+
+#: Analyses of code take long in this kernel, so that an interrupt meets them where they run.
+_SLOW_ANALYSIS = """
+import sys, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        end = time.monotonic() + 5
+        while name == "jedi" and time.monotonic() < end: pass
+sys.meta_path.insert(0, Slow())
+"""
+
+
+@pytest.mark.parametrize("key", ["Tab", "Shift+Tab"], ids=["completion", "documentation"])
+def test_an_interrupt_meets_the_cell_and_no_question_that_was_asked_before_it(
+    notebook: NotebookPage, key: str
+) -> None:
+    notebook.restart()
+    notebook.wait_idle()
+    notebook.run(_SLOW_ANALYSIS)
+    # The names of literals are for jedi, which comes when the cell already runs.
+    held: list[Route] = []
+    notebook.page.route("**/pyodide/jedi-*", lambda route: held.append(route))
+    index = notebook.cells.count() - 1
+    notebook.fill(index, "import time; time.sleep(600); 'text'.upper")
+    with notebook.page.expect_request("**/pyodide/jedi-*"):
+        notebook.page.keyboard.press(key)
+    notebook.page.keyboard.press("Control+Enter")
+    notebook.wait_state("busy")
+    with notebook.page.expect_response("**/pyodide/jedi-*"):
+        held.pop().continue_()
+    notebook.page.unroute("**/pyodide/jedi-*")
+    notebook.page.wait_for_timeout(1000)
+    notebook.press("Interrupt")
+    notebook.wait_idle()
+    expect(notebook.output(index).locator(".output-traceback").first).to_contain_text(
+        "KeyboardInterrupt"
+    )
     expect(notebook.run("1 + 1")).to_have_text("2")
 
 
@@ -190,6 +258,26 @@ def test_a_restart_rejects_what_runs_and_makes_a_new_ready(notebook: NotebookPag
     assert notebook.page.evaluate(RUN, flags) == repr(bytes([1, 0, 0, 0]))
 
 
+def test_who_waits_for_a_kernel_gets_the_one_that_takes_its_place(
+    new_page: Callable[..., Page], site_url: str
+) -> None:
+    notebook = NotebookPage(new_page(visited=True), site_url)
+    hold_kernels(notebook.page)
+    notebook.page.goto(f"{site_url}/")
+    notebook.wait_state("loading")
+    notebook.page.evaluate(
+        """() => {
+          browsergpu.ready.then(() => browsergpu.run("2 + 3")).then((sum) => { window.sum = sum; });
+          // Ends with the first kernel, which was given it.
+          window.lost = browsergpu.run("1").catch((error) => error.message);
+        }"""
+    )
+    notebook.page.unroute("**/pyodide/**")
+    notebook.restart()
+    notebook.page.wait_for_function("window.sum === '5'")
+    assert "restarted" in notebook.page.evaluate("window.lost")
+
+
 @pytest.mark.provokes_errors
 def test_a_crashed_interpreter_is_told_and_restarted(notebook: NotebookPage) -> None:
     # Without Python's own limit the recursion overflows the stack of WebAssembly.
@@ -199,6 +287,9 @@ def test_a_crashed_interpreter_is_told_and_restarted(notebook: NotebookPage) -> 
     )
     notebook.wait_state("dead")
     expect(notebook.messages.filter(has_text="The kernel stopped")).to_be_visible()
+    notebook.drop([{"name": "late.txt", "type": "", "bytes": [52, 50]}])
+    told = notebook.messages.filter(has_text="late.txt could not be handed to Python")
+    expect(told).to_contain_text("The kernel is not running. Restart it first.")
     notebook.restart()
     notebook.wait_idle()
     expect(notebook.run("1 + 1")).to_have_text("2")
@@ -221,6 +312,7 @@ def test_a_kernel_that_cannot_start_says_why_and_can_be_tried_again(
     assert notebook.page.evaluate("browsergpu.run('1 + 1')") == "2"
 
 
+@pytest.mark.all
 def test_a_browser_that_keeps_nothing_boots(new_page: Callable[..., Page], site_url: str) -> None:
     """As in some private windows."""
     notebook = NotebookPage(new_page(), site_url)
@@ -235,6 +327,7 @@ def test_a_browser_that_keeps_nothing_boots(new_page: Callable[..., Page], site_
     assert notebook.page.evaluate("browsergpu.run('1 + 1')") == "2"
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("spoilt", ["nothing", "zeros"])
 def test_what_was_kept_and_is_spoilt_is_made_anew(
     new_page: Callable[..., Page], site_url: str, spoilt: str

@@ -190,6 +190,7 @@ def test_a_bar_of_tqdm_moves_while_it_runs(notebook: NotebookPage) -> None:
 # -- packages ------------------------------------------------------------------------------------
 
 
+@pytest.mark.all
 def test_the_packages_of_a_lesson_load(notebook: NotebookPage) -> None:
     # In magics, in strings, by importlib: wherever the import stands.
     notebook.run("%%writefile lesson.py\nimport sympy\nprimes = list(sympy.primerange(12))")

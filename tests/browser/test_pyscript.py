@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from harness.patience import PATIENCE_MS
 from harness.static import static_host
 from playwright.sync_api import Page, expect
@@ -15,6 +16,8 @@ from playwright.sync_api import Page, expect
 from devsite.layout import Layout
 from devsite.site import prepare
 from runner.javascript import ensure_javascript
+
+pytestmark = pytest.mark.all
 
 PINS = Path(__file__).resolve().parents[1] / "pyscript"
 

@@ -175,6 +175,7 @@ def test_tuning_of_an_earlier_version_is_read_and_notebooks_are_kept(site: Site)
     assert found["browsergpu-settings"] == {"settings": ['{"elementwise": 16, "reduction": 16}']}
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("kernel", ["worker", "main"])
 def test_a_page_without_the_notebook_keeps_tuning_beside_either_earlier_shape(
     site: Site, kernel: str

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from harness.bare import BarePage
 from harness.lab import Lab
+
+pytestmark = pytest.mark.all
 
 _OPEN = """
 from browsergpu import Device, benchmark_workgroup_sizes, forget_workgroup_sizes

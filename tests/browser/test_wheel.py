@@ -140,6 +140,7 @@ calls = {
     "browsergpu.forget_tuning_async": (bg, ()),
     "browsergpu.benchmark_workgroup_sizes_async": (bg, (device,)),
     "browsergpu.forget_workgroup_sizes_async": (bg, (device,)),
+    "browsergpu.recover_async": (bg, ()),
     "browsergpu.save_async": (bg, ("x.npy", x)),
     "browsergpu.savez_async": (bg, ("x.npz", x)),
     "browsergpu.savez_compressed_async": (bg, ("x.npz", x)),
@@ -173,10 +174,11 @@ public = {
 # The contract computes nothing, a mapping is entered (below), warm_up() compiles in the background.
 others = {name for name in public if name.startswith("ComputeBackend.")}
 others |= {"Buffer.map_async", "Device.warm_up_async"}
-named = {
-    twin: said(getattr(owner, twin.partition(".")[2].removesuffix("_async")), *arguments)
-    for twin, (owner, arguments) in calls.items()
-}
+with bg.no_grad():  # in which arrays that require gradients can be read
+    named = {
+        twin: said(getattr(owner, twin.partition(".")[2].removesuffix("_async")), *arguments)
+        for twin, (owner, arguments) in calls.items()
+    }
 entered = [said(buffer.map("read").__enter__), said(bg.profile().__enter__)]
 unnamed = [said(np.asarray, x), said(float, bg.sum(x)), said(bg.nonzero, x)]
 [sorted(public - set(calls) - others), named, entered, unnamed, (await x.numpy_async()).tolist()]

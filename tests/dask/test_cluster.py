@@ -203,13 +203,14 @@ def test_a_worker_that_dies(client: Client, x: da.Array, tmp_path: Path) -> None
 def test_a_chunk_that_is_too_large(client: Client, x: da.Array) -> None:
     kept = (x * 3).persist()
     wait(kept)
-    with pytest.raises(OutOfMemory, match="bytes were requested"):
+    with pytest.raises(OutOfMemory, match="were requested"):
         client.submit(gigabytes, 4, retries=0).result(timeout=300)
     with dask.config.set({"array.backend": "browsergpu"}):
         whole = da.ones((1 << 30,), chunks=-1)
-    with pytest.raises(OutOfMemory, match="bytes were requested"):
+    with pytest.raises(OutOfMemory, match="were requested"):
         whole.to_backend("numpy").compute()
-    with pytest.raises(TypeError, match="OutOfMemory"):  # Dask's, of what no task needed
+    # Dask's, of what no task needed: while it sends the chunk, or while it spills it.
+    with pytest.raises(TypeError, match=r"OutOfMemory|Failed to pickle"):
         whole.compute()
     check(kept, X * 3)
 

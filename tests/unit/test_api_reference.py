@@ -16,6 +16,8 @@ import pytest
 import browsergpu
 from browsergpu import errors
 
+pytestmark = pytest.mark.fast
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 

@@ -18,6 +18,8 @@ import programs  # noqa: E402
 from suite import plot, report, rows, table  # noqa: E402
 from suite.data import PERIOD, Input  # noqa: E402
 
+pytestmark = pytest.mark.fast
+
 RIGHT = {"ok": True, "error": 0.0, "tolerance": 1e-6}
 WRONG = {"ok": False, "error": 0.5, "tolerance": 1e-6}
 ABOUT = {"date": "2026-01-02", "browser": "Chromium 1", "flags": [], "gpu": "GPU 9, 5.1"}

@@ -26,6 +26,8 @@ from browsergpu.kernels import (
 from browsergpu.kernels.family import Codes
 from browsergpu.kernels.table import KERNELS
 
+pytestmark = pytest.mark.fast
+
 ACTIVATIONS = {name or "none": code for name, code in products.ACTIVATIONS.items()}
 MASKS = {name or "none": code for name, code in attention_facts.MASK_CODES.items()}
 SCALARS = {

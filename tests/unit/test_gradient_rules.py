@@ -6,8 +6,12 @@ import re
 from pathlib import Path
 from types import FunctionType
 
+import pytest
+
 import browsergpu
 from browsergpu.array.tracking.rules import RULES
+
+pytestmark = pytest.mark.fast
 
 TEXT = Path(__file__).resolve().parents[2] / "docs" / "gradients-rules.md"
 _ROW = re.compile(r"^\| `([\w.]+)` \| ([^|]+?) \|", re.MULTILINE)

@@ -17,6 +17,8 @@ import browsergpu
 from browsergpu import WasmBackend
 from browsergpu.errors import DeviceError, NoAdapter, NotInitialized
 
+pytestmark = pytest.mark.fast
+
 PY = Path(__file__).resolve().parents[2] / "py"
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.fast
+
 PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 
 #: From the ground up: a room imports from itself and from what stands before it. What lies in no

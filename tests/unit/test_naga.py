@@ -38,6 +38,8 @@ from browsergpu.kernels.fused.source import number as number_entry
 from browsergpu.kernels.fused.updating import NEW, Lie, Rule, updating
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 
+pytestmark = pytest.mark.all
+
 #: Files of subgroup matrices, an experiment of Chrome's that only Tint knows.
 TINT_ONLY = {
     "attention_matrix.wgsl",

@@ -18,7 +18,10 @@ from runner.vulkan import software_gpu
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="software GPUs are Linux's here")
+pytestmark = [
+    pytest.mark.fast,
+    pytest.mark.skipif(sys.platform != "linux", reason="software GPUs are Linux's here"),
+]
 
 
 @pytest.fixture(params=["wgpu", "dawn"], autouse=True)
@@ -81,6 +84,53 @@ def test_the_engine_that_finds_a_gpu_is_taken(engine: str) -> None:
     assert done.returncode == 0, done.stderr
     taken = "wgpudawn" if engine == "dawn" else "wgpu"
     assert re.search(rf"by {taken}(dawn)? ", done.stdout), done.stdout
+
+
+COMPUTES = "import browsergpu as bg; print(float(bg.sum(bg.ones((4, 4)) @ bg.ones((4, 4)))))"
+
+
+def test_on_a_machine_without_a_screen_stderr_stays_empty(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """libwayland complains about a machine without a screen each time that a driver asks for it."""
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    done = run("-c", COMPUTES)
+    assert (done.stdout, done.stderr) == ("64.0\n", "")
+
+
+def test_the_environment_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    code = "import os; before = dict(os.environ); " + COMPUTES + "; print(before == os.environ)"
+    assert run("-c", code).stdout == "64.0\nTrue\n"
+
+
+def test_an_engine_that_cannot_use_the_gpu_is_silent_beside_one_that_can() -> None:
+    """Dawn refuses lavapipe before Mesa 23, and says so on stderr."""
+    done = run("-c", COMPUTES, BROWSERGPU_ENGINE="")
+    assert (done.stdout, done.stderr) == ("64.0\n", "")
+
+
+def test_the_error_says_why_the_only_engine_cannot_use_the_gpu(engine: str) -> None:
+    if engine == "dawn":
+        pytest.skip("Dawn can use SwiftShader")
+    done = run("-c", COMPUTES, BROWSERGPU_ENGINE="dawn")
+    assert "NoAdapter" in done.stderr.splitlines()[-1]
+    assert "Vulkan shaderUniform*ArrayDynamicIndexing required" in done.stderr.splitlines()[-1]
+    assert "While initializing adapter" not in done.stderr
+
+
+def test_what_a_driver_says_on_stderr_is_not_lost() -> None:
+    code = """
+import os
+from browsergpu.gpu.native.quiet import notices_set_aside
+
+with notices_set_aside() as set_aside:
+    os.write(2, b"Warning: no.\\n - While initializing adapter (backend=X)\\n    at Y\\n\\n")
+    os.write(2, b"the driver has crashed\\n")
+print(set_aside)
+"""
+    done = run("-c", code)
+    assert (done.stdout, done.stderr) == ("['no.']\n", "the driver has crashed\n")
 
 
 def test_without_an_engine() -> None:
@@ -166,6 +216,7 @@ with ThreadPoolExecutor(4) as threads:
     assert done.stdout.strip() == "True", done.stderr
 
 
+@pytest.mark.all
 def test_arrays_in_several_threads() -> None:
     """Of one shape, so that all record on the same tape; some are forgotten by other threads."""
     code = """

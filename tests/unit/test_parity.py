@@ -12,6 +12,8 @@ import pytest
 import browsergpu
 from browsergpu.api.tensor_backend import contract as tensor_contract
 
+pytestmark = pytest.mark.fast
+
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PARITY = (REPOSITORY / "docs" / "parity.md").read_text(encoding="utf-8")
 TESTS = [REPOSITORY / "tests" / part for part in ("browser", "unit", "")]

@@ -12,6 +12,8 @@ from browsergpu.gpu.memory import size_class
 from browsergpu.kernels.conv2d import plan_conv2d
 from browsergpu.kernels.gemm import plan_gemm
 
+pytestmark = pytest.mark.fast
+
 
 @given(st.integers(1, 2**32 - 1))
 @example(MAX_PER_DIMENSION)

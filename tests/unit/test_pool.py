@@ -11,6 +11,8 @@ import pytest
 from browsergpu.gpu.memory import BufferPool
 from browsergpu.gpu.nothing import Nothing
 
+pytestmark = pytest.mark.fast
+
 
 @pytest.fixture
 def impatient() -> Iterator[None]:

@@ -11,6 +11,8 @@ import pytest
 
 from runner.javascript import CHECKS
 
+pytestmark = pytest.mark.fast
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

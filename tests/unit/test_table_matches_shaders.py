@@ -16,6 +16,8 @@ from browsergpu.kernels.family import READ, WRITE, Kernel
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 from browsergpu.kernels.variants import VARIANTS
 
+pytestmark = pytest.mark.fast
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 SHADERS = REPOSITORY / "shaders"
 

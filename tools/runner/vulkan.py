@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,5 +39,4 @@ def software_gpu(engine: str) -> dict[str, str]:
         "BROWSERGPU_ENGINE": engine,
         "VK_DRIVER_FILES": str(found[0]),
         "VK_ICD_FILENAMES": str(found[0]),  # for older loaders
-        "XDG_RUNTIME_DIR": tempfile.gettempdir(),  # which Mesa asks for
     }

@@ -141,10 +141,8 @@ export class KernelFiles {
 
   /** What the kernel answers, which may have to finish something first; null where it cannot. */
   async #ask(path, question) {
-    const { state } = this.#kernel;
-    if (state === "busy") announce(`${path} comes when Python has time`);
+    if (this.#kernel.state === "busy") announce(`${path} comes when Python has time`);
     try {
-      if (state === "dead") throw new Error("the kernel is not running; restart it first");
       return await question();
     } catch (error) {
       showMessage(`${path}: ${error.message}`, { kind: "error" });

@@ -9,6 +9,7 @@ const REACTION_MS = 4000;
 const ANSWER_MS = 15_000;
 /** How often Python is asked for output that it holds back. */
 const OUTPUT_MS = 100;
+const NOT_RUNNING = "The kernel is not running. Restart it first.";
 
 const newWorker = () =>
   new Worker(new URL("../kernel/worker.js", import.meta.url), { type: "module" });
@@ -59,8 +60,11 @@ export class KernelClient extends EventTarget {
   /** @type {number | undefined} */
   #reactionTimer;
   state = "dead";
+  /** @type {PromiseWithResolvers<void> | null} */
+  #starting = null;
   /**
-   * Resolves when the kernel can run code; a restart makes a new one.
+   * Resolves when the kernel can run code. A restart makes a new one, and where the former kernel
+   * was not ready yet, the former promise follows the new one.
    * @type {Promise<void> | null}
    */
   ready = null;
@@ -69,10 +73,12 @@ export class KernelClient extends EventTarget {
   hasRun = false;
 
   start() {
-    const ready = Promise.withResolvers();
+    /** @type {PromiseWithResolvers<void>} */
+    const starting = Promise.withResolvers();
     // Whoever does not await it still hears of a failure through the state.
-    ready.promise.catch(() => {});
-    this.ready = ready.promise;
+    starting.promise.catch(() => {});
+    this.#starting = starting;
+    this.ready = starting.promise;
     this.info = null;
     this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
     this.#answerBuffer = this.#buffer && new SharedArrayBuffer(ANSWER_BYTES);
@@ -80,13 +86,13 @@ export class KernelClient extends EventTarget {
     waiting = null;
     this.#worker = worker;
     worker.onmessage = ({ data }) => {
-      if (worker === this.#worker) this.#receive(data, ready);
+      if (worker === this.#worker) this.#receive(data);
     };
     worker.onerror = (event) => {
       // Later on it is an error of the user's JavaScript callbacks: the console shows it.
       if (worker !== this.#worker || this.state !== "loading") return;
       event.preventDefault();
-      this.#die(event.message || "the kernel's script could not be loaded", ready);
+      this.#die(event.message || "the kernel's script could not be loaded");
     };
     this.#setState("loading");
     worker.postMessage({
@@ -96,8 +102,10 @@ export class KernelClient extends EventTarget {
 
   /** End the worker, whatever it does, and start a fresh one. What was queued is rejected. */
   restart() {
+    const former = this.#starting;
     this.#stop("The kernel was restarted before this code had finished.");
     this.start();
+    former?.resolve(/** @type {Promise<void>} */ (this.ready));
   }
 
   /**
@@ -108,7 +116,7 @@ export class KernelClient extends EventTarget {
    */
   run({ name, code, listener = () => {}, group = null }) {
     if (this.state === "dead") {
-      return Promise.reject(new Error("The kernel is not running. Restart it first."));
+      return Promise.reject(new Error(NOT_RUNNING));
     }
     const request = {
       id: this.#nextId++, name, code, listener, group, ...Promise.withResolvers(),
@@ -179,9 +187,13 @@ export class KernelClient extends EventTarget {
     return this.#call({ type: "delete", path });
   }
 
-  /** Ask what the kernel answers even if it must finish something first; null after a restart. */
+  /**
+   * Ask what the kernel answers even if it must finish something first; null where a restart comes
+   * in between.
+   */
   async #call(question) {
     await this.ready;
+    if (this.state === "dead") throw new Error(NOT_RUNNING);
     const id = this.#nextId++;
     const answer = Promise.withResolvers();
     this.#answers.set(id, answer);
@@ -209,24 +221,24 @@ export class KernelClient extends EventTarget {
     this.#answers.delete(id);
   }
 
-  #receive(message, ready) {
+  #receive(message) {
     const { type, id } = message;
     if (type === "boot") this.#emit("boot", message);
-    else if (type === "ready") this.#becomeReady(message, ready);
+    else if (type === "ready") this.#becomeReady(message);
     else if (type === "answer") this.#answer(id, message.value);
     else if (type === "done") this.#finish(message);
-    else if (type === "failed") this.#fail(message, ready);
+    else if (type === "failed") this.#fail(message);
     else if (type === "outline") this.#emit("outline", message.value);
     else if (type === "files" || type === "download") this.#emit(type, message);
     else if (type === "interrupted") clearTimeout(this.#computingTimer);
     else this.#deliver(message);
   }
 
-  #becomeReady(message, ready) {
+  #becomeReady(message) {
     this.info = message;
     this.#setState("idle");
     this.#emit("ready", message);
-    ready.resolve();
+    this.#starting?.resolve();
     this.#advance();
   }
 
@@ -287,16 +299,16 @@ export class KernelClient extends EventTarget {
     this.#advance();
   }
 
-  #fail({ request, id, message }, ready) {
-    if (request === "boot" || request === "run") this.#die(message, ready);
+  #fail({ request, id, message }) {
+    if (request === "boot" || request === "run") this.#die(message);
     else {
       this.#answers.get(id)?.reject(new Error(message));
       this.#answers.delete(id);
     }
   }
 
-  #die(message, ready) {
-    ready.reject(new Error(message));
+  #die(message) {
+    this.#starting?.reject(new Error(message));
     this.#stop(`The kernel died: ${message}`);
     this.#setState("dead", message);
   }

@@ -58,6 +58,7 @@ export class Interruption {
   #cancel = null;
   #requested = false;
   #waits = new Set();
+  #listens = false;
 
   /** `buffer` is shared with the page; without isolation there is none. */
   constructor(pyodide, buffer) {
@@ -97,12 +98,28 @@ export class Interruption {
 
   /** From here on the buffer raises KeyboardInterrupt; called by Python where it can catch it. */
   listen() {
+    this.#listens = true;
     this.#pyodide.setInterruptBuffer(this.#signal);
   }
 
   /** Outside of a run, an interrupt that comes late would hit the kernel's own code. */
   ignore() {
+    this.#listens = false;
     this.#pyodide.setInterruptBuffer(undefined);
+  }
+
+  /**
+   * Call Python for the page or for the kernel itself, and return its answer. An interrupt that
+   * comes meanwhile stays for the run: this call would take it from the run, and fail by it.
+   */
+  aside(call) {
+    const listened = this.#listens;
+    if (listened) this.ignore();
+    try {
+      return call();
+    } finally {
+      if (listened) this.listen();
+    }
   }
 
   end() {

@@ -29,10 +29,13 @@ let runner;
 
 const post = (message, transfer = []) => self.postMessage(message, transfer);
 
+/** Call a method of runner.py's Runner other than `run`; no interrupt meets it. */
+const call = (method, ...values) => interruption.aside(() => runner[method](...values));
+
 async function boot({ interruptBuffer, answerBuffer }) {
   pictures = new Pictures(
     ({ run: id, canvas, picture }) => post({ type: "picture", id, canvas, picture }, [picture]),
-    () => runner.active_run(),
+    () => call("active_run"),
   );
   // browsergpu looks here for a canvas: a worker has no document to search.
   globalThis.browsergpuCanvases = /** @type {any} */ (pictures);
@@ -104,15 +107,17 @@ async function loadPackages(names) {
     messageCallback: (text) => post({ type: "loading", text }),
     errorCallback: (text) => problems.push(text),
   });
-  return problems.filter((text) => !text.startsWith("The following error")).join("\n");
+  const reasons = problems.filter((text) => !text.startsWith("The following error")).join("\n");
+  // An exception of Python may come without a text.
+  return reasons || problems.join("\n");
 }
 
 /** Load what the code imports while Python is idle; what fails, the import itself will tell. */
 async function loadImports(code) {
-  const names = runner.imported_by(code);
+  const names = call("imported_by", code);
   if (names === "[]") return;
   const problem = await loadPackages(JSON.parse(names));
-  if (problem) runner.not_loaded(names, problem);
+  if (problem) call("not_loaded", names, problem);
 }
 
 async function run({ id, name, code }) {
@@ -122,7 +127,7 @@ async function run({ id, name, code }) {
   const endWatch = home.watch();
   try {
     await loadImports(code);
-    if (!interruption.arm(() => runner.cancel())) {
+    if (!interruption.arm(() => call("cancel"))) {
       post({ type: "done", id, ...INTERRUPTED });
       return;
     }
@@ -134,20 +139,21 @@ async function run({ id, name, code }) {
     endWatch();
     interruption.end();
   }
-  post({ type: "outline", value: JSON.parse(runner.outline()) });
-  watchGpu(id, () => runner.gpu_unfinished(), post);
+  post({ type: "outline", value: JSON.parse(call("outline")) });
+  watchGpu(id, () => call("gpu_unfinished"), post);
 }
 
 /**
  * Ask the interpreter, and jedi where only the code can tell; jedi is loaded when it is first
- * needed, since it is large.
+ * needed, since it is large. A run that began meanwhile is not held up: the answer is null then.
  */
 async function look({ type, id, before, after }) {
-  const ask = (byAnalysis) => JSON.parse(runner[type](before, after, byAnalysis));
+  const ask = (byAnalysis) => JSON.parse(call(type, before, after, byAnalysis));
   let value = ask(false);
   if (value?.unresolved) {
-    const problem = await loadPackages(["jedi"]);
-    value = problem ? null : ask(true);
+    // The loader rejects where it meets the interrupt of such a run.
+    const problem = await loadPackages(["jedi"]).catch(String);
+    value = problem || interruption.running ? null : ask(true);
   }
   post({ type: "answer", id, value });
 }
@@ -165,7 +171,7 @@ const handlers = {
   },
   complete: look,
   describe: look,
-  status: ({ id }) => post({ type: "answer", id, value: JSON.parse(runner.status()) }),
+  status: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("status")) }),
 };
 
 self.onmessage = async ({ data }) => {

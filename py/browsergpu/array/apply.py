@@ -12,7 +12,7 @@ import numpy as np
 from browsergpu.array.arriving import arriving, on_host
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape
-from browsergpu.array.numbers import python_number, typed_number, words_of
+from browsergpu.array.numbers import overflows, python_number, typed_number, words_of
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
 from browsergpu.array.x64 import look_at
@@ -24,8 +24,9 @@ from browsergpu.core.element_types import (
     beside_number,
     promoted,
 )
-from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
+from browsergpu.core.errors import InvalidType, two_devices
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Description
 from browsergpu.kernels.fused.operations import Overload, cast, overload
 from browsergpu.kernels.fused.source import number as number_entry
 
@@ -42,7 +43,7 @@ def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
     it takes."""
     found = overload(op, kinds)
     if found is None:
-        given = ", ".join(kind.name for kind in kinds)
+        given = Description(", ".join(kind.name for kind in kinds))
         raise InvalidType(op, "dtypes", given, "dtypes that the operation is defined for")
     _resolved[op, *kinds] = found
     return found
@@ -79,23 +80,6 @@ def binary(op: str, a: Any, b: Any) -> Any:
     return _beside_another(op, a, b, True)
 
 
-def in_place(op: str, x: V, other: Any) -> V:
-    """x takes the value of an operation on it and another, of its own shape and dtype. Raises
-    InvalidType, a TypeError, where the result has another dtype, InvalidArgument for its shape."""
-    if isinstance(other, Value) and other.is_noted:
-        return x._beside_variable(op, other)  # type: ignore[attr-defined, no-any-return]
-    found = binary(op, x, other)
-    if found is NotImplemented:
-        return found  # type: ignore[no-any-return]
-    if found.node.kind is not x.node.kind:
-        expected = f"one that leaves {x.node.kind.name}, not {found.node.kind.name}"
-        raise InvalidType(op, "other", other, expected)
-    if found.node.shape != x.node.shape:
-        raise InvalidArgument(op, "other", f"shape {found.node.shape}", f"{x.node.shape}")
-    x.become(found)
-    return x
-
-
 Beside = tuple[Overload, int, tuple[int, ...]]
 
 #: Of an operation on an array of a type and a number: its overload, and the number's entry on a
@@ -113,7 +97,10 @@ def _beside(op: str, kind: ElementType, own: ElementType, number: Any, is_left: 
 
 def _beside_pythons(op: str, kind: ElementType, number: Any, is_left: bool) -> Beside:
     """An operation beside a number of Python's, remembered."""
-    found = _beside(op, kind, beside_number(kind, type(number)), number, is_left)
+    own = beside_number(kind, type(number))
+    found = _beside(op, kind, own, number, is_left)
+    if own.kind in "fc" and overflows(number, own):
+        return found  # not remembered: set_x64 decides each time
     if len(_numbers) >= _MOST_NUMBERS:
         _numbers.clear()
     _numbers[op, kind, type(number), number, is_left] = found
@@ -187,13 +174,22 @@ def apply(op: str, like: V, *operands: Any) -> V:
             operands = tuple(next(those) if isinstance(x, Value) else x for x in operands)
             break
     numbers = [None if isinstance(x, Value) else python_number(x) for x in operands]
+    scalars = [None if isinstance(x, Value) else typed_number(x) for x in operands]
     typed = [x.node.kind for x in (arrays[1:] if op == "where" else arrays)]
+    typed += [scalar[0] for scalar in scalars if scalar is not None]
     common = reduce(promoted, typed) if typed else None
     kinds = [
-        x.node.kind if isinstance(x, Value) else _kind_of_number(number, common)
-        for x, number in zip(operands, numbers, strict=True)
+        x.node.kind
+        if isinstance(x, Value)
+        else _kind_of_number(number, common)
+        if scalar is None
+        else scalar[0]
+        for x, number, scalar in zip(operands, numbers, scalars, strict=True)
     ]
-    values = [x if number is None else number for x, number in zip(operands, numbers, strict=True)]
+    values = [
+        scalar[1] if scalar is not None else x if number is None else number
+        for x, number, scalar in zip(operands, numbers, scalars, strict=True)
+    ]
     return recorded(op, like, resolve(op, tuple(kinds)), values, kinds)
 
 
@@ -227,9 +223,19 @@ def cast_to(op: str, x: V, kind: ElementType, *, copy: bool = True) -> V:
     """The elements as another type; the array itself where it has that type, unless ``copy``."""
     node = x.node
     if node.kind is kind:
-        return x.like(node) if copy else x
+        return duplicate(x) if copy else x
     window = x.tape.window(node.shape, 1)
     return x.like(window.add(cast(node.kind, kind), window.place_of(node)))
+
+
+def duplicate(x: V) -> V:
+    """Another array of the same values, in memory of its own once it is computed."""
+    node = x.node
+    data = on_host(node)
+    if data is not None:
+        return x.like(arriving(x.tape, data))
+    window = x.tape.window(node.shape, 1)
+    return x.like(window.add(cast(node.kind, node.kind), window.place_of(node)))
 
 
 def packed(x: V) -> V:

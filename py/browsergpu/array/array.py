@@ -9,13 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from browsergpu.array import indexing, reading, views
-from browsergpu.array.apply import binary, cast_to, in_place, unary
+from browsergpu.array.aliasing import alias
+from browsergpu.array.apply import binary, cast_to, duplicate, unary
 from browsergpu.array.context import device_of
 from browsergpu.array.methods import Methods
+from browsergpu.array.replacing import become, in_place
 from browsergpu.array.uploading import element_type
 from browsergpu.array.value import Value
+from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.element_types import FLOAT32, INT32, UINT32
+from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.handles import Handle
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
@@ -23,14 +27,17 @@ from browsergpu.device.device import Device
 #: Of the Array API standard, those that the namespace keeps to.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
+#: The types whose elements are one word, as NumPy's are.
+_WORDS = (FLOAT32, INT32, UINT32)
+
 
 class Array(Value, Methods):
     """An array on the GPU, as the Python Array API standard describes it.
 
     Made by ``browsergpu.asarray`` and its kin. Operations are recorded, checked at once (shapes,
     dtypes, arguments) and computed when a value is read, or by ``browsergpu.eval``; a chain of
-    elementwise operations is one kernel. Arrays behave as values: after ``b = a[1:]``, ``a[0] = 5``
-    leaves b as it was.
+    elementwise operations is one kernel. As in NumPy, ``b = a[1:]`` is a view: ``b[0] = 5`` changes
+    ``a[1]``.
     """
 
     __slots__ = ()
@@ -85,27 +92,39 @@ class Array(Value, Methods):
 
     @property
     def T(self) -> Array:
-        """Its axes reversed, in the same memory."""
-        return views.permuted(self, tuple(reversed(range(self.ndim))))
+        """A view with the axes reversed."""
+        return alias(self, views.permuted(self, tuple(reversed(range(self.ndim)))))
 
     @property
     def mT(self) -> Array:
-        """Its last two axes exchanged, in the same memory. Raises ValueError below two axes."""
+        """A view with the last two axes exchanged. Raises ValueError below two axes."""
         if self.ndim < 2:
-            raise InvalidArgument("mT", "array", self.shape, "at least 2 axes")
+            raise InvalidArgument("mT", "array", self, "have at least 2 axes")
         axes = list(range(self.ndim))
         axes[-2:] = axes[-1], axes[-2]
-        return views.permuted(self, tuple(axes))
+        return alias(self, views.permuted(self, tuple(axes)))
 
     @property
     def real(self) -> Array:
-        """The real parts."""
-        return unary("real", self)
+        """The real parts: a view of a complex array, else the array itself."""
+        return alias(self, views.real(self)) if self.node.kind.kind == "c" else self
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
 
     @property
     def imag(self) -> Array:
-        """The imaginary parts."""
+        """The imaginary parts: a view of a complex array, else zeros."""
+        if self.node.kind.kind == "c":
+            return alias(self, views.imag(self))
         return unary("imag", self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.node.kind.kind != "c":
+            raise InvalidType("imag", "array", self.dtype, "complex numbers")
+        self.imag[...] = value
 
     # -- its values on the host --------------------------------------------------------------------
 
@@ -179,17 +198,49 @@ class Array(Value, Methods):
         if isinstance(value, Value) and value.is_noted:
             self._assign_variable(key, value)
         else:
-            self.become(indexing.assigned(self, key, value))
+            become(self, indexing.assigned(self, key, value))
 
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """Its elements as another dtype. Floats are cut off towards 0 and clamped to what a whole
         number can be, NaN becomes 0; whole numbers keep their lowest bits."""
         return cast_to("astype", self, element_type("astype", dtype), copy=copy)
 
+    def view(self, dtype: Any = None) -> Array:
+        """Return a view of the same memory, whose bits are read as another dtype.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            float32, int32 or uint32 for an array of these, or the array's own.
+
+        Returns
+        -------
+        Array
+            A view of the same shape.
+
+        Raises
+        ------
+        InvalidType
+            For every other dtype: ``astype`` converts values.
+        """
+        node = self.node
+        if dtype is None:
+            return alias(self, views.retyped(self, node.kind))
+        wanted = checks.numpy_dtype("view", "dtype", dtype)
+        if wanted == node.kind.numpy:
+            return alias(self, views.retyped(self, node.kind))
+        kind = next((one for one in _WORDS if one.numpy == wanted), None)
+        if kind is None or node.kind not in _WORDS:
+            words = " or ".join(one.name for one in _WORDS)
+            expected = words if node.kind in _WORDS else f"{node.kind.name}, the array's own"
+            raise InvalidType("view", "dtype", wanted, expected, "astype() converts values.")
+        return alias(self, views.retyped(self, kind))
+
     def reshape(self, *shape: Any) -> Array:
-        """Its elements in another shape, in the same memory where that is possible. One extent may
-        be -1."""
-        return views.reshaped("reshape", self, shape[0] if len(shape) == 1 else shape)
+        """Its elements in another shape: a view where that is possible, else a copy. One extent
+        may be -1."""
+        given = shape[0] if len(shape) == 1 else shape
+        return alias(self, views.reshaped("reshape", self, given))
 
     # -- gradients, by PyTorch's names -------------------------------------------------------------
 
@@ -258,7 +309,7 @@ class Array(Value, Methods):
         return self._gradients.retains_grad(self)  # type: ignore[no-any-return]
 
     def detach(self) -> Array:
-        """Another array of its value, which requires no gradient; in the same memory."""
+        """A view of the whole array that requires no gradient."""
         return self._gradients.detach(self)  # type: ignore[no-any-return]
 
     # -- NumPy's protocols and others' -------------------------------------------------------------
@@ -304,13 +355,13 @@ class Array(Value, Methods):
         return self._protocols.loaded(self.numpy(), found)  # type: ignore[no-any-return]
 
     def __copy__(self) -> Array:
-        return self.like(self.node)
+        return duplicate(self)
 
     def __deepcopy__(self, memo: Any) -> Array:
-        return self.like(self.node)  # values do not change
+        return self._gradients.deep_copy(self)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> Any:
-        return self._protocols.pickled(self)
+        return self._gradients.pickled(self)
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -422,7 +473,7 @@ class Array(Value, Methods):
     def __abs__(self) -> Array:
         return unary("abs", self)
 
-    # -- operators in place: the array takes the new value; views of the old one keep theirs -------
+    # -- operators in place ------------------------------------------------------------------------
 
     def __iadd__(self, other: Any) -> Any:
         return in_place("add", self, other)

@@ -13,12 +13,13 @@ from browsergpu.array.lazy.tape import Tape
 from browsergpu.array.uploading import uploaded
 from browsergpu.core.element_types import of_numpy
 from browsergpu.core.errors import InvalidType
+from browsergpu.core.showing import Shown
 
 #: Where there is no GPU to upload to, the host's copy stays all that there is of a value.
 _kept: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
 
 
-class Arriving:
+class Arriving(Shown):
     """What a value that is still on the host has for a Window. Dask takes arrays apart and puts
     them together in other threads than those that compute, even in processes without a GPU: there
     nothing is uploaded."""

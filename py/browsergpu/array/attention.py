@@ -36,11 +36,11 @@ def plan(
 ) -> tuple[AttentionPlan, Spread | None]:
     """Attention of [.., S, D] queries and [.., T, D] keys and values, and how the mask is spread;
     without a scale it is 1 / sqrt(D). Raises InvalidArgument where shapes do not fit."""
-    has_axes(op, "q", q, 2, "[.., S, D]")
+    has_axes(op, "q", q, 2, "have shape [.., S, D]")
     *lead, seq_q, head_dim = q.shape
     if len(k.shape) < 2 or k.shape != (*lead, k.shape[-2], head_dim):
         expected = ", ".join(map(str, (*lead, "T", head_dim)))
-        raise InvalidArgument(op, "k", k.given, f"shape [{expected}], not {k.shape}")
+        raise InvalidArgument(op, "k", k, f"have shape [{expected}]")
     has_shape(op, "v", v, k.shape)
     seq_kv = k.shape[-2]
     factor = 1 / sqrt(max(head_dim, 1)) if scale is None else scale

@@ -13,6 +13,7 @@ import numpy as np
 from browsergpu.array import transfers
 from browsergpu.core import checks, host_memory
 from browsergpu.core.errors import InvalidArgument, NotInitialized
+from browsergpu.core.showing import byte_count
 from browsergpu.device.device import Device
 from browsergpu.gpu import memory, platform
 
@@ -65,7 +66,7 @@ class Buffer:
         given = (usage,) if isinstance(usage, str) else tuple(usage)
         self.usage = frozenset(checks.choice(op, "usage", u, BufferUsage) for u in given)
         if not self.usage:
-            raise InvalidArgument(op, "usage", usage, "at least one usage")
+            raise InvalidArgument(op, "usage", usage, "have at least one usage")
         self.device = device
         self.label = label
         self.nbytes = size
@@ -171,12 +172,14 @@ class Buffer:
     def _range(self, op: str, offset: int, nbytes: int | None) -> tuple[int, int]:
         start = checks.integer(op, "offset", offset, maximum=2**53)
         if start > self.nbytes:
-            raise InvalidArgument(op, "offset", offset, f"at most the buffer's {self.nbytes} bytes")
+            raise InvalidArgument(
+                op, "offset", offset, f"at most the buffer's size, {byte_count(self.nbytes)}"
+            )
         room = self.nbytes - start
         size = room if nbytes is None else checks.integer(op, "nbytes", nbytes, maximum=2**53)
         if size > room:
             raise InvalidArgument(
-                op, "nbytes", size, f"at most {room}: the buffer has {self.nbytes} bytes"
+                op, "nbytes", size, f"at most {room}, of a buffer of {byte_count(self.nbytes)}"
             )
         return start, size
 
@@ -187,7 +190,7 @@ class Buffer:
                 op,
                 "buffer",
                 self,
-                f"a buffer of usage {names}, not {', '.join(sorted(self.usage))}",
+                f"a buffer of usage {names}",
             )
 
     def __len__(self) -> int:
@@ -195,7 +198,8 @@ class Buffer:
 
     def __repr__(self) -> str:
         label = f" {self.label!r}" if self.label else ""
-        return f"<Buffer{label} of {self.nbytes} bytes>"
+        usage = ", ".join(sorted(self.usage))
+        return f"<Buffer{label} of {byte_count(self.nbytes)}, {usage}>"
 
 
 def _give_back(device: Device, allocation: memory.Allocation) -> None:

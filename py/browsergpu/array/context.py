@@ -11,6 +11,11 @@ from browsergpu.core.turns import new_lock
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo, gpus
+from browsergpu.gpu.port import OPEN_ANOTHER
+
+#: What arrays' users do after a loss, before and after they have opened the GPU again.
+_RECOVER = "Open it again with browsergpu.recover(), and make the arrays again."
+_RECOVERED = "It was opened again since: make its arrays again."
 
 _current: list[Tape] = []
 _by_number: dict[int, Device] = {}  # those that were opened here, by their adapter's number
@@ -22,6 +27,8 @@ def use(device: Any) -> Device:
     found = device if isinstance(device, Device) else getattr(device, "device", None)
     if not isinstance(found, Device):
         raise InvalidArgument("use", "device", device, "a Device, or a backend that has one")
+    if found.recorder.recovery == OPEN_ANOTHER:  # and no backend's
+        found.recorder.recovery = _RECOVER
     _current[:] = [tape_of(found)]
     return found
 
@@ -40,6 +47,46 @@ def init(**options: Any) -> Device:
     if not platform.is_available():
         raise NoAdapter("init", platform.why_no_gpu())
     return platform.block_on(init_async(**options), "init")
+
+
+async def recover_async() -> Device:
+    """:func:`recover` for callers that cannot block."""
+    op, tape = "recover", open_tape()
+    if tape is None:
+        raise NotInitialized(op, "no GPU is open for arrays; init() opens one")
+    old = tape.device
+    if not old.is_lost:
+        return old
+    made = await Device.request(old.config)
+    now = open_tape()
+    if now is not None and now.device is not old:  # another task has opened it meanwhile
+        made.close()
+        return now.device
+    old.recorder.recovery = _RECOVERED
+    _by_number[made.adapter.index] = made
+    return use(made)
+
+
+def recover() -> Device:
+    """Open the GPU for arrays again after it was lost, with the same options.
+
+    What was on the lost device is gone: its arrays raise DeviceLost. Make them again, and load
+    networks from a checkpoint. On a device that is not lost, this does nothing.
+
+    Returns
+    -------
+    Device
+        The device that new arrays are made on.
+
+    Raises
+    ------
+    NotInitialized
+        Where no GPU was open.
+    NoAdapter
+        Where there is no GPU any more. After two crashes, Chrome gives none until the page is
+        reloaded.
+    """
+    return platform.block_on(recover_async(), "recover")
 
 
 async def devices_async() -> tuple[Device, ...]:
@@ -77,7 +124,11 @@ def device_of(op: str, device: Any) -> Device:
 def _open_on(number: int) -> Device | None:
     """The open device on the adapter of a number: the one in use, where it is there."""
     known = [*(tape.device for tape in _current), *_by_number.values()]
-    there = (one for one in known if one.adapter.index == number and not one.is_closed)
+    there = (
+        one
+        for one in known
+        if one.adapter.index == number and not one.is_closed and not one.is_lost
+    )
     return next(there, None)
 
 
@@ -85,6 +136,7 @@ async def _opened(info: AdapterInfo) -> Device:
     known = _open_on(info.index)
     if known is None or known.adapter.names != info.names:
         known = _by_number[info.index] = await Device.request(adapter_index=info.index)
+        known.recorder.recovery = _RECOVER
     return known
 
 

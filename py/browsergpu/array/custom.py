@@ -15,6 +15,7 @@ from browsergpu.array import transfers
 from browsergpu.core import checks, host_memory
 from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.core.grids import MAX_PER_DIMENSION
+from browsergpu.core.showing import Description, byte_count
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import Pipeline
@@ -142,7 +143,9 @@ def _prepare(op: str, source: str, entry_point: str | None) -> _Kernel:
 def _entry_point(op: str, reflection: Reflection, wanted: str | None) -> str:
     names = [entry.name for entry in reflection.entry_points]
     if not names:
-        raise InvalidArgument(op, "shader", "source", "WGSL with a @compute function")
+        raise InvalidArgument(
+            op, "shader", Description("source without one"), "WGSL with a @compute function"
+        )
     if wanted is None:
         if len(names) > 1:
             raise InvalidArgument(op, "entry_point", None, f"one of {', '.join(names)}")
@@ -158,22 +161,32 @@ def _ordered(op: str, reflection: Reflection) -> list[Resource]:
     for resource in reflection.resources:
         if resource.access == "?":
             raise InvalidArgument(
-                op, "shader", resource.name, "storage and uniform buffers alone, not textures"
+                op,
+                "shader",
+                Description(f"{resource.name}, which is neither"),
+                "have storage and uniform buffers alone, not textures",
             )
         if resource.group is None or resource.binding is None:
             raise InvalidArgument(
-                op, "shader", resource.name, "@group and @binding of plain numbers"
+                op,
+                "shader",
+                Description(f"others at {resource.name}"),
+                "have plain numbers as @group and @binding",
             )
         if resource.group != 0:
             raise InvalidArgument(
-                op, "shader", f"@group({resource.group})", "all buffers in @group(0)"
+                op,
+                "shader",
+                Description(f"{resource.name} in @group({resource.group})"),
+                "have all buffers in @group(0)",
             )
         if resource.binding in found:
+            others = f"{found[resource.binding].name} and {resource.name}"
             raise InvalidArgument(
                 op,
                 "shader",
-                f"@binding({resource.binding})",
-                f"one buffer for it, not {found[resource.binding].name} and {resource.name}",
+                Description(f"{others} at @binding({resource.binding})"),
+                "have one buffer at each binding",
             )
         found[resource.binding] = resource
     return [found[binding] for binding in sorted(found)]
@@ -191,7 +204,10 @@ def _bind(
     if len(storage) != len(buffers):
         names = ", ".join(r.name for r in storage) or "none"
         raise InvalidArgument(
-            op, "bindings", f"{len(buffers)} buffers", f"{len(storage)}, as the shader has: {names}"
+            op,
+            "bindings",
+            Description(f"{len(buffers)} buffers"),
+            f"have {len(storage)} buffers, as the shader has: {names}",
         )
     bindings = device.limits["maxBindingsPerBindGroup"]
     for resource in resources:
@@ -199,12 +215,14 @@ def _bind(
             raise InvalidArgument(
                 op,
                 "shader",
-                f"@binding({resource.binding}) of {resource.name}",
-                f"binding numbers less than {bindings}, this device's limit",
+                Description(f"@binding({resource.binding}) of {resource.name}"),
+                f"have binding numbers less than {bindings}, this device's limit",
             )
     most = device.limits["maxStorageBuffersPerShaderStage"]
     if len(storage) > most:
-        raise InvalidArgument(op, "bindings", f"{len(storage)} buffers", f"at most {most}")
+        raise InvalidArgument(
+            op, "bindings", Description(f"{len(storage)} buffers"), f"at most {most}"
+        )
     if len(uniforms) != (uniform_data is not None):
         raise InvalidArgument(
             op, "uniform_data", uniform_data, f"data for {len(uniforms)} uniform buffers"
@@ -215,8 +233,8 @@ def _bind(
                 raise InvalidArgument(
                     op,
                     "bindings",
-                    f"one buffer as {first.name} and {second.name}",
-                    "different buffers where one is written (WebGPU forbids it)",
+                    Description(f"one buffer as {first.name} and {second.name}"),
+                    "have different buffers where one is written (WebGPU forbids it)",
                 )
     uniform = None
     if uniform_data is not None:
@@ -224,7 +242,10 @@ def _bind(
         largest = device.limits["maxUniformBufferBindingSize"]
         if not 0 < view.nbytes <= largest:
             raise InvalidArgument(
-                op, "uniform_data", f"{view.nbytes} bytes", f"1 to {largest} bytes"
+                op,
+                "uniform_data",
+                Description(byte_count(view.nbytes)),
+                f"1 byte to {byte_count(largest)}",
             )
         uniform = device.memory.get_buffer(op, view.nbytes, "uniform_data")
         try:
@@ -257,14 +278,14 @@ def _push_constants(device: Device, op: str, reflection: Reflection, value: Any)
         raise InvalidArgument(
             op,
             "push_constants",
-            f"{view.nbytes} bytes",
-            "none, as the shader declares no var<immediate>",
+            Description(byte_count(view.nbytes)),
+            "None, as the shader declares no var<immediate>",
         )
     if view.nbytes % 4 or not 0 < view.nbytes <= device.immediate_bytes:
         raise InvalidArgument(
             op,
             "push_constants",
-            f"{view.nbytes} bytes",
+            Description(byte_count(view.nbytes)),
             f"a multiple of 4, at most {device.immediate_bytes}",
         )
     return unpack(f"<{view.nbytes // 4}I", view.tobytes())

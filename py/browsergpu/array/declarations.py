@@ -12,6 +12,7 @@ from browsergpu.array.uploading import element_type
 from browsergpu.array.value import Value
 from browsergpu.core.element_types import DEFAULTS, ElementType, beside_number
 from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
+from browsergpu.core.showing import Description
 from browsergpu.kernels.fused.written import PLACE_NAME
 
 _DECLARED = re.compile(r"\s*(\w+)\s+([A-Za-z]\w*)\s*")
@@ -77,7 +78,12 @@ def arguments(
     takes it. Raises InvalidType, a TypeError, for others."""
     if len(given) != len(declared):
         names = ", ".join(one.name for one in declared)
-        raise InvalidType(op, "args", f"{len(given)} arguments", f"{len(declared)}: {names}")
+        raise InvalidType(
+            op,
+            "args",
+            Description(f"{len(given)} arguments"),
+            f"{len(declared)} arguments, {names}",
+        )
     values = [_value(op, one.name, value) for one, value in zip(declared, given, strict=True)]
     letters: dict[str, ElementType] = {}
     pairs = list(zip(declared, values, strict=True))
@@ -88,12 +94,12 @@ def arguments(
             expected = letters.setdefault(expected, own or DEFAULTS[type(value)])
         fits = own is expected if own else beside_number(expected, type(value)) is expected
         if not fits:
-            shown = own.name if own else value
+            shown = Description(own.name) if own else value
             letter = f", which {one.kind} stands for" if isinstance(one.kind, str) else ""
             raise InvalidType(op, one.name, shown, f"{expected.name}{letter}")
     arrays = [value for value in values if isinstance(value, Value)]
     if not arrays:
-        raise InvalidType(op, "args", given, "at least one array")
+        raise InvalidType(op, "args", given, "have at least one array")
     if any(array.tape is not arrays[0].tape for array in arrays):
         raise two_devices(op, "args")
     return values, list(of_letters(declared, letters))

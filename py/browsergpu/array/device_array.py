@@ -15,6 +15,7 @@ from browsergpu.core import checks, host_tensors
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Description, Shown, byte_count
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
@@ -23,21 +24,26 @@ from browsergpu.kernels.strided import check_axes
 _MANY_USERS = 32  # of a buffer: then, and whenever they are twice as many, the gone are forgotten
 
 
-class Storage:
+class Storage(Shown):
     """A buffer that goes back to its device's pool with the last array that uses it, which
     ``give_back(device, buffer)`` does."""
 
-    __slots__ = ("__weakref__", "_many", "_release", "_users", "buffer", "is_free")
+    __slots__ = ("__weakref__", "_many", "_memory", "_release", "_users", "buffer", "is_free")
 
     def __init__(
         self, device: Device, buffer: Allocation, give_back: Callable[..., None] | None = None
     ) -> None:
         self.buffer = buffer
         self.is_free = False
+        self._memory = device.memory
+        self._memory.owners[buffer.id] = ref(self)
         self._users: list[ref[Any]] = []
         self._many = _MANY_USERS
         self._release = finalize(self, give_back or _give_back, device, buffer)
         self._release.atexit = False
+
+    def _facts(self) -> str:
+        return f"of {byte_count(self.buffer.capacity)}{', freed' if self.is_free else ''}"
 
     def release(self) -> None:
         """Gives the buffer back now. Twice does nothing more."""
@@ -50,6 +56,13 @@ class Storage:
             self._users = [user for user in self._users if user() is not None]
             self._many = max(_MANY_USERS, 2 * len(self._users))
         self._users.append(ref(user))
+        if self._memory.new_users is not None:
+            self._memory.new_users.add(user)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a captured graph works on the buffer."""
+        return self.buffer.id in self._memory.held
 
     @property
     def noted(self) -> int:
@@ -141,7 +154,9 @@ class DeviceArray(View):
         extents = checks.dimensions(op, "shape", shape)
         steps = checks.dimensions(op, "strides", strides, minimum=-checks.LARGEST)
         if len(steps) != len(extents):
-            raise InvalidArgument(op, "strides", strides, f"{len(extents)} numbers, as shape has")
+            raise InvalidArgument(
+                op, "strides", strides, f"have {len(extents)} numbers, as shape has"
+            )
         first = self.offset + checks.integer(op, "offset", offset, -checks.LARGEST)
         if 0 in extents:
             return DeviceArray(self.device, extents, self.dtype, self._storage)
@@ -151,8 +166,8 @@ class DeviceArray(View):
         room = self.buffer.nbytes // self.dtype.device_bytes(1)
         if lowest < 0 or highest >= room:
             raise InvalidArgument(
-                op, "strides", strides,
-                f"elements within the memory, 0 to {room - 1}, not {lowest} to {highest}",
+                op, "strides", Description(f"{steps}, to elements {lowest} to {highest}"),
+                f"steps to elements 0 to {room - 1} of the memory",
             )  # fmt: skip
         check_axes(op, extents, steps, first)
         return DeviceArray(self.device, extents, self.dtype, self._storage, steps, first)

@@ -14,30 +14,37 @@ from browsergpu.array import views
 from browsergpu.array.apply import resolve, same_device
 from browsergpu.array.lazy.framing import Frame
 from browsergpu.array.lazy.layout import Place
-from browsergpu.array.lazy.node import Node
-from browsergpu.array.lazy.tape import Tape, Window
+from browsergpu.array.lazy.node import Node, stored
+from browsergpu.array.lazy.tape import Tape
 from browsergpu.array.numbers import words_of
 from browsergpu.array.uploading import uploaded
 from browsergpu.array.value import Value
-from browsergpu.core import shapes
+from browsergpu.core import grids, shapes
+from browsergpu.core.checks import product
 from browsergpu.core.element_types import BOOL, INT32, UINT32, ElementType
-from browsergpu.core.errors import InvalidIndex
+from browsergpu.core.errors import InvalidIndex, Unsupported
 from browsergpu.core.shapes import Shape, contiguous_strides
+from browsergpu.core.showing import Description
 from browsergpu.kernels.fused.operations import PLACE_OF_INDEX, cast, overload_of
 
 V = TypeVar("V", bound=Value)
 
 _WORD = 0xFFFFFFFF
+_MOST_INDICES = 2**31 - 1  # of an axis, as index arrays may be of int32
 #: Entries of a tape for an index, of which each axis takes some.
 _BY_AXIS = 12
 
 
 class _Places:
-    """Arithmetic of places (uint32) within a Window."""
+    """Arithmetic of places (uint32) in a new Window of results of a shape: of so many arrays, and
+    so many entries for each axis."""
 
-    def __init__(self, window: Window) -> None:
-        self.window = window
+    def __init__(self, tape: Tape, shape: Shape, operands: int, entries: int) -> None:
         self._place = -1
+        self._inner = contiguous_strides(shape)
+        # Where kernels cannot number all elements, they read what is along each axis.
+        self._along = _indices(tape, shape) if product(shape) > grids.MOST_ELEMENTS else {}
+        self.window = tape.window(shape, operands + len(self._along), entries)
 
     def number(self, value: int, kind: ElementType = UINT32) -> int:
         return self.window.number(kind, (value & _WORD,))
@@ -49,19 +56,33 @@ class _Places:
     def times(self, place: int, by: int) -> int:
         return place if by == 1 else self.op("multiply", place, self.number(by))
 
-    def coordinate(self, inner: int, extent: int, is_first: bool) -> int:
-        """Along an axis of the result, of which each index is ``inner`` elements."""
+    def coordinate(self, axis: int) -> int:
+        """The index along an axis of the result."""
+        if axis in self._along:
+            return self.window.place_of(self._along[axis])
         if self._place < 0:
             self._place = self.window.add_place(UINT32).place
-        at = self._place
-        if inner != 1:
-            at = self.op("floor_divide", at, self.number(inner))
-        return at if is_first else self.op("remainder", at, self.number(extent))
+        at, shape = self._place, self.window.shape
+        if self._inner[axis] != 1:
+            at = self.op("floor_divide", at, self.number(self._inner[axis]))
+        is_first = all(extent == 1 for extent in shape[:axis])
+        return at if is_first else self.op("remainder", at, self.number(shape[axis]))
 
     def total(self, terms: Sequence[int], offset: int) -> int:
         if offset or not terms:
             terms = [*terms, self.number(offset)]
         return reduce(lambda a, b: self.op("add", a, b), terms)
+
+
+def _indices(tape: Tape, shape: Shape) -> dict[int, Node]:
+    """The indices along each axis that has several, as arrays that broadcast to the shape."""
+    found = {}
+    for axis, extent in enumerate(shape):
+        if extent > 1:
+            own = tape.window((extent,), 0).add_place(UINT32).in_memory()
+            behind = (1,) * (len(shape) - axis - 1)
+            found[axis] = stored(UINT32, (extent, *behind), own.storage)
+    return found
 
 
 def by_arrays(
@@ -85,9 +106,9 @@ def by_arrays(
         views.reshaped("index", array, (*array.node.shape, *behind)) if behind else array
         for array in given
     ]
-    steps, inner = views.strides_of(x), contiguous_strides(shape)
-    window = x.tape.window(shape, len(axes) + 1, _BY_AXIS * (len(shape) + len(axes)))
-    sums = _Places(window)
+    steps = views.strides_of(x)
+    sums = _Places(x.tape, shape, len(axes) + 1, _BY_AXIS * (len(shape) + len(axes)))
+    window = sums.window
     terms = [
         sums.times(_wrapped(sums, array.node, source.shape[axis]), steps[axis])
         for axis, array in zip(axes, turned, strict=True)
@@ -95,25 +116,29 @@ def by_arrays(
     for n, axis in enumerate(rest):
         at = n if n < before else n + len(spread)
         if source.shape[axis] > 1:
-            place = sums.coordinate(inner[at], source.shape[axis], _is_first(shape, at))
-            terms.append(sums.times(place, steps[axis]))
+            terms.append(sums.times(sums.coordinate(at), steps[axis]))
     total = sums.total(terms, source.offset)
     if places:
         return x.like(window.add_value(UINT32, total))
     return x.like(window.add_load(source.kind, window.place_to_load(source), total))
 
 
-def _is_first(shape: Shape, axis: int) -> bool:
-    return all(extent == 1 for extent in shape[:axis])
-
-
 def _checked(x: Value, axis: int, array: Any) -> Value:
     """An index array on the GPU; one from the host with its indices checked."""
     extent = x.node.shape[axis]
     same_device("index", x, array)
+    if extent > _MOST_INDICES:
+        told = Description(f"indices along axis {axis}, of extent {extent}")
+        expected = f"indices along axes of extents up to {_MOST_INDICES}"
+        raise InvalidIndex("index", "key", told, expected)
     if isinstance(array, Value):
         if extent == 0 and 0 not in array.node.shape:
-            raise InvalidIndex("index", "key", "an array", f"no index, as axis {axis} has none")
+            raise InvalidIndex(
+                "index",
+                "key",
+                Description("an array as an index"),
+                f"have no index, as axis {axis} has none",
+            )
         return array
     outside = (array < -extent) | (array >= extent)
     if outside.any():
@@ -152,12 +177,12 @@ class Region:
             return None
         return tuple([(low, count) for low, _, count, _, _ in self.axes])
 
-    def place(self, shape: Shape) -> Place:
-        """Where it is in a packed array of a shape, as a view of that."""
+    def place(self, shape: Shape, steps: Shape | None) -> Place:
+        """Where it is in an array of a shape, packed or with strides, as a view of that."""
         strides = [0] * len(self.shape)
         offset = 0
         for step, (low, by, count, is_turned, own) in zip(
-            contiguous_strides(shape), self.axes, strict=True
+            contiguous_strides(shape) if steps is None else steps, self.axes, strict=True
         ):
             offset += low * step
             if is_turned:
@@ -201,9 +226,9 @@ def replaced(x: V, part: Region, value: Any) -> V:
     if isinstance(value, Value):
         source = views.spread(value, part.shape).node
         steps = contiguous_strides(part.shape) if source.strides is None else source.strides
-    shape, inner = node.shape, contiguous_strides(node.shape)
-    window = x.tape.window(shape, 2, _BY_AXIS * (len(shape) + 1))
-    places = _Places(window)
+    shape = node.shape
+    places = _Places(x.tape, shape, 2, _BY_AXIS * (len(shape) + 1))
+    window = places.window
     inside: list[int] = []
     terms: list[int] = []
     for axis, (low, step, count, turned, own) in enumerate(part.axes):
@@ -214,7 +239,7 @@ def replaced(x: V, part: Region, value: Any) -> V:
         by = steps[own] if own >= 0 and steps else 0
         if is_whole and by == 0:
             continue
-        at = places.coordinate(inner[axis], extent, _is_first(shape, axis))
+        at = places.coordinate(axis)
         at = places.op("subtract", at, places.number(low)) if low else at
         if not is_whole:  # below the first index it wraps around
             last = places.number((count - 1) * step)
@@ -243,7 +268,9 @@ def replaced(x: V, part: Region, value: Any) -> V:
 
 def coordinates(tape: Tape, shape: Shape, axis: int) -> Node:
     """The index along an axis of each element of a shape: int32."""
-    window = tape.window(shape, 0, _BY_AXIS)
-    inner = contiguous_strides(shape)[axis]
-    place = _Places(window).coordinate(inner, shape[axis], _is_first(shape, axis))
-    return window.add(cast(UINT32, INT32), place)
+    if shape[axis] > _MOST_INDICES:
+        extent = shape[axis]
+        told = f"indices of int32 must be of an extent up to {_MOST_INDICES}, got {extent}."
+        raise Unsupported("index", told)
+    places = _Places(tape, shape, 0, _BY_AXIS)
+    return places.window.add(cast(UINT32, INT32), places.coordinate(axis))

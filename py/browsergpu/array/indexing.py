@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.array import gathering, masking, overwriting, scattering, views
+from browsergpu.array.aliasing import alias
 from browsergpu.array.apply import cast_to, same_device
 from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.uploading import uploaded
@@ -16,22 +17,30 @@ from browsergpu.array.value import Value
 from browsergpu.core import shapes
 from browsergpu.core.element_types import BOOL
 from browsergpu.core.errors import InvalidArgument, InvalidIndex
+from browsergpu.core.showing import Description
 
 V = TypeVar("V", bound=Value)
 _OP = "index"
 
 
 def get(x: V, key: Any) -> V:
-    """``x[key]``: integers, slices, ``...`` and None give the same memory; arrays of whole numbers,
-    lists of them too, a copy. Indices of an array on the GPU are not checked there: those outside
-    count as the nearest inside."""
+    """``x[key]``: integers, slices, ``...`` and None give a view; arrays of whole numbers, lists of
+    them too, a copy. Indices of an array on the GPU are not checked there: those outside count as
+    the nearest inside."""
     plain = _plain(x, key)
     if plain is not None:
-        return _basic(x, plain)
+        found = _basic(x, plain)
+        return alias(x, found) if found.node.shape else found  # an element is a value, as in NumPy
     mask = _mask(x, key)
     if mask is not None:
         return masking.chosen(x, mask)
-    return _by_items(x, _items(x, key))
+    found = _by_items(x, _items(x, key))
+    is_element = not found.node.shape and not _has_ellipsis(key)
+    return found if is_element else alias(x, found)
+
+
+def _has_ellipsis(key: Any) -> bool:
+    return key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
 
 
 _PLAIN = frozenset((int, slice))
@@ -86,6 +95,7 @@ def _items(x: V, key: Any) -> list[Any]:
     """The key's items, one for each axis, with None between them; no ``...``, and in place of a
     mask the indices where it is true, an array for each of its axes."""
     items = list(key) if isinstance(key, tuple) else [key]
+    items = [list(item) if isinstance(item, tuple) else item for item in items]  # as in NumPy
     masks = [_mask(x, item) for item in items]
     rank = len(x.node.shape)
     ellipses = sum(item is Ellipsis for item in items)
@@ -94,9 +104,9 @@ def _items(x: V, key: Any) -> list[Any]:
         for item, mask in zip(items, masks, strict=True)
     )
     if ellipses > 1:
-        raise InvalidIndex(_OP, "key", key, "one ... at most")
+        raise InvalidIndex(_OP, "key", key, "have at most one ...")
     if used > rank:
-        raise InvalidIndex(_OP, "key", key, f"at most {rank} indices, as there are axes")
+        raise InvalidIndex(_OP, "key", key, f"have at most {rank} indices, as there are axes")
     found: list[Any] = []
     axis = 0
     for item, mask in zip(items, masks, strict=True):
@@ -118,7 +128,7 @@ def _index_array(x: V, item: Any) -> Any:
         return None
     if isinstance(item, Value):
         if item.node.kind.kind not in "iu":
-            raise InvalidIndex(_OP, "key", f"an array of {item.node.kind.name}", "whole numbers")
+            raise InvalidIndex(_OP, "key", item, "whole numbers")
         return item
     if isinstance(item, list | np.ndarray):
         array = np.asarray(item)
@@ -174,8 +184,7 @@ def rows_at(x: V, key: Any) -> tuple[V, int] | None:
 
 
 def assigned(x: V, key: Any, value: Any) -> V:
-    """The array with ``x[key] = value`` done: another one, as arrays behave as values, or x itself
-    where nobody else sees its memory."""
+    """The array with ``x[key] = value`` done: x itself, or another one for x to become."""
     same_device("assign", x, value)
     kind = x.node.kind
     given = value
@@ -190,7 +199,8 @@ def assigned(x: V, key: Any, value: Any) -> V:
     plain = _plain(x, key)
     mask = _mask(x, key) if plain is None else None
     if mask is not None:
-        return masking.replaced(x, mask, given)
+        count = int(np.count_nonzero(key)) if isinstance(key, np.ndarray | list) else None
+        return masking.replaced(x, mask, given, count)
     items = _items(x, key) if plain is None else plain
     if plain is None and any(_index_array(x, item) is not None for item in items):
         places = _by_items(scattering.stand_in(x), items, places=True)
@@ -215,7 +225,9 @@ def _spread(given: Any, shape: shapes.Shape) -> Any:
     except InvalidArgument:
         fits = False
     if not fits:
-        raise InvalidArgument("assign", "value", f"shape {own}", f"one that broadcasts to {shape}")
+        raise InvalidArgument(
+            "assign", "value", Description(f"shape {own}"), f"an array that broadcasts to {shape}"
+        )
     return views.spread(given, shape)
 
 

@@ -11,6 +11,7 @@ from browsergpu.array.value import Value
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import INT32
 from browsergpu.core.errors import InvalidArgument, InvalidIndex
+from browsergpu.core.showing import Description
 
 V = TypeVar("V", bound=Value)
 
@@ -49,7 +50,7 @@ def indices_along(x: V, mask: V, axis: int) -> list[V]:
     shape = mask.node.shape
     if not shape or x.node.shape[axis : axis + len(shape)] != shape:
         expected = f"the axes from {axis} on of {x.node.shape}"
-        raise InvalidIndex("index", "key", f"bools of shape {shape}", expected)
+        raise InvalidIndex("index", "key", Description(f"bools of shape {shape}"), expected)
     return indices_of_true("index", mask)
 
 
@@ -68,24 +69,35 @@ def chosen(x: V, mask: V) -> V:
     return by_arrays(views.reshaped("index", x, (n, *rest)), [0], [places], False)
 
 
-def replaced(x: V, mask: V, given: Any) -> V:
+def replaced(x: V, mask: V, given: Any, count: int | None = None) -> V:
     """The array with what is given, a number or an array of x's dtype, where a mask is true: one
-    part for all places, or one for each of them, whose number is not compared."""
+    part for all places, or one for each of them. Raises InvalidArgument where there are not as many
+    parts as places, for whose ``count`` it waits where that is not known."""
     if not mask.node.shape:
-        return views.reshaped("assign", replaced(*_with_axis(x, mask), given), x.node.shape)
+        return views.reshaped("assign", replaced(*_with_axis(x, mask), given, count), x.node.shape)
     _check(x, mask)
     rest = x.node.shape[len(mask.node.shape) :]
     more = len(given.node.shape) - len(rest) if isinstance(given, Value) else 0
     if more > 1:
         expected = f"a shape that broadcasts to (n, {', '.join(map(str, rest))})"
-        raise InvalidArgument("assign", "value", f"shape {given.node.shape}", expected)
-    if more == 1 and given.node.shape[0] == 0:
-        return x  # no place is true
+        raise InvalidArgument("assign", "value", Description(f"shape {given.node.shape}"), expected)
     if more == 1 and given.node.shape[0] != 1:
+        if x.tape.device.has_values:
+            _check_count(given, mask, count)
+        if given.node.shape[0] == 0:
+            return x
         given = by_arrays(given, [0], [_numbered(x, mask)], False)
     spread = views.reshaped("assign", mask, (*mask.node.shape, *(1,) * len(rest)))
     found: V = apply("where", x, spread, given, x)
     return cast_to("assign", found, x.node.kind, copy=False)
+
+
+def _check_count(given: Value, mask: Value, count: int | None) -> None:
+    if count is None:
+        count = places_of_true("assign", mask).node.shape[0]
+    if given.node.shape[0] != count:
+        expected = f"have {count} values, as many as the mask has True elements, or one"
+        raise InvalidArgument("assign", "value", Description(f"shape {given.node.shape}"), expected)
 
 
 def _numbered(x: V, mask: V) -> V:
@@ -108,4 +120,6 @@ def _check(x: Value, mask: Value) -> None:
     rank = len(mask.node.shape)
     if mask.node.shape != x.node.shape[:rank]:
         expected = f"the leading axes of {x.node.shape}"
-        raise InvalidIndex("index", "key", f"bools of shape {mask.node.shape}", expected)
+        raise InvalidIndex(
+            "index", "key", Description(f"bools of shape {mask.node.shape}"), expected
+        )

@@ -14,9 +14,7 @@ def broadcast(
     if len(shape) != len(target) or any(
         m not in (1, t) for m, t in zip(shape, target, strict=True)
     ):
-        raise InvalidArgument(
-            op, "mask", mask.given, f"a shape that broadcasts to {target}, not {mask.shape}"
-        )
+        raise InvalidArgument(op, "mask", mask, f"of a shape that broadcasts to {target}")
     strides = [0] * len(shape)
     step = 1
     for axis in reversed(range(len(shape))):
@@ -39,9 +37,8 @@ def broadcast(
         raise InvalidArgument(
             op,
             "mask",
-            mask.given,
-            f"a mask broadcast over at most two groups of the leading axes {extents}, not "
-            f"shape {mask.shape}",
+            mask,
+            f"broadcast over at most two groups of the leading axes {extents}",
         )
     (_, outer), (count_inner, inner) = [(1, 0), (1, 0), *folded][-2:]
     return count_inner, (outer, inner, row, column)

@@ -59,8 +59,7 @@ def plan_matmul(
     plan = _plan(op, a.shape, b.shape, flip_a, flip_b)
     if plan is None:
         columns = _matrices(a.shape, flip_a, column=False)[2]
-        rows = _matrices(b.shape, flip_b, column=True)[1]
-        raise InvalidArgument(op, "b", b.given, f"{columns} rows, as a has columns, not {rows}")
+        raise InvalidArgument(op, "b", b, f"have {columns} rows, as a has columns")
     return plan
 
 

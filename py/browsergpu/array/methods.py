@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any, Self
 
+from browsergpu.core import shapes
+from browsergpu.core.showing import Shown
 
-class Methods:
+
+class Methods(Shown):
     """NumPy's names and arguments; the results are arrays on the GPU."""
 
     __slots__ = ()
@@ -122,6 +125,11 @@ class Methods:
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
         """Two axes exchanged, in the same memory."""
+        rank = len(self.shape)
+        if shapes.axis("swapaxes", "axis1", axis1, rank) == shapes.axis(
+            "swapaxes", "axis2", axis2, rank
+        ):
+            return self._called("permute_dims", tuple(range(rank)))
         return self._called("moveaxis", (axis1, axis2), (axis2, axis1))
 
     def take(self, indices: Any, axis: int | None = None) -> Self:

@@ -53,6 +53,12 @@ def _trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any
     return linear.trace(moved, offset=offset, dtype=dtype)
 
 
+def _pinv(a: Array, rcond: Any = None, *, rtol: Any = None) -> Array:
+    if rcond is not None and rtol is not None:
+        raise InvalidArgument("pinv", "rtol", rtol, "None beside rcond")
+    return norms.pinv(a, rtol=rcond if rtol is None else rtol)
+
+
 #: Functions of one array, and options.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.diagonal: _diagonal,
@@ -70,9 +76,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.linalg.matrix_rank: norms.matrix_rank,
     np.linalg.matrix_transpose: manipulation.matrix_transpose,
     np.linalg.norm: _norm,
-    np.linalg.pinv: lambda a, rcond=None, *, rtol=None: norms.pinv(
-        a, rtol=rcond if rtol is None else rtol
-    ),
+    np.linalg.pinv: _pinv,
     np.linalg.qr: lambda a, mode="reduced": decompositions.qr(a, mode=mode),
     np.linalg.slogdet: equations.slogdet,
     np.linalg.svd: _svd,

@@ -1,5 +1,5 @@
-"""NumPy's statistics that the standard has none of, called on our arrays: without NaN, by order,
-and by bins."""
+"""NumPy's statistics that the standard has none of, called on our arrays: without NaN, and by
+order."""
 
 from __future__ import annotations
 
@@ -10,20 +10,8 @@ import numpy as np
 
 from browsergpu.array import apply
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise, manipulation, sorting, statistics
-from browsergpu.core import shapes
+from browsergpu.array.functions import elementwise, manipulation, sorting, statistics
 from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument
-
-#: How NumPy calls ways to choose between the two elements that a quantile lies between: the share
-#: of the second one, of how far behind the first it lies.
-_METHODS: dict[str, Callable[[Any], Any]] = {
-    "linear": lambda between: between,
-    "lower": lambda between: 0.0 * between,
-    "higher": np.ceil,
-    "midpoint": lambda between: 0.5 * (between > 0),
-    "nearest": np.rint,
-}
 
 
 def _without_nan(a: Array, number: float) -> Array:
@@ -76,56 +64,17 @@ def _nanvar(
     own = a if dtype is None else a.astype(dtype, copy=False)
     if own.node.kind.kind != "f":
         return statistics.var(own, axis=axis, correction=ddof, keepdims=keepdims)
-    apart = _without_nan(own - _nanmean(own, axis=axis, keepdims=True), 0.0)
+    # An infinity less an infinite mean is NaN, which stays.
+    apart = elementwise.where(
+        elementwise.isnan(own), 0.0, own - _nanmean(own, axis=axis, keepdims=True)
+    )
     total = statistics.sum(apart * apart, axis=axis, keepdims=keepdims)
-    found: Array = total / (_counted(own, axis, keepdims) - float(ddof))
-    return found
+    freedom = _counted(own, axis, keepdims) - float(ddof)
+    return elementwise.where(freedom > 0, total / freedom, float("nan"))
 
 
 def _nanstd(a: Array, axis: Any = None, **options: Any) -> Array:
     return elementwise.sqrt(_nanvar(a, axis=axis, **options))
-
-
-def _quantile(
-    a: Array, q: Any, axis: int | None = None, *, method: str = "linear", keepdims: bool = False
-) -> Array:
-    """Along an axis, or of all elements, those below which the shares ``q`` lie; several give a
-    first axis. float32; NaN where one is NaN. The elements are sorted."""
-    op = "quantile"
-    shares = np.asarray(q, np.float64)
-    if shares.ndim > 1 or not ((shares >= 0) & (shares <= 1)).all():
-        raise InvalidArgument(op, "q", q, "numbers from 0 to 1, or percents to 100")
-    if method not in _METHODS:
-        raise InvalidArgument(op, "method", method, f"one of {', '.join(_METHODS)}")
-    rank = a.ndim
-    flat = manipulation.reshape(a, (-1,)) if axis is None else a
-    at = 0 if axis is None else shapes.axis(op, "axis", axis, rank)
-    if not flat.shape[at]:
-        raise InvalidArgument(op, "a", a.shape, "elements to look through")
-    ordered = manipulation.moveaxis(
-        sorting.sort(flat.astype(np.float32, copy=False), axis=at), at, 0
-    )
-    last = flat.shape[at] - 1
-    places = np.atleast_1d(shares) * last
-    first = np.floor(places)
-    second = np.minimum(first + 1, last)
-    share = _METHODS[method](places - first).reshape(-1, *(1,) * (flat.ndim - 1))
-    low, high = (manipulation.take(ordered, i.astype(np.int32), axis=0) for i in (first, second))
-    weights = creation.asarray(share.astype(np.float32), device=a.device)
-    between = elementwise.where(low == high, low, low + (high - low) * weights)
-    found = elementwise.where(elementwise.isnan(ordered[-1]), float("nan"), between)
-    if keepdims:
-        kept = (1,) * rank if axis is None else [*a.shape[:at], 1, *a.shape[at + 1 :]]
-        found = found.reshape((len(places), *kept))
-    return found if shares.ndim else found[0]
-
-
-def _percentile(a: Array, q: Any, axis: int | None = None, **options: Any) -> Array:
-    return _quantile(a, np.asarray(q, np.float64) / 100, axis, **options)
-
-
-def _median(a: Array, axis: int | None = None, keepdims: bool = False) -> Array:
-    return _quantile(a, 0.5, axis, keepdims=keepdims)
 
 
 def _partition(a: Array, kth: Any, axis: int | None = -1) -> Array:
@@ -141,37 +90,10 @@ def _ordered(own: Callable[..., Array], a: Array, axis: int | None) -> Array:
     return own(manipulation.reshape(a, (-1,))) if axis is None else own(a, axis=axis)
 
 
-def _histogram(
-    a: Array, bins: Any = 10, range: Any = None, density: bool | None = None, weights: None = None
-) -> tuple[Array, np.ndarray]:
-    """How many elements lie in each bin (int32, or their ``density``), and the bins' edges, which
-    are on the host. Without edges or a range it waits for the extremes. There are no weights."""
-    if weights is not None:
-        raise InvalidArgument("histogram", "weights", weights, "None")
-    if isinstance(bins, int | np.integer):
-        if range is None:
-            range = (float(statistics.min(a)), float(statistics.max(a))) if a.size else (0.0, 1.0)
-        low, high = range
-        edges = np.linspace(low, high if high > low else low + 1, int(bins) + 1)
-    else:
-        edges = np.asarray(bins)
-    ordered = sorting.sort(manipulation.reshape(a, (-1,)).astype(np.float32, copy=False))
-    on_device = creation.asarray(edges.astype(np.float32), device=a.device)
-    begins = sorting.searchsorted(ordered, on_device[:-1])
-    end = sorting.searchsorted(ordered, on_device[-1:], side="right")
-    counts = sorting.diff(manipulation.concat([begins, end]))
-    if not density:
-        return counts, edges
-    widths = creation.asarray(np.diff(edges).astype(np.float32), device=a.device)
-    return counts / statistics.sum(counts) / widths, edges
-
-
 _INFINITY = float("inf")
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.argpartition: _argpartition,
-    np.histogram: _histogram,
-    np.median: _median,
     np.nanargmax: _places(sorting.argmax, -_INFINITY),
     np.nanargmin: _places(sorting.argmin, _INFINITY),
     np.nanmax: _extremes(statistics.max, -_INFINITY),
@@ -182,6 +104,4 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.nansum: _sums(statistics.sum, 0.0),
     np.nanvar: _nanvar,
     np.partition: _partition,
-    np.percentile: _percentile,
-    np.quantile: _quantile,
 }

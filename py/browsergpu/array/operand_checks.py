@@ -14,13 +14,13 @@ from browsergpu.core.shapes import Shape
 def has_shape(op: str, name: str, x: View, shape: Shape) -> None:
     """Raises InvalidArgument unless an operand has a shape."""
     if x.shape != shape:
-        raise InvalidArgument(op, name, x.given, f"shape {shape}, not {x.shape}")
+        raise InvalidArgument(op, name, x, f"have shape {shape}")
 
 
 def has_axes(op: str, name: str, x: View, least: int, expected: str) -> None:
     """Raises InvalidArgument unless an operand has so many axes at least."""
     if len(x.shape) < least:
-        raise InvalidArgument(op, name, x.given, f"{expected}, not shape {x.shape}")
+        raise InvalidArgument(op, name, x, expected)
 
 
 def small_number(op: str, name: str, value: Any) -> float:

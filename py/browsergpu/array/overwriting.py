@@ -1,8 +1,9 @@
 """Assignment to a part of an array, written where the array lies in memory.
 
-Arrays behave as values: what others see of the memory must stay as it was. What is recorded to be
-computed from it is computed first; a few views of a smaller part get memory of their own; where
-that is not enough, the array is copied, and the part is written into the copy. Where what is
+An array and its views share memory, and all of them see what is written. What lies in the same
+memory without being a view (values that a backward pass has saved, say) keeps its value: what is
+recorded to be computed from the memory is computed first; a few values of a smaller part get memory
+of their own; where that is not enough, the array and its views move to a copy. Where what is
 assigned is computed from the array itself, a large part is written with a copy of the rest, by one
 kernel; a small one is computed before.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from browsergpu.array import gathering
+from browsergpu.array.aliasing import siblings, values_apart
 from browsergpu.array.apply import copied
 from browsergpu.array.device_array import Storage
 from browsergpu.array.gathering import Region
@@ -19,13 +21,16 @@ from browsergpu.array.lazy import framing, writing
 from browsergpu.array.lazy.framing import Frame
 from browsergpu.array.lazy.layout import Place
 from browsergpu.array.lazy.node import Node, stored
-from browsergpu.array.lazy.tape import Window
+from browsergpu.array.lazy.tape import Tape, Window
 from browsergpu.array.lazy.values import of_node, of_number
 from browsergpu.array.numbers import words_of
 from browsergpu.array.reducing import room
-from browsergpu.array.value import Value
+from browsergpu.array.value import NODE, Value
 from browsergpu.array.views import spread
 from browsergpu.core.checks import product
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import contiguous_strides
+from browsergpu.core.showing import Description
 from browsergpu.gpu import platform
 
 V = TypeVar("V", bound=Value)
@@ -33,8 +38,19 @@ _OP = "assign"
 #: Bytes of an array below which one that is not in memory, or that others see, is better made anew:
 #: the new one joins the kernel of what stands beside it.
 LEAST = 2**20
-#: Views that get memory of their own: of more, a copy of the whole array is quicker.
+#: Values that get memory of their own: of more, a copy of the whole array is quicker.
 _MOST_MOVED = 4
+
+
+def stays(x: Value) -> bool:
+    """Whether an array must keep its memory, as views share it or a captured graph works on it."""
+    node: Node = NODE.__get__(x)
+    if node.window is not None:
+        return False
+    if node.cell is not None and siblings(node):
+        return True
+    graphs = x.tape.device.graphs
+    return graphs is not None and graphs.keeps(node)
 
 
 def replaced(x: V, part: Region, given: Any) -> V:
@@ -42,7 +58,11 @@ def replaced(x: V, part: Region, given: Any) -> V:
     part's shape: x itself where the part is written in place."""
     node = x.node
     size, whole = product(part.shape), product(node.shape)
+    check_writable(x)
     if size == 0:
+        return x
+    if stays(x) and x.tape.device.has_values:
+        write(x, part, given)
         return x
     is_small = node.kind.device_bytes(whole) < LEAST
     is_lazy = is_small and (node.window is not None or _is_seen(node))
@@ -51,16 +71,18 @@ def replaced(x: V, part: Region, given: Any) -> V:
     return _written(x, part, given)
 
 
-def is_own(x: Value) -> bool:
-    """Whether an array is packed in memory that nobody else sees, once what can be has moved."""
-    return _is_free(x, None, None)
-
-
-def _written(x: V, part: Region, given: Any) -> V:
-    kernels, kind = x.tape.kernels, x.node.kind
+def write(x: Value, part: Region | None, given: Any) -> None:
+    """Writes a number, or an array of x's dtype that broadcasts to the part's shape, into a part of
+    x where x lies, or into all of it: what views of x and captured graphs see. Raises
+    InvalidArgument, a ValueError, where several elements of x are one in memory."""
+    kernels = x.tape.kernels
     kernels.device.keep_pace(_OP)
     node = x.node.in_memory()
-    shape, strides, offset = part.place(node.shape)
+    check_writable(x)
+    place = _place(node, part)
+    shape, strides, _ = place
+    if product(shape) == 0:
+        return
     value: Node | None = None
     twin: Node | None = None
     if isinstance(given, Value):
@@ -68,7 +90,116 @@ def _written(x: V, part: Region, given: Any) -> V:
         is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
         if value.shape != shape or is_checked or not isinstance(value.window, Window):
             value.in_memory()
-        twin = _twin(x, value)
+        if value.window is None and writing.is_part(value, node.storage, place):
+            return
+        if value.window is None and value.storage is node.storage:
+            given = copied(given)
+            value = given.node
+        if _cell_made_anew(x, place, value):
+            return
+        twin = twin_of(x, value)
+    make_exclusive(x, place, value)
+    # From here on no other task can come between.
+    node = x.node
+    target = stored(node.kind, shape, node.storage, strides, _place(node, part)[2])
+    if value is None:
+        values = of_number(shape, node.kind, words_of(given, node.kind))
+    else:
+        value = value if value.shape == shape else spread(given, shape).node
+        values = of_node(value)
+    if value is None or value.window is None:
+        kernels.device.recorder.dispatch(*writing.command(kernels, values, target))
+        return
+    command = writing.command(kernels, values, target, twin)
+    _record(x, command, value, target if twin is None else twin)
+
+
+def _place(node: Node, part: Region | None) -> Place:
+    """Where a part of an array is in memory."""
+    if part is None:
+        return node.shape, node.strides, node.offset
+    shape, strides, offset = part.place(node.shape, node.strides)
+    return shape, strides, node.offset + offset
+
+
+def check_writable(x: Value) -> None:
+    """Raises InvalidArgument, a ValueError, for a read-only view."""
+    node: Node = NODE.__get__(x)
+    if node.is_read_only:
+        told = f"a read-only view of shape {node.shape}"
+        raise InvalidArgument(
+            _OP, "array", Description(told), "a writable array", "copy() it first."
+        )
+
+
+def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:
+    """Gives all values in the memory of an array and its views memory of their own, where
+    ``value``, which may read that part, is about to be written into a part."""
+    tape = x.tape
+    graphs = tape.device.graphs
+    while True:
+        node = x.node
+        if _has_computed(x, part, value):
+            continue
+        is_fixed = graphs is not None and graphs.fixes(node)
+        known = [] if value is None else _arrays_of_unheld(value.window)
+        others = [user for user in values_apart(node) if user not in known]
+        if is_fixed:
+            others = [user for user in others if user.holders and graphs.can_move(user, node)]
+        if not others:
+            return
+        moved = [product(user.shape) for user in others]
+        is_much = len(moved) > _MOST_MOVED or 2 * sum(moved) > product(node.shape)
+        if not is_fixed and (is_much or not all(user.holders for user in others)):
+            move_cell(tape, node)
+            continue
+        if is_fixed:
+            graphs.move_out(tape, others)
+        else:
+            move_out(tape, others)
+
+
+def move_out(tape: Tape, nodes: list[Node]) -> None:
+    """Gives values, each with its views, memory of their own."""
+    for node in nodes:
+        if node.cell is not None and siblings(node):
+            move_cell(tape, node)
+        else:
+            made = copied(Value(node, tape)).node
+            node.move(made.storage)
+
+
+def move_cell(tape: Tape, node: Node) -> None:
+    """Moves an array with its views to a copy of their memory."""
+    before, device = node.storage, tape.device
+    nbytes = before.buffer.nbytes + 3 & ~3
+    made = Storage(device, device.memory.get_buffer(_OP, before.buffer.nbytes))
+    if node.storage is not before:  # another task has moved it meanwhile
+        return
+    device.recorder.copy(before.buffer.id, 0, made.buffer.id, 0, nbytes)
+    for user in [node, *siblings(node)]:
+        user.move(made, user.strides, user.offset)
+
+
+def is_own(x: Value) -> bool:
+    """Whether an array is packed in memory that nobody but its views sees, once what can be has
+    moved."""
+    return _is_free(x, None, None)
+
+
+def _written(x: V, part: Region, given: Any) -> V:
+    kernels, kind = x.tape.kernels, x.node.kind
+    kernels.device.keep_pace(_OP)
+    node = x.node.in_memory()
+    shape, strides, offset = part.place(node.shape, None)
+    value: Node | None = None
+    twin: Node | None = None
+    if isinstance(given, Value):
+        value = given.node
+        is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
+        if value.shape != shape or is_checked or not isinstance(value.window, Window):
+            value.in_memory()
+        twin = twin_of(x, value)
         place = shape, strides, node.offset + offset
         framed = _made_anew(x, part.frame, place, value)
         if framed is not None:
@@ -128,7 +259,68 @@ def _made_anew(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
     return x.like(made)
 
 
-def _twin(x: Value, value: Node) -> Node | None:
+def _cell_made_anew(x: Value, part: Place, value: Node) -> bool:
+    """Makes the memory of an array and its views anew with a value in the place of half of it or
+    more, by the kernel that computes the value. False, and nothing is done, where that need not be,
+    as the value reads nothing else of the memory, or cannot be."""
+    node, window, tape = x.node, value.window, x.tape
+    graphs = tape.device.graphs
+    storage, group = node.storage, [node, *siblings(node)]
+    root = next((one for one in group if one.strides is None and one.offset == 0), None)
+    if (
+        root is None
+        or not isinstance(window, Window)
+        or value.shape != part[0]
+        or not product(root.shape) <= 2 * product(value.shape) < 2 * product(root.shape)
+        or root.kind.device_bytes(product(root.shape)) < storage.buffer.nbytes
+        or len(window.leaves) >= tape.kernels.most_leaves
+        or any(one.kind is not root.kind for one in group)
+        or not _reads_elsewhere(window, value, storage, part)
+        or (graphs is not None and graphs.fixes(node))
+    ):
+        return False
+    frame = _frame_in(root, part)
+    if frame is None:
+        return False
+    # Views move with the memory, so what is recorded to read them is computed first.
+    for other in list(tape.windows.values()):
+        if other is not window and other.reads(storage):
+            other.evaluate()
+    others = [one for one in window.nodes if one.holders and one is not value]
+    if any(one.storage is storage for one, _ in window.arrays_of(others)):
+        return False
+    made = room(tape.device, _OP, root.kind, root.shape)
+    if value.window is not window or root.storage is not storage:  # another task was here
+        return False
+    values = of_node(value)
+    computed = framing.part_of(values)
+    if computed is None:
+        return False
+    command = framing.command(tape.kernels, values, computed, root, frame, made)
+    _record(x, command, value, stored(root.kind, part[0], made.storage, part[1], part[2]))
+    for one in group:
+        one.move(made.storage, one.strides, one.offset)
+    return True
+
+
+def _frame_in(root: Node, part: Place) -> Frame | None:
+    """Of each axis of a packed array the first index of a part of its memory, and how many; None
+    where the part is not all between two indices of each axis, in their order."""
+    shape, steps, offset = part
+    whole = contiguous_strides(root.shape)
+    own = contiguous_strides(shape) if steps is None else steps
+    if len(shape) != len(root.shape):
+        return None
+    found = []
+    for extent, step, count, by in zip(root.shape, whole, shape, own, strict=True):
+        low, offset = divmod(offset, step) if step else (0, offset)
+        if (count > 1 and by != step) or low + count > extent:
+            return None
+        found.append((low, count))
+    return tuple(found)
+
+
+def twin_of(x: Value, value: Node) -> Node | None:
     """Memory of its own for a value that is still to be computed, as what lies in the part of an
     array keeps all of that; None where the part is half of the array or more, and the value may as
     well lie there."""
@@ -152,6 +344,9 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
     node, graphs = x.node, x.tape.device.graphs
     if node.strides is not None or not x.tape.device.has_values:
         return False
+    if stays(x):
+        make_exclusive(x, part, value)
+        return True
     block = None if graphs is None else graphs.open
     if block is not None and not block.may_write(x):
         return False
@@ -169,8 +364,10 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
             return False  # one is being read
         if not others:
             return True
+        if any(siblings(user) for user in others):
+            return False  # which would have to move together
         for view in others:
-            made = copied(x.like(view))
+            made = copied(Value(view, x.tape))
             if platform.are_waiting():  # in the middle of an operation that may know where it lies
                 return False
             view.move(made.node.storage)

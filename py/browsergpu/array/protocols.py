@@ -8,21 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.array import apply, numpys_linalg, numpys_statistics, shapes_only
+from browsergpu.array import numpys, numpys_linalg, numpys_statistics, shapes_only
 from browsergpu.array.array import Array
 from browsergpu.array.functions import (
     contraction,
     creation,
     data_types,
     elementwise,
+    files,
     linear,
     manipulation,
     sets,
     sorting,
     statistics,
 )
+from browsergpu.array.numpys.operands import on_one_device as _on_one_device
+from browsergpu.array.numpys.operands import refuse
 from browsergpu.core.element_types import of_numpy
-from browsergpu.core.errors import InvalidType
+from browsergpu.core.errors import InvalidArgument, InvalidType
 
 #: NumPy's names of our elementwise operations, where they differ.
 _RENAMED = {
@@ -41,7 +44,6 @@ _RENAMED = {
     "right_shift": "bitwise_right_shift",
     "rint": "round",
     "true_divide": "divide",
-    "fmod": "",  # another one than remainder
 }
 _REDUCTIONS: dict[str, Callable[..., Array]] = {
     "add": statistics.sum,
@@ -59,9 +61,9 @@ _RUNNING: dict[str, Callable[..., Array]] = {
 
 
 def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """``np.add(a, b)`` and its kin, with ``out`` and ``dtype``; ``np.add.reduce(a)``. For what
-    there is not, and beside others' arrays, which know what to do with ours, NotImplemented, of
-    which NumPy makes a TypeError."""
+    """``np.add(a, b)`` and its kin, with ``out``, ``dtype`` and ``where``; ``np.add.reduce(a)``.
+    Beside others' arrays, which know what to do with ours, NotImplemented. Raises InvalidType, a
+    TypeError, for what there is not."""
     if any(map(_is_of_others, inputs)):
         return NotImplemented
     out = options.pop("out", None)
@@ -70,42 +72,74 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
         options.setdefault("axis", 0)
         found = _REDUCTIONS[name](*inputs, **options)
     elif method == "__call__":
-        own = getattr(elementwise, name, None) if name else None
-        if function is np.matmul:
-            own = linear.matmul
-        dtype = options.pop("dtype", None)
-        if own is None or options:
-            return NotImplemented
+        own = linear.matmul if function is np.matmul else getattr(elementwise, name, None)
+        own = own or numpys.UFUNCS.get(function)
+        if own is None:
+            raise _unknown(function)
         found = own(*_on_one_device(inputs))
-        if dtype is not None:
-            found = found.astype(dtype, copy=False)
+        if options:
+            found = _as_asked(f"np.{function.__name__}", found, out, **options)
+        if isinstance(found, tuple):
+            return _several(found, out)
     elif method == "accumulate" and name in _RUNNING:
         options.setdefault("axis", 0)
         found = _RUNNING[name](*inputs, **options)
+    elif method == "outer":
+        own = _outer(function, *inputs, **options)
+        return own if out is None else _into(out[0], own)
     else:  # NumPy would leak its arguments if it were told NotImplemented here
         raise InvalidType(f"np.{function.__name__}.{method}", "array", inputs[0], "NumPy's own")
     return found if out is None else _into(out[0], found)
 
 
+def _outer(function: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
+    """A function of each element of one array with each of another."""
+    first, second = _on_one_device((a, b))
+    if isinstance(first, Array):
+        first = first.reshape((*first.shape, *(1,) * np.ndim(second)))
+    return function(first, second, **options)
+
+
+def _unknown(function: Any) -> InvalidType:
+    """The error for a function of NumPy's that there is none of on the GPU."""
+    name = f"np.{function.__name__}"
+    advice = f"{name} of x.numpy() is computed on the host."
+    if isinstance(function, np.ufunc) and getattr(np, function.__name__, None) is not function:
+        name, advice = function.__name__, "Write it with functions of arrays, or use x.numpy()."
+    return InvalidType(name, "function", function, "a function that the GPU computes", advice)
+
+
+def _as_asked(
+    op: str, found: Any, out: Any, *, dtype: Any = None, where: Any = True,
+    casting: str = "same_kind", order: str = "K", subok: bool = True, **others: Any,
+) -> Any:  # fmt: skip
+    """A result of a dtype, and where a mask is true; elsewhere what ``out`` holds."""
+    if casting != "same_kind" or order not in ("C", "K", "A"):
+        others |= {"casting": casting, "order": order}
+    refuse(op, **others)
+    if isinstance(found, tuple):
+        refuse(op, dtype=dtype, where=None if where is True else where)
+        return found
+    if dtype is not None:
+        found = found.astype(dtype, copy=False)
+    if where is True:
+        return found
+    if out is None or not isinstance(out[0], Array):
+        expected = "an array on the GPU, as where= is given"
+        raise InvalidArgument(op, "out", out and out[0], expected)
+    mask, value, before = _on_one_device((where, found, out[0]))
+    return elementwise.where(mask, value, before).astype(before.dtype, copy=False)
+
+
+def _several(found: tuple[Array, ...], out: Any) -> tuple[Any, ...]:
+    """The results of a function of several, in those arrays of ``out`` that are given."""
+    given = (None,) * len(found) if out is None else out
+    return tuple(x if own is None else _into(own, x) for own, x in zip(given, found, strict=True))
+
+
 def _is_of_others(operand: Any) -> bool:
     known = isinstance(operand, Array | np.ndarray | np.generic)
     return not known and hasattr(operand, "__array_ufunc__")
-
-
-def _on_one_device(inputs: tuple[Any, ...]) -> list[Any]:
-    """The operands, NumPy's arrays and lists among them copied to the others' device."""
-    ours = [x for x in inputs if isinstance(x, Array)]
-    if any(x.tape is not ours[0].tape for x in ours):
-        ours = apply.on_one_tape("array", *ours)
-    device, those = ours[0].device, iter(ours)
-    return [
-        next(those)
-        if isinstance(x, Array)
-        else shapes_only.beside(device, x)
-        if isinstance(x, np.ndarray | list)
-        else x
-        for x in inputs
-    ]
 
 
 def _into(out: Any, found: Array) -> Any:
@@ -136,10 +170,12 @@ def pickled(x: Array) -> Any:
 
 
 def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``np.concatenate([a, b])``, ``np.sum(a, axis=0)`` and so on; NotImplemented, of which NumPy
-    makes a TypeError, for what there is not."""
+    """``np.concatenate([a, b])``, ``np.sum(a, axis=0)`` and so on. Raises InvalidType, a TypeError,
+    for what there is not."""
     own = _FUNCTIONS.get(func)
-    return NotImplemented if own is None else own(*args, **kwargs)
+    if own is None:
+        raise _unknown(func)
+    return own(*args, **kwargs)
 
 
 def _reduction(own: Callable[..., Array]) -> Callable[..., Array]:
@@ -280,10 +316,6 @@ def _is_complex(x: Array) -> bool:
     return x.dtype.kind == "c"
 
 
-def _rounded(a: Array, decimals: int = 0) -> Array:
-    return elementwise.round(a) if decimals == 0 else NotImplemented
-
-
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.all: _reduction(statistics.all),
     np.any: _reduction(statistics.any),
@@ -292,7 +324,6 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.arange: _range,
     np.argmax: lambda a, axis=None, **o: sorting.argmax(a, axis=axis, **o),
     np.argmin: lambda a, axis=None, **o: sorting.argmin(a, axis=axis, **o),
-    np.around: _rounded,
     np.array: _made,
     np.asanyarray: _made,
     np.asarray: _made,
@@ -317,7 +348,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.hstack: _hstack,
     np.imag: lambda val: val.imag,
     np.iscomplexobj: _is_complex,
-    np.isin: lambda a, b, invert=False, **_: sets.isin(a, b, invert=invert),
+    np.isin: _of_two(lambda a, b, invert=False, **_: sets.isin(a, b, invert=invert)),
     np.max: _reduction(statistics.max),
     np.mean: _reduction(statistics.mean),
     np.min: _reduction(statistics.min),
@@ -332,8 +363,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.reshape: _reshape,
     np.result_type: data_types.result_type,
     np.roll: lambda a, shift, axis=None: manipulation.roll(a, shift, axis=axis),
-    np.round: _rounded,
-    np.searchsorted: lambda a, v, side="left": sorting.searchsorted(a, v, side=side),
+    np.save: lambda file, arr, allow_pickle=True: files.save(file, arr),
     np.shape: lambda a: a.shape,
     np.size: lambda a: a.size,
     np.sort: lambda a, axis=-1, **_: sorting.sort(a, axis=axis),
@@ -343,9 +373,6 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _reduction(statistics.sum),
     np.swapaxes: lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
     np.take: _take,
-    np.take_along_axis: lambda arr, indices, axis=-1: sorting.take_along_axis(
-        arr, indices, axis=axis
-    ),
     np.tensordot: _of_two(lambda a, b, axes=2: linear.tensordot(a, b, axes=axes)),
     np.tile: lambda A, reps: manipulation.tile(A, reps if hasattr(reps, "__len__") else (reps,)),
     np.transpose: manipulation.transpose,
@@ -355,6 +382,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.vstack: _vstack,
     np.where: _where,
     np.zeros_like: _like(0),
+    **numpys.FUNCTIONS,
     **numpys_statistics.FUNCTIONS,
     **numpys_linalg.FUNCTIONS,
     **{theirs: _of_two(own) for theirs, own in numpys_linalg.OF_TWO.items()},

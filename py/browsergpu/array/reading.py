@@ -13,6 +13,7 @@ from browsergpu.array.lazy.node import stored
 from browsergpu.array.value import Value
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import shown
 from browsergpu.gpu import platform
 
 #: DLPack's name of the host's memory: kDLCPU, and the number of that device.
@@ -53,8 +54,9 @@ def dlpack(
     """A DLPack capsule with a copy on the host, of which NumPy is the producer. Waits."""
     if stream is not None:
         raise InvalidArgument("__dlpack__", "stream", stream, "None, as it is for the host")
-    if dl_device is not None and tuple(map(int, dl_device)) != HOST:
-        raise BufferError(f"__dlpack__: dl_device is {dl_device}; arrays go to {HOST}, the host")
+    if dl_device is not None and (not isinstance(dl_device, tuple) or dl_device != HOST):
+        got = shown(dl_device)
+        raise BufferError(f"__dlpack__: dl_device must be {HOST}, the host, or None, got {got}.")
     if copy is False:
         raise BufferError("__dlpack__: copy is False, but the GPU's memory must be copied")
     return numpy(x).__dlpack__(max_version=max_version, copy=copy)
@@ -63,7 +65,7 @@ def dlpack(
 def item(op: str, x: Value) -> Any:
     """The one element, as a Python number. Raises ValueError where there are more or none."""
     if checks.product(x.node.shape) != 1:
-        raise InvalidArgument(op, "array", f"of shape {x.node.shape}", "an array of one element")
+        raise InvalidArgument(op, "array", x, "an array of one element")
     return numpy(x).reshape(()).item()
 
 

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.array import reductions, views
-from browsergpu.array.apply import cast_to, full_node, resolve
+from browsergpu.array.apply import binary, cast_to, full_node, resolve
 from browsergpu.array.device_array import Storage
-from browsergpu.array.lazy.folding import Folding, folded
+from browsergpu.array.lazy.dividing import folded
+from browsergpu.array.lazy.folding import Folding
 from browsergpu.array.lazy.node import Node, stored
 from browsergpu.array.lazy.values import Values, of_node
 from browsergpu.array.numbers import words_of
@@ -69,7 +70,7 @@ def reduced(
     shape = shapes.without(node.shape, axes, keepdims=keepdims)
     if 0 in (node.shape[n] for n in axes):
         if function not in _OF_NOTHING:
-            raise InvalidArgument(op, "x", node.shape, "elements to reduce")
+            raise InvalidArgument(op, "x", node.shape, "have elements to reduce")
         return x.like(full_node(x.tape, shape, node.kind, _OF_NOTHING[function]))
     found = brought_together(x, _folding(op, function, node.kind, scale), axes, shape)
     return cast_to(op, found, node.kind, copy=False)
@@ -83,19 +84,13 @@ def _folding(op: str, function: str, kind: ElementType, scale: float | None) -> 
     return Folding(op, made, nothing, () if scale is None else words_of(scale, FLOAT32))
 
 
-@lru_cache(maxsize=1024)
-def _steps(shape: Shape, axes: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
-    return tuple(shapes.reduction_steps(shape, axes))
-
-
 def brought_together(x: V, how: Folding, axes: tuple[int, ...], shape: Shape) -> V:
     """The elements along axes that have some, as a Folding says, in the shape of the result: of its
     operation's type."""
-    steps = _steps(x.node.shape, axes)
-    if not steps or product(shape) == 0:
+    if product(shape) == 0 or all(x.node.shape[axis] == 1 for axis in axes):
         return cast_to(how.op, views.reshaped(how.op, x, shape), how.made.result, copy=False)
     x.tape.device.keep_pace(how.op)
-    storage = folded(x.tape.kernels, how, _values(x.node), steps)
+    storage = folded(x.tape.kernels, how, _values(x.tape.device, x.node), axes)
     return x.like(stored(how.made.result, shape, storage))
 
 
@@ -112,16 +107,24 @@ def _nothing(function: str, kind: ElementType) -> Any:
     return int(bounds.min if sign < 0 else bounds.max)
 
 
-def _values(node: Node) -> Values:
-    """What is to be reduced. A value that is reduced a second time is computed in memory first."""
+def _values(device: Device, node: Node) -> Values:
+    """What is to be reduced. A value that is reduced a second time is computed in memory first,
+    where it can be."""
     window = node.window
-    if window is not None and not window.reduces(node.place):
+    if window is not None and not window.reduces(node.place) and fits(device, node):
         node.in_memory()
     return of_node(node)
 
 
+def fits(device: Device, node: Node) -> bool:
+    """Whether a buffer of the device can have all elements of a value."""
+    return node.kind.device_bytes(product(node.shape)) <= device.largest_buffer
+
+
 def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdims: bool) -> V:
     """The variance of floats along some axes."""
+    if 4 * product(x.node.shape) > x.tape.device.largest_buffer:
+        return _variance_by_sums(op, x, axes, correction, keepdims=keepdims)
     node = x.node.in_memory()
     shape = shapes.without(node.shape, axes, keepdims=keepdims)
     result = room(x.tape.device, op, node.kind, shape)
@@ -131,6 +134,21 @@ def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdim
             x.tape.device, op, memory_view(node), memory_view(result), steps, correction
         )
     return x.like(result)
+
+
+def _variance_by_sums(
+    op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdims: bool
+) -> V:
+    """The variance of more elements than a buffer has room for, which get no memory."""
+    count = product([x.node.shape[n] for n in axes])
+    own = cast_to(op, x, FLOAT32, copy=False)
+    mean = reduced(op, "add", own, axes, keepdims=True, scale=1.0 / count)
+    deviation = binary("subtract", own, mean)
+    left = count - correction
+    scale = 1.0 / left if left > 0 else inf
+    squares = binary("multiply", deviation, deviation)
+    found: V = reduced(op, "add", squares, axes, keepdims=keepdims, scale=scale)
+    return cast_to(op, found, x.node.kind, copy=False)
 
 
 def by_halves(combine: Callable[[V, V], V], x: V, axes: tuple[int, ...], shape: Shape) -> V:

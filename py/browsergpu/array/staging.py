@@ -16,6 +16,7 @@ from typing import Any
 from browsergpu.array.view import View
 from browsergpu.core.dtypes import DType
 from browsergpu.core.shapes import Shape, broadcast_strides
+from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build, Prepare
@@ -112,7 +113,7 @@ def packed(build: Build, x: Operand) -> Operand:
     return Operand(copy, kind, x.shape)
 
 
-class Staging:
+class Staging(Shown):
     """See the module's docstring. ``pictures``: u8 tensors hold 0..1 as 0..255."""
 
     def __init__(self, build: Build, *, pictures: bool = False) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from browsergpu.array.aliasing import values_apart
 from browsergpu.array.apply import copied
 from browsergpu.array.array import Array
 from browsergpu.array.device_array import Storage
@@ -19,11 +20,13 @@ from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape, Window
 from browsergpu.array.lazy.updating import Formula
 from browsergpu.array.reducing import room
+from browsergpu.array.replacing import become
 from browsergpu.array.value import NODE, Value
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import DeviceError
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.kernels.fused.source import LARGEST_TAPE, is_leaf, leaf, result_of
 from browsergpu.kernels.fused.updating import NEW, Rule
@@ -31,7 +34,7 @@ from browsergpu.kernels.fused.updating import NEW, Rule
 _SHAPE: Shape = (4,)  # of what stands for a row's arrays, whatever these are of
 
 
-class Draft:
+class Draft(Shown):
     """A formula while it is recorded."""
 
     def __init__(self, device: Device) -> None:
@@ -141,7 +144,7 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
             if not faults:
                 faults.append(error)
     for (at, number), (_, copy) in copies.items():
-        rows[at][number].become(copy)
+        become(rows[at][number], copy)
     found = [[Array(node, tape) for node in new] for new in made]
     if faults:
         raise faults.pop()  # not to be held by this frame, which its traceback holds
@@ -180,7 +183,7 @@ def _are_ready(
 
 
 def _is_alone(node: Node) -> bool:
-    """Whether a value is one array's, packed in memory that no other value lies in."""
+    """Whether a value is one array's, packed in memory that only its views lie in beside it."""
     if node.holders != 1 or node.strides is not None or node.offset:
         return False
-    return node.storage.noted == 1 or node.storage.users == [node]
+    return node.storage.noted == 1 or not values_apart(node)

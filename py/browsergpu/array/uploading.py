@@ -10,7 +10,8 @@ from browsergpu.array import transfers
 from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy.node import Node, stored
 from browsergpu.array.lazy.tape import Tape
-from browsergpu.array.x64 import look_at
+from browsergpu.array.x64 import look_at, overflowed
+from browsergpu.core import checks
 from browsergpu.core.element_types import DEMOTED, ElementType, of_numpy
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
@@ -20,10 +21,7 @@ def element_type(op: str, dtype: Any) -> ElementType:
     float32, complex complex64). 64-bit ones are demoted or refused: see ``set_x64``."""
     if dtype is int or dtype is float or dtype is complex:
         return DEMOTED[np.dtype(dtype)]
-    try:
-        given = np.dtype(dtype)
-    except TypeError:
-        raise InvalidType(op, "dtype", dtype, "a dtype of NumPy's") from None
+    given = checks.numpy_dtype(op, "dtype", dtype)
     found = of_numpy(given)
     if found is None:
         raise InvalidType(op, "dtype", given, "bool, whole numbers, floats or complex numbers")
@@ -50,6 +48,11 @@ def uploaded(tape: Tape, data: np.ndarray, kind: ElementType | None = None) -> N
                 )
     with np.errstate(over="ignore", invalid="ignore"):
         ready = data.astype(target.numpy, copy=False)
+    if (target.kind in "fc" and data.dtype.itemsize > target.numpy.itemsize) or target.bits == 16:
+        # Checked by value: WebAssembly has no floating-point exceptions.
+        lost = np.isinf(ready) & np.isfinite(data) if target.kind in "fc" else np.False_
+        if lost.any():
+            overflowed(op, data[lost].flat[0], target)
     ready = np.ascontiguousarray(ready, target.device_numpy).reshape(data.shape)
     device = tape.device
     device.check_open(op)

@@ -7,10 +7,11 @@ from typing import Any
 
 from browsergpu.core.dtypes import DType
 from browsergpu.core.shapes import Shape, contiguous_strides, is_contiguous
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.memory import Allocation
 
 
-class View:
+class View(Shown):
     """Elements of one dtype in a buffer: those at ``offset`` + the sum of index × stride over the
     axes. Offset and strides count elements; without strides they are row-major, one beside the
     other. Packed elements are so from the buffer's beginning on."""
@@ -35,6 +36,9 @@ class View:
             self.kind: tuple[Any, ...] = (dtype, shape)
         else:
             self.kind = (dtype, shape, strides, offset)
+
+    def _facts(self) -> str:
+        return f"of shape {self.shape} and dtype {self.dtype}"
 
     @property
     def dtype(self) -> DType:
@@ -63,8 +67,3 @@ class View:
     def offset(self) -> int:
         """Where in the buffer its first element is, in elements."""
         return 0 if self.is_packed else int(self.kind[3])
-
-    @property
-    def given(self) -> Any:
-        """What the user calls it, for errors."""
-        return self

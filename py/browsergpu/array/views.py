@@ -8,6 +8,7 @@ from browsergpu.array.apply import packed
 from browsergpu.array.lazy.node import stored
 from browsergpu.array.value import Value
 from browsergpu.core import checks
+from browsergpu.core.element_types import FLOAT32, ElementType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape, broadcast_strides, contiguous_strides
 
@@ -25,6 +26,28 @@ def view(x: V, shape: Shape, strides: Shape, offset: int) -> V:
     node = x.node.in_memory()
     known = strides_or_none(shape, strides)
     return x.like(stored(node.kind, shape, node.storage, known, node.offset + offset))
+
+
+def real(x: V) -> V:
+    """The real parts of complex numbers, which are pairs of float32 in memory."""
+    return _part_of_pairs(x, 0)
+
+
+def imag(x: V) -> V:
+    """The imaginary parts of complex numbers."""
+    return _part_of_pairs(x, 1)
+
+
+def _part_of_pairs(x: V, number: int) -> V:
+    node = x.node.in_memory()
+    strides = tuple(2 * step for step in strides_of(x))
+    return x.like(stored(FLOAT32, node.shape, node.storage, strides, 2 * node.offset + number))
+
+
+def retyped(x: V, kind: ElementType) -> V:
+    """The same bits as elements of another type of as many bits."""
+    node = x.node.in_memory()
+    return x.like(stored(kind, node.shape, node.storage, node.strides, node.offset))
 
 
 def strides_or_none(shape: Shape, strides: Shape) -> Shape | None:
@@ -65,7 +88,7 @@ def reshaped(op: str, x: V, shape: Any, *, copy: bool | None = None) -> V:
     if -1 in extents or checks.product(extents) != size:
         raise InvalidArgument(op, "shape", shape, f"a shape of {size} elements")
     if extents == x.node.shape:
-        return x.like(x.node)
+        return x.same()
     node = x.node.in_memory()
     if node.strides is None or size == 0:
         return view(x, extents, contiguous_strides(extents), 0)

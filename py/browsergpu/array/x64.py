@@ -25,7 +25,10 @@ def set_x64(mode: str, /) -> str:
 
     "demote", the default, takes the kind of 32 bits, and warns once for each dtype; "quiet" does so
     without a warning; "raise" raises a TypeError that says how to cast. Python's numbers and lists,
-    and what is cast to a dtype that the GPU has, are of no concern.
+    NumPy's single numbers, and casts to a dtype that the GPU has are not looked at.
+
+    A finite value from the host that overflows float32 or float16 becomes infinite: "demote" warns
+    once for each dtype, "quiet" does not warn, and "raise" raises a ValueError.
     """
     global _mode
     if mode not in _MODES:
@@ -41,7 +44,9 @@ def look_at(op: str, argument: str, dtype: np.dtype[Any]) -> None:
     if found is None or _mode == "quiet":
         return
     if _mode == "raise":
-        raise InvalidType(op, argument, dtype, _how_to_cast(argument, found))
+        expected = f"{found.name}, as the GPU has no 64 bits and set_x64('raise') refuses them"
+        advice = "" if argument == "dtype" else f"Cast it with .astype('{found.name}')."
+        raise InvalidType(op, argument, dtype, expected, advice)
     if dtype.name not in _told:
         _told.add(dtype.name)
         warnings.warn(
@@ -51,13 +56,21 @@ def look_at(op: str, argument: str, dtype: np.dtype[Any]) -> None:
         )
 
 
-def _how_to_cast(argument: str, found: ElementType) -> str:
-    if argument == "dtype":
-        return f"{found.name}, as the GPU has no 64 bits and set_x64('raise') refuses them"
-    return (
-        f"{found.name}: cast it with .astype('{found.name}'), as the GPU has no 64 bits and "
-        "set_x64('raise') refuses them"
-    )
+def overflowed(op: str, value: Any, kind: ElementType) -> None:
+    """Warn that a finite value becomes infinite, once for each dtype, or raise InvalidArgument, as
+    the mode says."""
+    if _mode == "quiet":
+        return
+    if _mode == "raise":
+        raise InvalidArgument(op, "value", value, f"a value within the range of {kind.name}")
+    told = f"overflow of {kind.name}"
+    if told not in _told:
+        _told.add(told)
+        warnings.warn(
+            f"{value} overflows {kind.name} and becomes infinite (browsergpu.set_x64 chooses)",
+            RuntimeWarning,
+            stacklevel=_frames_of_the_package(),
+        )
 
 
 def _frames_of_the_package() -> int:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.errors import InvalidArgument, InvalidType
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -63,12 +63,26 @@ def flag(op: str, name: str, value: Any) -> bool:
 
 
 def choice(op: str, name: str, value: Any, kind: type[E]) -> E:
-    """A member of a string enum, given as itself or as its string."""
-    try:
-        return kind(value)
-    except ValueError:
-        names = ", ".join(repr(member.value) for member in kind)
-        raise InvalidArgument(op, name, value, f"one of {names}") from None
+    """A member of a string enum, given as itself or as its string; of a dtype also as NumPy's."""
+    # Of anything else the enum's own error would show the value, and of an array read it.
+    if isinstance(value, str | type | np.dtype):
+        try:
+            return kind(value)  # type: ignore[arg-type] # which may know more than strings
+        except ValueError:
+            pass
+    names = ", ".join(repr(member.value) for member in kind)
+    raise InvalidArgument(op, name, value, f"one of {names}")
+
+
+def numpy_dtype(op: str, name: str, value: Any) -> np.dtype[Any]:
+    """NumPy's dtype of a name, a class or a dtype. NumPy is asked for nothing else: its error
+    would show the value, and of an array on the GPU read it."""
+    if isinstance(value, str | type | np.dtype):
+        try:
+            return np.dtype(value)
+        except TypeError:
+            pass
+    raise InvalidType(op, name, value, "a dtype of NumPy's")
 
 
 def dimensions(
@@ -76,7 +90,7 @@ def dimensions(
 ) -> tuple[int, ...]:
     """A sequence of integers, of the given length if one is given."""
     count = "" if length is None else f"{length} "
-    expected = f"a sequence of {count}integers of at least {minimum}"
+    expected = f"a sequence of {count}integers from {minimum} to {LARGEST}"
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
         raise InvalidArgument(op, name, value, expected)
     if isinstance(value, np.ndarray) and value.ndim != 1:

@@ -71,7 +71,7 @@ class BackendConfig:
         if threads is not None and threads & (threads - 1):
             raise InvalidArgument(op, "preferred_workgroup_size", given, "a power of two")
         if self.check_nan and not self.debug_mode:
-            raise InvalidArgument(op, "check_nan", True, "debug_mode=True with it")
+            raise InvalidArgument(op, "check_nan", True, "False without debug_mode=True")
 
     def _whole(self, op: str, name: str, minimum: int) -> None:
         value: Any = getattr(self, name)

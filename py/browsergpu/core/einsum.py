@@ -13,6 +13,7 @@ from typing import Any
 
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Description
 
 Labels = tuple[str, ...]
 #: The places of operands that are brought together; the result is put behind those that are left.
@@ -48,7 +49,7 @@ def plan(op: str, subscripts: str, shapes: tuple[Shape, ...], optimize: Any) -> 
     given, arrow, result = text.partition("->")
     terms = given.split(",")
     if len(terms) != len(shapes):
-        expected = f"{len(shapes)} terms, as there are operands"
+        expected = f"have {len(shapes)} terms, as there are operands"
         raise InvalidArgument(op, "subscripts", subscripts, expected)
     counts = [
         _dotted(op, n, term, shape)
@@ -94,7 +95,9 @@ def _dotted(op: str, n: int, term: str, shape: Shape) -> int:
     """How many axes the ellipsis of an operand's term stands for."""
     rest = len(shape) - len(term.replace(_DOTS, "", 1))
     if rest < 0 or (rest and _DOTS not in term):
-        raise InvalidArgument(op, f"operands[{n}]", f"shape {shape}", f"the axes of {term!r}")
+        raise InvalidArgument(
+            op, f"operands[{n}]", Description(f"shape {shape}"), f"have the axes of {term!r}"
+        )
     return rest
 
 
@@ -131,8 +134,8 @@ def _extents(op: str, inputs: Sequence[Labels], shapes: Sequence[Shape]) -> dict
             if own.setdefault(label, extent) != extent or (
                 extent != known and 1 not in (extent, known)
             ):
-                expected = f"{own[label] if known == 1 else known} indices of {label!r}"
-                raise InvalidArgument(op, f"operands[{n}]", f"shape {shape}", expected)
+                expected = f"have {own[label] if known == 1 else known} indices of {label!r}"
+                raise InvalidArgument(op, f"operands[{n}]", Description(f"shape {shape}"), expected)
             found[label] = extent if known == 1 else known
     return found
 

@@ -109,6 +109,13 @@ def promoted(a: ElementType, b: ElementType) -> ElementType:
     return found
 
 
+@cache
+def is_same_kind(source: ElementType, target: ElementType) -> bool:
+    """Whether NumPy's in-place operations may cast the one type to the other: int32 to int8 or
+    float16, but not float32 to int32."""
+    return np.can_cast(source.numpy, target.numpy, "same_kind")
+
+
 def beside_number(a: ElementType, number: type) -> ElementType:
     """The type of an array of ``a`` with a Python bool, int, float or complex: the array's own,
     unless the number is of a higher kind (NEP 50)."""

@@ -8,6 +8,7 @@ In brackets, the class of Python's own that an error also is:
     │   ├── InvalidType           (TypeError) of a type or dtype that the call is not defined for
     │   └── InvalidIndex          (IndexError) an index that the array does not have
     ├── Unsupported               (NotImplementedError) this browser, device or context cannot do it
+    │   └── UnknownName           (AttributeError) a name of NumPy's that there is none of here
     ├── NotDifferentiable         (RuntimeError) a gradient was asked for where there is none
     ├── OutOfMemory               (MemoryError) the device has no room, or the request is too large
     └── DeviceError
@@ -21,6 +22,8 @@ In brackets, the class of Python's own that an error also is:
 from __future__ import annotations
 
 from typing import Any
+
+from browsergpu.core.showing import Description, is_plain, shown
 
 
 class BackendError(Exception):
@@ -43,14 +46,33 @@ class NotInitialized(BackendError):
 class InvalidArgument(BackendError, ValueError):
     """An argument was refused before anything was sent to the GPU.
 
-    ``argument`` is its name, ``value`` what came and ``expected`` what would have been right.
+    Parameters
+    ----------
+    op : str
+        The function that was called.
+    argument : str
+        The argument's name.
+    value : object
+        What was given. The message shows it by `showing.shown`, which reads no GPU memory. A
+        `showing.Description` is shown as it is.
+    expected : str
+        What the argument must be: "a string". Or what it must have: "have at least 2 axes".
+    advice : str, optional
+        A sentence that says what to do.
     """
 
-    def __init__(self, op: str, argument: str, value: Any, expected: str) -> None:
-        super().__init__(op, f"{argument} is {_short(value)}; expected {expected}")
+    def __init__(self, op: str, argument: str, value: Any, expected: str, advice: str = "") -> None:
+        need = expected if expected.startswith("have ") else f"be {expected}"
+        what_to_do = f" {advice}" if advice else ""
+        super().__init__(op, f"{argument} must {need}, got {shown(value)}.{what_to_do}")
         self.argument = argument
         self.value = value
         self.expected = expected
+
+    def __reduce__(self) -> Any:
+        """Another process gets the words for a value that may be on a GPU, or large."""
+        told = self.value if is_plain(self.value) else Description(shown(self.value))
+        return _again, (type(self), self.args, self.__dict__ | {"value": told})
 
 
 class InvalidType(InvalidArgument, TypeError):
@@ -63,6 +85,10 @@ class InvalidIndex(InvalidArgument, IndexError):
 
 class Unsupported(BackendError, NotImplementedError):
     """This browser, device or calling context cannot do what was asked."""
+
+
+class UnknownName(Unsupported, AttributeError):
+    """A name that NumPy has and browsergpu has not. ``hasattr`` is False for it."""
 
 
 class NotDifferentiable(BackendError, RuntimeError):
@@ -124,12 +150,7 @@ class ShaderCompilation(DeviceError):
 
 def two_devices(op: str, argument: str = "arrays") -> InvalidType:
     """The error for operands on more than one device."""
-    return InvalidType(op, argument, "arrays of two devices", "arrays on one device")
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return InvalidType(op, argument, Description("arrays of two devices"), "on one device")
 
 
 def _again(kind: type[BackendError], args: tuple[Any, ...], fields: dict[str, Any]) -> BackendError:

@@ -1,4 +1,5 @@
-"""Workgroup counts: WebGPU allows 65,535 in a dimension, so long counts fold into two."""
+"""How far kernels count. WebGPU allows 65,535 workgroups in a dimension, so long counts fold into
+two, and a shader's u32 has 32 bits."""
 
 from __future__ import annotations
 
@@ -6,6 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 MAX_PER_DIMENSION = 65_535
+#: The most elements that one kernel goes over, and the most bytes of a buffer. Shaders number
+#: elements in u32, and those of a folded grid's last workgroups may be as many too many.
+MOST_ELEMENTS = 2**32 - 2**18
 
 
 def blocks(n: int, size: int) -> int:

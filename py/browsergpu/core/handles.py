@@ -6,10 +6,12 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from browsergpu.core.showing import Shown
+
 _numbers = count()
 
 
-class Handle:
+class Handle(Shown):
     """What ends that a function is called."""
 
     def __init__(self, hooks: dict[int, Callable[..., Any]], number: int) -> None:

@@ -33,9 +33,7 @@ def target_view(op: str, name: str, value: Any) -> memoryview:
     """The memory of ``value``, to be written: by :func:`receiver` and :func:`deliver`."""
     view = _view(op, name, value)
     if view.readonly:
-        raise InvalidArgument(
-            op, name, value, f"something writable, not a read-only {_kind(value)}"
-        )
+        raise InvalidArgument(op, name, value, "writable memory")
     if not view.c_contiguous:
         raise InvalidArgument(op, name, value, "a C-contiguous array (np.empty makes one)")
     return view
@@ -66,16 +64,14 @@ def _view(op: str, name: str, value: Any) -> memoryview:
     form = view.format.lstrip("<>=@^")
     if form not in _PLAIN_FORMATS | _DOUBLE_FORMATS:
         # Of objects and strings, the memory holds pointers of this interpreter.
-        raise InvalidArgument(
-            op, name, value, f"plain numbers, not a {_kind(value)} of format {view.format!r}"
-        )
+        raise InvalidArgument(op, name, value, "plain numbers")
     if form in _DOUBLE_FORMATS:
         raise InvalidArgument(
             op,
             name,
             value,
-            f"float32, as the GPU has no float64 ({_kind(value)} of format {view.format!r} came); "
-            "cast it with .astype(np.float32)",
+            "float32, as the GPU has no float64",
+            "Cast it with .astype(np.float32).",
         )
     return view
 

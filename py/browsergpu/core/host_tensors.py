@@ -10,6 +10,7 @@ from browsergpu.core import host_memory
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description, byte_count
 
 
 def to_device(op: str, name: str, data: Any, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
@@ -21,14 +22,17 @@ def to_device(op: str, name: str, data: Any, shape: tuple[int, ...], dtype: DTyp
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
         if array.shape != shape:
-            raise InvalidArgument(op, name, f"shape {array.shape}", f"shape {shape}")
+            raise InvalidArgument(op, name, array, f"have shape {shape}")
         array = _converted(op, name, array, dtype)
     else:
         raw = host_memory.source_view(op, name, data).tobytes()
         expected = product(shape) * dtype.numpy.itemsize
         if len(raw) != expected:
             raise InvalidArgument(
-                op, name, f"{len(raw)} bytes", f"{expected}, for {shape} elements of {dtype}"
+                op,
+                name,
+                Description(byte_count(len(raw))),
+                f"{byte_count(expected)}, for {shape} elements of {dtype}",
             )
         array = np.frombuffer(raw, dtype.numpy).reshape(shape)
     return np.ascontiguousarray(array, dtype.device_numpy)
@@ -43,7 +47,8 @@ def _converted(op: str, name: str, array: np.ndarray, dtype: DType) -> np.ndarra
             op,
             name,
             array.dtype,
-            f"{dtype.numpy}, as the GPU has no float64; cast it with .astype(np.{dtype.numpy})",
+            f"{dtype.numpy}, as the GPU has no float64",
+            f"Cast it with .astype(np.{dtype.numpy}).",
         )
     if kind.kind in "iu" and dtype.numpy.kind in "iu":
         bounds = np.iinfo(dtype.numpy)
@@ -56,7 +61,11 @@ def _converted(op: str, name: str, array: np.ndarray, dtype: DType) -> np.ndarra
     if kind == np.float16 and dtype is DType.F32:
         return array.astype(np.float32)
     raise InvalidArgument(
-        op, name, array.dtype, f"an array of {dtype.numpy}; cast it with .astype(np.{dtype.numpy})"
+        op,
+        name,
+        array.dtype,
+        f"an array of {dtype.numpy}",
+        f"Cast it with .astype(np.{dtype.numpy}).",
     )
 
 

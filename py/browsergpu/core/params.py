@@ -6,7 +6,13 @@ Only 32-bit scalars are allowed, so the struct has no padding and every field is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
+from browsergpu.core.errors import Unsupported
+
+#: What a field of each type can be.
+_BOUNDS = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
 _FORMATS = {"u32": "I", "i32": "i", "f32": "f"}
 
 
@@ -16,7 +22,7 @@ class Params:
 
     declared: tuple[str, ...]
 
-    @property
+    @cached_property
     def fields(self) -> tuple[tuple[str, str], ...]:
         """(name, WGSL type) of each field."""
         return tuple((name, kind) for name, _, kind in (f.partition(": ") for f in self.declared))
@@ -30,6 +36,24 @@ class Params:
     def nbytes(self) -> int:
         """Bytes that the struct takes."""
         return 4 * len(self.declared)
+
+    def check(self, op: str, kernel: str, values: tuple[float, ...]) -> None:
+        """Check that the first fields can have these values. Raises Unsupported."""
+        for (name, kind), value in zip(self.fields, values, strict=False):
+            if kind == "f32":
+                continue
+            low, high = _BOUNDS[kind]
+            if not (hasattr(value, "__index__") and low <= value <= high):
+                raise unfit(op, kernel, name, value, high)
+
+
+def unfit(op: str, kernel: str, name: str, value: Any, most: int) -> Unsupported:
+    """The error for a number of a dispatch that is not within WebGPU's or the shader's range."""
+    return Unsupported(
+        op,
+        f"{name} of the kernel {kernel!r} must be an integer up to {most}, got {value}. Work in "
+        "smaller pieces.",
+    )
 
 
 def params(*declared: str) -> Params:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from sys import _getframe
+from types import FrameType
 
 _OWN = __name__.partition(".")[0]
+#: Packages whose lines are not the user's: NumPy reads arrays for him.
+_PASSED = frozenset((_OWN, "numpy"))
 #: What runs coroutines: who has started one is not to be seen from within.
 _LOOPS = frozenset(("asyncio", "pyodide", "_pyodide"))
 
@@ -19,11 +22,16 @@ def users_place() -> str:
     It takes microseconds: for what happens once, as making a pipeline.
     """
     frame = _getframe(1)
-    while (room := _package(frame.f_globals)) == _OWN:
+    while (room := _package(frame.f_globals)) in _PASSED:
         if frame.f_back is None:
             return ""
         frame = frame.f_back
     return "" if room in _LOOPS else f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+
+
+def is_own(frame: FrameType) -> bool:
+    """Whether a frame runs a function of this package."""
+    return _package(frame.f_globals) == _OWN
 
 
 def _package(names: dict[str, object]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description
 
 Shape = tuple[int, ...]
 
@@ -39,7 +40,9 @@ def broadcast(op: str, a: Shape, b: Shape) -> Shape:
     result = []
     for x, y in zip(_padded(a, rank), _padded(b, rank), strict=True):
         if x != y and 1 not in (x, y):
-            raise InvalidArgument(op, "b", f"shape {b}", f"a shape that broadcasts with {a}")
+            raise InvalidArgument(
+                op, "b", Description(f"shape {b}"), f"of a shape that broadcasts with {a}"
+            )
         result.append(y if x == 1 else x)
     return tuple(result)
 
@@ -79,7 +82,7 @@ def merged(shape: Shape, *strides: Shape) -> tuple[Shape, ...]:
 def axis(op: str, name: str, value: Any, rank: int) -> int:
     """One axis of an array, counted from 0; negative ones are counted from the end."""
     if rank == 0:
-        raise InvalidArgument(op, name, value, "no axis, as the array is a scalar")
+        raise InvalidArgument(op, name, value, "have no axis, as the array is a scalar")
     number = checks.integer(op, name, value, -rank)
     if number >= rank:
         raise InvalidArgument(op, name, value, f"an axis from {-rank} to {rank - 1}")

@@ -10,6 +10,7 @@ from dask.base import normalize_token
 from distributed.worker import thread_state
 
 from browsergpu.array import apply
+from browsergpu.array.aliasing import take_node
 from browsergpu.array.array import Array
 from browsergpu.array.arriving import on_host
 from browsergpu.array.functions import creation
@@ -27,7 +28,7 @@ def held_bytes(chunk: Array) -> int:
     if hasattr(thread_state, "key"):
         # Dask asks no errors of this; whoever needs the chunk gets it.
         with suppress(OutOfMemory), TURN:
-            chunk.become(apply.packed(chunk))
+            take_node(chunk, apply.packed(chunk).node)
             chunk.node.in_memory()
             chunk.tape.evaluate()  # which holds on to what the task has read
     return chunk.nbytes if chunk.node.window else chunk.node.storage.buffer.capacity
@@ -36,7 +37,7 @@ def held_bytes(chunk: Array) -> int:
 def token(chunk: Array) -> Any:
     """The same for the same values. Reads them."""
     if has_values(chunk):
-        return "browsergpu", normalize_token(chunk.numpy())
+        return "browsergpu", normalize_token(chunk.detach().numpy())
     return "browsergpu without values", chunk.shape, str(chunk.dtype)
 
 

@@ -12,10 +12,11 @@ from dask.base import normalize_token
 from dask.sizeof import sizeof
 
 from browsergpu.array.array import Array
+from browsergpu.core.showing import Shown
 from browsergpu.dask import chunks
 from browsergpu.dask.metas import meta as make_meta
 from browsergpu.dask.metas import meta_like
-from browsergpu.dask.random import Philox
+from browsergpu.dask.random import Philox, RandomState
 
 NAME = "browsergpu"
 
@@ -25,7 +26,7 @@ def _created(name: str, *args: Any, meta: Any = None, **options: Any) -> da.Arra
         return getattr(da, name)(*args, meta=make_meta(0) if meta is None else meta, **options)
 
 
-class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]
+class Backend(Shown, ArrayBackendEntrypoint):  # type: ignore[misc]
     """``dask.config.set({"array.backend": "browsergpu"})`` and ``x.to_backend("browsergpu")``."""
 
     @classmethod
@@ -39,6 +40,11 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]
         if isinstance(data._meta, Array):
             return data
         return data.map_blocks(chunks.to_gpu, meta=meta_like(data._meta), **options)
+
+    @property
+    def RandomState(self) -> type[RandomState]:
+        """What ``dask.array.random.normal`` and its kin draw with."""
+        return RandomState
 
     @property
     def default_bit_generator(self) -> type[Philox]:

@@ -17,7 +17,8 @@ from math import prod
 from time import perf_counter
 from typing import Any, Protocol
 
-from browsergpu.core.errors import OutOfMemory
+from browsergpu.core.errors import OutOfMemory, Unsupported
+from browsergpu.core.showing import Shown
 from browsergpu.device import tuned
 from browsergpu.device.contest import SLOWEST, Contest, Entrant
 from browsergpu.gpu import platform
@@ -69,7 +70,7 @@ class Device(Protocol):
         """A kernel, which is compiled in the background."""
 
 
-class TuningByUse:
+class TuningByUse(Shown):
     """The contests of one device, which it is told and does not hold."""
 
     def __init__(self) -> None:
@@ -176,7 +177,11 @@ class TuningByUse:
         if not all(states):
             return False
         if entrant.bound is None and entrant.program is not None:
-            entrant.bound = device.bound(entrant.program)
+            try:
+                entrant.bound = device.bound(entrant.program)
+            except Unsupported:  # this variant cannot count that far
+                entrant.is_out = True
+                return False
         return True
 
     def _turn(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any
 
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.port import Pipeline
 from browsergpu.gpu.program import Program
 from browsergpu.kernels.family import Variant
@@ -66,7 +67,7 @@ class Entrant:
         return not self.is_out and self.running < (1 if self.first is None else _MOST_RUNNING)
 
 
-class Contest:
+class Contest(Shown):
     """The turns at one problem. The first of the entrants is what is picked anyway; ``general`` is
     the one that can do every problem."""
 

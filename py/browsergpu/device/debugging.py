@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import ValidationError
+from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Pipeline
@@ -54,7 +55,7 @@ _HALVES_OUT = 2  # the bit of ``halves`` that says so of what is written
 _FIRST_INTEGER_OP = min(min(codes) for name, codes in SCALAR_OPS.items() if "integer" in name)
 
 
-class Debugger:
+class Debugger(Shown):
     """Looks on as a device's recorder records dispatches. NaN are looked for in the whole of a
     written buffer, which check_nan has cleared when it was allocated.
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, finalize, ref
 
-from browsergpu.core import checks
+from browsergpu.core import checks, grids
 from browsergpu.core.config import BackendConfig, configured
 from browsergpu.core.errors import InvalidArgument, two_devices
+from browsergpu.core.params import unfit
+from browsergpu.core.showing import Shown, byte_count
 from browsergpu.device import tuned, warm_up
 from browsergpu.device.by_use import TuningByUse
 from browsergpu.gpu import platform
@@ -18,7 +20,7 @@ from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.memory import Allocation, BufferPool
 from browsergpu.gpu.nothing import ADAPTER, Nothing
 from browsergpu.gpu.port import Gpu, Pipeline, closed
-from browsergpu.gpu.program import BoundStep, Copy, Program, Step, picker
+from browsergpu.gpu.program import BoundStep, Copy, Dispatch, Program, Step, picker
 from browsergpu.kernels import shaders
 from browsergpu.kernels.build import Prepare, prepare
 from browsergpu.kernels.choices import Choices, Picks
@@ -87,7 +89,7 @@ class _Programs:
             self.by_use.forget()
 
 
-class Device:
+class Device(Shown):
     """One GPUDevice with its recorder, memory and compiled kernels.
 
     Made by :meth:`request`. ``info`` says which GPU it is (vendor, architecture, device,
@@ -190,6 +192,14 @@ class Device:
         """One without a GPU, for arrays that have shapes and dtypes, and no values."""
         return cls(ADAPTER, Nothing(), BackendConfig(warm_up=False), WorkgroupSizes())
 
+    def _facts(self) -> str:
+        if not self.has_values:
+            return "without a GPU"
+        state = "closed" if self.is_closed else "lost" if self.is_lost else "open"
+        kind = "GPU" if self.device_type == "gpu" else "software"
+        used = f"{byte_count(self.memory.in_use)} in use"
+        return f"{self.name!r} ({kind}, by {platform.engine_name()}), {state}, {used}"
+
     @property
     def has_values(self) -> bool:
         """Whether there is a GPU: arrays on a device :meth:`of_nothing` have no values."""
@@ -217,11 +227,11 @@ class Device:
 
     @property
     def largest_buffer(self) -> int:
-        """Bytes that one buffer can have: it must fit both an allocation and a binding, and
-        the config's max_buffer_size. A multiple of 256, as all size classes are: kernels read and
-        write whole vec4s."""
+        """Bytes that one buffer can have: it must fit both an allocation and a binding, the
+        config's max_buffer_size, and what shaders count. A multiple of 256, as all size classes
+        are: kernels read and write whole vec4s."""
         own = min(self.limits["maxBufferSize"], self.limits["maxStorageBufferBindingSize"])
-        return min(own, self.config.max_buffer_size or own) & ~255
+        return min(own, self.config.max_buffer_size or own, grids.MOST_ELEMENTS) & ~255
 
     @property
     def workgroup_sizes(self) -> WorkgroupSizes:
@@ -327,8 +337,8 @@ class Device:
         if step.pipeline is not None:
             self._programs.packed.keep(key, self.recorder.packed(step, ids))
 
-    def _bind(self, key: tuple[Any, ...]) -> _Bound:
-        bound = self.bound(self.prepared(key))
+    def _bind(self, op: str, key: tuple[Any, ...]) -> _Bound:
+        bound = self.bound(self.prepared(key), op)
         if self.config.enable_pipeline_cache:
             self._programs.bound.keep(key, bound)
         return bound
@@ -339,11 +349,11 @@ class Device:
         """:meth:`_bind`, unless variants take turns at the program: then the call has been done."""
         by_use = self._programs.by_use
         if by_use is None:
-            return self._bind(key)
+            return self._bind(op, key)
         contest = by_use.contest(key)
         if contest is None:
             with self._variants.noting() as asked:
-                bound = self._bind(key)
+                bound = self._bind(op, key)
             contest = by_use.enter(self, key, asked, bound)
             if contest is None:
                 return bound
@@ -356,8 +366,16 @@ class Device:
         function, slots, problem = key
         return prepare(self.facts, function, *slots, *problem)
 
-    def bound(self, program: Program) -> _Bound:
-        """A program on this device."""
+    def bound(self, program: Program, op: str = "launch") -> _Bound:
+        """A program on this device. Raises Unsupported, in the name of ``op``, where a grid or a
+        parameter of it is more than WebGPU or the shader counts: nothing is recorded then."""
+        most = self.limits.get("maxComputeWorkgroupsPerDimension", grids.MAX_PER_DIMENSION)
+        for step in program.steps:
+            if not isinstance(step, Dispatch):
+                continue
+            if max(step.grid) > most:
+                raise unfit(op, step.kernel, "the grid", step.grid, most)
+            KERNELS[step.kernel].params.check(op, step.kernel, step.fields)
         return _Bound(tuple(map(self._bind_step, program.steps)), program.temporaries)
 
     def _bind_step(self, step: Step) -> BoundStep:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from browsergpu.core.showing import Shown
 
-class KeptRead:
+
+class KeptRead(Shown):
     """A read that has begun. ``newer`` counts the first bytes that are known better since then."""
 
     __slots__ = ("newer",)
@@ -12,7 +14,7 @@ class KeptRead:
         self.newer = 0
 
 
-class KeptContents:
+class KeptContents(Shown):
     """What the host last wrote to a buffer or read from it, byte for byte.
 
     Writes and reads start at the buffer's first byte. A read shows the buffer as it was when the

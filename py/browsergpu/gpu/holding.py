@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from browsergpu.core.blocks import OfBlock
+from browsergpu.core.showing import Shown
 
-class Holding:
+
+class Holding(OfBlock):
     """Buffers by their ids. Those that were taken for it (``own``) may be taken again within it
     once they are free, since its commands come in their order whenever it is replayed; others were
     there before, and must stay as they are. Values are capacities, in bytes."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.own: dict[int, int] = {}
         self._idle: dict[int, list[int]] = {}
         self._left: dict[int, int] = {}
         #: Whether buffers are taken from the pool as if nothing was captured.
         self.is_paused = False
+
+    @property
+    def takes(self) -> bool:
+        """Whether buffers are taken for it here and now."""
+        return not self.is_paused and self.is_here
 
     def taken(self, identity: int, capacity: int) -> None:
         """A buffer is its own from now on."""
@@ -39,7 +48,7 @@ class Holding:
         return {**own, **self._left}
 
 
-class Held:
+class Held(Shown):
     """Which buffers are held, and how often; those that nobody else has wait here."""
 
     def __init__(self) -> None:

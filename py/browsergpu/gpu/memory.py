@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
+from typing import Any
+from weakref import WeakSet, ref
 
 from browsergpu.core.errors import OutOfMemory
+from browsergpu.core.showing import Shown, byte_count
 from browsergpu.gpu import platform
 from browsergpu.gpu.holding import Held, Holding
 from browsergpu.gpu.port import Gpu, closed
@@ -65,7 +68,7 @@ def _largest_class(room: int) -> int:
     return room // step * step
 
 
-class BufferPool:
+class BufferPool(Shown):
     """Buffers of one device. All numbers are bytes, but for ``buffers``.
 
     ``largest`` is the most that one buffer may have, ``limit`` the most that all may have
@@ -98,6 +101,10 @@ class BufferPool:
         self._idle: OrderedDict[int, list[int]] = OrderedDict()
         self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
         self._holding: Holding | None = None  # of what is being captured
+        #: Weak references to what holds the buffers, by their ids.
+        self.owners: dict[int, ref[Any]] = {}
+        #: The values that come to lie in buffers, while something is captured.
+        self.new_users: WeakSet[Any] | None = None
         #: What is held for what was captured.
         self.held = Held()
         #: Bytes of the live buffers.
@@ -109,6 +116,9 @@ class BufferPool:
         self.peak = 0
         #: Number of live buffers.
         self.buffers = 0
+
+    def _facts(self) -> str:
+        return f"{byte_count(self.in_use)} in use, {byte_count(self.allocated)} allocated"
 
     @property
     def allocated(self) -> int:
@@ -144,7 +154,7 @@ class BufferPool:
         capacity = size_class(nbytes)
         if capacity > self._largest:
             if nbytes > self._largest:
-                limit = f"{self._largest} bytes, the largest buffer"
+                limit = f"{byte_count(self._largest)}, the largest buffer"
                 raise self._out_of_memory(op, nbytes, limit, self._largest)
             capacity = self._largest
         name = label or op
@@ -167,7 +177,7 @@ class BufferPool:
     def _taken(self, op: str, nbytes: int, capacity: int, label: str) -> tuple[int, bool]:
         """A buffer's id, and whether it was made for this."""
         holding = self._holding
-        if holding is not None and not holding.is_paused:
+        if holding is not None and holding.takes:
             reused = holding.reused(capacity)
             if reused is not None:
                 self.held.nbytes -= capacity
@@ -215,7 +225,7 @@ class BufferPool:
                     return identity
             if attempt == 0:
                 self.trim()
-        limit = "the GPU's own" if self._limit is None else f"{self._limit} bytes"
+        limit = "the GPU's own" if self._limit is None else byte_count(self._limit)
         raise self._out_of_memory(op, nbytes, limit, None)
 
     def _out_of_memory(
@@ -225,11 +235,11 @@ class BufferPool:
         if self._limit is not None:
             left = _largest_class(self._limit - self.in_use - self._asked)
             available = min(left, self._largest)
-        told = "" if available is None else f", {available} are available"
+        told = "" if available is None else f", {byte_count(available)} are available"
         return OutOfMemory(
             op,
-            f"{requested} bytes were requested, {self.in_use} are in use{told}, and the limit is "
-            f"{limit}; free buffers that are no longer needed, or work in smaller pieces",
+            f"{byte_count(requested)} were requested, {byte_count(self.in_use)} are in use{told}, "
+            f"and the limit is {limit}. Free what is no longer needed, or work in smaller pieces.",
             requested,
             available,
         )
@@ -238,6 +248,7 @@ class BufferPool:
         """Frees a buffer; it must not be used afterwards. Closing has freed all of them."""
         if self._closed:
             return
+        self.owners.pop(buffer.id, None)
         self.in_use -= buffer.capacity
         self.buffers -= 1
         rest = self._labels[buffer.label] - buffer.capacity
@@ -281,14 +292,20 @@ class BufferPool:
             self.pooled -= capacity
             self._destroy(identity)
 
+    def holders(self) -> list[Any]:
+        """What holds the buffers that are in use."""
+        return [owner for one in list(self.owners.values()) if (owner := one()) is not None]
+
     def start_holding(self) -> Holding:
         """Takes and frees buffers for what is captured from now on."""
         self._holding = Holding()
+        self.new_users = WeakSet()
         return self._holding
 
     def end_holding(self, ids: Iterable[int]) -> None:
         """The capture is complete: buffers of those ids are held until :meth:`let_go`."""
         holding, self._holding = self._holding, None
+        self.new_users = None
         if holding is None or self._closed:
             return
         self.held.hold(ids)
@@ -326,6 +343,7 @@ class BufferPool:
         self._idle.clear()
         self._labels.clear()
         self._capacities.clear()
+        self.owners.clear()
         self._holding, self.held = None, Held()
         self.in_use = self.pooled = self.buffers = 0
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any, Never
 
 from browsergpu.core.errors import NoAdapter
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.adapter_info import AdapterInfo
-from browsergpu.gpu.port import Gpu, Observer, Pipeline
+from browsergpu.gpu.port import OPEN_ANOTHER, Gpu, Observer, Pipeline
 
 _VAST = 1 << 60  # bytes; nothing is too large where nothing is kept
 
@@ -41,7 +42,7 @@ ADAPTER = AdapterInfo(
 _PIPELINE = Pipeline(0, "nothing", 0, lambda *_: None)
 
 
-class Nothing(Gpu):
+class Nothing(Shown, Gpu):
     """Takes everything and does nothing; only reading is refused, with NoAdapter."""
 
     def __init__(self) -> None:
@@ -55,6 +56,7 @@ class Nothing(Gpu):
         self.observers: list[Observer] = []
         self.loss = (0,)
         self.captured = None
+        self.recovery = OPEN_ANOTHER
 
     def create_pipeline(self, **_: Any) -> Pipeline:
         """One for all kernels."""

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from struct import error as StructError
 from typing import Any, Protocol
 
-from browsergpu.core.errors import DeviceLost, NotInitialized, OutOfMemory
+from browsergpu.core.blocks import OfBlock
+from browsergpu.core.errors import DeviceLost, NotInitialized, OutOfMemory, Unsupported
 from browsergpu.core.places import Section
+from browsergpu.core.showing import byte_count
 from browsergpu.gpu.program import BoundStep
 
 
@@ -35,11 +38,12 @@ class Pipeline:
 Observer = Callable[[Pipeline, tuple[float, ...]], None]
 
 
-class Captured:
+class Captured(OfBlock):
     """Commands that a GPU keeps as they are recorded, to be replayed: between
     :meth:`Gpu.start_capture` and :meth:`Gpu.stop_capture`."""
 
     def __init__(self) -> None:
+        super().__init__()
         #: The ids of the buffers that they use.
         self.ids: set[int] = set()
         #: Its dispatches, as observers are told of them. It keeps their pipelines.
@@ -49,8 +53,14 @@ class Captured:
 
     def note(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
         """An observer."""
+        if not self.is_here:
+            return
         self.dispatches.append((pipeline, fields))
         self.ids.update(fields[3 : 3 + pipeline.bindings])  # type: ignore[arg-type]
+
+
+#: What to do after a loss of a device that neither arrays nor a backend opened.
+OPEN_ANOTHER = "Open another with Device.request()."
 
 
 class Gpu(Protocol):
@@ -63,7 +73,7 @@ class Gpu(Protocol):
     is set when so much was recorded that is not done that :meth:`catch_up` should come before more.
     ``observers`` are called after each dispatch is recorded. The first item of ``loss`` is not 0
     once the device is known to be gone. ``captured`` is what takes the commands that are recorded
-    now, if something does.
+    here and now, if something does. ``recovery`` says what the device's user does after a loss.
     """
 
     features: frozenset[str]
@@ -76,6 +86,7 @@ class Gpu(Protocol):
     observers: list[Observer]
     loss: Sequence[int]
     captured: Captured | None
+    recovery: str
 
     # -- pipelines -------------------------------------------------------------------------------
 
@@ -268,14 +279,22 @@ class Gpu(Protocol):
         now on, raises NotInitialized."""
 
 
-def lost(op: str, reason: str = "") -> DeviceLost:
-    """The error for a call on a device that is gone."""
-    why = f" ({reason})" if reason else ""
-    return DeviceLost(
-        op,
-        f"the GPU device was lost{why}; open it anew with `await backend.recover()`, or reload "
-        "the page",
+#: What Python's struct raises for numbers that do not fit.
+UNFIT = (StructError, OverflowError)
+
+
+def unfit(label: str, fields: Sequence[Any]) -> Unsupported:
+    """The error for a dispatch whose numbers do not fit the words that they are packed into.
+    What makes them is to check them before anything is recorded, as :meth:`Device.bound` does."""
+    return Unsupported(
+        label, f"a dispatch must be of words of 32 bits, got {[*fields]}. Work in smaller pieces."
     )
+
+
+def lost(op: str, recovery: str, reason: str = "") -> DeviceLost:
+    """The error for a call on a device that is gone; ``recovery`` says what to do."""
+    why = f" ({reason.rstrip('.')})" if reason else ""
+    return DeviceLost(op, f"the GPU device was lost{why}. {recovery}")
 
 
 def closed(op: str) -> NotInitialized:
@@ -287,7 +306,7 @@ def no_room(op: str, label: str, requested: int, why: str) -> OutOfMemory:
     """The error for a buffer that the GPU has no room for."""
     return OutOfMemory(
         op,
-        f"the GPU has no room for the {requested} bytes of buffer {label!r} ({why}); free it, and "
-        "others that are no longer needed",
+        f"the GPU has no room for buffer {label!r} of {byte_count(requested)} ({why}). Free it and "
+        "others that are no longer needed.",
         requested,
     )

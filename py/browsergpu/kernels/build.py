@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.program import Copy, Dispatch, Grid, Program, Slot, Step
 from browsergpu.kernels.facts import Facts
 
@@ -13,7 +14,7 @@ from browsergpu.kernels.facts import Facts
 Prepare = Callable[..., None]
 
 
-class Build:
+class Build(Shown):
     """The steps so far of a program for devices of certain facts.
 
     Slots are compared by value: operands that share memory have one slot, by which a kernel knows

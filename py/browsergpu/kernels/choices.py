@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Shown
 from browsergpu.kernels.family import Variant
 from browsergpu.kernels.unmeasured import Caution, caution_for, is_measured, kind_of
 from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 
 
-class Forced:
+class Forced(Shown):
     """A variant that is to do all of an operation's work, and whether it has done any."""
 
     def __init__(self, variant: Variant) -> None:
@@ -26,7 +27,7 @@ Picks = dict[str, dict[str, str]]
 Asked = tuple[str, str, Callable[[Variant], bool]]
 
 
-class Choices:
+class Choices(Shown):
     """A device's variants, and its picks among them.
 
     ``tuned`` holds what measurements on the device found; what it does not name is picked by the

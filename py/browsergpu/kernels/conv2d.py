@@ -141,7 +141,7 @@ def plan_conv2d(
     if depth != channels // groups:
         of_group = "as input_shape has" if groups == 1 else f"as one of {groups} groups has"
         raise InvalidArgument(
-            op, "filter_shape", filter_shape, f"{channels // groups} channels, {of_group}"
+            op, "filter_shape", filter_shape, f"have {channels // groups} channels, {of_group}"
         )
     if kernel_h < 1 or kernel_w < 1:
         raise InvalidArgument(op, "filter_shape", filter_shape, "a kernel of at least 1 × 1")

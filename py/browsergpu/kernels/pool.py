@@ -10,6 +10,7 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import blocks, fold
 from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
+from browsergpu.core.showing import Description
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.family import (
@@ -48,7 +49,9 @@ def plan_pool(
 ) -> PoolPlan:
     """Checks a pooling's arguments. Without a stride, it is the kernel's size."""
     if len(input_shape) != 4:
-        raise InvalidArgument(op, "x", f"shape {input_shape}", "[N, C, H, W]")
+        raise InvalidArgument(
+            op, "x", Description(f"shape {input_shape}"), "have shape [N, C, H, W]"
+        )
     images, channels, *sizes = input_shape
     kernels = checks.pair(op, "kernel", kernel, 1)
     strides = kernels if stride is None else checks.pair(op, "stride", stride, 1)

@@ -52,7 +52,7 @@ def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
     extents = checks.dimensions("reduce", "shape", shape)
     rank = len(extents)
     if rank == 0:
-        raise InvalidArgument("reduce", "shape", shape, "at least one dimension")
+        raise InvalidArgument("reduce", "shape", shape, "have at least one dimension")
     at = checks.integer("reduce", "axis", axis, -rank)
     if at >= rank:
         raise InvalidArgument("reduce", "axis", axis, f"an axis from {-rank} to {rank - 1}")
@@ -61,7 +61,11 @@ def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
     inner = checks.product(extents[at + 1 :])
     if length == 0 and kind in (ReduceOp.MAX, ReduceOp.MIN):
         raise InvalidArgument(
-            "reduce", "shape", shape, f"a non-empty axis {axis}: {kind} of nothing is undefined"
+            "reduce",
+            "shape",
+            shape,
+            f"have elements along axis {axis}",
+            f"{kind} of nothing is undefined.",
         )
     empty = nan if kind is ReduceOp.MEAN else 0.0
     return ReducePlan(

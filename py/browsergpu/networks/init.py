@@ -11,6 +11,7 @@ from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, decompositions, elementwise, linear, manipulation
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
 from browsergpu.networks.parameter import take
 from browsergpu.networks.seeding import drawer, seed
 
@@ -41,14 +42,14 @@ def _leaf(op: str, tensor: Any) -> Array:
     if not isinstance(tensor, Array):
         raise InvalidType(op, "tensor", tensor, "an array")
     if not tensor.is_leaf:
-        raise InvalidArgument(op, "tensor", "an operation's result", "a parameter, or an array")
+        raise InvalidArgument(op, "tensor", Description("an operation's result"), "a leaf")
     return tensor
 
 
 def _floats(op: str, tensor: Any) -> Array:
     found = _leaf(op, tensor)
     if found.dtype.kind != "f":
-        raise InvalidType(op, "tensor", f"an array of {found.dtype}", "float32 or float16")
+        raise InvalidType(op, "tensor", found, "float32 or float16")
     return found
 
 
@@ -73,7 +74,7 @@ def eye_(tensor: Array) -> Array:
     """A matrix with ones on its diagonal. Raises InvalidArgument for other than two axes."""
     own = _leaf("eye_", tensor)
     if own.ndim != 2:
-        raise InvalidArgument("eye_", "tensor", f"an array of shape {own.shape}", "two axes")
+        raise InvalidArgument("eye_", "tensor", own, "have two axes")
     take(own, creation.eye(*own.shape, dtype=own.dtype, device=own.device))
     return tensor
 
@@ -109,7 +110,7 @@ def fans(op: str, tensor: Array) -> tuple[int, int]:
     """How many numbers one of the results is computed from, and how many one goes into. Weights
     are [O, I, ...]."""
     if tensor.ndim < 2:
-        raise InvalidArgument(op, "tensor", f"an array of shape {tensor.shape}", "two axes or more")
+        raise InvalidArgument(op, "tensor", tensor, "have two axes or more")
     field = prod(tensor.shape[2:])
     return tensor.shape[1] * field, tensor.shape[0] * field
 
@@ -165,7 +166,7 @@ def orthogonal_(tensor: Array, gain: float = 1.0, generator: Any = None) -> Arra
     op = "orthogonal_"
     own = _floats(op, tensor)
     if own.ndim < 2 or not own.size:
-        raise InvalidArgument(op, "tensor", f"an array of shape {own.shape}", "two axes or more")
+        raise InvalidArgument(op, "tensor", own, "have two axes or more")
     rows, columns = own.shape[0], own.size // own.shape[0]
     long, short = max(rows, columns), min(rows, columns)
     drawn = drawer(op, generator, own.device).normal(0.0, 1.0, (long, short))

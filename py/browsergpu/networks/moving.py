@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from browsergpu.array.aliasing import take_node
 from browsergpu.array.array import Array
-from browsergpu.array.tracking.variable import source_of
+from browsergpu.array.tracking.variable import node_of, source_of
 
 
 def move(x: Array, device: Any, dtype: Any) -> None:
@@ -14,9 +15,11 @@ def move(x: Array, device: Any, dtype: Any) -> None:
     gradient, wanted = x.grad, x.requires_grad
     before = source_of(x)
     value = _moved(x.detach(), device, dtype)
+    if value.tape is x.tape and value.dtype == x.dtype:
+        return
     # What it was noted as, a leaf of its dtype on its device, is made anew.
     x.requires_grad_(False)
-    x.become(value)
+    take_node(x, node_of(value))
     x.tape = value.tape
     x.requires_grad_(wanted)
     after = source_of(x)

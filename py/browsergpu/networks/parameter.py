@@ -7,7 +7,10 @@ from weakref import WeakValueDictionary
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation
+from browsergpu.array.gradients.of_arrays import MAKERS, Maker
+from browsergpu.array.replacing import become
 from browsergpu.core.errors import InvalidType, two_devices
+from browsergpu.core.showing import Shown
 
 #: Arrays that are parameters, by their ids: an array has no place to say so, and needs none.
 _known: WeakValueDictionary[int, Array] = WeakValueDictionary()
@@ -20,9 +23,9 @@ class _Kind(type):
         return isinstance(x, Array) and _known.get(id(x)) is x
 
 
-class Parameter(metaclass=_Kind):
+class Parameter(Shown, metaclass=_Kind):
     """An array that a Module has as one of its parameters where it is an attribute: a leaf that
-    requires a gradient, of the value of ``data``, an array or what ``asarray`` takes.
+    requires a gradient: a view of ``data``, as in PyTorch, or of what ``asarray`` makes of it.
 
     It is an Array, changes its value in place under ``no_grad()`` and stays a parameter then, also
     where ``requires_grad_(False)`` freezes it. Raises InvalidType, a TypeError, where it is not of
@@ -31,10 +34,23 @@ class Parameter(metaclass=_Kind):
 
     def __new__(cls, data: Any, requires_grad: bool = True) -> Array:  # type: ignore[misc]
         own = data.detach() if isinstance(data, Array) else creation.asarray(data)
-        if requires_grad and own.dtype.kind not in "fc":
-            raise InvalidType("Parameter", "data", f"an array of {own.dtype}", "floats")
-        _known[id(own)] = own
-        return own.requires_grad_(requires_grad)
+        return registered(own, requires_grad)
+
+
+def registered(own: Array, requires_grad: bool = True) -> Array:
+    """An array that nobody else has, as a Parameter."""
+    if requires_grad and own.dtype.kind not in "fc":
+        raise InvalidType("Parameter", "data", own, "floats")
+    _known[id(own)] = own
+    return own.requires_grad_(requires_grad)
+
+
+def _maker(x: Array) -> Maker | None:
+    """What makes another Parameter; None for what is none."""
+    return registered if _known.get(id(x)) is x else None
+
+
+MAKERS.append(_maker)
 
 
 def take(x: Array, value: Array) -> None:
@@ -43,4 +59,4 @@ def take(x: Array, value: Array) -> None:
     device."""
     if value.device is not x.device:
         raise two_devices("parameter", "value")
-    x.become(value.detach().astype(x.dtype, copy=False))
+    become(x, value.detach().astype(x.dtype, copy=False))

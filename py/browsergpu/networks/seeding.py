@@ -33,7 +33,8 @@ class Stream(Generator):
         if not (0 <= key < _KEYS and 0 <= counter < _COUNTERS):
             expected = "a key below 2**64 and a counter below 2**128"
             raise InvalidArgument("state", "value", value, expected)
-        self._key, self._counter = key, counter
+        self.place = key, counter
+        self.seeds += 1
 
 
 _stream: list[Stream] = []
@@ -43,7 +44,11 @@ def seed(seed: int) -> None:
     """Begins the random numbers of all layers, that they start with and that Dropout drops by,
     again: those that are made after it have the same ones on every device. Before, they are of a
     random seed. ``seed`` is a whole number below 2**64."""
-    _stream[:] = [Stream(integer("seed", "seed", seed, maximum=_KEYS - 1))]
+    key = integer("seed", "seed", seed, maximum=_KEYS - 1)
+    if _stream:  # the one that a checkpoint draws from again
+        _stream[0].state = key, 0
+    else:
+        _stream.append(Stream(key))
 
 
 def stream() -> Stream:

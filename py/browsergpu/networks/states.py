@@ -11,6 +11,7 @@ import numpy as np
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
 from browsergpu.networks.parameter import Parameter, take
 
 
@@ -61,7 +62,9 @@ def load(kind: str, own: Mapping[str, Array], given: Any, strict: bool) -> Unmat
         wrong.append(f"unexpected: {', '.join(map(str, unexpected))}")
     if wrong:
         expected = f"what {kind} has ({'; '.join(wrong)})"
-        raise InvalidArgument(op, "state_dict", f"a dict of {len(given)} arrays", expected)
+        raise InvalidArgument(
+            op, "state_dict", Description(f"a dict of {len(given)} arrays"), expected
+        )
     values = {
         name: _value(given[name], array) for name, array in own.items() if name in given
     }  # all of them before the first is taken
@@ -100,5 +103,5 @@ def _copied(parameter: Array | None, memo: dict[int, Any]) -> Array | None:
     if parameter is None:
         return None
     if id(parameter) not in memo:
-        memo[id(parameter)] = Parameter(parameter, parameter.requires_grad)
+        memo[id(parameter)] = Parameter(parameter.detach().copy(), parameter.requires_grad)
     return memo[id(parameter)]  # type: ignore[no-any-return]

@@ -16,6 +16,7 @@ import numpy as np
 from browsergpu.api.wasm_backend.backend import WasmBackend
 from browsergpu.core import checks
 from browsergpu.core.errors import DeviceLost, InvalidArgument
+from browsergpu.core.showing import Shown, byte_count
 from browsergpu.gpu import platform
 
 _SCORE_SIZE = 256  # of the square matrices whose product is timed
@@ -37,7 +38,7 @@ class Policy(StrEnum):
     MEMORY = "memory"
 
 
-class BackendGroup:
+class BackendGroup(Shown):
     """Open backends that share work by a policy. Lost ones are passed over."""
 
     def __init__(
@@ -53,6 +54,9 @@ class BackendGroup:
                 raise InvalidArgument(op, "backends", backend, "open WasmBackends")
         self._next = 0
         self._scores: list[float] = []
+
+    def _facts(self) -> str:
+        return f"of {len(self.backends)} backends, {self.policy}"
 
     def choose(self) -> WasmBackend:
         """The backend for the next piece of work. Raises DeviceLost where all are lost."""
@@ -96,7 +100,9 @@ class BackendGroup:
                 raise InvalidArgument("copy", name, backend, "a backend of this group")
         contents = bytearray(source.buffer_bytes(src))
         if len(contents) > target.buffer_bytes(dst):
-            raise InvalidArgument("copy", "dst", dst, f"a buffer of at least {len(contents)} bytes")
+            raise InvalidArgument(
+                "copy", "dst", dst, f"a buffer of at least {byte_count(len(contents))}"
+            )
         await source.copy_dtoh_async(contents, src)
         target.copy_htod(dst, contents)
 

@@ -12,12 +12,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from browsergpu.core import checks
 from browsergpu.core.errors import BackendError, InvalidArgument, NotInitialized, Unsupported
+from browsergpu.core.files import replacing
 from browsergpu.device.device import Device, open_devices
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Pipeline, lost
@@ -93,7 +93,7 @@ class Profile:
         for device in self._devices:
             device.check_open("profile")
             if device.is_lost:
-                raise lost("profile")
+                raise lost("profile", device.recorder.recovery)
         for device in self._devices:
             own = self._timestamps and "timestamp-query" in device.features
             if not own:
@@ -234,7 +234,9 @@ class Profile:
         """Writes :meth:`trace` as JSON, for ui.perfetto.dev or chrome://tracing. Returns the
         path. In the notebook the file then stands in the list of files, and
         ``browsergpu.download(profile.save_trace())`` hands it to the browser's downloads."""
-        Path(path).write_text(json.dumps(self.trace()), encoding="utf-8")
+        text = json.dumps(self.trace())
+        with replacing(path) as file:
+            file.write(text.encode())
         return path
 
 

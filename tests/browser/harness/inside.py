@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -230,12 +231,13 @@ def _suite_files() -> dict[str, str]:
     }
     files["/suite/in_page.py"] = in_page_source()
     files["/suite/pytest.ini"] = _INI.format(
-        markers="\n".join(f"    {name}: {text}" for name, text in MARKERS.items())
+        markers="\n".join(f"    {marker}" for marker in _markers())
     )
     return files
 
 
-MARKERS = {
-    "provokes_errors": "the test makes the page report errors on purpose",
-    "kernels": "where in-page tests run: 'worker' (default), 'main'",
-}
+def _markers() -> list[str]:
+    """The markers that pyproject.toml registers, for pytest inside Pyodide."""
+    with (REPOSITORY / "pyproject.toml").open("rb") as file:
+        options = tomllib.load(file)["tool"]["pytest"]["ini_options"]
+    return [str(marker) for marker in options["markers"]]

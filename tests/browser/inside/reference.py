@@ -96,7 +96,7 @@ def reduce(op: str, x: np.ndarray, axis: int) -> np.ndarray:
 def unary(op: str, x: np.ndarray) -> np.ndarray:
     """One of the unary ops."""
     with np.errstate(all="ignore"):
-        return _UNARY[op](x.astype(np.float64))
+        return UNARY[op](x.astype(np.float64))
 
 
 def binary(op: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -120,7 +120,7 @@ def gelu_argument(x: np.ndarray) -> np.ndarray:
     return np.sqrt(2.0 / np.pi) * (x + 0.044715 * x**3)
 
 
-_UNARY = {
+UNARY = {
     "relu": lambda x: np.maximum(x, 0.0),
     "sigmoid": _sigmoid,
     "tanh": np.tanh,
@@ -144,6 +144,6 @@ _BINARY = {
     "pow": np.power,
 }
 
-UNARY_OPS = tuple(_UNARY)
+UNARY_OPS = tuple(UNARY)
 BINARY_OPS = tuple(_BINARY)
 REDUCE_OPS = ("sum", "max", "min", "mean")

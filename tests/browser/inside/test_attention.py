@@ -14,6 +14,8 @@ from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array
 
+pytestmark = pytest.mark.native
+
 
 def run_attention(
     backend: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, causal: bool
@@ -56,6 +58,7 @@ def test_head_dims(backend: Any, head_dim: int, causal: bool) -> None:
     check(backend, (1, 2, 5, 7, head_dim), causal)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(
     ("seq_q", "seq_kv"),
@@ -119,6 +122,7 @@ def test_the_first_query_of_a_causal_row_sees_one_key(backend: Any) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("causal", [False, True])
 def test_nan_reaches_its_rows_only(backend: Any, causal: bool) -> None:
     q, k, v = (random_array(seed, 2, 2, 40, 5) for seed in (1, 2, 3))

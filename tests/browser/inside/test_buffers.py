@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from browsergpu import Buffer, BufferUsage
 from browsergpu.errors import InvalidArgument, NotInitialized, OutOfMemory
 
+pytestmark = pytest.mark.fast
+
 
 @st.composite
 def edits(draw: st.DrawFn) -> tuple[int, list[tuple[int, bytes]]]:

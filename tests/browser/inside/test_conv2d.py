@@ -15,6 +15,8 @@ from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, only_variant, random_array, whole_array
 
+pytestmark = pytest.mark.native
+
 Pair = tuple[int, int]
 
 
@@ -73,12 +75,14 @@ CASES = {
 }
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_cases(backend: Any, case: Any) -> None:
     image_shape, filter_shape, stride, padding = case
     check(backend, random_array(1, *image_shape), random_array(2, *filter_shape), stride, padding)
 
 
+@pytest.mark.fast
 def test_whole_numbers_come_out_exact(backend: Any) -> None:
     images, filters = whole_array(1, 2, 17, 20, 19), whole_array(2, 70, 17, 3, 3)
     assert_matches(
@@ -88,6 +92,7 @@ def test_whole_numbers_come_out_exact(backend: Any) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.fast
 def test_it_is_correlation_and_not_flipped(backend: Any) -> None:
     images = np.zeros((1, 1, 5, 5), np.float32)
     images[0, 0, 2, 2] = 1.0
@@ -96,6 +101,7 @@ def test_it_is_correlation_and_not_flipped(backend: Any) -> None:
     assert_same_bits(result, filters[:, :, ::-1, ::-1].copy(), "an impulse gives the turned filter")
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_special_values_reach_their_window_only(backend: Any, value: float) -> None:
     images, filters = random_array(1, 2, 3, 9, 9), random_array(2, 66, 3, 3, 3)

@@ -80,6 +80,7 @@ CALLS = {
 }
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_an_op_dispatches_and_reads_nothing_back(backend: Any, call: Any) -> None:
     class Prepared(Scratch):

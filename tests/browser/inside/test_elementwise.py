@@ -14,6 +14,8 @@ from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
 from inside.reference import BINARY_OPS, UNARY_OPS
 
+pytestmark = pytest.mark.native
+
 LENGTHS = [1, 2, 3, 4, 5, 7, 255, 256, 257, 1021, 1024, 1025, 4099]
 
 # For every op of two operands: zeros of both signs, ones, whole and fractional numbers of both
@@ -68,6 +70,7 @@ def test_unary_lengths(backend: Any, op: str) -> None:
         check_unary(backend, op, unary_data(op, n, n))
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("op", UNARY_OPS)
 def test_unary_over_its_range(backend: Any, op: str) -> None:
     magnitudes = np.geomspace(1e-30, 1e30, 601)
@@ -89,6 +92,7 @@ def test_exponentials_keep_their_digits_at_their_ends(backend: Any, op: str, ulp
     )
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("op", UNARY_OPS)
 def test_unary_specials(backend: Any, op: str) -> None:
     largest = np.finfo(np.float32).max
@@ -160,12 +164,14 @@ def test_unary_of_any_floats(backend: Any, data: st.DataObject) -> None:
 # ---- binary -------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("op", BINARY_OPS)
 def test_binary_lengths(backend: Any, op: str) -> None:
     for n in LENGTHS:
         check_binary(backend, op, *binary_data(op, n, n))
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("op", BINARY_OPS)
 def test_binary_special_pairs(backend: Any, op: str) -> None:
     a, b = (x.ravel().copy() for x in np.meshgrid(SPECIALS, SPECIALS))

@@ -137,7 +137,8 @@ def refused(
     assert op in message
     assert caught.value.op == op
     for mention in mentions:
-        assert str(mention) in message, f"{mention!r} is not in {message!r}"
+        words = f"{mention:,}" if isinstance(mention, int) and "byte" in message else str(mention)
+        assert words in message, f"{words!r} is not in {message!r}"
     backend.synchronize()  # raises if the GPU had something to say
 
 
@@ -213,6 +214,7 @@ def test_choices(backend: Any, op: str, name: str, value: Any) -> None:
 # ---- shapes -------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("value", [None, 5, "34", [], [[3, 4]], [3, -1], [3, 4.0], [3, None]])
 @pytest.mark.parametrize(("op", "name"), pairs(SHAPES))
 def test_shapes(backend: Any, op: str, name: str, value: Any) -> None:
@@ -364,6 +366,7 @@ def test_pointers(backend: Any, op: str, name: str, value: Any) -> None:
     bad_call(backend, op, (name, repr(value)), **{name: value})
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(("op", "name"), ALL_POINTERS)
 def test_freed_pointers(backend: Any, op: str, name: str) -> None:
     pointer = backend.alloc(4 * BIG)

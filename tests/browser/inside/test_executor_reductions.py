@@ -14,6 +14,8 @@ from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import random_array, whole_array
 from inside.tolerances import SUBNORMAL, ULP, U
 
+pytestmark = pytest.mark.native
+
 OPS = ("sum", "mean", "max", "min")
 SHAPES = [(5,), (3, 70), (4, 5, 7), (2, 3, 40, 3), (3, 1, 5, 1, 4)]
 
@@ -53,6 +55,7 @@ def subsets(rank: int) -> list[Any]:
     return [None, -1, *chosen]
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_any_axes(executor: Any, op: str, shape: tuple[int, ...]) -> None:
@@ -95,11 +98,12 @@ def test_extremes_of_nothing(executor: Any, op: str) -> None:
     from browsergpu.errors import InvalidArgument
 
     array = executor.empty((2, 0, 3))
-    with pytest.raises(InvalidArgument, match=f"{op}: x is .*of nothing is undefined"):
+    with pytest.raises(InvalidArgument, match=f"{op}: x must .*of nothing is undefined"):
         getattr(executor, op)(array, 1)
     assert getattr(executor, op)(array, 0).shape == (0, 3)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("op", [*OPS, "variance"])
 def test_nan_propagates(executor: Any, op: str) -> None:
     x = random_array(1, 4, 50, 3)
@@ -108,6 +112,7 @@ def test_nan_propagates(executor: Any, op: str) -> None:
     assert np.isnan(result).tolist() == [False, False, True, False]
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     ("dtype", "result_dtype"), [("i4", np.int32), ("u4", np.uint32), ("?", np.int32)]
 )
@@ -249,18 +254,18 @@ def test_what_is_refused(executor: Any) -> None:
 
     x, whole = executor.full((2, 3), 1.0), executor.full((2, 3), 1, "i32")
     for call, words in (
-        (lambda: executor.sum(x, 2), "sum: axis is 2"),
-        (lambda: executor.sum(x, -3), "sum: axis is -3"),
-        (lambda: executor.mean(x, (0, 0)), "mean: axis is .*different axes"),
-        (lambda: executor.mean(x, 1.0), "mean: axis is 1.0"),
-        (lambda: executor.max(x, "0"), "max: axis is '0'"),
-        (lambda: executor.max(whole), "max: x is .*cast"),
-        (lambda: executor.variance(whole), "variance: x is .*cast"),
-        (lambda: executor.variance(x, ddof=-1), "variance: ddof is -1"),
-        (lambda: executor.variance(x, ddof=float("nan")), "variance: ddof is nan"),
-        (lambda: executor.sum(x, 0, 1), "sum: keepdims is 1"),
-        (lambda: executor.sum(x, 0, out=executor.empty((2,))), r"out is .*shape \(3,\)"),
-        (lambda: executor.sum(whole, 0, out=executor.empty((3,))), "out is .*i32"),
+        (lambda: executor.sum(x, 2), "sum: axis must .*, got 2"),
+        (lambda: executor.sum(x, -3), "sum: axis must .*, got -3"),
+        (lambda: executor.mean(x, (0, 0)), "mean: axis must .*different axes"),
+        (lambda: executor.mean(x, 1.0), "mean: axis must .*, got 1.0"),
+        (lambda: executor.max(x, "0"), "max: axis must .*, got '0'"),
+        (lambda: executor.max(whole), "max: x must .*cast"),
+        (lambda: executor.variance(whole), "variance: x must .*cast"),
+        (lambda: executor.variance(x, ddof=-1), "variance: ddof must .*, got -1"),
+        (lambda: executor.variance(x, ddof=float("nan")), "variance: ddof must .*, got nan"),
+        (lambda: executor.sum(x, 0, 1), "sum: keepdims must .*, got 1"),
+        (lambda: executor.sum(x, 0, out=executor.empty((2,))), r"out must .*shape \(3,\)"),
+        (lambda: executor.sum(whole, 0, out=executor.empty((3,))), "out must .*i32"),
     ):
         with pytest.raises(InvalidArgument, match=words):
             call()

@@ -14,6 +14,8 @@ from inside.gpu import random_array
 from inside.spies import dispatched
 from inside.tolerances import F16_U, U
 
+pytestmark = pytest.mark.native
+
 
 @pytest.fixture
 def executor(backend: Any) -> Any:

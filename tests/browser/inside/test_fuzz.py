@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.native
+
 CALLS = int(os.environ.get("BROWSERGPU_FUZZ_CALLS", "10000"))
 CALLS_AN_EXAMPLE = 100
 CALLS_A_TEST = 1000  # so that tests report often enough

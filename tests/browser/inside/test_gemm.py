@@ -16,6 +16,8 @@ from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, only_variant, random_array, whole_array
 
+pytestmark = pytest.mark.native
+
 TRANSPOSES = ("no_trans", "trans", "conj_trans")
 
 
@@ -110,6 +112,7 @@ class Product:
         assert_matches(result, self.expected(a, b, c), **tolerance._asdict())
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("trans_b", TRANSPOSES)
 @pytest.mark.parametrize("trans_a", TRANSPOSES)
@@ -127,6 +130,7 @@ SIZES = [
 ]  # fmt: skip
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(("m", "n", "k"), SIZES)
 def test_sizes(backend: Any, m: int, n: int, k: int) -> None:
     Product(m, n, k).check(backend)
@@ -144,12 +148,14 @@ def test_whole_numbers_come_out_exact(backend: Any, m: int, n: int, k: int) -> N
     )  # fmt: skip
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("beta", [0.0, 1.0, -0.5])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -2.5])
 def test_alpha_and_beta(backend: Any, alpha: float, beta: float) -> None:
     Product(21, 34, 13, alpha=alpha, beta=beta).check(backend)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("c_filler", [np.nan, np.inf])
 def test_beta_zero_does_not_read_c(backend: Any, c_filler: float, order: str) -> None:
@@ -169,6 +175,7 @@ def test_nan_in_c_propagates_with_beta(backend: Any) -> None:
     assert_matches(product.run(backend, a, b, c), product.expected(a, b, c), **tolerance._asdict())
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("where", ["a", "b"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_special_values_reach_their_row_or_column_only(

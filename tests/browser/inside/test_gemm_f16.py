@@ -11,6 +11,8 @@ from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, each_variant, on_gpu, random_array
 
+pytestmark = pytest.mark.native
+
 
 def run_f16(
     backend: Any, alpha: float, a: np.ndarray, b: np.ndarray, beta: float, c: np.ndarray
@@ -63,6 +65,7 @@ def test_the_picked_variants(backend: Any) -> None:
         check(backend, m, n, k)
 
 
+@pytest.mark.fast
 def test_f16_accumulates_in_float32(backend: Any) -> None:
     # 4,096 ones: a float16 sum would stop at 2,048, where adding one no longer changes it.
     m, k = 8, 4096

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from inside import reference as plain
 from inside.comparison import assert_matches, assert_same_bits
 from inside.test_shaders import messages
 from inside.tolerances import SUBNORMAL
@@ -20,8 +21,8 @@ FILES = {
     "angles": [],
     "arcs": ["asin", "acos", "atan", "atan2"],
     "bits": [],
-    "error_function": ["erf"],
     "exponentials": ["exp", "expm1"],
+    "gelu": ["gelu", "gelu_tanh", "ndtr"],
     "hyperbolic": ["sinh", "cosh", "tanh"],
     "inverse_hyperbolic": ["asinh", "acosh", "atanh"],
     "logarithms": ["log", "log1p", "log2", "log10", "logaddexp"],
@@ -46,9 +47,14 @@ def reference(name: str) -> Callable[..., np.ndarray]:
         "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
         "asinh": np.arcsinh, "acosh": acosh, "atanh": np.arctanh,
         "pow": np.power, "round": np.rint, "floor_divide": floor_of_quotient,
-        "erf": np.vectorize(math.erf, otypes=[np.float64]),
+        "gelu": plain.UNARY["gelu_erf"], "gelu_tanh": plain.UNARY["gelu"], "ndtr": ndtr,
     }  # fmt: skip
     return other.get(name) or getattr(np, name)
+
+
+def ndtr(x: np.ndarray) -> np.ndarray:
+    """The distribution function of the standard normal distribution."""
+    return 0.5 * np.vectorize(math.erfc, otypes=[np.float64])(-x / np.sqrt(2.0))
 
 
 def acosh(x: np.ndarray) -> np.ndarray:
@@ -71,6 +77,7 @@ class Bound(NamedTuple):
 
 _WIDE = "more digits than float32's, rounded once"
 _SMALL = "one rounding counts, the others are of smaller parts"
+_NORMAL = "erfc's fit, 1.2e-7, a quotient of WGSL's, and the rounded exponents of two powers"
 _THREE = "three roundings of parts as large as the result"
 
 BOUNDS = {
@@ -86,7 +93,9 @@ BOUNDS = {
     **dict.fromkeys(("sin", "cos", "expm1", "tanh"), Bound(2.0, _THREE)),
     "tan": Bound(2.0, "a quotient makes what the polynomial is off by twice as many ULP"),
     **dict.fromkeys(("sinh", "cosh"), Bound(2.0, "exp, a quotient of WGSL's and their sum")),
-    "erf": Bound(2.5, "erfc, of at most 0.16: its fit, 1.2e-7, a quotient of WGSL's, and exp"),
+    "gelu": Bound(10, _NORMAL),
+    "gelu_tanh": Bound(150, "exp(-2u) multiplies the roundings of u by up to 88"),
+    "ndtr": Bound(10, _NORMAL),
     "atan": Bound(2.0, "a quotient of WGSL's, 2.5 ULP, that is smaller than the result"),
     "atan2": Bound(2.5, "a quotient, atan, and a difference from π"),
     **dict.fromkeys(("asinh", "atanh"), Bound(2.0, "a quotient or a root in log1p")),

@@ -136,6 +136,7 @@ def test_a_source_may_change_after_the_copy(backend: Any) -> None:
         assert_same_bits(gpu.download(pointer, 100), expected, "array")
 
 
+@pytest.mark.fast
 def test_copies_and_ops_keep_their_order(backend: Any) -> None:
     # Each upload must come after the ops that were recorded before it, also of a partial word.
     with on_gpu(backend) as gpu:
@@ -163,6 +164,7 @@ def test_many_more_ops_than_one_batch_holds(backend: Any) -> None:
     assert_same_bits(result, np.full(3, rounds, np.float32), "one added again and again")
 
 
+@pytest.mark.fast
 def test_a_freed_buffer_serves_the_work_recorded_with_it(backend: Any) -> None:
     with on_gpu(backend) as gpu:
         result = gpu.filled(64)

@@ -153,9 +153,9 @@ def test_the_memory_limit_is_held_and_told() -> None:
         message = str(caught.value)
         assert caught.value.op == "alloc"
         assert isinstance(caught.value, MemoryError)
-        assert f"{2 * MIB} bytes were requested" in message
-        assert f"{3 * MIB} are in use" in message
-        assert f"limit is {4 * MIB} bytes" in message
+        assert "2 MiB (2,097,152 bytes) were requested" in message
+        assert "3 MiB (3,145,728 bytes) are in use" in message
+        assert "limit is 4 MiB (4,194,304 bytes)" in message
         assert numbers(backend) == before
         fits = backend.alloc(MIB)
         assert backend.device.memory.allocated == 4 * MIB
@@ -178,8 +178,8 @@ def test_what_was_asked_for_and_what_is_available(nbytes: int) -> None:
         held = backend.alloc(2 * MIB - 777)
         error = refused(backend, nbytes)
         assert error.requested == nbytes
-        assert f"{nbytes} bytes were requested" in str(error)
-        assert f"{error.available} are available" in str(error)
+        assert f"({nbytes:,} bytes) were requested" in str(error)
+        assert f"({error.available:,} bytes) are available" in str(error)
         assert 3_500_001 - 2 * MIB - MIB / 8 < error.available <= 3_500_001 - 2 * MIB
         again = refused(backend, error.available + 1)
         assert (again.requested, again.available) == (error.available + 1, error.available)
@@ -278,9 +278,9 @@ def test_the_gpus_refusal_raises_in_the_call_and_leaves_nothing() -> None:
                 with pytest.raises(OutOfMemory) as caught:
                     backend.alloc(size)
                 assert caught.value.op == "alloc"
-                assert f"{size} bytes were requested" in str(caught.value)
+                assert f"({size:,} bytes) were requested" in str(caught.value)
                 assert (caught.value.requested, caught.value.available) == (size, None)
-                assert f"{before[0]} are in use" in str(caught.value)
+                assert f"{before[0]:,} bytes" in str(caught.value)
                 assert "the GPU's own" in str(caught.value)
                 assert numbers(backend) == before
                 assert js.gpuWatch.buffersAlive == alive
@@ -329,7 +329,9 @@ def test_where_python_cannot_block_the_next_wait_tells() -> None:
         backend.free(backend.alloc(4096))
         before = numbers(backend)
         pointer = called_by_javascript(lambda: backend.alloc(size - 5, label="all of it"))
-        with pytest.raises(OutOfMemory, match=f"{size - 5} bytes of buffer 'all of it'") as caught:
+        with pytest.raises(
+            OutOfMemory, match=rf"buffer 'all of it' of .*\({size - 5:,} bytes\)"
+        ) as caught:
             backend.synchronize()
         assert caught.value.op == "alloc"
         assert (caught.value.requested, caught.value.available) == (size - 5, None)

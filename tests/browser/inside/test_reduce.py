@@ -14,6 +14,8 @@ from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
 from inside.reference import REDUCE_OPS
 
+pytestmark = pytest.mark.native
+
 SHAPES = [
     (1,), (2,), (31,), (32,), (33,), (256,), (257,), (1021,),
     (1, 1), (1, 7), (7, 1), (13, 17), (3, 300), (300, 3), (257, 5),
@@ -60,6 +62,7 @@ def test_every_axis(backend: Any, op: str, shape: tuple[int, ...]) -> None:
         check(backend, op, x, axis)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     ("shape", "axis"),
     [((16_384,), 0), ((16_385,), 0), ((65_537,), 0), ((1_000_003,), 0), ((3, 70_001), 1),
@@ -89,6 +92,7 @@ def test_all_on_one_side_of_zero(backend: Any, op: str) -> None:
         check(backend, op, x, axis)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("op", REDUCE_OPS)
 def test_infinities_and_nan(backend: Any, op: str) -> None:
     x = random_array(5, 9, 300)
@@ -115,6 +119,7 @@ def test_nan_far_into_a_long_axis(backend: Any, op: str) -> None:
     assert np.isnan(run_reduce(backend, op, x.reshape(-1, 1), 0)).all()
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(("op", "expected"), [("sum", 0.0), ("mean", np.nan)])
 @pytest.mark.parametrize(("shape", "axis"), [((0,), 0), ((3, 0), 1), ((0, 5), 0), ((2, 0, 3), 1)])
 def test_an_axis_of_length_zero(

@@ -13,6 +13,8 @@ from inside.gpu import random_array, whole_array
 from inside.tensors.lab import DTYPES
 from inside.tolerances import ULP
 
+pytestmark = pytest.mark.native
+
 FUNCTIONS = {
     "sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
 }  # fmt: skip

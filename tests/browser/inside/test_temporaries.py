@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.native
+
 
 @pytest.fixture(scope="module")
 def own() -> Iterator[Any]:

@@ -103,7 +103,7 @@ def test_the_only_open_device_is_the_default(backend: Any, device: Any) -> None:
     assert tune(operations=[]).picks == {}
     with WasmBackend() as other:
         other.init()
-        with pytest.raises(InvalidArgument, match=r"tune: device is None.*2 open devices"):
+        with pytest.raises(InvalidArgument, match=r"tune: device must .*2 open devices, got None"):
             tune(operations=[])
         assert tune(other, []).picks == {}
 
@@ -111,10 +111,10 @@ def test_the_only_open_device_is_the_default(backend: Any, device: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((5,), "device is 5"),
-        ((None, "gemm"), "operations is 'gemm'.*names among"),
-        ((None, ["no such"]), "operations is .*names among"),
-        ((None, 7), "operations is 7"),
+        ((5,), "device must .*, got 5"),
+        ((None, "gemm"), "operations must be names among .*, got 'gemm'"),
+        ((None, ["no such"]), "operations must be names among"),
+        ((None, 7), "operations must .*, got 7"),
     ],
 )
 def test_what_is_refused(device: Any, arguments: Any, words: str) -> None:

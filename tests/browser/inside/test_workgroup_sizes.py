@@ -129,7 +129,7 @@ def test_triples_that_are_refused(triple: Any) -> None:
     from browsergpu import WorkgroupSizes
     from browsergpu.errors import InvalidArgument
 
-    with pytest.raises(InvalidArgument, match=r"WorkgroupSizes: reduction is .*sequence of 3"):
+    with pytest.raises(InvalidArgument, match=r"WorkgroupSizes: reduction must .*sequence of 3"):
         WorkgroupSizes(reduction=triple)
 
 
@@ -143,7 +143,7 @@ def test_the_optimal_size_for_a_number_of_elements(device: Any) -> None:
     device.workgroup_sizes = WorkgroupSizes(elementwise=16)
     assert device.optimal_workgroup_size(1) == 16
     for n in (-1, 1.5, "4", None):
-        with pytest.raises(InvalidArgument, match="optimal_workgroup_size: n is"):
+        with pytest.raises(InvalidArgument, match="optimal_workgroup_size: n must"):
             device.optimal_workgroup_size(n)
 
 
@@ -234,14 +234,14 @@ def test_without_storage(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (([48],), "candidates is .*powers of two"),
-        (([],), "candidates is .*at most"),
-        (([2**20],), "candidates is .*at most"),
-        ((64,), "candidates is 64"),
-        (([64.0],), "candidates is"),
-        (([0],), "candidates is"),
-        (([64], 0), "elements is 0"),
-        (([64], 2**40), "elements is"),
+        (([48],), "candidates must .*powers of two"),
+        (([],), "candidates must .*at most"),
+        (([2**20],), "candidates must .*at most"),
+        ((64,), "candidates must .*, got 64"),
+        (([64.0],), "candidates must"),
+        (([0],), "candidates must"),
+        (([64], 0), "elements must .*, got 0"),
+        (([64], 2**40), "elements must"),
     ],
 )
 def test_a_benchmark_that_is_refused(device: Any, arguments: Any, words: str) -> None:

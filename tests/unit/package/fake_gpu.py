@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
+from struct import Struct
 from typing import Any
 
 from browsergpu.core.config import BackendConfig
+from browsergpu.core.grids import MAX_PER_DIMENSION
 from browsergpu.device.device import Device
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.port import Gpu, Observer, Pipeline
@@ -54,8 +56,10 @@ class FakeGpu(Gpu):
 
     def create_pipeline(self, *, label: str, kernel: str = "", **spec: Any) -> Pipeline:
         bindings = sum(map(str.isalpha, spec["signature"]))
-        words = 4 + bindings + len(spec["parameter_format"])
-        return Pipeline(next(self._pipelines), label, 4 * words, print, kernel)
+        form = Struct("<IIII" + "I" * bindings + spec["parameter_format"])
+        return Pipeline(
+            next(self._pipelines), label, form.size, form.pack_into, kernel, bindings=bindings
+        )
 
     def run(
         self, steps: Sequence[BoundStep], ids: tuple[int, ...], late: tuple[float, ...] = ()
@@ -64,14 +68,17 @@ class FakeGpu(Gpu):
             picked = step.pick(ids)
             assert all(identity in self.buffers for identity in picked)
             if step.pipeline is not None:
-                words = len(step.grid) + len(picked) + len(step.fields)
-                words += len(late) if step.open else 0
-                assert 4 * (words + 1) == step.pipeline.nbytes, f"parameters of {step.pipeline}"
+                rest = late if step.open else ()
+                self._pack(step.pipeline, (*step.grid, *picked, *step.fields, *rest))
             self.told.append((step, picked, late if step.open else ()))
 
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
-        assert 4 * (len(fields) + 1) == pipeline.nbytes, f"parameters of {pipeline}"
+        self._pack(pipeline, fields)
         self.dispatched.append((pipeline, fields))
+
+    def _pack(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
+        assert max(fields[:3]) <= MAX_PER_DIMENSION
+        pipeline.pack_into(bytearray(pipeline.nbytes), 0, pipeline.id, *fields)
 
     def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Any:
         return step, ids

@@ -8,6 +8,8 @@ import pytest
 
 from browsergpu.gpu.browser.adapters import _abilities
 
+pytestmark = pytest.mark.fast
+
 
 def matrices(component: str, result: str, *shape: int) -> SimpleNamespace:
     m, n, k = shape

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from browsergpu.core import checks
 from browsergpu.errors import InvalidArgument
 
+pytestmark = pytest.mark.fast
+
 
 class Colour(StrEnum):
     RED = "red"
@@ -44,7 +46,7 @@ def test_a_check_returns_or_raises_invalid_argument(value: Any) -> None:
             refusal = error
         if refusal is not None:
             assert (refusal.op, refusal.argument) == ("op", "x")
-            assert str(refusal).startswith("op: x is ")
+            assert str(refusal).startswith("op: x must be ")
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3), np.array(3)])
@@ -104,14 +106,16 @@ def test_dimensions(value: Any) -> None:
     ids=repr,
 )  # fmt: skip
 def test_what_are_no_dimensions(value: Any) -> None:
-    with pytest.raises(InvalidArgument, match=r"shape is .*a sequence of integers of at least 0"):
+    with pytest.raises(
+        InvalidArgument, match=r"shape must be a sequence of integers from 0 to 4294967295"
+    ):
         checks.dimensions("op", "shape", value)
 
 
 def test_dimensions_of_a_length() -> None:
     assert checks.dimensions("op", "x", (1, 2), 2, 1) == (1, 2)
     for value in ((1,), (1, 2, 3), (0, 1), ()):
-        with pytest.raises(InvalidArgument, match="a sequence of 2 integers of at least 1"):
+        with pytest.raises(InvalidArgument, match="a sequence of 2 integers from 1 to 4294967295"):
             checks.dimensions("op", "x", value, 2, 1)
 
 

@@ -7,6 +7,8 @@ import pytest
 from browsergpu.device.contest import MOST_TURNS, READINGS, Contest, Entrant
 from browsergpu.kernels.family import Variant
 
+pytestmark = pytest.mark.fast
+
 MS = 1e-3
 
 

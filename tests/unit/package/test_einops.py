@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.fast
+
 PY = Path(__file__).resolve().parents[3] / "py"
 
 BEFORE = "import einops, browsergpu as bg; bg.use(bg.Device.of_nothing())"

@@ -11,6 +11,8 @@ import pytest
 from browsergpu.core.einsum import Contraction, plan, text_of
 from browsergpu.errors import InvalidArgument
 
+pytestmark = pytest.mark.fast
+
 Shapes = tuple[tuple[int, ...], ...]
 
 TAKEN: list[tuple[str, Shapes]] = [

@@ -8,6 +8,8 @@ import pytest
 
 from browsergpu.kernels.fft_lengths import ROOM, in_a_word, padded, passes, radices, together
 
+pytestmark = pytest.mark.fast
+
 SMOOTH = [n for n in range(1, 3000) if passes(n) is not None]
 
 

@@ -20,6 +20,8 @@ from browsergpu.core.errors import InvalidType
 from browsergpu.kernels.fused.operations import OPERATIONS, overload
 from browsergpu.kernels.fused.source import needed, source
 
+pytestmark = pytest.mark.fast
+
 
 @pytest.fixture
 def tape() -> Tape:

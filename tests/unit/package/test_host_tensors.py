@@ -14,6 +14,8 @@ from browsergpu.core.dtypes import DType
 from browsergpu.core.host_tensors import from_device, to_device
 from browsergpu.errors import InvalidArgument
 
+pytestmark = pytest.mark.fast
+
 SIZES = {"f32": 4, "f16": 2, "i32": 4, "u32": 4, "bool": 4, "u8": 1}
 
 
@@ -139,7 +141,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("source", "target"), REFUSED)
 def test_what_would_lose_its_meaning_is_refused(source: str, target: str) -> None:
-    with pytest.raises(InvalidArgument, match="op: data is"):
+    with pytest.raises(InvalidArgument, match="op: data must"):
         to(np.zeros(3, source), (3,), target)
 
 
@@ -161,7 +163,7 @@ def test_float16_widens_but_not_the_reverse() -> None:
 
 @pytest.mark.parametrize("shape", [(), (6,), (3, 2), (2, 3, 1), (1, 2, 3)])
 def test_another_shape_is_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidArgument, match=r"expected shape \(2, 3\)"):
+    with pytest.raises(InvalidArgument, match=r"must have shape \(2, 3\)"):
         to(np.zeros(shape, np.float32), (2, 3), "f32")
 
 
@@ -169,7 +171,9 @@ def test_another_shape_is_refused(shape: tuple[int, ...]) -> None:
 def test_bytes_of_another_length_are_refused(dtype: DType) -> None:
     right = 6 * dtype.numpy.itemsize
     for length in {0, right - 1, right + 1, 2 * right}:
-        with pytest.raises(InvalidArgument, match=f"{length} bytes'; expected {right}, for"):
+        with pytest.raises(
+            InvalidArgument, match=f"must be {right} bytes, for .*, got {length} bytes"
+        ):
             to(bytes(length), (2, 3), dtype)
 
 

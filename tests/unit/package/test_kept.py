@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from browsergpu.device.kept import KeptContents
+
+pytestmark = pytest.mark.fast
 
 
 def test_a_write_replaces_the_start_and_may_be_longer() -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from browsergpu import linalg
 
+pytestmark = pytest.mark.fast
+
 #: Names of the arguments, in the standard's way of writing, without their types.
 SIGNATURES = {
     "cholesky": "x, /, *, upper=False",

@@ -11,6 +11,8 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.kernels.fused.operations import overload_of
 from browsergpu.kernels.fused.source import Source, leaf, operation, source
 
+pytestmark = pytest.mark.fast
+
 BODY = "let d = T(n) * x;\nz = d\n  + x;"
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from browsergpu.core import philox
 
+pytestmark = pytest.mark.fast
+
 KEY = 0x1234_5678_9ABC_DEF0
 MANY = 200_000
 

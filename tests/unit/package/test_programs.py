@@ -19,6 +19,8 @@ from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.matrices import Matrices
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
+pytestmark = pytest.mark.fast
+
 E = KernelExecutor
 
 

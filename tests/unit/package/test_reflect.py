@@ -10,6 +10,8 @@ from browsergpu.kernels import shaders
 from browsergpu.kernels import table as kernels
 from browsergpu.kernels.reflect import EntryPoint, Resource, reflect, without_comments
 
+pytestmark = pytest.mark.fast
+
 BUFFERS = """
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage> plain: array<f32>;

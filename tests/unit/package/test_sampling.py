@@ -9,6 +9,8 @@ import pytest
 
 from browsergpu.core.sampling import nearest, taps
 
+pytestmark = pytest.mark.fast
+
 SIZES = [(1, 1), (1, 7), (5, 5), (5, 9), (9, 5), (100, 3), (4, 1)]
 
 

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from browsergpu.api.tensor_backend.scalars import Scalars
 from browsergpu.errors import InvalidArgument
 
+pytestmark = pytest.mark.fast
+
 S = Scalars()
 INF, NAN = math.inf, math.nan
 ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
@@ -212,10 +214,10 @@ def test_numbers_of_any_kind(number: Any) -> None:
 def test_what_is_no_number_is_refused(value: Any) -> None:
     for name in TWO:
         for values, argument in (((value, 1), "a"), ((1, value), "b")):
-            with pytest.raises(InvalidArgument, match=f"scalar_{name}: {argument} is"):
+            with pytest.raises(InvalidArgument, match=f"scalar_{name}: {argument} must"):
                 call(name, *values)
     for name in ONE:
-        with pytest.raises(InvalidArgument, match=f"scalar_{name}: x is .*expected a real number"):
+        with pytest.raises(InvalidArgument, match=f"scalar_{name}: x must be a real number, got"):
             call(name, value)
 
 

@@ -10,6 +10,8 @@ from browsergpu.kernels import shaders
 from browsergpu.kernels.family import Kernel
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 
+pytestmark = pytest.mark.fast
+
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _OVERRIDE = re.compile(r"\boverride\s+(\w+)")
 

@@ -23,6 +23,8 @@ from browsergpu.api.tensor_backend.contract import (
 from browsergpu.api.tensor_backend.scalars import Scalars
 from browsergpu.errors import InvalidArgument, Unsupported
 
+pytestmark = pytest.mark.fast
+
 PACKAGE = Path(tensor_contract.__file__).parents[3]
 
 SCALARS = [

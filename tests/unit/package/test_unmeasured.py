@@ -14,6 +14,8 @@ from browsergpu.kernels.table import FAMILIES
 from browsergpu.kernels.unmeasured import is_measured, kind_of, sums_of
 from browsergpu.kernels.variants import PICKS, VARIANTS
 
+pytestmark = pytest.mark.fast
+
 
 def names(vendor: str, architecture: str = "", description: str = "") -> dict[str, str]:
     return {

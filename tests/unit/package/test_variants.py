@@ -11,6 +11,8 @@ from browsergpu.kernels.family import Variant
 from browsergpu.kernels.table import FAMILIES, KERNELS
 from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 
+pytestmark = pytest.mark.fast
+
 # What every WebGPU device has: https://www.w3.org/TR/webgpu/#limits
 LEAST = {"maxComputeWorkgroupStorageSize": 16_384, "maxComputeInvocationsPerWorkgroup": 256}
 MORE = {"maxComputeWorkgroupStorageSize": 49_152, "maxComputeInvocationsPerWorkgroup": 1024}

@@ -10,6 +10,8 @@ from browsergpu.kernels.choices import Choices
 from browsergpu.kernels.table import FAMILIES, KERNELS
 from browsergpu.kernels.variants import VARIANTS
 
+pytestmark = pytest.mark.fast
+
 LIMITS = {"maxComputeWorkgroupStorageSize": 2**20, "maxComputeInvocationsPerWorkgroup": 2**20}
 
 

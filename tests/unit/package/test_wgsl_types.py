@@ -7,6 +7,8 @@ import pytest
 
 from browsergpu.kernels.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
 
+pytestmark = pytest.mark.fast
+
 
 def of(declared: str, before: str = "") -> Floats:
     return floats_of(

@@ -12,6 +12,8 @@ from browsergpu.kernels.family import Variant
 from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.variants import VARIANTS
 
+pytestmark = pytest.mark.fast
+
 _CONSTANT = re.compile(r"^(?:const|override) (\w+)(?:: \w+)? = ([^;]+);", re.MULTILINE)
 _WORKGROUP = re.compile(r"^var<workgroup> \w+: (.+);", re.MULTILINE)
 # An element type without calls, then a length, in which there may be some.

@@ -10,6 +10,8 @@ from browsergpu.kernels.family import WRITE, Kernel
 from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.wgsl_types import F16, F32
 
+pytestmark = pytest.mark.fast
+
 
 def found(kernel: Kernel, configuration: str) -> dict[str, object]:
     """The floats of each buffer that a dispatch writes, all of whose fields are 1."""

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from runner.checks import Outcome, run_check, summary
-from runner.cli import chooses, parse
 from runner.environment import ensure_environment
 from runner.problem import CannotPrepare
 from runner.wheels import ensure_wheels
@@ -70,6 +69,7 @@ def test_summary() -> None:
     assert re.fullmatch(r"pytest +FAILED +70\.0 s", lines[1])
 
 
+@pytest.mark.all
 @pytest.mark.usefixtures("links")
 def test_environment_is_made_once_and_anew_when_the_pins_change(tmp_path: Path) -> None:
     said: list[str] = []
@@ -90,6 +90,7 @@ def test_environment_is_made_once_and_anew_when_the_pins_change(tmp_path: Path) 
     assert "first.py" not in packages
 
 
+@pytest.mark.all
 @pytest.mark.usefixtures("links")
 def test_an_environment_left_half_made_is_made_anew(tmp_path: Path) -> None:
     said: list[str] = []
@@ -144,30 +145,3 @@ def test_every_requirement_is_pinned_and_both_lists_agree() -> None:
     assert {name: inside[name] for name in ("hypothesis", "pytest")} == {
         name: host[name] for name in ("hypothesis", "pytest")
     }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "chosen"),
-    [
-        ([], False),
-        (["--everywhere"], False),
-        (["-v", "--tb=short", "--junitxml=/tmp/x.xml"], False),
-        (["tests/unit"], True),
-        (["-k", "gemm"], True),
-        (["-x"], True),
-        (["--quick"], True),
-        (["--plain-webgpu"], True),
-        (["--native", "dawn"], True),
-    ],
-)
-def test_each_test_has_its_place_where_nothing_is_chosen(
-    arguments: list[str], chosen: bool
-) -> None:
-    assert chooses(*parse(arguments)) is chosen
-
-
-@pytest.mark.parametrize("chosen", [["tests/unit"], ["--quick"], ["--native", "dawn"]])
-def test_everywhere_is_for_all_tests(chosen: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        parse(["--everywhere", *chosen])
-    assert "--everywhere runs all tests" in capsys.readouterr().err

@@ -9,7 +9,10 @@ from runner import chromium
 from runner.chromium import OLDEST, VARIABLE, ensure_chromium
 from runner.problem import CannotPrepare
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+pytestmark = [
+    pytest.mark.fast,
+    pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts"),
+]
 
 
 def program(path: Path, script: str) -> Path:

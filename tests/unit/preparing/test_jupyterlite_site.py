@@ -14,6 +14,8 @@ import pytest
 from devsite.layout import REPOSITORY
 from jupyterlite.lock import closure, lacking, lock_of
 
+pytestmark = pytest.mark.fast
+
 LOCK: dict[str, Any] = {
     "info": {"python": "3.14.0"},
     "packages": {

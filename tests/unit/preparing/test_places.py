@@ -1,43 +1,92 @@
-"""Where tests run when nothing is chosen."""
+"""Which tests each mode of tests/run.py runs, and where: by the markers that the tests have."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from devsite.layout import REPOSITORY
-from runner import places
-from runner.quick import CORE, all_tests
+from runner.stages import ALL, DEFAULT, FAST, INSIDE, Stage
+
+# A plugin of pytest: tells the markers of each test that it has collected.
+TELL = """
+import json
+import os
+
+def pytest_collection_finish(session):
+    found = {item.nodeid: sorted({mark.name for mark in item.iter_markers()})
+             for item in session.items}
+    with open(os.environ["MARKS"], "w") as file:
+        json.dump(found, file)
+"""
+
+Marks = dict[str, set[str]]
 
 
-@pytest.mark.parametrize("name", [*places.OUTSIDE, *places.EVERYWHERE, *places.IN_THE_PAGE])
-def test_what_is_named_exists(name: str) -> None:
-    file, _, test = name.partition("::")
-    found = [path for path in all_tests(REPOSITORY) if path.startswith(file)]
-    assert found
-    if test:
-        assert f"def {test}(" in (REPOSITORY / file).read_text("utf-8")
+@pytest.fixture(scope="module")
+def marks(tmp_path_factory: pytest.TempPathFactory) -> Marks:
+    """All tests with their markers."""
+    folder = tmp_path_factory.mktemp("plugin")
+    (folder / "tell_marks.py").write_text(TELL)
+    told = folder / "marks.json"
+    finished = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "tell_marks"],
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": str(folder), "MARKS": str(told)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert finished.returncode == 0, finished.stdout[-2000:] + finished.stderr[-2000:]
+    return {name: set(found) for name, found in json.loads(told.read_text()).items()}
 
 
-@pytest.mark.parametrize(
-    ("node", "marker"),
-    [
-        ("tests/browser/inside/test_gemm.py::test_a_panel", "outside"),
-        ("tests/browser/inside/test_gemm.py::test_sizes[1-2]", None),
-        ("tests/browser/inside/test_gemm_f16.py::test_sizes", "outside"),
-        ("tests/browser/inside/gradients/test_rules.py::test_x[a::b]", "outside"),
-        ("tests/browser/inside/networks/test_captured_training.py::test_x", None),
-        ("tests/browser/inside/gradients/test_drawn_arrays.py::test_x", "everywhere"),
-        ("tests/browser/inside/test_smoke.py::test_x", None),
-        ("tests/browser/test_marimo.py::test_x", "everywhere"),
-        ("tests/browser/test_notebook_kernel.py::test_x", None),
-        (
-            "tests/browser/test_notebook_kernel.py::test_a_browser_that_keeps_nothing_boots",
-            "everywhere",
-        ),
-    ],
-)
-def test_a_tests_place(node: str, marker: str | None) -> None:
-    assert places.marker_of(node) == marker
+def chosen(stage: Stage, marks: Marks) -> set[str]:
+    """The tests that a stage runs."""
+    arguments = list(stage.arguments)
+    expression = arguments[arguments.index("-m") + 1] if "-m" in arguments else "True"
+    # Such an expression of pytest's is one of Python's.
+    names = ("fast", "native", "all", "random_programs")
+    return {
+        test
+        for test, found in marks.items()
+        if (INSIDE not in arguments or is_inside(test))
+        and eval(expression, {name: name in found for name in names})
+    }
 
 
-@pytest.mark.parametrize("name", CORE)
-def test_the_quick_core_stays_in_the_page(name: str) -> None:
-    assert places.marker_of(name if "::" in name else f"{name}::test_x") is None
+def is_inside(test: str) -> bool:
+    return Path(INSIDE) in Path(test.partition("::")[0]).parents
+
+
+def test_each_test_that_is_not_for_all_runs_in_one_place_by_default(marks: Marks) -> None:
+    places = [chosen(stage, marks) for stage in DEFAULT]
+    assert set.union(*places) == {test for test, found in marks.items() if "all" not in found}
+    assert sum(map(len, places)) == len(set.union(*places))
+    assert all(places)
+
+
+def test_all_runs_each_test_and_each_in_page_test_on_both_engines(marks: Marks) -> None:
+    inside = {test for test in marks if is_inside(test)}
+    found = {stage.name: chosen(stage, marks) for stage in ALL}
+    assert found["pytest"] == set(marks)
+    assert found["pytest, on dawn"] == found["pytest, on wgpu"] == inside
+    assert {test.partition("[")[0] for test in found["10,000 random programs"]} == {
+        "tests/browser/inside/arrays/test_programs.py::test_random_programs"
+    }
+
+
+def test_what_runs_with_fast_runs_in_the_same_place_by_default(marks: Marks) -> None:
+    (fast,), (here, _outside) = FAST, DEFAULT
+    assert chosen(fast, marks) <= chosen(here, marks)
+    assert {is_inside(test) for test in chosen(fast, marks)} == {True, False}
+
+
+def test_only_in_page_tests_are_native(marks: Marks) -> None:
+    native = [test for test, found in marks.items() if "native" in found]
+    assert [test for test in native if not is_inside(test)] == []

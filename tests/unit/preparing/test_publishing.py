@@ -20,6 +20,8 @@ from trove_classifiers import classifiers
 from devsite.layout import REPOSITORY
 from runner.vulkan import software_gpu
 
+pytestmark = pytest.mark.all
+
 _VERSION = re.search(
     r'^__version__ = "(.+)"$',
     (REPOSITORY / "py/browsergpu/__init__.py").read_text(encoding="utf-8"),

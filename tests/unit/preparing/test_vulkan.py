@@ -8,7 +8,10 @@ import pytest
 from runner import vulkan
 from runner.vulkan import ensure_vulkan
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="drivers are Debian's")
+pytestmark = [
+    pytest.mark.fast,
+    pytest.mark.skipif(sys.platform != "linux", reason="drivers are Debian's"),
+]
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Fixtures of the tests of serve.py."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,14 @@ from sample import Notes, copy_checkout
 
 from devsite.layout import Layout
 from devsite.store import Store
+
+
+@pytest.fixture(autouse=True)
+def no_server_is_left() -> Iterator[None]:
+    """A server whose socket was closed and whose thread was not ended keeps a core busy."""
+    yield
+    left = [thread.name for thread in threading.enumerate() if "serve_forever" in thread.name]
+    assert left == []
 
 
 @pytest.fixture

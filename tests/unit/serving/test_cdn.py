@@ -10,6 +10,8 @@ from sample import NO_CDN, Notes, fetch, files_below, manifest_file
 from devsite.cdn import Cdn
 from devsite.store import Store
 
+pytestmark = pytest.mark.fast
+
 FILES = {f"pyodide/{n}.bin": bytes([n]) * (n * 1000 + 1) for n in range(20)}
 ENTRIES = [manifest_file(path, content, cdn=path) for path, content in FILES.items()]
 

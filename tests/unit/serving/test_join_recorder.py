@@ -12,6 +12,8 @@ import pytest
 from devsite.layout import REPOSITORY
 from join_recorder import FOLDER, CannotJoin, join, read_module
 
+pytestmark = pytest.mark.fast
+
 RECORDER = REPOSITORY / FOLDER
 MODULES = sorted(path.name for path in RECORDER.glob("*.js"))
 

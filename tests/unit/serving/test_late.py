@@ -15,6 +15,8 @@ from devsite.manifest import Manifest
 from devsite.server import make_server
 from devsite.site import Site, prepare
 
+pytestmark = pytest.mark.fast
+
 WHEEL = b"PK" * 500
 NAME = "lxml-6.0.2-cp314-cp314-pyemscripten_2026_0_wasm32.whl"
 REMOTE = f"pyodide/v1.0/full/{NAME}"

@@ -10,6 +10,8 @@ from devsite.layout import REPOSITORY, Layout
 from devsite.manifest import Manifest, load_manifest
 from devsite.relock import PINS_PATH
 
+pytestmark = pytest.mark.fast
+
 
 @pytest.fixture(scope="module")
 def manifest() -> Manifest:

@@ -6,6 +6,8 @@ import pytest
 
 from devsite.parallel import run_parallel
 
+pytestmark = pytest.mark.fast
+
 
 def test_results_are_in_order() -> None:
     assert run_parallel(lambda n: n * n, range(100), threading.Event()) == [

@@ -9,6 +9,8 @@ import pytest
 
 from devsite.processes import run_program
 
+pytestmark = pytest.mark.fast
+
 SLEEP = "import time; print('begun', flush=True); time.sleep(600)"
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from devsite.progress import Console, human_size
 
+pytestmark = pytest.mark.fast
+
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:

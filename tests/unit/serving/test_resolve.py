@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from devsite.resolve import resolve
 
+pytestmark = pytest.mark.fast
+
 PARTS = [
     "..",
     ".",

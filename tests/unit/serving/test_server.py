@@ -4,7 +4,7 @@ import http.client
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -13,6 +13,8 @@ import pytest
 
 from devsite.errors import AddressUnavailable
 from devsite.server import is_local_name, is_loopback, make_server, server_url
+
+pytestmark = pytest.mark.fast
 
 SECRET = b"TOP SECRET"
 
@@ -64,18 +66,23 @@ def roots(tmp_path: Path) -> dict[str, Path]:
     }
 
 
+@contextmanager
 def serve(roots: dict[str, Path], host: str = "127.0.0.1") -> Iterator[Client]:
     with make_server(roots, host) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
-        yield Client(server)
-        server.shutdown()
-        thread.join(30)
+        try:
+            yield Client(server)
+        finally:
+            # A thread whose socket is closed would keep a core busy for good.
+            server.shutdown()
+            thread.join(30)
 
 
 @pytest.fixture
 def client(roots: dict[str, Path]) -> Iterator[Client]:
-    yield from serve(roots)
+    with serve(roots) as client:
+        yield client
 
 
 @pytest.mark.parametrize("path", ["/", "/app/main.mjs", "/none", "/pyodide/pyodide.asm.wasm"])
@@ -232,7 +239,7 @@ def test_this_machines_names_are_served(client: Client, host: str) -> None:
 
 
 def test_all_names_are_served_where_all_machines_may_ask(roots: dict[str, Path]) -> None:
-    for client in serve(roots, "0.0.0.0"):
+    with serve(roots, "0.0.0.0") as client:
         assert client.request("/index.html", Host="my-machine.example").status == 200
         assert server_url(client.server).startswith("http://127.0.0.1:")
 
@@ -279,13 +286,12 @@ def test_port_0_picks_a_free_one(client: Client) -> None:
 
 def test_ipv6(roots: dict[str, Path]) -> None:
     try:
-        clients = serve(roots, "::1")
-        client = next(clients)
+        with serve(roots, "::1") as client:
+            port = client.server.server_address[1]
+            assert server_url(client.server) == f"http://[::1]:{port}/"
+            assert client.request("/").status == 200
     except AddressUnavailable as error:
         pytest.skip(f"no IPv6 here: {error}")
-    assert server_url(client.server) == f"http://[::1]:{client.server.server_address[1]}/"
-    assert client.request("/").status == 200
-    clients.close()
 
 
 def test_loopback() -> None:

@@ -15,6 +15,8 @@ from devsite.errors import CacheUnusable, DamagedFile
 from devsite.layout import REPOSITORY
 from devsite.store import Store
 
+pytestmark = pytest.mark.fast
+
 CONTENT = bytes(range(256)) * 40
 FILE = manifest_file("folder/data.bin", CONTENT)
 

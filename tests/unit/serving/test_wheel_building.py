@@ -18,6 +18,8 @@ from devsite.store import Store
 from devsite.wheel import ensure_wheel
 from join_recorder import FOLDER, join
 
+pytestmark = pytest.mark.all
+
 
 @pytest.fixture
 def ready(checkout: Layout) -> Layout:

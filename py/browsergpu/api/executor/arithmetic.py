@@ -113,7 +113,7 @@ class Arithmetic(ExecutorBase):
         kind = self._floats(op, a=a, b=b)
         if a.ndim == 0 or b.ndim == 0:
             raise InvalidArgument(
-                op, "a" if a.ndim == 0 else "b", a if a.ndim == 0 else b, "an axis"
+                op, "a" if a.ndim == 0 else "b", a if a.ndim == 0 else b, "have an axis"
             )
         flip_a = flag(op, "transpose_a", transpose_a) and a.ndim > 1
         flip_b = flag(op, "transpose_b", transpose_b) and b.ndim > 1
@@ -144,10 +144,10 @@ class Arithmetic(ExecutorBase):
         if activation is not None:
             function = choice(op, "activation", activation, Activation).value
         if x.ndim == 0:
-            raise InvalidArgument(op, "x", x, "an axis")
+            raise InvalidArgument(op, "x", x, "have an axis")
         k = x.shape[-1]
         if w.ndim != 2 or w.shape[0] != k:
-            raise InvalidArgument(op, "w", w, f"shape ({k}, N), as x has {k} columns")
+            raise InvalidArgument(op, "w", w, f"have shape ({k}, N), as x has {k} columns")
         n = w.shape[1]
         shape = (*x.shape[:-1], n)
         if bias is not None:
@@ -168,11 +168,15 @@ class Arithmetic(ExecutorBase):
         op = "batched_matmul"
         self._floats(op, a=a, b=b)
         if a.ndim < 3:
-            raise InvalidArgument(op, "a", a, "at least 3 axes; matmul takes single matrices")
+            raise InvalidArgument(
+                op, "a", a, "have at least 3 axes", "matmul takes single matrices."
+            )
         if b.ndim != a.ndim or b.shape[:-2] != a.shape[:-2]:
-            raise InvalidArgument(op, "b", b, f"{a.shape[:-2]} before its last two axes, as a has")
+            raise InvalidArgument(
+                op, "b", b, f"have shape {a.shape[:-2]} before its last two axes, as a has"
+            )
         if b.shape[-2] != a.shape[-1]:
-            raise InvalidArgument(op, "b", b, f"{a.shape[-1]} rows, as a has columns")
+            raise InvalidArgument(op, "b", b, f"have {a.shape[-1]} rows, as a has columns")
         if out is not None:
             self._out(op, out, (*a.shape[:-1], b.shape[-1]), DType.F32)
         return self.matmul(a, b, out)

@@ -14,13 +14,14 @@ from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import FLOATS, DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu.port import closed
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DType}
 
 
-class ExecutorBase:
+class ExecutorBase(Shown):
     """What all parts of a KernelExecutor know: the device, and how arrays are checked."""
 
     def __init__(self, device: Device | Any) -> None:
@@ -31,6 +32,9 @@ class ExecutorBase:
                 "a Device (await Device.request() opens one), or a backend that has one",
             )  # fmt: skip
         self.device = found
+
+    def _facts(self) -> str:
+        return f"on {self.device!r}"
 
     # -- making arrays ---------------------------------------------------------------------------
 
@@ -57,7 +61,11 @@ class ExecutorBase:
         if data.dtype.kind == "u":
             return DType.U32
         raise InvalidArgument(
-            op, "data", data.dtype, "float32, float16, whole numbers or bool; cast it with .astype"
+            op,
+            "data",
+            data.dtype,
+            "float32, float16, whole numbers or bool",
+            "Cast it with .astype().",
         )
 
     def empty(self, shape: Sequence[int], dtype: DTypeLike = DType.F32) -> DeviceArray:
@@ -197,7 +205,7 @@ class ExecutorBase:
         array = self._array(op, "out", out, dtypes)
         array.check_packed(op, "out")
         if array.shape != shape:
-            raise InvalidArgument(op, "out", out, f"shape {shape}")
+            raise InvalidArgument(op, "out", out, f"have shape {shape}")
         return array
 
     @staticmethod

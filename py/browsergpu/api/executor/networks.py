@@ -142,7 +142,7 @@ class Networks(ExecutorBase):
             has_shape(op, "summed", summed, x.shape)
         result = self._out(op, out, x.shape, kind)
         if summed is not None and summed.buffer is result.buffer:
-            raise InvalidArgument(op, "summed", summed, "memory other than that of out")
+            raise InvalidArgument(op, "summed", summed, "have memory other than that of out")
         if x.size:
             networks.layer_norm(self.device, op, x, result, *factors, small, residual, summed)
         return result
@@ -204,7 +204,9 @@ class Networks(ExecutorBase):
         shape = self._channels(op, x)
         channels = shape[1]
         if x.size and shape[0] * shape[2] < 2:
-            raise InvalidArgument(op, "x", x, "at least 2 elements in each channel for training")
+            raise InvalidArgument(
+                op, "x", x, "have at least 2 elements in each channel for training"
+            )
         share = checks.real(op, "momentum", momentum)
         if not 0 <= share <= 1:
             raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")
@@ -238,7 +240,7 @@ class Networks(ExecutorBase):
         """x as [N, C, all the others]."""
         self._floats(op, x=x)
         if x.ndim < 2:
-            raise InvalidArgument(op, "x", x, "[N, C, ...]")
+            raise InvalidArgument(op, "x", x, "have shape [N, C, ...]")
         return x.shape[0], x.shape[1], product(x.shape[2:])
 
     def _normalise(
@@ -330,4 +332,4 @@ class Networks(ExecutorBase):
 
 def _apart(op: str, name: str, array: DeviceArray, *others: DeviceArray) -> None:
     if any(array.buffer is other.buffer for other in others):
-        raise InvalidArgument(op, name, array, "memory of its own, as it is changed in place")
+        raise InvalidArgument(op, name, array, "have memory of its own, as it is changed in place")

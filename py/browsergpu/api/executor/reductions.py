@@ -117,7 +117,9 @@ class Reductions(ExecutorBase):
         if result.size == 0:
             return result
         if x.size == 0 and op in ("max", "min"):
-            raise InvalidArgument(op, "x", x, f"a non-empty axis: {op} of nothing is undefined")
+            raise InvalidArgument(
+                op, "x", x, "have elements along the axis", f"{op} of nothing is undefined."
+            )
         if x.size and not steps:
             self._assign(op, x, result)
         else:

@@ -31,7 +31,7 @@ class Transformers(ExecutorBase):
 
         Where ``causal``, query i sees the first i + 1 keys. A mask is broadcast to [.., S, T],
         leading axes in at most two groups: floats are added to the scaled scores, and keys whose
-        bool is False are not seen. Queries that see no key become NaN, zeros where T is 0.
+        bool is False are not seen. Queries that see no key become 0.
         """
         op = "attention"
         kind = self._floats(op, q=q, k=k, v=v)
@@ -64,7 +64,7 @@ class Transformers(ExecutorBase):
         op = "attention_block"
         kind = self._floats(op, x=x, w_qkv=w_qkv, w_out=w_out)
         if x.ndim not in (2, 3):
-            raise InvalidArgument(op, "x", x, "[S, E] or [B, S, E]")
+            raise InvalidArgument(op, "x", x, "have shape [S, E] or [B, S, E]")
         width = x.shape[-1]
         has_shape(op, "w_qkv", w_qkv, (width, 3 * width))
         has_shape(op, "w_out", w_out, (width, width))

@@ -10,6 +10,7 @@ from browsergpu.array.operand_checks import has_axes, has_shape
 from browsergpu.core import shapes
 from browsergpu.core.dtypes import FLOATS, NUMBERS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description
 
 
 class Arithmetic(TensorStore):
@@ -26,7 +27,10 @@ class Arithmetic(TensorStore):
         kinds = {first.dtype, second.dtype, result.dtype}
         if not (kinds <= set(FLOATS) or len(kinds) == 1):
             raise InvalidArgument(
-                op, "dtypes", ", ".join(sorted(kinds)), "floats alone, or one of i32, u32 and u8"
+                op,
+                "dtypes",
+                Description(", ".join(sorted(kinds))),
+                "floats alone, or one of i32, u32 and u8",
             )
         if first.size:
             pointwise.binary(device, op, "add", first, second, result)
@@ -68,13 +72,13 @@ class Arithmetic(TensorStore):
         right = self._tensor(op, "b", b, FLOATS)
         result = self._tensor(op, "out", out, FLOATS)
         added = None if op == "matmul" else self._tensor(op, "bias", bias, FLOATS)
-        has_axes(op, "a", left, 2, "at least 2 axes")
-        has_axes(op, "b", right, 2, "at least 2 axes")
+        has_axes(op, "a", left, 2, "have at least 2 axes")
+        has_axes(op, "b", right, 2, "have at least 2 axes")
         *lead_a, m, _ = left.shape
         *lead_b, _, n = right.shape
         if lead_a and lead_b and lead_a != lead_b:
             raise InvalidArgument(
-                op, "b", b, f"leading dimensions {tuple(lead_a)} as a's, not {tuple(lead_b)}"
+                op, "b", right, f"have leading dimensions {tuple(lead_a)}, as a has"
             )
         plan = matmul.plan_matmul(op, left, right)
         has_shape(op, "out", result, (*(lead_a or lead_b), m, n))
@@ -98,7 +102,7 @@ class Arithmetic(TensorStore):
             allowed = {before + after, (*before, 1, *after)}
         if y.shape not in allowed:
             expected = " or ".join(map(str, sorted(allowed, key=len)))
-            raise InvalidArgument(op, "out", out, f"shape {expected}, not {y.shape}")
+            raise InvalidArgument(op, "out", y, f"have shape {expected}")
         if y.size == 0:
             return
         steps = ((outer, length, inner),)

@@ -127,7 +127,7 @@ class TensorContract(Scalars, ABC):
         """softmax(scale q kᵀ + mask) v for q, out [.., S_q, D] and k, v [.., S_kv, D].
 
         ``mask`` broadcasts to [.., S_q, S_kv]: floats are added, bools mask out where false (a
-        row with nothing left is NaN); of the leading axes, at most two groups of neighbours may
+        row with nothing left is 0); of the leading axes, at most two groups of neighbours may
         be broadcast differently. ``scale`` multiplies, None means 1/sqrt(D).
         """
 

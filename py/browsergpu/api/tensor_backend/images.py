@@ -74,8 +74,6 @@ class Images(TensorStore):
         x = self._tensor(op, "input", input, _PICTURES)
         y = self._tensor(op, "out", out, _PICTURES)
         if len(x.shape) not in (2, 3) or (len(x.shape) == 3 and not 1 <= x.shape[2] <= 4):
-            raise InvalidArgument(
-                op, "input", input, f"[H, W] or [H, W, 1 to 4 channels], not shape {x.shape}"
-            )
+            raise InvalidArgument(op, "input", x, "have shape [H, W] or [H, W, 1 to 4 channels]")
         has_shape(op, "out", y, x.shape)
         return device, x, y

@@ -79,11 +79,11 @@ class Networks(TensorStore):
         loss = self._tensor(op, "loss_out", loss_out, FLOATS)
         probs = self._tensor(op, "probs_out", probs_out, FLOATS)
         if not x.shape or x.shape[-1] == 0:
-            raise InvalidArgument(op, "logits", logits, f"[.., C], C > 0, not shape {x.shape}")
+            raise InvalidArgument(op, "logits", x, "have shape [.., C], C > 0")
         lead = x.shape[:-1]
         has_shape(op, "targets", goals, lead)
         if loss.shape not in (lead, ()):
-            raise InvalidArgument(op, "loss_out", loss_out, f"shape {lead} or (), not {loss.shape}")
+            raise InvalidArgument(op, "loss_out", loss, f"have shape {lead} or ()")
         has_shape(op, "probs_out", probs, x.shape)
         networks.cross_entropy(device, op, x, goals, loss, probs)
 
@@ -94,12 +94,12 @@ class Networks(TensorStore):
         table = self._tensor(op, "weight", weight, (*FLOATS, *WHOLE))
         y = self._tensor(op, "out", out, (*FLOATS, *WHOLE))
         if len(table.shape) != 2:
-            raise InvalidArgument(op, "weight", weight, f"[V, D], not shape {table.shape}")
+            raise InvalidArgument(op, "weight", table, "have shape [V, D]")
         has_shape(op, "out", y, (*which.shape, table.shape[1]))
         if y.dtype.is_float != table.dtype.is_float or (
             y.dtype.is_whole and y.dtype is not table.dtype
         ):
-            raise InvalidArgument(op, "out", out, f"a dtype as weight's {table.dtype}")
+            raise InvalidArgument(op, "out", y, f"have weight's dtype, {table.dtype}")
         if y.size:
             networks.embedding(device, op, which, table, y)
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Shown
 
 Number = int | float
 
@@ -95,7 +96,7 @@ def _compare(op: str, function: Callable[[Number, Number], bool], a: Any, b: Any
     return function(_number(op, "a", a), _number(op, "b", b))
 
 
-class Scalars:
+class Scalars(Shown):
     """The scalar methods of TensorBackend: numbers in, a number or (for comparisons) bool out."""
 
     def scalar_add(self, a: Number, b: Number) -> Number:

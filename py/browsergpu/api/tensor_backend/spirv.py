@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.core.errors import InvalidArgument, ShaderCompilation, Unsupported
+from browsergpu.core.showing import Description, byte_count
 from browsergpu.gpu import platform
 
 NAGA_URL = "https://cdn.jsdelivr.net/npm/naga-wasm@30.1.0/dist/index.js"
@@ -31,7 +32,9 @@ async def to_wgsl(op: str, shader: Any) -> str:
     """
     module = bytes(shader)
     if len(module) % 4:
-        raise InvalidArgument(op, "shader", f"{len(module)} bytes", "SPIR-V, whole 32-bit words")
+        raise InvalidArgument(
+            op, "shader", Description(byte_count(len(module))), "SPIR-V, whole 32-bit words"
+        )
     if module not in _translated:
         text = await _translate(op, module)
         while len(_translated) >= _REMEMBERED:

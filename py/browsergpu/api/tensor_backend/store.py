@@ -38,8 +38,8 @@ class Tensor(View):
         self.storage: Storage | None = None
 
     @property
-    def given(self) -> int:
-        return self.handle
+    def _noun(self) -> str:
+        return f"tensor {self.handle}"
 
 
 class TensorStore(TensorContract):
@@ -57,6 +57,9 @@ class TensorStore(TensorContract):
         self._device: Device | None = None
         self._tensors: dict[int, Tensor] = {}
         self._release: finalize[..., TensorStore] | None = None
+
+    def _facts(self) -> str:
+        return f"of {len(self._tensors)} tensors on {self._backend!r}"
 
     @property
     def name(self) -> str:
@@ -180,9 +183,7 @@ class TensorStore(TensorContract):
                 "device",
             )
         if dtypes is not None and tensor.dtype not in dtypes:
-            raise InvalidArgument(
-                op, name, handle, f"a tensor of {' or '.join(dtypes)}, not {tensor.dtype}"
-            )
+            raise InvalidArgument(op, name, tensor, f"a tensor of {' or '.join(dtypes)}")
         return tensor
 
 

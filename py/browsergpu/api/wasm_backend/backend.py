@@ -21,6 +21,7 @@ from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
 from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
 from browsergpu.core.remembered import hashable
+from browsergpu.core.showing import Description, byte_count
 from browsergpu.device.debugging import Debugger
 from browsergpu.device.device import Device
 from browsergpu.device.kept import KeptContents
@@ -115,8 +116,14 @@ class WasmBackend(ComputeBackend):
             self._release.detach()
         self._open = self._release = None
 
+    def _facts(self) -> str:
+        if self._open is None:
+            return "closed" if self._closings else "not open"
+        return f"of {len(self._buffers)} buffers on {self._open!r}"
+
     async def _request(self) -> Device:
         device = await Device.request(self._config)
+        device.recorder.recovery = "Open it again with `await backend.recover()`."
         if self._config.debug_mode:
             device.recorder.observers.append(Debugger(device))
         return device
@@ -516,8 +523,7 @@ class WasmBackend(ComputeBackend):
         DeviceLost where it is lost."""
         device = self._open
         if device is None or device.recorder.loss[0]:
-            self._opened(op)
-            raise lost(op)
+            raise lost(op, self._opened(op).recorder.recovery)
         return device
 
     def _opened(self, op: str) -> Device:
@@ -559,9 +565,8 @@ class WasmBackend(ComputeBackend):
             raise InvalidArgument(
                 op,
                 name,
-                buffer.handle,
-                f"a buffer of at least {n * itemsize} bytes ({n} elements of {itemsize}); "
-                f"this one has {buffer.nbytes}",
+                Description(f"buffer {buffer.handle} of {byte_count(buffer.nbytes)}"),
+                f"a buffer of at least {byte_count(n * itemsize)}, {n} elements of {itemsize}",
             )
         return buffer
 
@@ -569,7 +574,10 @@ class WasmBackend(ComputeBackend):
     def _check_room(op: str, host: str, nbytes: int, device: str, buffer: Allocation) -> None:
         if nbytes > buffer.nbytes:
             raise InvalidArgument(
-                op, host, f"{nbytes} bytes", f"at most the {buffer.nbytes} bytes of {device}"
+                op,
+                host,
+                Description(byte_count(nbytes)),
+                f"at most as large as {device}, {byte_count(buffer.nbytes)}",
             )
 
 
@@ -579,9 +587,11 @@ def _picture(op: str, array: DeviceArray, device: Device, extents: tuple[Any, ..
     if array.device is not device:
         raise InvalidArgument(op, "ptr", array, "an array on this backend's device")
     if array.dtype is not DType.F32 or array.ndim not in (2, 3):
-        raise InvalidArgument(op, "ptr", array, "an array of f32, [H, W] or [H, W, C]")
+        raise InvalidArgument(op, "ptr", array, "an array of f32, of shape [H, W] or [H, W, C]")
     if extents != (None, None, None):
-        raise InvalidArgument(op, "height", extents, "none beside an array, which has its own")
+        raise InvalidArgument(
+            op, "height", extents, "None beside an array, which has its own extents"
+        )
     return array.packed(op)
 
 

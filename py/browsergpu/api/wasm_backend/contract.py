@@ -28,9 +28,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
+from browsergpu.core.showing import Shown
 
 
-class ComputeBackend(ABC):
+class ComputeBackend(Shown, ABC):
     """What every backend does. See the module's docstring for the conventions."""
 
     @property

@@ -7,11 +7,13 @@ from typing import Any
 
 from browsergpu.array.context import current
 from browsergpu.array.graphs.graph import Graph
+from browsergpu.core.blocks import BLOCK
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description, Shown
 from browsergpu.core.turns import TURN
 
 
-class capture:
+class capture(Shown):
     """``with browsergpu.capture() as graph:`` does what is in the block, and keeps its commands:
     ``graph.replay()`` does all of them again by one call, without Python's part in it.
 
@@ -23,9 +25,8 @@ class capture:
     that are uploaded in the block are constants.
 
     In the block nothing can be read (Unsupported), so no shape can depend on values, and no other
-    block can begin. Python must not be suspended in it: what another task records meanwhile would
-    be kept, too. An array that shares its memory with one that the block changes, as one of
-    ``detach()`` does, is read there as if it were changed, too: ``copy()`` it before.
+    block can begin. Work of other threads is not captured. Python must not be suspended in the
+    block: in a page, what another task records meanwhile would be captured, too.
 
     ``device`` is that whose work is captured, by default the one on which new arrays are made.
     """
@@ -38,11 +39,17 @@ class capture:
         tape = current(self._device)
         if not tape.device.has_values:
             raise InvalidArgument("capture", "device", tape.device.name, "a GPU")
+        if BLOCK.get() is not None:
+            raise InvalidArgument(
+                "capture", "block", Description("a block within another"), "outside of other blocks"
+            )
         TURN.acquire()
+        self._token = BLOCK.set(self)
         try:
             graph = self._graph = Graph(tape)
             graph.start()
         except BaseException:
+            BLOCK.reset(self._token)
             TURN.release()
             raise
         return graph
@@ -61,4 +68,5 @@ class capture:
             else:
                 graph.drop()
         finally:
+            BLOCK.reset(self._token)
             TURN.release()

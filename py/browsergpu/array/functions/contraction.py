@@ -139,7 +139,7 @@ def _parts(subscripts: Any, arrays: Sequence[Any]) -> tuple[str, Sequence[Any]]:
     """The subscripts as text, and the operands."""
     if isinstance(subscripts, str):
         if not arrays:
-            raise InvalidArgument(_OP, "operands", arrays, "one array at least")
+            raise InvalidArgument(_OP, "operands", arrays, "have one array at least")
         return subscripts, arrays
     items = [subscripts, *arrays]
     if len(items) < 2:

@@ -12,11 +12,20 @@ from browsergpu.array.array import Array
 from browsergpu.array.context import current, device_of
 from browsergpu.array.gathering import coordinates
 from browsergpu.array.numbers import python_number
-from browsergpu.array.tracking.rules import constant, differentiable
+from browsergpu.array.tracking.reads import check_number
+from browsergpu.array.tracking.rules import composed, constant, differentiable
 from browsergpu.array.uploading import element_type, uploaded
 from browsergpu.array.x64 import look_at
 from browsergpu.core import checks
-from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32, INT32, ElementType
+from browsergpu.core.element_types import (
+    BOOL,
+    DEFAULTS,
+    FLOAT32,
+    INT32,
+    UINT32,
+    ElementType,
+    of_numpy,
+)
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
 
@@ -43,7 +52,7 @@ def asarray(
         raise InvalidArgument("asarray", "copy", copy, "True or None, for what is on the host")
     tape = current(device)
     # Lists and numbers have no dtype of their own: NumPy's 64 bits are only its default for them.
-    is_plain = isinstance(obj, list | tuple) or python_number(obj) is not None
+    is_plain = isinstance(obj, list | tuple | np.generic) or python_number(obj) is not None
     data = np.asarray(_on_host(obj))
     if data.dtype == object:
         raise InvalidType("asarray", "obj", obj, "numbers, all rows of one length")
@@ -74,11 +83,13 @@ def _shape(op: str, shape: Any) -> tuple[int, ...]:
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """An array of copies of a number; its dtype is the number's by default."""
+    check_number("full", "fill_value", fill_value)
     tape = current(device)
     number = fill_value.item() if isinstance(fill_value, np.generic | Array) else fill_value
     if type(number) not in DEFAULTS:
         raise InvalidType("full", "fill_value", fill_value, "a number")
-    kind = _kind("full", dtype, DEFAULTS[type(number)])
+    own = of_numpy(fill_value.dtype) if isinstance(fill_value, np.generic) else None
+    kind = _kind("full", dtype, own or DEFAULTS[type(number)])
     return Array(apply.full_node(tape, _shape("full", shape), kind, number), tape)
 
 
@@ -97,7 +108,7 @@ def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
     return zeros(shape, dtype=dtype, device=device)
 
 
-@constant
+@composed()
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """:func:`full` of the shape and dtype of another array."""
     return full(
@@ -130,7 +141,8 @@ def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Array:
     """The numbers from ``start`` (0 where only one number is given) up to, but not, ``stop``. int32
-    where all are whole numbers, else float32, by default."""
+    where all are whole numbers, else float32, by default. Raises OverflowError for whole numbers
+    beyond the dtype's range, where NumPy wraps."""
     if stop is None:
         start, stop = 0, start
     if step == 0:
@@ -142,7 +154,15 @@ def arange(
     at = Array(coordinates(tape, (count,), 0), tape)
     if kind.kind in "iu":
         first, by = (int(number) for number in (start, step))
-        found: Array = at if (first, by) == (0, 1) else at * by + first
+        limits = np.iinfo(kind.numpy)
+        for number in (first, first + max(count - 1, 0) * by):
+            if count and not limits.min <= number <= limits.max:
+                raise OverflowError(f"arange: {number} is out of bounds for {kind.name}")
+        if (first, by) == (0, 1):
+            return apply.cast_to("arange", at, kind, copy=False)
+        # Modulo 2**32, so that products and sums may pass the range in between.
+        whole = apply.cast_to("arange", at, UINT32)
+        found: Array = whole * (by & 0xFFFFFFFF) + (first & 0xFFFFFFFF)
         return apply.cast_to("arange", found, kind, copy=False)
     wide = apply.cast_to("arange", at, FLOAT32)
     numbers: Array = wide * float(step) + float(start)
@@ -179,7 +199,7 @@ def eye(
 
 def _triangle(op: str, x: Array, k: int, *, lower: bool) -> Array:
     if x.ndim < 2:
-        raise InvalidArgument(op, "x", x.shape, "at least 2 axes")
+        raise InvalidArgument(op, "x", x, "have at least 2 axes")
     row, column = (
         Array(coordinates(x.tape, x.shape, axis), x.tape) for axis in (x.ndim - 2, x.ndim - 1)
     )
@@ -224,7 +244,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
         raise InvalidArgument("meshgrid", "indexing", indexing, "'xy' or 'ij'")
     for array in arrays:
         if array.ndim > 1:
-            raise InvalidArgument("meshgrid", "arrays", array.shape, "vectors")
+            raise InvalidArgument("meshgrid", "arrays", array, "vectors")
     shape = tuple(array.size for array in arrays)
     rank = len(shape)
     found = []

@@ -10,9 +10,10 @@ import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.array.context import device_of
-from browsergpu.array.numbers import python_number
+from browsergpu.array.numbers import python_number, typed_number
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.uploading import element_type
+from browsergpu.core import checks
 from browsergpu.core.element_types import ElementType, beside_number, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
@@ -43,7 +44,11 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The dtype of what arrays, dtypes and Python numbers come to together."""
     numbers = [x for x in arrays_and_dtypes if python_number(x) is not None]
-    kinds = [_kind("result_type", x) for x in arrays_and_dtypes if python_number(x) is None]
+    kinds = [
+        typed[0] if (typed := typed_number(x)) is not None else _kind("result_type", x)
+        for x in arrays_and_dtypes
+        if python_number(x) is None
+    ]
     if not kinds:
         raise InvalidType("result_type", "arrays_and_dtypes", numbers, "an array or a dtype")
     found = reduce(promoted, kinds)
@@ -61,13 +66,15 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether a dtype is another one, or of a kind: "bool", "signed integer", "unsigned integer",
     "integral", "real floating", "complex floating" or "numeric"; or of one of a tuple of these."""
+    op = "isdtype"
     if isinstance(kind, tuple):
         return any(isdtype(dtype, one) for one in kind)
     if isinstance(kind, str):
         if kind not in _KINDS:
-            raise InvalidArgument("isdtype", "kind", kind, f"one of {', '.join(_KINDS)}")
-        return np.dtype(dtype).kind in _KINDS[kind]
-    return bool(np.dtype(dtype) == np.dtype(kind))
+            raise InvalidArgument(op, "kind", kind, f"one of {', '.join(_KINDS)}")
+        return checks.numpy_dtype(op, "dtype", dtype).kind in _KINDS[kind]
+    own = checks.numpy_dtype(op, "dtype", dtype)
+    return bool(own == checks.numpy_dtype(op, "kind", kind))
 
 
 def finfo(type: Any, /) -> Any:

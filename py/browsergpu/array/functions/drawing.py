@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from browsergpu.array import random, reducing
 from browsergpu.array.array import Array
 from browsergpu.array.context import current, open_tape
-from browsergpu.array.functions import manipulation, sorting
+from browsergpu.array.functions import creation, manipulation, redrawing, sorting
 from browsergpu.array.graphs.hooks import block_of
+from browsergpu.array.replacing import become
 from browsergpu.array.shapes_only import nowhere
 from browsergpu.array.uploading import element_type
 from browsergpu.core import checks, philox, shapes
 from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.errors import InvalidArgument, InvalidType, UnknownName
+from browsergpu.core.showing import Shown
 
 _KEYS = 2**64
 
 
-class Generator:
+class Generator(Shown):
     """Draws random numbers from a stream that its seed determines. Made by :func:`default_rng`."""
 
     def __init__(self, seed: int, device: Any = None) -> None:
         self._key = seed % _KEYS
         self._counter = 0
+        self.redrawn: redrawing.Start | None = None
+        self.seeds = 0
         self._tape = open_tape() if device is None else current(device)
+
+    def _facts(self) -> str:
+        return f"at {self._counter} of stream {self._key}"
 
     def _new(self, op: str, size: Any, kind: ElementType) -> Array:
         shape = _shape(op, size)
@@ -38,20 +45,41 @@ class Generator:
             tape = self._tape = current()
         return Array(reducing.room(tape.device, op, kind, shape), tape)
 
-    def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
-        view, before, block = reducing.memory_view(array.node), self._counter, block_of(array)
-        first = 0 if block is None else block.draws
-        self._counter = function(array.device, op, view, self._key, before, *parameters)
-        if block is not None:
-            taken = self._counter - before
-            block.words(first, lambda: self._next(taken))
-        return array
+    def __getstate__(self) -> dict[str, Any]:
+        """Where it is in its stream. The device is that of the process that has it next."""
+        return {"place": self.place, "seeds": self.seeds}
 
-    def _next(self, blocks: int) -> tuple[int, ...]:
-        """The key and the counter of another draw that takes so many blocks, as kernels do."""
-        found = random.place(self._key, self._counter)
-        self._counter = (self._counter + blocks) % philox.COUNTERS
-        return found
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.place, self.seeds = state["place"], state["seeds"]
+        self.redrawn = self._tape = None
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        made = type(self).__new__(type(self))
+        made.__setstate__(self.__getstate__())
+        made._tape = self._tape
+        return made
+
+    @property
+    def place(self) -> redrawing.Place:
+        """Where it is in its stream: its key and its counter."""
+        return self._key, self._counter
+
+    @place.setter
+    def place(self, value: redrawing.Place) -> None:
+        self._key, self._counter = value
+
+    def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
+        view, block = reducing.memory_view(array.node), block_of(array)
+        key, before = self.place
+        starts = redrawing.begun(self)
+        first = 0 if block is None else block.draws
+        after = function(array.device, op, view, key, before, *parameters)
+        if block is not None:
+            taken = (after - before) % philox.COUNTERS
+            places = redrawing.in_replays(self, taken, starts)
+            block.words(first, lambda: random.place(*places()))
+        self._counter = after
+        return array
 
     def _float(self, op: str, dtype: Any) -> ElementType:
         kind = element_type(op, dtype)
@@ -59,15 +87,21 @@ class Generator:
             raise InvalidType(op, "dtype", kind.numpy, "float32 or float16")
         return kind
 
-    def random(self, size: Any = None, dtype: Any = np.float32, out: Array | None = None) -> Array:
-        """Multiples of 2^-24 in [0, 1), all with the same probability; ``out`` takes them, as many
-        as it has elements, as its value."""
-        chosen, like = (size, dtype) if out is None else (out.shape, out.dtype)
-        array = self._new("random", chosen, self._float("random", like))
-        found = self._draw(random.uniform, "random", array)
+    def random(self, size: Any = None, dtype: Any = None, out: Array | None = None) -> Array:
+        """Multiples of 2^-24 in [0, 1), all with the same probability, float32 by default; ``out``
+        takes them as its value. Raises InvalidArgument for another size or dtype than out's."""
+        op = "random"
+        if out is not None:
+            if size is not None and _shape(op, size) != out.shape:
+                raise InvalidArgument(op, "size", size, f"None or {out.shape}, out's shape")
+            if dtype is not None and element_type(op, dtype) is not out.node.kind:
+                raise InvalidArgument(op, "dtype", dtype, f"None or {out.dtype}, out's dtype")
+            size, dtype = out.shape, out.dtype
+        kind = FLOAT32 if dtype is None else self._float(op, dtype)
+        found = self._draw(random.uniform, op, self._new(op, size, kind))
         if out is None:
             return found
-        out.become(found)
+        become(out, found)
         return out
 
     def uniform(self, low: float = 0.0, high: float = 1.0, size: Any = None) -> Array:
@@ -87,6 +121,11 @@ class Generator:
         """float32 of the exponential distribution of that mean."""
         array = self._new("exponential", size, FLOAT32)
         return self._draw(random.exponential, "exponential", array, scale)
+
+    def standard_exponential(self, size: Any = None, dtype: Any = np.float32) -> Array:
+        """Floats of the exponential distribution of mean 1."""
+        op = "standard_exponential"
+        return self._draw(random.exponential, op, self._new(op, size, self._float(op, dtype)), 1.0)
 
     def integers(
         self, low: int, high: int | None = None, size: Any = None, dtype: Any = np.int32,
@@ -113,6 +152,7 @@ class Generator:
         """The numbers below a whole number, or an array along an axis, in a random order."""
         op = "permutation"
         if not isinstance(x, Array):
+            shapes.axis(op, "axis", axis, 1)
             return self._order(op, checks.integer(op, "x", x))
         at = shapes.axis(op, "axis", axis, x.ndim)
         return manipulation.take(x, self._order(op, x.shape[at]), axis=at)
@@ -123,20 +163,91 @@ class Generator:
 
     def shuffle(self, x: Array, axis: int = 0) -> None:
         """Gives an array along an axis a random order."""
-        x.become(self.permutation(x, axis))
+        become(x, self.permutation(x, axis))
 
-    def choice(self, a: Any, size: Any = None, replace: bool = True, axis: int = 0) -> Array:
-        """Random ones of the numbers below a whole number, or parts of an array along an axis; each
-        once at most unless ``replace``. Raises InvalidArgument where there are too few."""
+    def choice(
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0,
+        shuffle: bool = True,
+    ) -> Array:  # fmt: skip
+        """Draw from the numbers below a whole number, or from an array along an axis.
+
+        Parameters
+        ----------
+        a : int or Array
+            The numbers 0 to a - 1, or the array.
+        size : int or tuple of int, optional
+            The shape of what is drawn; one by default.
+        replace : bool, optional
+            False draws each at most once.
+        p : sequence or NumPy array of shape [n], optional
+            The probability of each, on the host. Equal ones by default.
+        axis : int, optional
+            The axis of the array.
+        shuffle : bool, optional
+            Without replacement the order is random anyway: False allows any.
+
+        Returns
+        -------
+        Array
+            int32, or parts of the array.
+
+        Raises
+        ------
+        InvalidArgument
+            Where there are too few to draw from, or for other probabilities.
+        """
         op = "choice"
-        at = 0 if not isinstance(a, Array) else shapes.axis(op, "axis", axis, a.ndim)
+        checks.flag(op, "replace", replace)
+        checks.flag(op, "shuffle", shuffle)
+        at = shapes.axis(op, "axis", axis, a.ndim if isinstance(a, Array) else 1)
         n = a.shape[at] if isinstance(a, Array) else checks.integer(op, "a", a, 1)
         shape = _shape(op, size)
         count = checks.product(shape)
-        if n == 0 or (not replace and count > n):
-            raise InvalidArgument(op, "size", size, f"at most {n}")
-        drawn = self.integers(0, n, shape) if replace else self._order(op, n)[:count].reshape(shape)
+        shares = None if p is None else _probabilities(op, p, n)
+        most = n if shares is None else np.count_nonzero(shares)
+        if n == 0 or (not replace and count > most):
+            raise InvalidArgument(op, "size", size, f"at most {most}")
+        if replace:
+            drawn = self.integers(0, n, shape) if shares is None else self._by(shares, shape)
+        else:
+            order = self._order(op, n) if shares is None else self._order_by(shares)
+            drawn = order[:count].reshape(shape)
         return manipulation.take(a, drawn, axis=at) if isinstance(a, Array) else drawn
+
+    def _by(self, shares: np.ndarray, shape: tuple[int, ...]) -> Array:
+        """Indices by their probabilities, drawn independently."""
+        ends = np.cumsum(shares).astype(np.float32)
+        ends[np.flatnonzero(shares)[-1] :] = 2  # rounding must lead to no index behind it
+        drawn = self.random(shape)
+        limits = creation.asarray(ends, device=drawn.device)
+        return sorting.searchsorted(limits, drawn, side="right")
+
+    def _order_by(self, shares: np.ndarray) -> Array:
+        """All indices, each next one by the probabilities of those that are left: in the order of
+        exponential times with the probabilities as rates."""
+        with np.errstate(divide="ignore"):
+            means = (1 / shares).astype(np.float32)
+        times = self.exponential(size=len(shares))
+        return sorting.argsort(times * creation.asarray(means, device=times.device))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.random.Generator, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        advice = f"Draw with np.random.default_rng(seed).{name}() and upload with asarray()."
+        raise UnknownName(f"Generator.{name}", f"the GPU does not draw this distribution. {advice}")
+
+
+def _probabilities(op: str, p: Any, n: int) -> np.ndarray:
+    if isinstance(p, list | tuple):
+        p = np.array([checks.real(op, "p", share) for share in p])
+    if not isinstance(p, np.ndarray) or p.dtype.kind not in "biuf":
+        raise InvalidType(op, "p", p, "a sequence or a NumPy array of numbers")
+    shares = p.astype(np.float64)
+    if shares.shape != (n,):
+        raise InvalidArgument(op, "p", p, f"have {n} numbers")
+    if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-6:
+        raise InvalidArgument(op, "p", p, "numbers of at least 0 that add up to 1")
+    return shares
 
 
 def _shape(op: str, size: Any) -> tuple[int, ...]:

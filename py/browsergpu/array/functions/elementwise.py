@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from browsergpu.array import apply
 from browsergpu.array.array import Array
 from browsergpu.array.functions import operands
@@ -129,13 +131,46 @@ def _of_upper(g: Array, x: Array, min: Any, max: Any) -> Array:
 
 @differentiable(x=_inside, min=_of_lower, max=_of_upper)
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """The elements moved into a range; either end may be None. The dtype is x's."""
+    """Limit the elements to a range.
+
+    Parameters
+    ----------
+    x : array
+        Real numbers.
+    min, max : array or number, optional
+        The bounds. None leaves that side open.
+
+    Returns
+    -------
+    array
+        Of the dtype that x and the bounds promote to, as in NumPy: int32 with a bound of 1.5 gives
+        float32. A Python integer outside of an integer dtype's range limits nothing on its side.
+
+    Raises
+    ------
+    OverflowError
+        Where a Python integer bound excludes every value of x's integer dtype.
+    """
     operands.array("clip", "x", x)
     found = x
     for name, bound in (("maximum", min), ("minimum", max)):
-        if bound is not None:
-            found = apply.binary(name, found, bound)
-    return apply.cast_to("clip", found, x.node.kind, copy=found is x)
+        if bound is None or _limits_nothing(x, name, bound):
+            continue
+        found = apply.binary(name, found, bound)
+        if found is NotImplemented:
+            raise InvalidType(
+                "clip", "min" if name == "maximum" else "max", bound, "an array or a number"
+            )
+    return apply.cast_to("clip", found, found.node.kind, copy=found is x)
+
+
+def _limits_nothing(x: Array, name: str, bound: Any) -> bool:
+    """Whether a Python integer lies beyond the range of x's dtype on the side that it limits."""
+    kind = x.node.kind
+    if type(bound) is not int or kind.kind not in "iu":
+        return False
+    limits = np.iinfo(kind.numpy)
+    return bound < limits.min if name == "maximum" else bound > limits.max
 
 
 abs: OfOne = _unary(

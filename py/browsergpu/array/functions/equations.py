@@ -63,7 +63,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     b = operand(op, "x2", views.reshaped(op, x2, (-1, 1)) if x2.ndim == 1 else x2)
     n, width = b.shape[-2:]
     if n != a.shape[-1]:
-        raise InvalidArgument(op, "x2", x2.shape, f"{a.shape[-1]} rows, as x1 has")
+        raise InvalidArgument(op, "x2", x2, f"have {a.shape[-1]} rows, as x1 has")
     kind = promoted(a.node.kind, b.node.kind)
     lead = shapes.broadcast(op, a.shape[:-2], b.shape[:-2])
     a, b = (ready(op, views.spread(x, (*lead, *x.shape[-2:])), kind) for x in (a, b))

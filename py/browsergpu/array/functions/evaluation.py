@@ -7,6 +7,7 @@ from browsergpu.array.arriving import Arriving
 from browsergpu.array.lazy import fusing
 from browsergpu.array.tracking.variable import node_of
 from browsergpu.core.checks import product
+from browsergpu.core.showing import byte_count
 from browsergpu.kernels.fused.source import name_of, result_of
 
 
@@ -36,7 +37,7 @@ def explain(x: Array, /) -> str:
         names = [name for entry in plan.part.tape if (name := name_of(entry))]
         parts.append(
             f"kernel {number} of {len(plans)}: {', '.join(names) or 'no operations'}\n"
-            f"reads {len(arrays)} arrays, {read} bytes; "
-            f"writes {len(plan.places)}, {written} bytes\n\n{plan.kernel.code}"
+            f"reads {len(arrays)} arrays, {byte_count(read)}; "
+            f"writes {len(plan.places)}, {byte_count(written)}\n\n{plan.kernel.code}"
         )
     return "\n".join(parts)

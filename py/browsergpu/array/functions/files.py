@@ -12,6 +12,8 @@ from browsergpu.array.array import Array
 from browsergpu.array.context import current
 from browsergpu.array.functions.creation import asarray
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.files import opened
+from browsergpu.core.showing import Description
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 
@@ -30,7 +32,12 @@ class SavedArrays(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         data = self._archive[name]
         if not isinstance(data, np.ndarray):
-            raise InvalidType("load", "file", f"{name!r}, which is no array", "arrays alone")
+            raise InvalidType(
+                "load",
+                "file",
+                Description(f"a file with {name!r}, which is no array"),
+                "a file of arrays alone",
+            )
         return asarray(data, device=self.device)
 
     def __iter__(self) -> Iterator[str]:
@@ -57,8 +64,11 @@ class SavedArrays(Mapping[str, Array]):
 
 
 def save(file: Any, arr: Array, /) -> None:
-    """Writes an array to a ``.npy`` file: a path, to which ``.npy`` is added where it is missing,
-    or a binary file that is open for writing. Waits."""
+    """Writes an array to a ``.npy`` file. Waits.
+
+    ``file`` is a path, to which ``.npy`` is added where it is missing, or a binary file that is
+    open for writing. A file of that path is replaced at the end, and stays as it is after an
+    error."""
     platform.block_on(save_async(file, arr), "save")
 
 
@@ -66,13 +76,16 @@ async def save_async(file: Any, arr: Array, /) -> None:
     """:func:`save` for callers that cannot block."""
     _check_file("save", file, "write")
     data = await _on_host("save", "arr", arr)
-    np.save(file, data, allow_pickle=False)
+    with opened("save", file, ".npy") as target:
+        np.save(_Written(target), data, allow_pickle=False)
 
 
 def savez(file: Any, /, *args: Array, **kwds: Array) -> None:
-    """Writes arrays to an ``.npz`` file, uncompressed, each by its keyword, others as ``arr_0`` and
-    so on. ``file`` is a path, to which ``.npz`` is added where it is missing, or a binary file.
-    Waits."""
+    """Writes arrays to an ``.npz`` file, uncompressed. Waits.
+
+    Each array has its keyword as its name; others are ``arr_0``, ``arr_1`` and so on. ``file`` is a
+    path, to which ``.npz`` is added where it is missing, or a binary file. A file of that path is
+    replaced at the end, and stays as it is after an error."""
     platform.block_on(savez_async(file, *args, **kwds), "savez")
 
 
@@ -110,6 +123,14 @@ def load(file: Any, /, *, device: Device | None = None) -> Any:
     return SavedArrays(found, tape.device)
 
 
+class _Written:
+    """A file that can only be written to. NumPy writes others past Python, and then it does not
+    tell that a disk is full."""
+
+    def __init__(self, file: Any) -> None:
+        self.write = file.write
+
+
 async def _save_all(
     op: str, write: Callable[..., None], file: Any, args: tuple[Any, ...], kwds: dict[str, Any]
 ) -> None:
@@ -121,7 +142,8 @@ async def _save_all(
     for name, array in given.items():  # before any is read
         _check(op, name, array)
     read = {name: await _on_host(op, name, array) for name, array in given.items()}
-    write(file, allow_pickle=False, **read)
+    with opened(op, file, ".npz") as target:
+        write(target, allow_pickle=False, **read)
 
 
 def _check(op: str, name: str, array: Any) -> None:
@@ -131,7 +153,7 @@ def _check(op: str, name: str, array: Any) -> None:
 
 async def _on_host(op: str, name: str, array: Any) -> np.ndarray:
     _check(op, name, array)
-    return await array.numpy_async()  # type: ignore[no-any-return]
+    return await array.detach().numpy_async()  # type: ignore[no-any-return]
 
 
 def _check_file(op: str, file: Any, method: str) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 from browsergpu.array.context import current
 from browsergpu.array.functions.data_types import isdtype
 from browsergpu.core.element_types import FLOAT16, TYPES
+from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device, open_devices
 
 
-class NamespaceInfo:
+class NamespaceInfo(Shown):
     """What ``__array_namespace_info__()`` gives."""
 
     def capabilities(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from browsergpu.array import apply, gathering, reducing, views
 from browsergpu.array import matmul as products
+from browsergpu.array.aliasing import alias
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise, manipulation, operands
 from browsergpu.array.functions.statistics import sum as total
@@ -77,7 +78,7 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
     chosen = choice(op, "precision", precision, Precision)
     for name, x in (("x1", x1), ("x2", x2)):
         if operands.array(op, name, x).ndim == 0:
-            raise InvalidArgument(op, name, x.shape, "an axis")
+            raise InvalidArgument(op, name, x, "have an axis")
     apply.same_device(op, x1, x2)
     kind = promoted(x1.node.kind, x2.node.kind)
     if kind in (FLOAT16, FLOAT32):
@@ -109,7 +110,7 @@ def _of_whole_numbers(op: str, x1: Array, x2: Array) -> Array:
     left = x1[None, :] if x1.ndim == 1 else x1
     right = x2[:, None] if x2.ndim == 1 else x2
     if left.shape[-1] != right.shape[-2]:
-        raise InvalidArgument(op, "x2", x2.shape, f"{left.shape[-1]} rows, as x1 has columns")
+        raise InvalidArgument(op, "x2", x2, f"have {left.shape[-1]} rows, as x1 has columns")
     kind = promoted(x1.node.kind, x2.node.kind)
     spread = left[..., :, :, None] * right[..., None, :, :]
     found = total(spread, axis=-2, dtype=(INT8 if kind.kind == "b" else kind).numpy)
@@ -126,7 +127,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     """All products of an element of one vector, the same in a row, and one of another."""
     for name, x in (("x1", x1), ("x2", x2)):
         if x.ndim != 1:
-            raise InvalidArgument("outer", name, x.shape, "a vector")
+            raise InvalidArgument("outer", name, x, "a vector")
     found: Array = x1[:, None] * x2[None, :]
     return found
 
@@ -141,9 +142,11 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     op = "cross"
     for name, x in (("x1", x1), ("x2", x2)):
         if x.shape[shapes.axis(op, "axis", axis, x.ndim)] != 3:
-            raise InvalidArgument(op, name, x.shape, f"3 indices on axis {axis}")
+            raise InvalidArgument(op, name, x, f"have 3 indices on axis {axis}")
     if axis >= 0 and x1.ndim != x2.ndim:
-        raise InvalidArgument(op, "axis", axis, "one below 0, for arrays of other numbers of axes")
+        raise InvalidArgument(
+            op, "axis", axis, "below 0, as the arrays have different numbers of axes"
+        )
     at = [axis % x.ndim for x in (x1, x2)]
     following, others = np.array([1, 2, 0]), np.array([2, 0, 1])
 
@@ -167,14 +170,14 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The diagonals of matrices, the last two axes, in the same memory: the ``offset``-th above the
     main one, or below it where that is negative."""
     if x.ndim < 2:
-        raise InvalidArgument("diagonal", "x", x.shape, "at least 2 axes")
+        raise InvalidArgument("diagonal", "x", x, "have at least 2 axes")
     by = int(offset)
     *lead, rows, columns = x.shape
     length = max(min(rows + min(by, 0), columns - max(by, 0)), 0)
     x.node.in_memory()
     *steps, down, right = views.strides_of(x)
     begin = (by * right if by > 0 else -by * down) if length else 0
-    return views.view(x, (*lead, length), (*steps, down + right), begin)
+    return alias(x, views.view(x, (*lead, length), (*steps, down + right), begin), read_only=True)
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
@@ -194,7 +197,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """The sums of conj(x1) x2 along an axis, after broadcasting."""
     shapes.axis("vecdot", "axis", axis, min(x1.ndim, x2.ndim))
     if x1.shape[axis] != x2.shape[axis]:
-        raise InvalidArgument("vecdot", "x2", x2.shape, f"{x1.shape[axis]} indices on axis {axis}")
+        raise InvalidArgument("vecdot", "x2", x2, f"have {x1.shape[axis]} indices on axis {axis}")
     own = apply.unary("conj", x1) if x1.node.kind is COMPLEX64 else x1
     kind = promoted(x1.node.kind, x2.node.kind)
     return total(own * x2, axis=axis, dtype=kind.numpy)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from browsergpu.array import apply, gathering, views
+from browsergpu.array import apply, gathering, joining, views
+from browsergpu.array.aliasing import alias
 from browsergpu.array.array import Array
-from browsergpu.array.functions import parts
+from browsergpu.array.functions import operands, parts
+from browsergpu.array.lazy.layout import Place
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import promoted
+from browsergpu.core.element_types import ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape
+from browsergpu.core.shapes import Shape, contiguous_strides
+
+#: Arrays of which the values are computed by the kernel that needs them side by side. It reads all
+#: of them for each element.
+_FUSED = 2
 
 
 def _reshaped(g: Array, x_like: Like) -> Array:
@@ -46,19 +53,19 @@ def _unstacked(g: Array, axis: int) -> list[Array]:
 
 @differentiable(x=lambda g: g)
 def broadcast_to(x: Array, /, shape: Any) -> Array:
-    """The array repeated to a shape, in the same memory."""
+    """A read-only view of the array repeated to a shape."""
     op = "broadcast_to"
     target = checks.dimensions(op, "shape", shape)
     if len(target) < x.ndim or shapes.broadcast(op, x.shape, target) != target:
-        raise InvalidArgument(op, "shape", shape, f"one that {x.shape} broadcasts to")
-    return views.spread(x, target)
+        raise InvalidArgument(op, "shape", shape, f"a shape that {x.shape} broadcasts to")
+    return alias(x, views.spread(x, target), read_only=True)
 
 
 @differentiable(arrays=lambda g: [*g])
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays repeated to the one shape that they broadcast to."""
+    """Read-only views of the arrays repeated to the one shape that they broadcast to."""
     shape = _common("broadcast_arrays", [x.shape for x in arrays])
-    return tuple(views.spread(x, shape) for x in arrays)
+    return tuple(alias(x, views.spread(x, shape), read_only=True) for x in arrays)
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
@@ -76,7 +83,9 @@ def _common(op: str, given: Sequence[Shape]) -> Shape:
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
     """The elements in another shape, of which one extent may be -1; in the same memory where that
     is possible and ``copy`` is not True. ``copy=False`` raises ValueError where it is not."""
-    return views.reshaped("reshape", x, shape, copy=copy)
+    if copy:
+        x = apply.duplicate(x)
+    return alias(x, views.reshaped("reshape", x, shape, copy=copy))
 
 
 @differentiable(x=lambda g, axes: _put_back(g, axes))
@@ -85,7 +94,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     order = tuple(shapes.axis("permute_dims", "axes", axis, x.ndim) for axis in axes)
     if sorted(order) != list(range(x.ndim)):
         raise InvalidArgument("permute_dims", "axes", axes, f"each axis below {x.ndim} once")
-    return views.permuted(x, order)
+    return alias(x, views.permuted(x, order))
 
 
 @differentiable(x=lambda g, axes: _put_back(g, axes))
@@ -114,7 +123,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     order = [axis for axis in range(x.ndim) if axis not in given]
     for place, axis in sorted(zip(places, given, strict=True)):
         order.insert(place, axis)
-    return views.permuted(x, tuple(order))
+    return alias(x, views.permuted(x, tuple(order)))
 
 
 @differentiable(x=_reshaped)
@@ -126,7 +135,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
     chosen = shapes.axes("expand_dims", "axis", places, rank) if places else ()
     extents = iter(x.shape)
     shape = [1 if n in chosen else next(extents) for n in range(rank)]
-    return views.reshaped("expand_dims", x, shape)
+    return alias(x, views.reshaped("expand_dims", x, shape))
 
 
 @differentiable(x=_reshaped)
@@ -135,7 +144,8 @@ def squeeze(x: Array, /, axis: Any) -> Array:
     chosen = shapes.axes("squeeze", "axis", axis, x.ndim)
     if any(x.shape[n] != 1 for n in chosen):
         raise InvalidArgument("squeeze", "axis", axis, "axes of one index")
-    return views.reshaped("squeeze", x, shapes.without(x.shape, chosen, keepdims=False))
+    shape = shapes.without(x.shape, chosen, keepdims=False)
+    return alias(x, views.reshaped("squeeze", x, shape))
 
 
 @differentiable(x=_flipped)
@@ -151,10 +161,13 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     Without axes all elements are moved in their order."""
     if axis is None:
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
+    given_array = x
     given = axis if hasattr(axis, "__len__") else (axis,)
     by = shift if hasattr(shift, "__len__") else (shift,) * len(given)
     if len(by) != len(given):
-        raise InvalidArgument("roll", "shift", shift, f"{len(given)} numbers, as there are axes")
+        raise InvalidArgument(
+            "roll", "shift", shift, f"have {len(given)} numbers, as there are axes"
+        )
     for number, name in zip(by, given, strict=True):
         at = shapes.axis("roll", "axis", name, x.ndim)
         extent = x.shape[at]
@@ -164,7 +177,7 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
             tail, head = list(cut), list(cut)
             tail[at], head[at] = slice(extent - moved, None), slice(None, extent - moved)
             x = concat([x[tuple(tail)], x[tuple(head)]], axis=at)
-    return x.like(x.node)  # what is assigned to the result is not to change the array
+    return apply.duplicate(x) if x is given_array else x
 
 
 @differentiable(arrays=lambda g, arrays_like, axis: _cut(g, arrays_like, axis))
@@ -172,42 +185,66 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """Arrays one behind the other along an axis; all else of their shapes is the same. Without an
     axis, all elements in their order."""
     op = "concat"
+    kind = _common_type(op, arrays)
+    first = arrays[0]
+    if axis is None:
+        if len(arrays) <= _FUSED:
+            return concat([reshape(x, (-1,)) for x in arrays], axis=0)
+        ends = [*accumulate(x.size for x in arrays)]
+        places: list[Place] = [
+            (x.shape, None, end - x.size) for x, end in zip(arrays, ends, strict=True)
+        ]
+        return joining.joined(op, arrays, places, (ends[-1],), kind)
+    at = shapes.axis(op, "axis", axis, first.ndim)
+    rest = [n for i, n in enumerate(first.shape) if i != at]
+    for x in arrays:
+        if [n for i, n in enumerate(x.shape) if i != at] != rest or x.ndim != first.ndim:
+            raise InvalidArgument(op, "arrays", x, f"have shape {first.shape} but for axis {at}")
+    ends = [*accumulate(x.shape[at] for x in arrays)]
+    shape = (*first.shape[:at], ends[-1], *first.shape[at + 1 :])
+    if len(arrays) > _FUSED:
+        steps = contiguous_strides(shape)
+        places = [
+            (x.shape, views.strides_or_none(x.shape, steps), (end - x.shape[at]) * steps[at])
+            for x, end in zip(arrays, ends, strict=True)
+        ]
+        return joining.joined(op, arrays, places, shape, kind)
+    result = first.like(apply.full_node(first.tape, shape, kind, 0))
+    for x, end in zip(arrays, ends, strict=True):
+        items = [slice(end - x.shape[at], end) if n == at else slice(None) for n in range(x.ndim)]
+        own = apply.cast_to(op, x, kind, copy=False)
+        result = gathering.replaced(result, gathering.region(shape, items), own)
+    return result
+
+
+def _common_type(op: str, arrays: Sequence[Array]) -> ElementType:
+    """The type that arrays of one device come to."""
     if not arrays:
-        raise InvalidArgument(op, "arrays", arrays, "one array at least")
+        raise InvalidArgument(op, "arrays", arrays, "have one array at least")
     for x in arrays:
         if not isinstance(x, Array):
             raise InvalidType(op, "arrays", x, "arrays")
     apply.same_device(op, *arrays)
-    if axis is None:
-        return concat([reshape(x, (-1,)) for x in arrays], axis=0)
-    at = shapes.axis(op, "axis", axis, arrays[0].ndim)
-    kind = reduce(promoted, [x.node.kind for x in arrays])
-    rest = [n for i, n in enumerate(arrays[0].shape) if i != at]
-    for x in arrays:
-        if [n for i, n in enumerate(x.shape) if i != at] != rest or x.ndim != arrays[0].ndim:
-            raise InvalidArgument(op, "arrays", x.shape, f"{arrays[0].shape} but for axis {at}")
-    total = sum(x.shape[at] for x in arrays)
-    shape = (*arrays[0].shape[:at], total, *arrays[0].shape[at + 1 :])
-    first = arrays[0]
-    result = first.like(apply.full_node(first.tape, shape, kind, 0))
-    begin = 0
-    for x in arrays:
-        end = begin + x.shape[at]
-        items = [slice(begin, end) if n == at else slice(None) for n in range(len(shape))]
-        own = apply.cast_to(op, x, kind, copy=False)
-        result = gathering.replaced(result, gathering.region(shape, items), own)
-        begin = end
-    return result
+    return reduce(promoted, [x.node.kind for x in arrays])
 
 
 @differentiable(arrays=_unstacked)
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     """Arrays of one shape along a new axis."""
-    if not arrays:
-        raise InvalidArgument("stack", "arrays", arrays, "one array at least")
-    rank = arrays[0].ndim + 1
-    at = shapes.axis("stack", "axis", axis, rank)
-    return concat([expand_dims(x, axis=at) for x in arrays], axis=at)
+    op = "stack"
+    kind = _common_type(op, arrays)
+    own = arrays[0].shape
+    at = shapes.axis(op, "axis", axis, len(own) + 1)
+    for x in arrays:
+        if x.shape != own:
+            raise InvalidArgument(op, "arrays", x, f"have shape {own}")
+    if len(arrays) <= _FUSED:
+        return concat([expand_dims(x, axis=at) for x in arrays], axis=at)
+    shape = (*own[:at], len(arrays), *own[at:])
+    steps = contiguous_strides(shape)
+    known = views.strides_or_none(own, (*steps[:at], *steps[at + 1 :]))
+    places: list[Place] = [(own, known, n * steps[at]) for n in range(len(arrays))]
+    return joining.joined(op, arrays, places, shape, kind)
 
 
 @differentiable(x=lambda g, axis: stack(g, axis=axis))
@@ -230,6 +267,23 @@ def _unrepeated(g: Array, x_like: Like, repeats: Any, axis: int | None) -> Array
     return reshape(found, x_like.shape)
 
 
+def _repetitions(repeats: Any, n: int) -> np.ndarray:
+    """How often each of n indices is to come, on the host: of an array on the GPU it waits."""
+    op = "repeat"
+    if isinstance(repeats, list | tuple):
+        repeats = np.asarray(checks.dimensions(op, "repeats", repeats), np.int64)
+    elif isinstance(repeats, int) and not isinstance(repeats, bool):
+        repeats = np.asarray(repeats)
+    if getattr(getattr(repeats, "dtype", None), "kind", "") not in ("i", "u"):
+        raise InvalidType(op, "repeats", repeats, "whole numbers")
+    if repeats.shape not in ((), (1,), (n,)):
+        raise InvalidArgument(op, "repeats", repeats, f"a number, or {n} of them")
+    counts: np.ndarray = repeats.numpy() if isinstance(repeats, Array) else np.asarray(repeats)
+    if (counts < 0).any():
+        raise InvalidArgument(op, "repeats", repeats, "numbers of at least 0")
+    return counts
+
+
 @differentiable(x=_unrepeated)
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Each element so many times, along an axis, or of all in their order; ``repeats`` is one
@@ -237,7 +291,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     if axis is None:
         return repeat(reshape(x, (-1,)), repeats, axis=0)
     at = shapes.axis("repeat", "axis", axis, x.ndim)
-    counts = repeats.numpy() if isinstance(repeats, Array) else repeats
+    counts = _repetitions(repeats, x.shape[at])
     return gathering.by_arrays(x, [at], [np.repeat(np.arange(x.shape[at]), counts)], False)
 
 
@@ -265,6 +319,7 @@ def _of_taken(g: Array, x_like: Like, indices: Any, axis: int | None) -> Array:
 def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
     """The parts of an array at indices along an axis, which may be left out for vectors. Indices on
     the GPU are not checked: those outside count as the nearest inside."""
+    operands.array("take", "x", x)
     if axis is None and x.ndim != 1:
         raise InvalidArgument("take", "axis", axis, "an axis")
     at = shapes.axis("take", "axis", 0 if axis is None else axis, x.ndim)

@@ -25,9 +25,9 @@ def checked(op: str, name: str, x: Any, *, square: bool = False) -> Array:
     if not isinstance(x, Array):
         raise InvalidType(op, name, x, "an array (asarray makes one)")
     if x.ndim < 2:
-        raise InvalidArgument(op, name, x.shape, "at least 2 axes")
+        raise InvalidArgument(op, name, x, "have at least 2 axes")
     if square and x.shape[-1] != x.shape[-2]:
-        raise InvalidArgument(op, name, x.shape, "square matrices")
+        raise InvalidArgument(op, name, x, "square matrices")
     return x
 
 

@@ -16,6 +16,7 @@ from browsergpu.array.own_operations import (
     operations_of,
 )
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
 
 
 class ElementwiseKernel:
@@ -79,13 +80,19 @@ def kernel(function: Callable[..., Any], /) -> ElementwiseKernel:
     results = _annotated(signature.return_annotation)
     results = list(results) if isinstance(results, tuple) else [results]
     if inspect.Signature.empty in (*hints, *results):
-        expected = "annotations of all parameters and of the result: dtypes, or capital letters"
-        raise InvalidType(op, "function", function, expected)
+        expected = "have annotations of all parameters and of the result"
+        advice = "An annotation is a dtype or a capital letter."
+        raise InvalidType(op, "function", function, expected, advice)
     expressions = function(*names)
     expressions = [expressions] if isinstance(expressions, str) else list(expressions)
     if len(expressions) != len(results):
-        given = f"{len(expressions)} expressions"
-        raise InvalidArgument(op, "function", given, f"{len(results)}, as its annotation has")
+        given = Description(f"{len(expressions)} expressions")
+        raise InvalidArgument(
+            op,
+            "function",
+            given,
+            f"a function that returns {len(results)} expressions, as its annotation says",
+        )
     for expression in expressions:
         check_text(op, "function", expression)
     outputs = [f"result_{n}" for n in range(len(results))]

@@ -99,7 +99,7 @@ class ReductionKernel:
         shape = shapes.without(mapped.shape, axes, keepdims=keepdims)
         if 0 in (mapped.shape[n] for n in axes):
             if self._identity is None:
-                raise InvalidArgument(self.name, "args", mapped.shape, "elements to reduce")
+                raise InvalidArgument(self.name, "args", mapped, "have elements to reduce")
             total = mapped.like(full_node(mapped.tape, shape, kind, self._identity))
         else:
             total = self._reduction(mapped, axes, shape)

@@ -88,4 +88,4 @@ def _of_assigned(g: Array, key: Any) -> Array:
 @differentiable(x=_without, value=_of_assigned)
 def assigned(x: Array, key: Any, value: Any, /) -> Array:
     """A copy of x in which the elements at a key are a value's."""
-    return x.like(indexing.assigned(x.__copy__(), key, value).node)
+    return indexing.assigned(apply.duplicate(x), key, value)

@@ -12,8 +12,10 @@ from browsergpu.array.array import Array
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.numbers import python_number
 from browsergpu.array.overwriting import is_own
+from browsergpu.array.replacing import become
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
+from browsergpu.core.showing import Description
 from browsergpu.kernels.reflect import Reflection, reflect
 
 #: Numbers of NumPy's that are a word in WGSL.
@@ -36,8 +38,7 @@ class RawKernel:
             }''')
         double(-(-y.size // 64), y)
 
-    An array bound as ``read_write`` takes what the kernel writes as its new value; views of its old
-    value keep that.
+    The kernel writes to arrays bound as ``read_write`` in place, and so to their views.
     """
 
     def __init__(self, code: str | bytes, name: str | None = None) -> None:
@@ -62,10 +63,10 @@ class RawKernel:
         numbers = [x for x in args if not isinstance(x, Array)]
         words = [_word(op, x) for x in numbers]
         if len(arrays) != len(self._access):
-            expected = f"{len(self._access)}, as the kernel has storage buffers"
-            raise InvalidArgument(op, "args", f"{len(arrays)} arrays", expected)
+            expected = f"{len(self._access)} arrays, one for each storage buffer of the kernel"
+            raise InvalidArgument(op, "args", Description(f"{len(arrays)} arrays"), expected)
         if not arrays:
-            raise InvalidArgument(op, "args", args, "at least one array")
+            raise InvalidArgument(op, "args", args, "have at least one array")
         device = arrays[0].device
         if any(x.device is not device for x in arrays):
             raise two_devices(op, "args")
@@ -80,7 +81,7 @@ class RawKernel:
         )  # fmt: skip
         for x, made, access in zip(arrays, bound, self._access, strict=True):
             if access == "w":
-                x.become(made)
+                become(x, made)
 
     def __repr__(self) -> str:
         return f"<RawKernel {self.name}>"
@@ -109,7 +110,8 @@ def _writable(x: Array, arrays: list[Array]) -> Array:
 def _word(op: str, value: Any) -> bytes:
     if isinstance(value, _WORDS):
         return value.tobytes()
-    number = python_number(value)
+    given = value.item() if isinstance(value, np.generic) else value
+    number = python_number(given)
     if isinstance(number, bool):
         return np.uint32(number).tobytes()
     if isinstance(number, int):

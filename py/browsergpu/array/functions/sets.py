@@ -49,14 +49,21 @@ def unique_all(x: Array, /) -> UniqueAll:
     """The different elements in rising order, each NaN by itself; where the first of each is in x's
     order, which of them each element of x is, and how many of each there are. Waits for how many
     there are."""
+    return unique_parts(x, equal_nan=False)
+
+
+def unique_parts(x: Array, *, equal_nan: bool) -> UniqueAll:
+    """:func:`unique_all`, where all NaN may count as one element, without gradients."""
     op = "unique"
     flat = views.reshaped(op, x, (-1,))
     n = product(x.shape)
     order = sorting.argsort(flat)
     ordered = flat[order]
-    new = manipulation.concat(
-        [_ones(x, min(n, 1)), apply.binary("not_equal", ordered[1:], ordered[:-1])]
-    )
+    after, before = ordered[1:], ordered[:-1]
+    differs = apply.binary("not_equal", after, before)
+    if equal_nan and x.node.kind.kind == "f":
+        differs = apply.binary("logical_and", differs, apply.binary("equal", before, before))
+    new = manipulation.concat([_ones(x, min(n, 1)), differs])
     begins = places_of_true(op, new)
     ends = manipulation.concat([begins[1:], _numbers(x, n)[: begins.size and 1]])
     which = sorting.cumulative_sum(apply.cast_to(op, new, INT32)) - 1
@@ -97,7 +104,7 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
     op = "isin"
     beside = x1 if isinstance(x1, Array) else x2
     if not isinstance(beside, Array):
-        raise InvalidType(op, "x1", x1, "an array, or one as x2")
+        raise InvalidType(op, "x1", x1, "an array, unless x2 is one")
     one = apply.array_of(op, "x1", x1, beside)
     other = apply.array_of(op, "x2", x2, beside)
     n = product(other.shape)

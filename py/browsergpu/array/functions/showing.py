@@ -32,8 +32,9 @@ def draw(x: Array, /, *, canvas_id: str = "gpu-canvas") -> None:
     height, width, channels = (*x.shape, 1)[:3] if x.ndim in (2, 3) else (0, 0, 0)
     largest = x.device.limits["maxTextureDimension2D"]
     if channels not in (1, 3, 4) or not (1 <= height <= largest and 1 <= width <= largest):
-        expected = f"(height, width) or (height, width, 1, 3 or 4), of 1 to {largest} pixels a side"
-        raise InvalidArgument(op, "x", x.shape, expected)
+        expected = "have shape (height, width) or (height, width, 1, 3 or 4)"
+        advice = f"A side has 1 to {largest} pixels."
+        raise InvalidArgument(op, "x", x, expected, advice)
     shown = apply.cast_to(op, x, FLOAT32, copy=False)
     if kind is UINT8:
         shown = shown / 255

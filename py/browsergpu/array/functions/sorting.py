@@ -68,7 +68,7 @@ def _extreme(op: str, function: str, x: Array, axis: int | None, keepdims: bool)
     at = None if axis is None else shapes.axis(op, "axis", axis, x.ndim)
     chosen = tuple(range(x.ndim)) if at is None else (at,)
     if 0 in (x.shape[n] for n in chosen):
-        raise InvalidArgument(op, "x", x.shape, "elements to look through")
+        raise InvalidArgument(op, "x", x, "have elements to look through")
     shape = shapes.without(x.shape, chosen, keepdims=keepdims)
     found = _result(own, op, INT32, shape)
     ordering.arg_reduce(x.device, op, function, _view(own), _view(found), at)
@@ -99,7 +99,7 @@ def searchsorted(
     if side not in ("left", "right"):
         raise InvalidArgument(op, "side", side, "'left' or 'right'")
     if x1.ndim != 1:
-        raise InvalidArgument(op, "x1", x1.shape, "one axis")
+        raise InvalidArgument(op, "x1", x1, "have one axis")
     ordered = x1 if sorter is None else x1[sorter]
     values = apply.array_of(op, "x2", x2, x1)
     kind = promoted(ordered.node.kind, values.node.kind)
@@ -112,7 +112,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     """The indices, along each axis, of the elements that are not 0, in their order: int32. Waits
     for how many there are."""
     if x.ndim == 0:
-        raise InvalidArgument("nonzero", "x", x.shape, "an axis")
+        raise InvalidArgument("nonzero", "x", x, "have an axis")
     return tuple(indices_of_true("nonzero", apply.cast_to("nonzero", x, BOOL)))
 
 
@@ -184,7 +184,7 @@ def diff(
     times = integer("diff", "n", n)
     at = shapes.axis("diff", "axis", axis, x.ndim)
     parts = [part for part in (prepend, x, append) if part is not None]
-    found = manipulation.concat(parts, axis=at) if len(parts) > 1 else x.like(x.node)
+    found = manipulation.concat(parts, axis=at) if len(parts) > 1 else apply.duplicate(x)
     for _ in range(times):
         after = found[(*(slice(None),) * at, slice(1, None))]
         before = found[(*(slice(None),) * at, slice(None, -1))]
@@ -210,7 +210,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     op = "take_along_axis"
     at = shapes.axis(op, "axis", axis, x.ndim)
     if indices.ndim != x.ndim:
-        raise InvalidArgument(op, "indices", indices.shape, f"{x.ndim} axes, as x has")
+        raise InvalidArgument(op, "indices", indices, f"have {x.ndim} axes, as x has")
     beside = [
         shapes.broadcast(op, x.shape[n : n + 1], indices.shape[n : n + 1])[0]
         for n in range(x.ndim)

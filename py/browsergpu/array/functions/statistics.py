@@ -13,7 +13,7 @@ from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import BOOL, FLOAT32
-from browsergpu.core.errors import InvalidType
+from browsergpu.core.errors import InvalidType, Unsupported
 
 
 def _reduced(op: str, function: str, x: Array, axis: Any, keepdims: bool) -> Array:
@@ -164,5 +164,12 @@ def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
 
 @constant
 def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """How many elements are not 0: int32."""
+    """How many elements are not 0: int32. Raises Unsupported for more elements than that counts."""
+    op, most = "count_nonzero", 2**31 - 1
+    elements = product([x.shape[n] for n in shapes.axes(op, "axis", axis, x.ndim)])
+    if elements > most:
+        told = (
+            f"int32 must count {most} elements at most, got {elements}. Count them along an axis."
+        )
+        raise Unsupported(op, told)
     return sum(apply.cast_to("count_nonzero", x, BOOL), axis=axis, keepdims=keepdims)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+from browsergpu.array.aliasing import alias
+from browsergpu.array.apply import duplicate
 from browsergpu.array.array import Array
 from browsergpu.array.gradients.sweep import seed, swept
 from browsergpu.array.tracking.steps import Leaf
@@ -40,12 +43,12 @@ def grad(x: Array) -> Array | None:
 def set_grad(x: Array, value: Any) -> None:
     """Puts another gradient in its place, or none."""
     if type(x) is not Variable or not is_leaf(x):
-        raise InvalidArgument("grad", "array", x.shape, "a leaf: an array with requires_grad set")
+        raise InvalidArgument("grad", "array", x, "a leaf: an array with requires_grad set")
     if value is not None:
         if not isinstance(value, Array):
             raise InvalidType("grad", "value", value, "an array or None")
         if value.shape != x.shape:
-            raise InvalidArgument("grad", "value", value.shape, f"shape {x.shape}")
+            raise InvalidArgument("grad", "value", value, f"have shape {x.shape}")
         value = detach(value)
     x.source.step.grad = value
 
@@ -92,10 +95,58 @@ def _noted(op: str, x: Array) -> None:
         raise NotDifferentiable(op, "the array requires no gradient")
 
 
+#: What of an array that is more than an array, such as a parameter, makes another one: of a value
+#: and of whether that requires a gradient. None for other arrays.
+Maker = Callable[[Array, bool], Array]
+MAKERS: list[Callable[[Array], Maker | None]] = []
+
+
+def _maker(x: Array) -> Maker | None:
+    return next((found for maker in MAKERS if (found := maker(x)) is not None), None)
+
+
+def _leaf(op: str, x: Array) -> None:
+    """Raises for an operation's result: what it was computed from would be lost."""
+    if not is_leaf(x):
+        given = "an operation's result, whose gradient would be lost"
+        raise NotDifferentiable(op, f"array must be a leaf, got {given}. Use x.detach().")
+
+
+def deep_copy(x: Array) -> Array:
+    """Another leaf of the same values, with a copy of its gradient; a parameter's has none."""
+    _leaf("deepcopy", x)
+    own = duplicate(plain(x))
+    maker = _maker(x)
+    if maker is not None:
+        return maker(own, requires_grad(x))
+    if type(x) is Variable:
+        require(own, "deepcopy")
+        gradient = grad(x)
+        own.source.step.grad = None if gradient is None else deep_copy(detach(gradient))
+    return own
+
+
+def pickled(x: Array) -> Any:
+    """What makes an array again, and of what: it requires a gradient as before, and has none yet.
+    Waits."""
+    _leaf("pickle", x)
+    maker, wanted = _maker(x), requires_grad(x)
+    found = Array._protocols.pickled(plain(x))
+    if maker is None and not wanted:
+        return found
+    if wanted and x.source.step.hooks and any(x.source.step.hooks.values()):
+        warnings.warn("pickle: the hooks of an array are not pickled with it", stacklevel=2)
+    return remade, (maker or set_requires_grad, wanted, *found)
+
+
+def remade(maker: Maker, wanted: bool, function: Callable[..., Array], args: Any) -> Array:
+    """An array that was pickled."""
+    return maker(function(*args), wanted)
+
+
 def detach(x: Array) -> Array:
-    """Another array of its value. Of one that a graph changes it is a copy: it stays as it is."""
-    found = plain(x)
-    return found.like(found.node)
+    """A view of the whole of it, whose operations are not noted."""
+    return alias(x, plain(x), follows=False)
 
 
 Array._gradients = sys.modules[__name__]

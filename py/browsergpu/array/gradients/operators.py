@@ -16,10 +16,14 @@ from browsergpu.array.functions import (
     manipulation,
     parts,
 )
+from browsergpu.array.gradients import through_views
+from browsergpu.array.replacing import become
 from browsergpu.array.tracking.recording import STATE
 from browsergpu.array.tracking.steps import Leaf
 from browsergpu.array.tracking.variable import Variable, not_noted, noted, plain
+from browsergpu.core.element_types import is_same_kind
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
 
 _OF_TWO = {
     "add": elementwise.add, "sub": elementwise.subtract, "mul": elementwise.multiply,
@@ -77,17 +81,25 @@ def rebound(x: Array, found: Array, op: str) -> Array:
     """x takes a value and where it comes from. Raises where it is a leaf, whose gradient that would
     lose, and where shape or dtype are others, as arrays that require none do."""
     if found.dtype != x.dtype:
-        raise InvalidType(op, "other", found.dtype, f"one that leaves {x.dtype}")
+        if not is_same_kind(found.node.kind, x.node.kind):
+            raise InvalidType(op, "other", found.dtype, f"of a dtype that leaves {x.dtype}")
+        found = data_types.astype(found, x.dtype)
     if found.shape != x.shape:
-        raise InvalidArgument(op, "other", f"shape {found.shape}", f"{x.shape}")
+        raise InvalidArgument(
+            op, "other", Description(f"shape {found.shape}"), f"have shape {x.shape}"
+        )
     if type(x) is Variable and STATE.is_on and isinstance(x.source.step, Leaf):
-        expected = "one that is changed under no_grad(), or a result"
-        raise InvalidArgument(op, "array", "a leaf that requires a gradient", expected)
-    x.become(found)
+        expected = "changed under no_grad(), or be an operation's result"
+        raise InvalidArgument(op, "array", Description("a leaf that requires a gradient"), expected)
+    if STATE.is_on and (type(x) is Variable or type(found) is Variable):
+        through_views.check(x, op)
+    become(x, found)
     if type(found) is Variable:
         noted(x, found.source)
     elif type(x) is Variable and not isinstance(x.source.step, Leaf):
         not_noted(x)
+    if STATE.is_on:
+        through_views.written(x, found)
     return x
 
 
@@ -109,7 +121,7 @@ def _get(self: Array, key: Any) -> Array:
     return parts.part(self, key)
 
 
-def _copied(self: Array, memo: Any = None) -> Array:
+def _copied(self: Array) -> Array:
     return elementwise.positive(self)
 
 
@@ -137,7 +149,7 @@ def _give() -> None:
         setattr(Variable, f"__{name}__", _of_one(own))
     given: dict[str, Any] = {
         "__hash__": None, "__getitem__": _get, "__setitem__": _assign, "__copy__": _copied,
-        "__deepcopy__": _copied, "reshape": _reshaped, "astype": _cast, "ready": _ready,
+        "reshape": _reshaped, "astype": _cast, "ready": _ready,
         "T": property(lambda self: manipulation.transpose(self)),
         "mT": property(lambda self: manipulation.matrix_transpose(self)),
         "real": property(lambda self: elementwise.real(self)),

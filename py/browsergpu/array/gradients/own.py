@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper, wraps
 from typing import Any
 
 from browsergpu.array.array import Array
+from browsergpu.array.functions import redrawing
 from browsergpu.array.gradients import trees
-from browsergpu.array.gradients.sweep import behind, swept
+from browsergpu.array.gradients.sweep import swept
 from browsergpu.array.gradients.transforms import same
 from browsergpu.array.tracking.precision import autocast, is_autocast_enabled
 from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
 from browsergpu.array.tracking.rules import kept_of, likes_of, results_of, unpacked, values
-from browsergpu.array.tracking.steps import Leaf, Operand, Source, Step, next_number
+from browsergpu.array.tracking.steps import Leaf, Operand, Source, Step, behind, next_number
 from browsergpu.array.tracking.variable import Variable, like_of, require
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+from browsergpu.core.showing import Description, Shown, shown
 
 
 def _as_results(op: str, found: Any) -> tuple[Any, ...]:
@@ -26,7 +28,7 @@ def _as_results(op: str, found: Any) -> tuple[Any, ...]:
     return results
 
 
-class custom_vjp:
+class custom_vjp(Shown):
     """A function whose gradient its author says, as a decorator:
 
         @browsergpu.custom_vjp
@@ -50,6 +52,9 @@ class custom_vjp:
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
         update_wrapper(self, fun)
+
+    def _facts(self) -> str:
+        return f"of {shown(self.fun)}"
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
         """Says how the gradient is computed."""
@@ -92,7 +97,10 @@ class custom_vjp:
         if len(by_argument) != expected:
             shown = f"{len(by_argument)} gradients"
             raise InvalidArgument(
-                step.name, "backward", shown, f"{expected}, one for each argument"
+                step.name,
+                "backward",
+                Description(shown),
+                f"a function that gives {expected} gradients, one for each argument",
             )
         return [by_argument[one.at or 0] for one in operands]
 
@@ -100,8 +108,9 @@ class custom_vjp:
 class _Again:
     """The rules of a part that is computed again when its gradient is wanted."""
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
+    def __init__(self, fun: Callable[..., Any], starts: Iterable[redrawing.Start]) -> None:
         self.fun = fun
+        self.starts = tuple(starts)
 
     def gradients(
         self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
@@ -116,7 +125,8 @@ class _Again:
                 if one.at is not None:  # a source of its own, as it may come from beside, too
                     x = leaves[one.at]
                     leaves[one.at] = same(x) if noted else require(x.__copy__(), step.name)
-            again = self.fun(*trees.filled(kept, leaves), **step.saved["options"])
+            with redrawing.again(self.starts):
+                again = self.fun(*trees.filled(kept, leaves), **step.saved["options"])
         found = _as_results(step.name, again)
         sources = [leaves[one.at].source if one.at is not None else one.source for one in operands]
         roots = [
@@ -133,7 +143,8 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
     """A function that keeps nothing of how it came to its value but its arguments, and is computed
     again when its gradient is wanted: less memory for more time. What it uses beside its arguments
     has its gradient, too. It gives an array or a tuple of arrays, and the same ones each time:
-    chance in it must come from a seed.
+    random numbers are drawn again as they were, by layers such as Dropout and by all generators
+    that were there before, also in replays of ``capture()``.
 
     Source: Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016."""
 
@@ -142,7 +153,8 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
         if not STATE.is_on:
             return fun(*args, **options)
         since = next_number()
-        found = fun(*args, **options)
+        with redrawing.watched() as starts:
+            found = fun(*args, **options)
         results = _as_results(getattr(fun, "__name__", "checkpoint"), found)
         roots = [x.source for x in results if type(x) is Variable]
         if not roots:
@@ -155,7 +167,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
         again = autocast(enabled=is_autocast_enabled())(fun)
         saved = {"args": trees.mapped(kept_of, list(args)), "options": options}
         step = Step(
-            getattr(fun, "__name__", "checkpoint"), _Again(again), tuple(operands),
+            getattr(fun, "__name__", "checkpoint"), _Again(again, starts.values()), tuple(operands),
             likes_of(results), saved, has_several=isinstance(found, tuple),
         )  # fmt: skip
         return results_of(step, trees.mapped(values, found))

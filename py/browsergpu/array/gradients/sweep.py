@@ -11,9 +11,10 @@ from typing import Any
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, data_types, manipulation, statistics
 from browsergpu.array.graphs.hooks import block_of
+from browsergpu.array.replacing import become
 from browsergpu.array.tracking.precision import autocast
 from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
-from browsergpu.array.tracking.steps import Leaf, Like, Operand, Source, Step
+from browsergpu.array.tracking.steps import Leaf, Like, Operand, Source, Step, behind
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 
 
@@ -72,7 +73,7 @@ def _added(before: Array | None, gradient: Any) -> Any:
         return gradient.__copy__()
     if block_of(gradient) is None:
         return before + gradient
-    before.become(before + gradient)  # which each replay adds to
+    become(before, before + gradient)  # which each replay adds to
     return before
 
 
@@ -97,11 +98,12 @@ def _hooked(gradient: Any, found: Any) -> Any:
     if found is None:
         return gradient
     if not isinstance(found, Array):
-        raise InvalidType(op, "hook", f"one that gave {found!r}", "one that gives an array or None")
+        raise InvalidType(op, "hook", found, "a function that gives an array or None")
     if found.shape != gradient.shape or found.dtype != gradient.dtype:
-        given = f"one that gave shape {found.shape} of {found.dtype}"
-        expected = f"shape {gradient.shape} of {gradient.dtype}, as the gradient has"
-        raise InvalidArgument(op, "hook", given, expected)
+        expected = (
+            f"a function that gives shape {gradient.shape} and dtype {gradient.dtype}, as it gets"
+        )
+        raise InvalidArgument(op, "hook", found, expected)
     return found
 
 
@@ -112,20 +114,6 @@ def _leading_to(wanted: set[Step], roots: Sequence[Source]) -> set[Step]:
         if any(operand.source.step in leading for operand in step.operands):
             leading.add(step)
     return leading
-
-
-def behind(roots: Iterable[Source], since: int = 0) -> set[Step]:
-    """The steps that results come from, and those before them; of ones before the number
-    ``since`` no further back."""
-    found: set[Step] = set()
-    ahead = [source.step for source in roots]
-    while ahead:
-        step = ahead.pop()
-        if step not in found:
-            found.add(step)
-            if step.number >= since:
-                ahead += [operand.source.step for operand in step.operands]
-    return found
 
 
 def _arrive(
@@ -201,5 +189,5 @@ def seed(op: str, x: Array, gradient: Any) -> Any:
     if not isinstance(gradient, Array):
         gradient = creation.asarray(gradient, dtype=x.dtype, device=x.device)
     if gradient.shape != x.shape:
-        raise InvalidArgument(op, "gradient", gradient.shape, f"shape {x.shape}, as the array has")
+        raise InvalidArgument(op, "gradient", gradient, f"have shape {x.shape}, as the array has")
     return gradient

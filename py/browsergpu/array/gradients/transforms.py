@@ -11,13 +11,15 @@ import numpy as np
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation
 from browsergpu.array.gradients import trees
-from browsergpu.array.gradients.sweep import behind, seed, swept
+from browsergpu.array.gradients.sweep import seed, swept
+from browsergpu.array.tracking.reads import differentiating
 from browsergpu.array.tracking.recording import STATE, enable_grad
 from browsergpu.array.tracking.rules import differentiable, values
-from browsergpu.array.tracking.steps import Leaf, Source
+from browsergpu.array.tracking.steps import Leaf, Source, behind
 from browsergpu.array.tracking.variable import Variable, require, source_of
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
 
 
 @differentiable(x=lambda g: g)
@@ -53,7 +55,13 @@ def _is_float(x: Any) -> bool:
 def _input(x: Any) -> Any:
     if type(x) is Variable:
         return same(x)
-    return require(x.__copy__() if isinstance(x, Array) else creation.asarray(x), "grad")
+    return _leaf(x.__copy__() if isinstance(x, Array) else creation.asarray(x), "grad")
+
+
+def _leaf(x: Array, op: str) -> Array:
+    """An array that nobody else has as an input of what is differentiated."""
+    require(x, op).source.step.is_input = True
+    return x
 
 
 def _or_zeros(gradient: Array | None, like: Array) -> Array:
@@ -74,10 +82,19 @@ def value_and_grad(
     """A function that gives ``fun``'s value, a number, and its gradient by one of its arguments, or
     a tuple of those by several. An argument may be an array, a float, or a dict, list or tuple of
     these; the gradient has its form, zeros where the value does not depend on it, None for whole
-    numbers. With ``has_aux`` ``fun`` gives the value and something more, and so does this. Raises
-    InvalidArgument, a ValueError, where the value is no single number."""
-    op = "value_and_grad"
+    numbers. With ``has_aux`` ``fun`` gives the value and something more, and so does this.
 
+    Raises InvalidArgument, a ValueError, where the value is no single number. NotDifferentiable, a
+    RuntimeError that names the line, where ``fun`` reads a value that depends on these arguments
+    (``float(x)``, ``x.item()``, ``x.tolist()``, ``np.asarray(x)``): the gradient would lack what is
+    computed from it. ``x.detach()`` and values computed under ``no_grad()`` can be read, and
+    ``if x > 0:`` and ``int(x)`` are steps, whose gradient is 0."""
+    return _with_gradient("value_and_grad", fun, argnums, has_aux)
+
+
+def _with_gradient(
+    op: str, fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool
+) -> Callable[..., Any]:
     @wraps(fun)
     def call(*args: Any, **options: Any) -> Any:
         chosen = _numbers(op, argnums, len(args))
@@ -87,13 +104,16 @@ def value_and_grad(
             own = list(args)
             for n, given in zip(chosen, inputs.args, strict=True):
                 own[n] = given
-            found = fun(*own, **options)
+            with differentiating(op, inputs.sources):
+                found = fun(*own, **options)
             value, aux = found if has_aux else (found, None)
             if not isinstance(value, Array):
-                raise InvalidType(op, "fun", value, "a function that gives an array, one number")
+                raise InvalidType(op, "fun", value, "a function that gives an array of one number")
             if value.dtype.kind != "f" or value.size != 1:
-                shown = f"what gives shape {value.shape}, dtype {value.dtype}"
-                raise InvalidArgument(op, "fun", shown, "a function that gives one real number")
+                shown = f"a function that gives shape {value.shape} and dtype {value.dtype}"
+                raise InvalidArgument(
+                    op, "fun", Description(shown), "a function that gives one real number"
+                )
             goes_on = outside and _depends_on_others(value, inputs)
         gradients = _swept(value, seed(op, value, None), inputs, goes_on)
         formed = inputs.gradients([args[n] for n in chosen], gradients)
@@ -118,10 +138,15 @@ def _swept(
 
 
 def _depends_on_others(value: Any, inputs: _Inputs) -> bool:
-    """Whether something else that requires a gradient led to it."""
+    """Whether something else led to it that requires a gradient: a leaf of the user's, or an input
+    of a function that is differentiated around this one."""
     roots = [x.source for x in trees.leaves(value) if type(x) is Variable]
     own = {source.step for source in inputs.sources}
-    return any(isinstance(step, Leaf) and step not in own for step in behind(roots))
+    around = {step for _, steps in STATE.differentiated for step in steps}
+    return any(
+        isinstance(step, Leaf) and step not in own and (step in around or not step.is_input)
+        for step in behind(roots)
+    )
 
 
 def grad(
@@ -129,7 +154,7 @@ def grad(
 ) -> Callable[..., Any]:
     """A function that gives the gradient alone of what :func:`value_and_grad` gives, with
     ``has_aux`` and what ``fun`` gives more. ``grad(grad(f))`` is the second derivative."""
-    both = value_and_grad(fun, argnums, has_aux=has_aux)
+    both = _with_gradient("grad", fun, argnums, has_aux)
 
     @wraps(fun)
     def call(*args: Any, **options: Any) -> Any:
@@ -141,19 +166,21 @@ def grad(
 
 def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """``fun``'s value at the primals, and a function from a cotangent, of the value's form, to its
-    products with the Jacobian: a tuple, one for each primal."""
+    products with the Jacobian: a tuple, one for each primal. ``fun`` cannot read what depends on
+    the primals, as in :func:`value_and_grad`."""
     outside = STATE.is_on
     with enable_grad():
         inputs = _Inputs(primals)
-        value = fun(*inputs.args)
+        with differentiating("vjp", inputs.sources):
+            value = fun(*inputs.args)
         goes_on = outside and _depends_on_others(value, inputs)
     outputs = trees.leaves(value)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         given = trees.leaves(cotangent)
         if len(given) != len(outputs):
-            expected = f"{len(outputs)} arrays, as the value has"
-            raise InvalidArgument("vjp", "cotangent", f"{len(given)} arrays", expected)
+            expected = f"have {len(outputs)} arrays, as the value has"
+            raise InvalidArgument("vjp", "cotangent", Description(f"{len(given)} arrays"), expected)
         roots = [
             (x.source, seed("vjp", x, g))
             for x, g in zip(outputs, given, strict=True)
@@ -171,20 +198,21 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """``fun``'s value at the primals, and the product of its Jacobian with the tangents, in the
     value's form; the tangents have the primals'. It is the gradient of a gradient, by what that is
-    multiplied with.
+    multiplied with. ``fun`` cannot read what depends on the primals, as in :func:`value_and_grad`.
 
     Source: Townsend, "A new trick for calculating Jacobian vector products", 2017."""
     outside = STATE.is_on
     with enable_grad():
         inputs = _Inputs(primals)
-        value = fun(*inputs.args)
+        with differentiating("jvp", inputs.sources):
+            value = fun(*inputs.args)
         is_along = any(type(t) is Variable for t in trees.leaves(list(tangents)))
         goes_on = outside and (is_along or _depends_on_others(value, inputs))
         outputs = trees.leaves(value)
         duals: list[tuple[Array, Source]] = []
         for x in outputs:
             if type(x) is Variable:
-                duals.append((require(creation.zeros_like(x), "jvp"), x.source))
+                duals.append((_leaf(creation.zeros_like(x), "jvp"), x.source))
         pulled = swept(
             [(source, dual) for dual, source in duals], inputs.sources,
             accumulates=False, creates_graph=True, keeps=True,

@@ -1,11 +1,14 @@
 """A block of Python whose work on the GPU is kept, to be replayed by one call.
 
-A Graph has the commands of the block, on the buffers that they were recorded on, which nothing else
-takes while it is there. An array that was there before the block and is changed in it has one
-memory, its home: the block ends with copies of the new values into the homes, so that a replay goes
-on from where the last one has ended. What is assigned to such arrays later goes to their homes,
-too. Arrays that were made in the block, and that somebody holds at its end, have other values after
-each replay.
+A Graph has the commands of the block and the buffers that they name, which nothing else takes while
+the Graph is there. So memory is what a replay reads and writes: an array lies in the Graph's memory
+if its buffer is one of these, however its functions came to it, and from then on it stays there.
+What is assigned to it later is written there.
+
+An array that was there before the block and takes another value in it has one memory, its home: the
+block ends with copies of the new values into the homes, so that a replay goes on from where the
+last one has ended. An array that was made in the block has, at its end, memory that it shares with
+its views alone, so each replay writes its value.
 """
 
 from __future__ import annotations
@@ -15,15 +18,19 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet, finalize
 
+from browsergpu.array import overwriting
+from browsergpu.array.aliasing import at_place_of, siblings, take_node
 from browsergpu.array.arriving import Arriving
 from browsergpu.array.device_array import Storage
 from browsergpu.array.graphs import homes
 from browsergpu.array.graphs.homes import Home
 from browsergpu.array.graphs.numbers import Numbers
-from browsergpu.array.lazy.node import Node, Watch, watch
+from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape
-from browsergpu.array.value import NODE, Made, Value, note_made
+from browsergpu.array.value import NODE, Value
+from browsergpu.core.blocks import OfBlock
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description, Shown
 from browsergpu.core.turns import TURN
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
@@ -32,23 +39,24 @@ from browsergpu.gpu.port import Captured
 _OP = "capture"
 
 
-class Graph:
+class Graph(OfBlock):
     """What ``with browsergpu.capture() as graph:`` has captured.
 
     It keeps the memory that it works on until :meth:`close`, or until nobody holds it any more.
     """
 
     def __init__(self, tape: Tape) -> None:
+        super().__init__()
         self._tape = tape
         self._device = tape.device
         self._numbers = Numbers(tape.device)
         self._known: dict[Hashable, Value] = {}
         self._actions: list[Callable[[], None]] = []  # before each replay
+        self._checks: list[Callable[[], None]] = []  # and before these
         self._late: list[tuple[list[Any], Callable[[], Sequence[int]]]] = []
         self._homes: dict[int, Home] = {}
         self._constants: list[Storage] = []
-        self._seen = Watch()
-        self._made: Made = {}
+        self._made: WeakSet[Node] = WeakSet()  # in memory, in the block
         self._watched: list[list[Any]] = []  # memory, and how many values were noted there
         self._captured: Captured | None = None
         self._release: Any = None
@@ -60,11 +68,14 @@ class Graph:
         """Begins the block. Raises InvalidArgument within another one."""
         tape, device = self._tape, self._device
         if device.graphs is not None and device.graphs.open is not None:
-            raise InvalidArgument(_OP, "block", "one within another", "one at a time")
+            raise InvalidArgument(
+                _OP, "block", Description("a block within another"), "outside of other blocks"
+            )
         tape.evaluate()
         if device.graphs is None:
             device.graphs = Graphs()
         self._holding = device.memory.start_holding()
+        self._made = device.memory.new_users  # type: ignore[assignment]
         try:
             self._captured = device.recorder.start_capture()
         except BaseException:
@@ -74,22 +85,21 @@ class Graph:
 
     def _go_on(self) -> None:
         self._device.graphs.open = self
+        self._device.memory.new_users = self._made
         self._is_open = True
-        watch(self._seen)
-        note_made(self._made)
 
     def _pause(self) -> None:
-        watch(None)
-        note_made(None)
+        self._device.memory.new_users = None
         self._is_open = False
         self._device.graphs.open = None
         self._device.recorder.stop_capture()
 
     def end(self) -> None:
-        """Completes it: brings new values home."""
+        """Completes it: brings new values home, and gives what was made memory of its own."""
         try:
             self._tape.evaluate()
-            self._bring_home()
+            self._bring_home([*self._homes.values()])
+            self._own_all()
             self._pause()
         except BaseException:
             self.drop()
@@ -105,7 +115,6 @@ class Graph:
         self._release.atexit = False
         self._homes.clear()
         self._known.clear()
-        self._made.clear()
 
     def drop(self) -> None:
         """Forgets what was captured, after an error."""
@@ -116,8 +125,7 @@ class Graph:
             self._captured = None
             self._homes.clear()
             self._known.clear()
-            self._seen = Watch()
-            self._made.clear()
+            self._made = WeakSet()
 
     @contextmanager
     def outside(self) -> Iterator[None]:
@@ -138,33 +146,52 @@ class Graph:
         """What is uploaded meanwhile is done once, to memory that is not its own."""
         self._holding.is_paused = True
         self._device.graphs.open = None
+        self._device.memory.new_users = None
         try:
             yield
         finally:
             self._device.graphs.open = self
+            self._device.memory.new_users = self._made
             self._holding.is_paused = False
 
     def note(self, x: Value) -> None:
         """An array is about to take another value. It has a home if it was there before."""
-        if id(x) in self._homes or self._is_made(x):
-            return
         node: Node = NODE.__get__(x)
+        if id(x) in self._homes or self.is_made(node):
+            return
         if isinstance(node.window, Arriving):
             node.in_memory()
         self._homes[id(x)] = Home(x)
 
-    def _is_made(self, x: Value) -> bool:
-        made = self._made.get(id(x))
-        return made is not None and made() is x
+    def is_made(self, node: Node) -> bool:
+        """Whether a value came to be in the block."""
+        if node.window is not None:
+            return not isinstance(node.window, Arriving)
+        return node in self._made
+
+    def is_own(self, node: Node) -> bool:
+        """Whether a value lies in memory that was taken in the block."""
+        return node.storage.buffer.id in self._holding.own
 
     def may_write(self, x: Value) -> bool:
         """Whether an array can be changed where it lies, so that a replay finds what it needs: one
         that was there before, or that is in the graph's own memory."""
         node: Node = NODE.__get__(x)
-        return not self._is_made(x) or node.storage.buffer.id in self._holding.own
+        return not self.is_made(node) or self.is_own(node)
 
-    def _bring_home(self) -> None:
-        changed = [home for home in self._homes.values() if home.now is not home.node]
+    def settle(self, x: Value, found: Value) -> None:
+        """Brings an array home of which a view, ``found``, was just made: the view moves, too."""
+        home = next((one for one in self._homes.values() if one.now is NODE.__get__(x)), None)
+        if home is None or home.now is home.node:
+            return
+        node, own = NODE.__get__(x), NODE.__get__(found)
+        self._bring_home([home])
+        take_node(found, at_place_of(node, own, home.now))
+        if home.array is not x:  # which stands for it
+            take_node(x, home.now)
+
+    def _bring_home(self, all_homes: Sequence[Home]) -> None:
+        changed = [home for home in all_homes if home.now is not home.node]
         for home in changed:
             homes.check(home)
             home.now.in_memory()
@@ -176,37 +203,54 @@ class Graph:
             homes.copy_of(self._tape, home.now) if id(home.now.storage) in places else home.now
             for home in changed
         ]
-        if changed:
-            read = self._read_before()
-            with self.outside():
-                for storage in places.values():
-                    sharing = homes.others(storage, [*targets, *(home.node for home in changed)])
-                    homes.check_unread(node for node in sharing if id(node) in read)
-                    homes.move_out(self._tape, homes.others(storage, targets))
+        for storage in places.values():
+            own = [*targets, *(home.node for home in changed)]
+            self.move_out(self._tape, homes.others(storage, own))
+        self._tape.evaluate()
         for home, value, target in zip(changed, values, targets, strict=True):
             homes.write(self._tape, value, target)
             home.settle(target)
+            home.node = target
+            self._made.discard(target)  # the array was there before
 
-    def _read_before(self) -> set[int]:
-        """The values that were there before the block, and were asked for in it."""
-        made = {id(node) for one in self._seen.made if (node := one()) is not None}
-        asked = {id(node) for one in self._seen.asked if (node := one()) is not None}
-        return asked - made
+    def move_out(self, tape: Tape, nodes: Sequence[Node]) -> None:
+        """Gives values that lie where an array is written memory of their own: by each replay if
+        they were made in the block, else once, now."""
+        made = [node for node in nodes if self.is_made(node)]
+        there = [node for node in nodes if not self.is_made(node)]
+        overwriting.move_out(tape, made)
+        if there:
+            captured = self._captured
+            assert captured is not None
+            homes.check_unread(node for node in there if node.storage.buffer.id in captured.ids)
+            with self.outside():
+                overwriting.move_out(tape, there)
+
+    def _own_all(self) -> None:
+        """Gives each array that was made in the block, with its views, memory that no other value
+        lies in."""
+        found = [node for node in self._made if node.holders and node.window is None]
+        for node in found:
+            group = [node, *siblings(node)]
+            if not all(self.is_made(one) for one in group):
+                continue  # a view of an array that was there before
+            if not self.is_own(node) or any(
+                user.holders for user in homes.others(node.storage, group)
+            ):
+                overwriting.move_out(self._tape, [node])
 
     def _watch(self, held: Container[int]) -> None:
-        """Notes the values that it reads and makes, of those that arrays have. Others in their
-        memory, as views that come later, stay as they are."""
+        """Notes the values in its memory that arrays have: they follow the replays. Others that
+        come to lie there later, without being views, stay as they are."""
         known = self._device.graphs.known
         by_storage: dict[int, Storage] = {}
-        for reference in (*self._seen.made, *self._seen.asked):
-            node = reference()
-            if node is None or node.window is not None or not node.holders:
-                continue
-            storage = node.storage
+        for storage in self._device.memory.holders():
             if storage.buffer.id in held:
-                known.add(node)
-                by_storage[id(storage)] = storage
-        self._seen = Watch()
+                users = [user for user in storage.users if user.holders]
+                if users:
+                    known.update(users)
+                    by_storage[id(storage)] = storage
+        self._made = WeakSet()
         self._watched = [[storage, storage.noted] for storage in by_storage.values()]
 
     # -- what Python does before each replay -------------------------------------------------------
@@ -215,6 +259,12 @@ class Graph:
         """Does something now, and before each replay."""
         action()
         self._actions.append(action)
+
+    def checked(self, check: Callable[[], None]) -> None:
+        """Has a function called before each replay, which raises where that cannot be done: before
+        all actions, and in its place among them, as those before it may change what it checks."""
+        self._checks.append(check)
+        self._actions.append(check)
 
     def number(self, key: Hashable, value: Callable[[], float], like: Value) -> Any:
         """An array without axes of a number that is computed now and before each replay; the one
@@ -254,23 +304,33 @@ class Graph:
         """Does all of it again on the same memory, without waiting: as if the block ran again, but
         for what Python did in it. Arrays that it changes and arrays that it made have new values.
 
-        Raises InvalidArgument in a block and after :meth:`close`, DeviceLost or NotInitialized once
-        the device is gone.
+        Raises InvalidArgument in a block, after :meth:`close`, and where the step of an optimiser
+        has become another formula than in the block, DeviceLost or NotInitialized once the device
+        is gone.
         """
         device, captured = self._device, self._captured
         if captured is None or self._is_open:
-            told = "one in its block" if self._is_open else "a closed graph"
-            raise InvalidArgument("replay", "graph", told, "one whose block has ended")
+            told = "a graph in its block" if self._is_open else "a closed graph"
+            raise InvalidArgument(
+                "replay", "graph", Description(told), "a graph whose block has ended"
+            )
         with TURN:
             device.check_open("replay")
             if device.graphs.open is not None:
-                raise InvalidArgument("replay", "graph", "in a block of capture()", "one after it")
+                raise InvalidArgument(
+                    "replay",
+                    "graph",
+                    Description("a graph in a block of capture()"),
+                    "a graph outside of blocks",
+                )
+            for check in self._checks:
+                check()
             device.keep_pace("replay")
             self._tape.evaluate()
             for one in self._watched:
                 storage, noted = one
                 if storage.noted != noted:
-                    homes.move_out(self._tape, device.graphs.are_others(storage))
+                    overwriting.move_out(self._tape, device.graphs.are_others(storage))
                     one[1] = storage.noted
             for action in self._actions:
                 action()
@@ -284,11 +344,17 @@ class Graph:
     def close(self) -> None:
         """Gives its memory back. Arrays that were made in it keep the values that they have."""
         if self._is_open:
-            raise InvalidArgument("close", "graph", "one in its block", "one whose block has ended")
+            raise InvalidArgument(
+                "close",
+                "graph",
+                Description("a graph in its block"),
+                "a graph whose block has ended",
+            )
         if self._release is not None:
             self._release()
         self._captured = None
         self._actions.clear()
+        self._checks.clear()
         self._late.clear()
         self._watched.clear()
         self._constants.clear()
@@ -298,53 +364,53 @@ class Graph:
         return f"<Graph of {state}>"
 
 
-class Graphs:
+class Graphs(Shown):
     """Those of one device."""
 
     def __init__(self) -> None:
-        #: That whose block runs.
-        self.open: Graph | None = None
-        #: Values that graphs read or make.
+        self._open: Graph | None = None
+        #: Values that follow the replays of graphs.
         self.known: WeakSet[Node] = WeakSet()
+        self._memory: Any = None
 
-    def given(self, x: Value, other: Value) -> Value:
-        """What an array shall take in place of another's value; itself, where the value is in its
-        memory by now."""
-        if self.open is not None:
-            self.open.note(x)
-            return other
-        own, value = NODE.__get__(x), NODE.__get__(other)
-        if own is value or not self._has(own, x.tape):
-            return other
-        if own.kind is not value.kind or own.shape != value.shape:
-            return other
-        value.in_memory()
-        x.tape.evaluate()  # what is recorded to read the memory as it is
-        home = Home(x)
-        target = homes.again(own)
-        apart = [
-            node
-            for node in self.known
-            if node.storage is own.storage and not homes.overlap(node, own)
-        ]
-        kept = (target, own) if own.holders == 1 else (target,)
-        homes.move_out(x.tape, homes.others(own.storage, (*kept, *apart)))
-        homes.write(x.tape, value, target)
-        home.settle(target)
-        self.known.add(target)
-        return x
+    @property
+    def open(self) -> Graph | None:
+        """That in whose block Python is."""
+        graph = self._open
+        return graph if graph is not None and graph.is_here else None
 
-    def unshared(self, node: Node, tape: Tape) -> Node:
-        """A value for another array: not one that a graph may change, but a copy of it."""
-        is_copied = self.open is None and self._has(node, tape)
-        return homes.copy_of(tape, node) if is_copied else node
+    @open.setter
+    def open(self, graph: Graph | None) -> None:
+        self._open = graph
 
-    def _has(self, node: Node, tape: Tape) -> bool:
-        """Whether a graph that may be replayed reads or makes a value."""
-        return node in self.known and node.storage.buffer.id in tape.device.memory.held
+    def keeps(self, node: Node) -> bool:
+        """Whether an array with a value in memory must stay there: where a graph works on it, and,
+        in a block, where it was there before and is no packed array, which alone has a home."""
+        if self.open is None:
+            return self._is_held(node)
+        return node.strides is not None and not self.open.is_made(node)
+
+    def fixes(self, node: Node) -> bool:
+        """Whether an array and its views cannot move to other memory: a replay works on this."""
+        return self._is_held(node) if self.open is None else not self.open.is_own(node)
+
+    def _is_held(self, node: Node) -> bool:
+        return node in self.known and node.storage.is_held
+
+    def can_move(self, other: Node, node: Node) -> bool:
+        """Whether another value in an array's memory shall move before that is written: not one
+        that a graph works on beside it."""
+        return other not in self.known or homes.overlap(other, node)
+
+    def move_out(self, tape: Tape, nodes: Sequence[Node]) -> None:
+        """Gives values in fixed memory memory of their own."""
+        if self.open is None:
+            overwriting.move_out(tape, list(nodes))
+        else:
+            self.open.move_out(tape, nodes)
 
     def are_others(self, storage: Storage) -> list[Node]:
-        """The values in some memory that no graph reads or makes."""
+        """The values in some memory that do not follow the replays."""
         return homes.others(storage, [node for node in storage.users if node in self.known])
 
 

@@ -15,9 +15,13 @@ from browsergpu.array.value import NODE, Value
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import contiguous_strides
+from browsergpu.core.showing import Description, Shown
+
+#: What changed arrays must have, for a replay to leave each its value.
+_APART = "have memory of their own"
 
 
-class Home:
+class Home(Shown):
     """An array, and where it was before it was changed."""
 
     __slots__ = ("array", "node")
@@ -45,12 +49,6 @@ def others(storage: Storage, own: Iterable[Node]) -> list[Node]:
     return [user for user in storage.users if user.holders and id(user) not in known]
 
 
-def move_out(tape: Tape, nodes: Iterable[Node]) -> None:
-    """Gives values memory of their own."""
-    for node in nodes:
-        node.move(copy_of(tape, node).storage)
-
-
 def copy_of(tape: Tape, node: Node) -> Node:
     """A value in memory that nothing else has."""
     return copied(Value(node, tape)).node
@@ -73,9 +71,9 @@ def check(home: Home) -> None:
     """Raises InvalidArgument where an array has become another one than it can be at home."""
     now, node = home.now, home.node
     if now.kind is not node.kind or now.shape != node.shape:
-        told = f"one that has become {now.kind.name} of shape {now.shape}"
-        expected = f"arrays that stay what they are: it was {node.kind.name} of shape {node.shape}"
-        raise InvalidArgument("capture", "array", told, expected)
+        told = f"an array that has become {now.kind.name} of shape {now.shape}"
+        expected = f"{node.kind.name} of shape {node.shape}, as before the block"
+        raise InvalidArgument("capture", "array", Description(told), expected)
 
 
 def _span(node: Node) -> tuple[int, int]:
@@ -102,15 +100,16 @@ def check_apart(homes: Sequence[Home]) -> None:
     for number, home in enumerate(homes):
         for other in homes[:number]:
             if overlap(home.node, other.node):
-                told = f"two of shapes {other.node.shape} and {home.node.shape} that share memory"
-                expected = "changed arrays with memory of their own: copy() one before the block"
-                raise InvalidArgument("capture", "array", told, expected)
+                shapes = f"{other.node.shape} and {home.node.shape}"
+                told = Description(f"arrays of shapes {shapes} that share it")
+                advice = "copy() one before the block."
+                raise InvalidArgument("capture", "changed arrays", told, _APART, advice)
 
 
 def check_unread(nodes: Iterable[Node]) -> None:
     """Raises InvalidArgument where values were read in a block that lie where another array was
     changed: a replay would read what that has become."""
     for node in nodes:
-        told = f"one of shape {node.shape} that shares memory with an array that the block changes"
-        expected = "arrays with memory of their own: copy() it before the block"
-        raise InvalidArgument("capture", "array", told, expected)
+        told = f"an array of shape {node.shape} that shares it with an array that the block changes"
+        advice = "copy() it before the block."
+        raise InvalidArgument("capture", "changed arrays", Description(told), _APART, advice)

@@ -34,6 +34,14 @@ def repeated(x: Value, action: Callable[[], None]) -> None:
         graph.repeated(action)
 
 
+def checked(x: Value, check: Callable[[], None]) -> None:
+    """In a block: has a function called before each replay, which raises where the replay would not
+    do what the block would."""
+    graph = block_of(x)
+    if graph is not None:
+        graph.checked(check)
+
+
 @contextmanager
 def outside(x: Value) -> Iterator[None]:
     """In a block, what is done once and by no replay."""

@@ -9,12 +9,13 @@ import numpy as np
 from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy.node import Node, stored
 from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 
 _EACH = 64  # floats in a block of memory
 
 
-class Numbers:
+class Numbers(Shown):
     """Float32 in memory that nothing else has: arrays without axes, which are no constants."""
 
     def __init__(self, device: Device) -> None:

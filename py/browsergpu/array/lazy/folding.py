@@ -3,7 +3,6 @@ computes the values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from browsergpu.array.lazy.fusing import Kernels
 from browsergpu.array.lazy.layout import Place, layout
 from browsergpu.array.lazy.node import stored
 from browsergpu.array.lazy.values import Values, Words, of_node
+from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
@@ -34,7 +34,7 @@ Extents = tuple[int, int, int]
 @dataclass(frozen=True)
 class Folding:
     """How elements are brought together: the operation on two of them, the words of what there is
-    of nothing, and a float's word that the result is multiplied by, if any."""
+    of nothing, and, of sums, a float's word that the result is multiplied by, if any."""
 
     op: str
     made: Overload
@@ -42,9 +42,10 @@ class Folding:
     scale: Words = ()
 
 
-def folded(kernels: Kernels, how: Folding, values: Values, steps: Sequence[Extents]) -> Storage:
-    """Memory with the result of [outer, length, inner] -> [outer, inner] for each step: elements of
-    the operation's type. Raises OutOfMemory."""
+def folded(kernels: Kernels, how: Folding, values: Values, axes: tuple[int, ...]) -> Storage:
+    """Memory with the elements along some axes brought together, of the operation's type. Raises
+    OutOfMemory."""
+    steps = _steps(values.shape, axes)
     last = len(steps) - 1
     for number, extents in enumerate(steps):
         while True:
@@ -54,6 +55,12 @@ def folded(kernels: Kernels, how: Folding, values: Values, steps: Sequence[Exten
                 break
             extents = (extents[0], plan.chunks, extents[2])
     return found
+
+
+@lru_cache(maxsize=1024)
+def _steps(shape: Shape, axes: tuple[int, ...]) -> tuple[Extents, ...]:
+    """Steps [outer, length, inner] -> [outer, inner], one at least."""
+    return tuple(shapes.reduction_steps(shape, axes)) or ((product(shape), 1, 1),)
 
 
 class Plan(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from browsergpu.array.lazy.extract import Extract, extract
 from browsergpu.array.lazy.fusing import Kernels
-from browsergpu.array.lazy.layout import way_of, workgroups
+from browsergpu.array.lazy.layout import WORD, check_count, way_of, workgroups
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.values import Values
 from browsergpu.core.checks import product
@@ -21,7 +21,6 @@ from browsergpu.kernels.fused.source import MOVED, SAME, Source, is_elementwise,
 #: Of each axis, the first index of the part, and how many.
 Frame = tuple[tuple[int, int], ...]
 
-_WORD = 0xFFFFFFFF  # places before an array wrap around, and what is read there is not used
 _APART = -(1 << 40)  # no stride
 
 
@@ -79,6 +78,7 @@ def _planned(
     frame: Frame,
 ) -> Plan:
     """The kernel whose tape ends with the value and the array, which lies packed from an offset."""
+    check_count(product(shape))
     # Strides that let no axis become one with another where the part is not all of it.
     apart = [
         step if count == extent else _APART - axis
@@ -93,9 +93,10 @@ def _planned(
     for steps, at in zip(strided, (*(at for _, at in places), offset), strict=True):
         way = way_of(steps, at, packed, extents)
         ways += way
-        words.append((at // 4 if way == MOVED else at) & _WORD)
+        # Places before an array wrap around; what is read there is not used.
+        words.append((at // 4 if way == MOVED else at) & WORD)
         if way not in (MOVED, SAME):
-            words += [step & _WORD for step in steps]
+            words += [step & WORD for step in steps]
     bounded = tuple(axis for axis, step in enumerate(kept) if step <= _APART)
     bounds = [word for axis in bounded for word in frame[_APART - kept[axis]]]
     all_words = (*extents[1:], *bounds, *words)

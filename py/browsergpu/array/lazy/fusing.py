@@ -13,6 +13,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.errors import DeviceError
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu.port import Pipeline
 from browsergpu.kernels import shaders
@@ -21,6 +22,7 @@ from browsergpu.kernels.fused.source import (
     MOST_KERNELS,
     Source,
     is_leaf,
+    name_of,
     needed,
     source,
 )
@@ -37,7 +39,7 @@ class Plan(NamedTuple):
     words: tuple[int, ...]
 
 
-class Kernels:
+class Kernels(Shown):
     """The pipelines of fused kernels on one device."""
 
     def __init__(self, device: Device) -> None:
@@ -98,7 +100,8 @@ def run(
     faults: list[DeviceError] = []
     try:
         for node in wanted:
-            buffer = device.memory.get_buffer("array", node.kind.device_bytes(n))
+            op = name_of(code[node.place]) or "array"  # which an error names
+            buffer = device.memory.get_buffer(op, node.kind.device_bytes(n), "array")
             made.append(Storage(device, buffer))
         if n:
             by_place = dict(zip((node.place for node in wanted), made, strict=True))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from browsergpu.core import grids
+from browsergpu.core.checks import product
+from browsergpu.core.errors import OutOfMemory
 from browsergpu.core.grids import blocks
 from browsergpu.core.shapes import (
     Shape,
@@ -31,13 +34,15 @@ Place = tuple[Shape, Shape | None, int]
 #: parameters of all that.
 Layout = tuple[int, bool, str, tuple[int, ...]]
 
-_WORD = 0xFFFFFFFF  # negative strides wrap around, as the shader's sums do
+WORD = 0xFFFFFFFF  # negative strides wrap around, as the shader's sums do
 
 
 @lru_cache(maxsize=1024)
 def layout(shape: Shape, places: tuple[Place, ...], *, written: bool = False) -> Layout:
     """How to read arrays that broadcast to a shape. The first one is ``written``, if so: a part of
-    an array, of that shape."""
+    an array, of that shape. Raises OutOfMemory for a shape of more elements than a kernel
+    counts."""
+    check_count(product(shape))
     steps = [
         None
         if strides is None and offset == 0 and own == shape and (at or not written)
@@ -65,10 +70,20 @@ def layout(shape: Shape, places: tuple[Place, ...], *, written: bool = False) ->
         elif way == SAME:
             words.append(offset)
         else:
-            words += [offset, *(step & _WORD for step in own)]
+            words += [offset, *(step & WORD for step in own)]
     if any(way in PLACED for way in ways):
         words = [*extents[1:], *words]
     return len(extents), by_fours, ways, tuple(words)
+
+
+def check_count(n: int) -> None:
+    """Raises OutOfMemory for more elements than a kernel counts: no array has so many. All sizes,
+    strides and offsets of arrays that have fewer are words."""
+    most = grids.MOST_ELEMENTS
+    if n > most:
+        raise OutOfMemory(
+            "array", f"a kernel must have {most} elements at most, got {n}. Work in smaller pieces."
+        )
 
 
 def workgroups(n: int, rank: int, ways: str, words: tuple[int, ...]) -> int:

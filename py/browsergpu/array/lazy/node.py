@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
 
 from browsergpu.array.device_array import Storage
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
 
 
-class Watch:
-    """The values that come to memory (``made``), and those that are asked for there (``asked``)."""
-
-    def __init__(self) -> None:
-        self.made: list[ref[Node]] = []
-        self.asked: list[ref[Node]] = []
-
-
-_watches: list[Watch] = []
-
-
-def watch(seen: Watch | None) -> None:
-    """Notes from now on what becomes of values; None: no more."""
-    _watches[:] = [] if seen is None else [seen]
-
-
-class Node:
+class Node(Shown):
     """A value: in memory (``storage``; elements at ``offset`` + index × ``strides``, packed where
     these are None), at a ``place`` of a Window, or still on the host (``window`` is an Arriving).
-    ``holders`` are the arrays that have it."""
+
+    ``holders`` counts the arrays that have it. ``cell`` is the identity of the memory that the
+    array shares with its views; None for an array without views. ``follows`` says that gradients of
+    the array follow writes through the others of the cell, ``is_read_only`` that it is a view which
+    nothing can be assigned to.
+    """
 
     __slots__ = (
         "__weakref__",
+        "cell",
+        "follows",
         "holders",
+        "is_read_only",
         "kind",
         "offset",
         "place",
@@ -54,6 +46,9 @@ class Node:
         self.window = window
         self.place = place
         self.holders = 0
+        self.cell: Any = None
+        self.follows = False
+        self.is_read_only = False
 
     def put(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
         """Says where it is in memory."""
@@ -61,13 +56,14 @@ class Node:
         storage.used_by(self)
         self.strides = strides
         self.offset = offset
-        if _watches:
-            _watches[0].made.append(ref(self))
 
-    def move(self, storage: Storage) -> None:
-        """Says that it is elsewhere in memory now, packed from the beginning on."""
+    def move(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
+        """Says that it is elsewhere in memory now."""
         self.storage.left_by(self)
-        self.put(storage)
+        self.put(storage, strides, offset)
+
+    def _facts(self) -> str:
+        return f"of shape {self.shape} and dtype {self.kind.name}"
 
     def in_memory(self) -> Node:
         """The value itself, computed. One at a Window's place that nobody held would not be."""
@@ -77,9 +73,12 @@ class Node:
                 self.window.evaluate()
             finally:
                 self.holders -= 1
-        elif _watches:
-            _watches[0].asked.append(ref(self))
         return self
+
+    def twin(self) -> Node:
+        """Another node of a value in memory, which shares no cell: a later write to either array
+        gives one of them memory of its own."""
+        return stored(self.kind, self.shape, self.storage, self.strides, self.offset)
 
 
 def stored(

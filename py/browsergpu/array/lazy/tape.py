@@ -15,8 +15,10 @@ from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy import fusing
 from browsergpu.array.lazy.extract import renumbered
 from browsergpu.array.lazy.node import Node
+from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
 from browsergpu.core.turns import TURN
 from browsergpu.device.device import Device
 from browsergpu.kernels.fused.operations import Overload
@@ -42,7 +44,7 @@ MOST_WINDOWS = 8
 MOST_HELD = 256 * 2**20
 
 
-class Window:
+class Window(Shown):
     """The operations whose results have one shape."""
 
     __slots__ = (
@@ -235,6 +237,12 @@ class Window:
         self.free_below = MOST_ENTRIES - 2 if self.held <= MOST_HELD else -1
         return True
 
+    def fits(self) -> bool:
+        """Whether buffers can have what somebody holds of it. Values of more elements wait until
+        they are reduced."""
+        largest, n = self.tape.device.largest_buffer, product(self.shape)
+        return all(node.kind.device_bytes(n) <= largest for node in self.nodes if node.holders)
+
     def evaluate(self) -> None:
         """Computes what somebody holds of it. Raises OutOfMemory where there is no room; the values
         are then still to be computed."""
@@ -258,7 +266,7 @@ class Window:
             del windows[self.shape]
 
 
-class Tape:
+class Tape(Shown):
     """The Windows of one device."""
 
     def __init__(self, device: Device) -> None:
@@ -278,7 +286,10 @@ class Tape:
                 return window
             window.evaluate()
         while len(self.windows) >= MOST_WINDOWS:
-            next(iter(self.windows.values())).evaluate()
+            oldest = next((one for one in self.windows.values() if one.fits()), None)
+            if oldest is None:
+                break
+            oldest.evaluate()
         window = self.windows[shape] = Window(self, shape)
         return window
 

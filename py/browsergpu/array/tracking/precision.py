@@ -22,6 +22,7 @@ from browsergpu.array.tracking.variable import Variable, like_of, node_of, plain
 from browsergpu.array.uploading import element_type
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidType
+from browsergpu.core.showing import Shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +38,7 @@ class _State(threading.local):
 STATE = _State()
 
 
-class autocast:
+class autocast(Shown):
     """``with browsergpu.autocast():``, or above a function as ``@browsergpu.autocast()``: float32
     operands of products are float16 in it, as ``torch.autocast`` has it.
 

@@ -9,19 +9,22 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, TypeVar
 
+from browsergpu.core.showing import Shown
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _State(threading.local):
     is_on = True
-    #: Of the next operation that is noted: later ones have greater numbers, in every thread.
-    number = 0
+    #: The functions that are being differentiated, outermost first: the name of what does so, and
+    #: the steps that their inputs are results of.
+    differentiated: tuple[tuple[str, frozenset[Any]], ...] = ()
 
 
 STATE = _State()
 
 
-class _Switch:
+class _Switch(Shown):
     """A context, and a decorator, in which operations are noted or not."""
 
     _to: bool

@@ -26,7 +26,9 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
+from browsergpu.array.aliasing import Base, place_of, take_node
 from browsergpu.array.array import Array
+from browsergpu.array.tracking.reads import check_number
 from browsergpu.array.tracking.recording import STATE
 from browsergpu.array.tracking.steps import Like, Operand, Saved, Source, Step
 from browsergpu.array.tracking.variable import (
@@ -36,7 +38,9 @@ from browsergpu.array.tracking.variable import (
     source_of,
     variable,
 )
+from browsergpu.array.value import NODE
 from browsergpu.core.errors import NotDifferentiable
+from browsergpu.core.showing import Shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,7 +51,7 @@ RULES: dict[str, tuple[str, ...]] = {}
 Rule = Callable[..., Any]
 
 
-class Rules:
+class Rules(Shown):
     """The rules of a function, and what they need."""
 
     def __init__(
@@ -66,6 +70,7 @@ class Rules:
         self.of = (*rules, *(self.joint[0] if self.joint else ()))
         unknown = {*self.of} - {*self.parameters}
         assert not unknown, f"{name} has no parameters {unknown}"
+        self.without = tuple([one for one in self.parameters if one not in self.of])
 
     def bound(self, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """The arguments by their parameters, defaults among them."""
@@ -211,10 +216,15 @@ def traced(
     function: Callable[..., Any], rules: Rules, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Calls a function on the values of its arguments, and notes it."""
-    found = function(*[values(x) for x in args], **{key: values(x) for key, x in options.items()})
+    given = [values(x) for x in args]
+    found = function(*given, **{key: values(x) for key, x in options.items()})
+    if is_view(found):
+        shared(args, given)
     if not STATE.is_on:
         return found
     bound = rules.bound(args, options)
+    for name in rules.without:
+        check_number(rules.name, name, bound[name])
     operands = _operands(rules, bound)
     if not operands:
         return found
@@ -224,6 +234,26 @@ def traced(
     )
     step.saved = _saved(rules, operands, bound, found, step)
     return results_of(step, found)
+
+
+def is_view(found: Any) -> bool:
+    """Whether a result, or the first of several, is a view."""
+    first = found[0] if isinstance(found, tuple) and found else found
+    return isinstance(first, Array) and NODE.__get__(first).cell is not None
+
+
+def shared(args: Sequence[Any], given: Sequence[Any]) -> None:
+    """Has arrays share memory with the views that were made of what stood for them."""
+    for x, own in zip(args, given, strict=True):
+        if type(x) is not Variable:
+            continue
+        node = NODE.__get__(own)
+        take_node(x, node)
+        cell = node.cell
+        if cell is not None:
+            cell.add(x)
+            if cell.history is None:
+                cell.history = Base(place_of(x), x.source)
 
 
 def likes_of(results: Sequence[Any]) -> tuple[Like | None, ...]:
@@ -242,7 +272,13 @@ def results_of(step: Step, found: Any) -> Any:
 
 
 def _result(x: Any, step: Step, at: int) -> Any:
-    return x if step.results[at] is None else variable(x, Source(step, at))
+    if step.results[at] is None:
+        return x
+    made = variable(x, Source(step, at))
+    cell = NODE.__get__(made).cell
+    if cell is not None and NODE.__get__(made).follows:
+        cell.add(made)
+    return made
 
 
 def _operands(rules: Rules, bound: dict[str, Any]) -> tuple[Operand, ...]:
@@ -272,8 +308,8 @@ def _saved(
             continue
         if name == "y":
             kept[name] = (
-                tuple([keep(x, Source(step, at)) for at, x in enumerate(found)])
-                if isinstance(found, tuple) else keep(found, Source(step, 0))
+                tuple([keep(x, _source_in(step, at)) for at, x in enumerate(found)])
+                if isinstance(found, tuple) else keep(found, _source_in(step, 0))
             )  # fmt: skip
         elif name == "y_like":
             kept[name] = like_of(found)
@@ -288,9 +324,16 @@ def _saved(
     return kept
 
 
+def _source_in(step: Step, at: int) -> Source | None:
+    """A result of a step as a source; None where it has no gradient."""
+    return None if step.results[at] is None else Source(step, at)
+
+
 def keep(x: Any, source: Source | None) -> Any:
     """What is kept of an argument or a result: no array that its user holds."""
-    return Saved(plain(x), source) if isinstance(x, Array) else x
+    if not isinstance(x, Array):
+        return x
+    return Saved(plain(x) if NODE.__get__(x).cell is None else plain(x).same(), source)
 
 
 def kept_of(x: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple, Protocol
@@ -11,6 +11,7 @@ import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
 
 #: Steps in the order in which they were noted, which a sweep goes back through.
 _numbers = count()
@@ -72,7 +73,7 @@ class Rules(Protocol):
         """The gradients of some of its operands, each None, an array or a number."""
 
 
-class Step:
+class Step(Shown):
     """An operation that was noted. It holds values, and no array that users hold: nothing here
     makes a circle."""
 
@@ -114,8 +115,25 @@ class Step:
 class Leaf(Step):
     """An array that requires gradients and is no operation's result: they are added to ``grad``."""
 
-    __slots__ = ("grad",)
+    __slots__ = ("grad", "is_input")
 
     def __init__(self, like: Like) -> None:
         super().__init__("leaf", None, (), (like,))
         self.grad: Array | None = None
+        #: Whether it stands for an argument of a function that is differentiated, and no user has
+        #: made it.
+        self.is_input = False
+
+
+def behind(roots: Iterable[Source], since: int = 0) -> set[Step]:
+    """The steps that results come from, and those before them; of ones before the number
+    ``since`` no further back."""
+    found: set[Step] = set()
+    ahead = [source.step for source in roots]
+    while ahead:
+        step = ahead.pop()
+        if step not in found:
+            found.add(step)
+            if step.number >= since:
+                ahead += [operand.source.step for operand in step.operands]
+    return found

@@ -10,12 +10,15 @@ from typing import Any, Self
 import numpy as np
 
 from browsergpu.array.array import Array
+from browsergpu.array.context import device_of
 from browsergpu.array.lazy.node import Node
+from browsergpu.array.tracking.reads import check_read
 from browsergpu.array.tracking.steps import Leaf, Like, Source
 from browsergpu.array.value import NODE
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Description
 
 
 class Variable(Array):
@@ -59,6 +62,13 @@ class Variable(Array):
         """Bytes of an element on the host."""
         return self.dtype.itemsize
 
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+        """The array itself on its own device. Raises NotDifferentiable for another one."""
+        if device_of("to_device", device) is self.device:
+            return super().to_device(device, stream=stream)
+        check_read(self, "to_device")
+        return plain(self).to_device(device, stream=stream)
+
     def __repr__(self) -> str:
         return f"{plain(self)!r}"[:-1] + ", requires_grad=True)"
 
@@ -76,13 +86,14 @@ def _take_node(self: Variable, node: Node) -> None:
 
 setattr(Variable, "node", property(_hidden, _take_node))  # noqa: B010 - a slot, for the checker
 
-# What reads values reads them.
+# What reads values reads them, where no gradient is lost.
 for _name in (
-    "numpy", "numpy_async", "item", "__float__", "__int__", "__bool__", "__complex__", "__index__",
-    "__dlpack__", "__contains__",
+    "numpy", "numpy_async", "item", "tolist", "__array__", "__float__", "__int__",
+    "__bool__", "__complex__", "__index__", "__dlpack__", "__contains__",
 ):  # fmt: skip
 
     def _reading(self: Variable, *args: Any, _name: str = _name, **options: Any) -> Any:
+        check_read(self, _name)
         return getattr(plain(self), _name)(*args, **options)
 
     _reading.__name__, _reading.__doc__ = _name, getattr(Array, _name).__doc__
@@ -132,8 +143,9 @@ def require(x: Array, op: str, wanted: bool = True) -> Array:
     if type(x) is Variable:
         if not wanted:
             if not isinstance(x.source.step, Leaf):
-                expected = "an array that is no operation's result; detach() gives its values alone"
-                raise InvalidArgument(op, "array", "an operation's result", expected)
+                found = Description("an operation's result")
+                advice = "detach() gives its values alone."
+                raise InvalidArgument(op, "array", found, "a leaf", advice)
             not_noted(x)
     elif wanted:
         if x.node.kind.kind not in "fc":

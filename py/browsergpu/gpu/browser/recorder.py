@@ -23,8 +23,20 @@ from browsergpu.core.errors import (
     ValidationError,
 )
 from browsergpu.core.places import Section, users_place
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.browser import interop as _js
-from browsergpu.gpu.port import Captured, Gpu, Observer, Pipeline, closed, lost, no_room
+from browsergpu.gpu.port import (
+    OPEN_ANOTHER,
+    UNFIT,
+    Captured,
+    Gpu,
+    Observer,
+    Pipeline,
+    closed,
+    lost,
+    no_room,
+    unfit,
+)
 from browsergpu.gpu.program import BoundStep
 
 # Few, so that the GPU starts early and little is left to do at the end: a submit costs 20 µs, a
@@ -58,7 +70,7 @@ class Kept(Captured):
         self.batches = 0
 
 
-class Recorder(Gpu):
+class Recorder(Shown, Gpu):
     """One GPUDevice of the page: records dispatches, copies, uploads and reads."""
 
     def __init__(self, gpu_device: Any, *, one_by_one: bool = False) -> None:
@@ -70,6 +82,7 @@ class Recorder(Gpu):
         self._end = 0
         self._most = _FIRST_BYTES
         #: One word: not 0 when the device is known to be gone. JavaScript sets it.
+        self.recovery = OPEN_ANOTHER
         self.loss = memoryview(self._ring)[_RING_WORDS:]
         self._pinned = _js.pin(self._ring)
         create = _js.load_function(
@@ -173,7 +186,10 @@ class Recorder(Gpu):
         if end > self._most:
             self.flush()
             at, end = 0, pipeline.nbytes
-        pipeline.pack_into(self._ring, at, pipeline.id, *fields)
+        try:
+            pipeline.pack_into(self._ring, at, pipeline.id, *fields)
+        except UNFIT:
+            raise unfit(pipeline.label, fields) from None
         self._end = end
         for observer in self.observers:
             observer(pipeline, fields)
@@ -183,7 +199,10 @@ class Recorder(Gpu):
         pipeline, grid, pick, fields, _ = step
         all_fields = (*grid, *pick(ids), *fields)
         command = bytearray(pipeline.nbytes)
-        pipeline.pack_into(command, 0, pipeline.id, *all_fields)
+        try:
+            pipeline.pack_into(command, 0, pipeline.id, *all_fields)
+        except UNFIT:
+            raise unfit(pipeline.label, all_fields) from None
         return Packed(bytes(command), pipeline.nbytes, pipeline, all_fields)
 
     def repeat(self, packed: Packed) -> None:
@@ -389,7 +408,7 @@ class Recorder(Gpu):
             if report["kind"] == "shader":
                 self.refused.add(report["pipeline"])
         self._told = max(self._told, reports[-1].get("number", 0))
-        _raise(reports)
+        _raise(reports, self.recovery)
 
     # -- timing ----------------------------------------------------------------------------------
 
@@ -487,14 +506,14 @@ class Recorder(Gpu):
             self._pinned.destroy()
 
 
-def _raise(reports: list[dict[str, Any]]) -> NoReturn:
+def _raise(reports: list[dict[str, Any]], recovery: str) -> NoReturn:
     first = reports[0]
     op, message = str(first["op"]), str(first["message"])
     if len(reports) > 1:
         message += f" (and {len(reports) - 1} more)"
     kind = first["kind"]
     if kind == "lost":
-        raise lost(op, message)
+        raise lost(op, f"{recovery} If the browser gives no GPU, reload the page.", message)
     if kind == "closed":
         raise closed(op)
     if kind == "out-of-memory":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.bindings import Bindings
 from browsergpu.gpu.native.clock import Clock
 from browsergpu.gpu.native.compiling import Step
@@ -14,7 +15,7 @@ from browsergpu.gpu.native.parameters import Parameters
 Encoded = tuple[Step, Any, tuple[Any, ...], bytes]
 
 
-class Batch:
+class Batch(Shown):
     """Encodes each command at once. ``size`` is the number of those that are open.
 
     Dispatches are raw calls into C: wgpu-py's objects take three times as long. Engines tell of

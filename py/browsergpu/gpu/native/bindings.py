@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from browsergpu.core.showing import Shown
+
 #: Then all are forgotten: making one again takes microseconds.
 _MOST_GROUPS = 4096
 _TYPES = {"r": "read-only-storage", "w": "storage", "u": "uniform"}
@@ -14,7 +16,7 @@ _TYPES = {"r": "read-only-storage", "w": "storage", "u": "uniform"}
 Key = tuple[int, ...]
 
 
-class Layout:
+class Layout(Shown):
     """What the kernels of one signature share."""
 
     def __init__(self, device: Any, signature: str, stage: int) -> None:
@@ -35,7 +37,7 @@ class Layout:
         )
 
 
-class Bindings:
+class Bindings(Shown):
     """The layouts and groups of one device."""
 
     def __init__(self, device: Any, stage: int, buffers: dict[int, Any]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from browsergpu.core.showing import Shown
+
 _MOST_QUERIES = 4096  # in a set; two a dispatch
 
 Span = tuple[float, float]
 
 
-class Clock:
+class Clock(Shown):
     """What of one device is being timed. ``encoding`` opens passes as it says."""
 
     def __init__(self, device: Any, usage: Any) -> None:
@@ -85,7 +87,7 @@ class Clock:
         return [(times[i], times[i + 1]) for i in range(0, used, 2)]
 
 
-class Profile:
+class Profile(Shown):
     """The times of each dispatch."""
 
     def __init__(self, timestamps: bool) -> None:

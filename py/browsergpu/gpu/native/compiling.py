@@ -10,6 +10,7 @@ from struct import Struct
 from typing import Any
 
 from browsergpu.core.places import Section
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.bindings import Bindings, Layout
 from browsergpu.gpu.native.complaints import Complaint, of_shader
 
@@ -18,7 +19,7 @@ _THREADS = 4
 _REQUIRES = re.compile(r"^requires [^;]*;", re.MULTILINE)
 
 
-class Step:
+class Step(Shown):
     """One kernel in one configuration, being compiled or compiled."""
 
     __slots__ = (
@@ -48,7 +49,7 @@ class Step:
         self.failure: Complaint | None = None
 
 
-class Compiler:
+class Compiler(Shown):
     """Makes the pipelines of one device."""
 
     def __init__(self, device: Any, bindings: Bindings, *, is_dawn: bool) -> None:

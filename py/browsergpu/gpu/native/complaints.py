@@ -17,7 +17,8 @@ from browsergpu.core.errors import (
     ValidationError,
 )
 from browsergpu.core.places import Section
-from browsergpu.gpu.port import closed, lost
+from browsergpu.core.showing import Shown
+from browsergpu.gpu.port import OPEN_ANOTHER, closed, lost
 
 #: That nobody was told yet; further ones are dropped.
 _MOST = 64
@@ -28,7 +29,7 @@ _PLACES = (re.compile(r"┌─ [^:]*:(\d+):(\d+)"), re.compile(r"(?:^|\s):(\d+):
 Complaint = Callable[[], BackendError]
 
 
-class Complaints:
+class Complaints(Shown):
     """The errors of one device, each with its number."""
 
     def __init__(self) -> None:
@@ -39,6 +40,7 @@ class Complaints:
         self._waits: dict[object, int] = {}
         self.lost = ""
         self.closed = False
+        self.recovery = OPEN_ANOTHER
 
     def __len__(self) -> int:
         return len(self._errors)
@@ -81,7 +83,7 @@ class Complaints:
 
     def raise_end(self, op: str) -> NoReturn:
         """Raises that the device is gone."""
-        raise closed(op) if self.closed else lost(op, self.lost)
+        raise closed(op) if self.closed else lost(op, self.recovery, self.lost)
 
     def _forget(self) -> None:
         since = min(self._since())

@@ -13,6 +13,8 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from browsergpu.gpu.native import quiet
+
 DAWN, WGPU = "wgpudawn", "wgpu"
 VARIABLE = "BROWSERGPU_ENGINE"
 _BACKENDS = ("Vulkan", "Metal", "D3D12")
@@ -21,6 +23,9 @@ _BACKENDS = ("Vulkan", "Metal", "D3D12")
 TOGGLES = ["allow_unsafe_apis", "vulkan_enable_f16_on_nvidia"]
 #: Times are rounded to 0.1 ms so that pages learn less of each other.
 TOGGLES_OFF = ["timestamp_quantization"]
+
+#: Why Dawn refused the GPUs that it found.
+_refusals: list[str] = []
 
 
 class Engine(NamedTuple):
@@ -50,7 +55,8 @@ class Engine(NamedTuple):
     def adapters(self) -> list[Any]:
         """The GPUs that it finds by the first of these interfaces that has any: by another they are
         the same. OpenGL lacks limits that are needed."""
-        found = self._all_adapters()
+        with quiet.without_a_screen():
+            found = self._all_adapters()
         by = {kind: [a for a in found if a.info.get("backend_type") == kind] for kind in _BACKENDS}
         return next((adapters for adapters in by.values() if adapters), [])
 
@@ -78,7 +84,17 @@ def engine() -> Engine | None:
     wanted = {"dawn": [DAWN], "wgpu": [WGPU], "none": []}.get(os.environ.get(VARIABLE, ""))
     installed = [_load(name) for name in ([DAWN, WGPU] if wanted is None else wanted)]
     engines = [one for one in installed if one is not None]
-    return next((one for one in engines if one.adapters()), engines[0] if engines else None)
+    return next((one for one in engines if _has_adapters(one)), engines[0] if engines else None)
+
+
+def _has_adapters(engine: Engine) -> bool:
+    """Whether an engine finds a GPU. Notes why Dawn refuses those it finds: it says so once."""
+    if not engine.is_dawn:
+        return bool(engine.adapters())
+    with quiet.notices_set_aside() as notices:
+        found = engine.adapters()
+    _refusals.extend(notices)
+    return bool(found)
 
 
 def _load(name: str) -> Engine | None:
@@ -135,7 +151,8 @@ def why_none() -> str:
             "install browsergpu[native]; or run this in a page through Pyodide (python3 serve.py "
             "opens one)"
         )
+    refused = "".join(f" Dawn refused one: {reason}" for reason in _refusals)
     return (
         "no GPU with Vulkan, Metal or Direct3D 12 was found; install its driver, or a software "
-        "GPU (mesa-vulkan-drivers on Debian)"
+        f"GPU (mesa-vulkan-drivers on Debian).{refused}"
     )

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.engine import Engine
 
 #: Nanoseconds, after which Python looks whether it was interrupted.
@@ -20,7 +21,7 @@ _LOOK = 100_000_000
 _SOON = 2_000_000_000
 
 
-class Fences(ABC):
+class Fences(Shown, ABC):
     """How one device is waited for. What the engine raises is of its own classes; where the device
     is gone, the error says that it "is lost"."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.engine import Engine
 
 _SLOTS = 256  # more dispatches than a batch has
 _SLOT_BYTES = 1024  # what a fused kernel of the most operations, each with a number, may need
 
 
-class Parameters:
+class Parameters(Shown):
     """The uniform buffer of one device. Its slots belong to the open batch."""
 
     def __init__(self, engine: Engine, device: Any, layout: Any) -> None:

@@ -17,6 +17,7 @@ from weakref import finalize
 
 from browsergpu.core.errors import BackendError, DeviceError
 from browsergpu.core.places import Section, users_place
+from browsergpu.core.showing import Shown
 from browsergpu.core.turns import new_lock
 from browsergpu.gpu.native.adapters import features_of, limits_of
 from browsergpu.gpu.native.batch import Batch
@@ -28,7 +29,7 @@ from browsergpu.gpu.native.engine import Engine
 from browsergpu.gpu.native.fences import fences_of
 from browsergpu.gpu.native.transfers import Piece, Transfers
 from browsergpu.gpu.native.waiting import without_the_loop
-from browsergpu.gpu.port import Captured, Gpu, Observer, Pipeline, no_room
+from browsergpu.gpu.port import UNFIT, Captured, Gpu, Observer, Pipeline, no_room, unfit
 from browsergpu.gpu.program import BoundStep
 
 _DISPATCHES_PER_SUBMIT = 128
@@ -58,7 +59,7 @@ class Kept(Captured):
         self.commands: list[Dispatch | tuple[int, ...]] = []
 
 
-class Recorder(Gpu):
+class Recorder(Shown, Gpu):
     """One device of an engine."""
 
     def __init__(self, engine: Engine, device: Any, *, one_by_one: bool = False) -> None:
@@ -105,8 +106,7 @@ class Recorder(Gpu):
         self.is_ahead = False  # always: nothing is held up here
         self.observers: list[Observer] = []
         self.loss: list[int] = [0]
-        #: What takes the commands that are recorded now.
-        self.captured: Kept | None = None
+        self._captured: Kept | None = None
 
     # -- pipelines -------------------------------------------------------------------------------
 
@@ -191,7 +191,10 @@ class Recorder(Gpu):
         step = self._steps[pipeline.id]
         end = 3 + step.group_words
         key: Any = fields[3:end]
-        data = b"" if step.pack is None else step.pack(*fields[end:])
+        try:
+            data = b"" if step.pack is None else step.pack(*fields[end:])
+        except UNFIT:
+            raise unfit(step.label, fields) from None
         self._record(step, fields[:3], key, data, self._ffi.from_buffer(data))
         for observer in self.observers:
             observer(pipeline, fields)
@@ -201,7 +204,10 @@ class Recorder(Gpu):
         fields = (*step.grid, *step.pick(ids), *step.fields)
         ours = self._steps[step.pipeline.id]
         end = 3 + ours.group_words
-        data = b"" if ours.pack is None else ours.pack(*fields[end:])
+        try:
+            data = b"" if ours.pack is None else ours.pack(*fields[end:])
+        except UNFIT:
+            raise unfit(ours.label, fields) from None
         pointer = self._ffi.from_buffer(data)
         return Packed(step.pipeline, fields, ours, fields[:3], fields[3:end], data, pointer)
 
@@ -216,8 +222,8 @@ class Recorder(Gpu):
         self, step: Step, grid: tuple[Any, ...], key: Key, data: bytes, pointer: Any
     ) -> None:
         with self._lock:
-            if self.captured is not None:
-                self.captured.commands.append((step, grid, key, data, pointer))
+            if (captured := self.captured) is not None:
+                captured.commands.append((step, grid, key, data, pointer))
             try:
                 self._encode(step, grid, key, data, pointer)
             except Exception as error:  # each engine has classes of its own
@@ -249,17 +255,17 @@ class Recorder(Gpu):
         """Records a copy between two buffers; offsets and size are multiples of 4."""
         with self._reporting("copy"):
             self._transfer(source, source_at, target, target_at, nbytes)
-            if self.captured is not None:
-                self.captured.commands.append((source, source_at, target, target_at, nbytes))
-                self.captured.ids.update((source, target))
+            if (captured := self.captured) is not None:
+                captured.commands.append((source, source_at, target, target_at, nbytes))
+                captured.ids.update((source, target))
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
         """Records zeroing a range of a buffer; offset and size are multiples of 4."""
         with self._reporting("clear"):
             self._transfer(buffer, at, nbytes)
-            if self.captured is not None:
-                self.captured.commands.append((buffer, at, nbytes))
-                self.captured.ids.add(buffer)
+            if (captured := self.captured) is not None:
+                captured.commands.append((buffer, at, nbytes))
+                captured.ids.add(buffer)
 
     def _transfer(self, buffer: int, at: int, *rest: int) -> None:
         if self._batch.size == 0:
@@ -330,25 +336,32 @@ class Recorder(Gpu):
 
     # -- capturing -------------------------------------------------------------------------------
 
+    @property
+    def captured(self) -> Kept | None:  # type: ignore[override]
+        """What takes the commands that are recorded in this thread or task."""
+        captured = self._captured
+        return captured if captured is not None and captured.is_here else None
+
     def start_capture(self, captured: Captured | None = None) -> Kept:
         """Keeps the commands that are recorded from now on."""
         with self._lock:
             self._check("capture")
-            self.captured = captured if isinstance(captured, Kept) else Kept()
-            self.observers.append(self.captured.note)
-            return self.captured
+            kept = self._captured = captured if isinstance(captured, Kept) else Kept()
+            self.observers.append(kept.note)
+            return kept
 
     def stop_capture(self) -> None:
         """Keeps no more."""
         with self._lock:
-            captured, self.captured = self.captured, None
+            captured, self._captured = self._captured, None
             if captured is not None:
                 self.observers.remove(captured.note)
 
     def place_of_last(self, words: int) -> tuple[int, int]:
         """The number of its command, and the bytes at the end of its parameters."""
-        assert self.captured is not None
-        return len(self.captured.commands) - 1, 4 * words
+        captured = self.captured
+        assert captured is not None
+        return len(captured.commands) - 1, 4 * words
 
     def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
         """Records all commands of a capture again."""
@@ -653,6 +666,15 @@ class Recorder(Gpu):
         """Commands that the GPU is not known to have finished."""
         self.flush()
         return self._batch.size + self._sent
+
+    @property
+    def recovery(self) -> str:
+        """What the device's user does after a loss."""
+        return self._complaints.recovery
+
+    @recovery.setter
+    def recovery(self, text: str) -> None:
+        self._complaints.recovery = text
 
     @property
     def closed(self) -> bool:

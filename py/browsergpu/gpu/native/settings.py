@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from browsergpu.core.files import replacing
+
 
 def _folder() -> Path:
     if sys.platform == "win32":
@@ -38,10 +40,8 @@ async def write_setting(key: str, text: str | None) -> bool:
             place.unlink(missing_ok=True)
             return True
         place.parent.mkdir(parents=True, exist_ok=True)
-        # Whole, or not at all: another process may read it, or write it, too.
-        fresh = place.with_suffix(f".{os.getpid()}")
-        fresh.write_text(text, "utf-8")
-        fresh.replace(place)
+        with replacing(place) as file:  # another process may read it, or write it, too
+            file.write(text.encode())
     except OSError:
         return False
     return True

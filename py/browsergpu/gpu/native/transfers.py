@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.engine import Engine
 from browsergpu.gpu.native.fences import Fences
 
@@ -31,7 +32,7 @@ class Piece(NamedTuple):
     nbytes: int
 
 
-class Transfers:
+class Transfers(Shown):
     """The uploads and reads of one device."""
 
     def __init__(self, engine: Engine, device: Any, fences: Fences) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import Context
+from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 from browsergpu.core.turns import in_turn, others_turn
@@ -53,7 +53,7 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
     else:
         # A loop cannot wait for itself: a notebook's, or ours while what it runs waits in turn.
         with others_turn(), ThreadPoolExecutor(1, thread_name_prefix="browsergpu") as beside:
-            return beside.submit(_run, in_turn(coroutine)).result()
+            return beside.submit(copy_context().run, _run, in_turn(coroutine)).result()
     loop.is_timed = False
     return loop.run_until_complete(coroutine)
 

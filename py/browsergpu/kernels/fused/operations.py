@@ -33,7 +33,7 @@ Rule = Callable[[Types], tuple[Types, ElementType] | None]
 class Written:
     """WGSL that somebody wrote for one overload: ``body``, between the lines before it and those
     after it, which begin with a line break; errors in it are told by ``file`` and its lines, and
-    where it was first ``recorded``."""
+    where it was first ``recorded``. ``knows_place``: it names the element's place in the result."""
 
     file: str
     before: str
@@ -41,6 +41,7 @@ class Written:
     after: str
     expression: str
     recorded: str
+    knows_place: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +290,10 @@ _ROWS = (
         )
         for name in names
     ),
-    Operation("erf", real_floats, {"f": "np_erf({0})"}, _math("error_function")),
+    *(
+        Operation(name, real_floats, {"f": f"np_{name}({{0}})"}, _math("gelu"))
+        for name in ("gelu", "gelu_tanh", "ndtr")
+    ),
     *(
         Operation(name, real_floats, {"f": f"np_{name}({{0}}, {{1}})"}, _math(file))
         for name, file in {

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from browsergpu.core.element_types import FLOAT16, TYPES, UINT32, ElementType
 from browsergpu.core.places import Section
+from browsergpu.core.showing import Shown
 from browsergpu.kernels import shaders
 from browsergpu.kernels.fused import storage
 from browsergpu.kernels.fused.operations import Overload, Written, numbered
@@ -157,6 +158,15 @@ def is_elementwise(entry: int) -> bool:
     return numbered(what - FIRST_OVERLOAD).written is None
 
 
+def knows_place(entry: int) -> bool:
+    """Whether an entry's value depends on where in the result an element is."""
+    what = entry & _KIND
+    if what < FIRST_OVERLOAD:
+        return what == PLACE
+    written = numbered(what - FIRST_OVERLOAD).written
+    return written is not None and written.knows_place
+
+
 @lru_cache(maxsize=1 << 14)
 def operands_of(entry: int) -> tuple[int, ...]:
     """The places of an operation's operands; none of anything else."""
@@ -247,7 +257,7 @@ def bindings(bound: Sequence[Binding]) -> tuple[str, str]:
     return "\n".join(lines), "".join(f"{at}{letter}" for at, letter in enumerate(letters))
 
 
-class Body:
+class Body(Shown):
     """The part of a kernel that computes four neighbouring elements, the ``i``-th four. What it
     writes lies packed, or, ``into`` a part of an array, as a way of reading says."""
 

@@ -92,6 +92,7 @@ fn {function}({fours}at: u32) -> {WGSL[result]} {{
         after=after,
         expression=f"{function}({', '.join(f'{{{n}}}' for n in range(len(types)))}, i)",
         recorded=users_place(),  # its kernels are made later
+        knows_place=re.search(rf"\b{PLACE_NAME}\b", body) is not None,
     )
 
 

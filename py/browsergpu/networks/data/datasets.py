@@ -11,6 +11,7 @@ from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, manipulation
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description, Shown
 
 
 @runtime_checkable
@@ -25,7 +26,7 @@ class Dataset(Protocol):
         """How many samples there are."""
 
 
-class ArrayDataset:
+class ArrayDataset(Shown):
     """Samples along the first axis of arrays, on the host, NumPy's, or on the GPU: a sample is a
     tuple of a part of each, or the part itself where there is one array. Batches of what is on the
     host are copied to the GPU when they are needed, those of what is on the GPU are taken there.
@@ -37,9 +38,12 @@ class ArrayDataset:
         self.arrays = tuple([x if isinstance(x, Array) else np.asarray(x) for x in arrays])
         for x in self.arrays:
             if not x.ndim or x.shape[0] != self.arrays[0].shape[0]:
-                expected = "one length along the first axis of all"
+                expected = "have one length along the first axis of all"
                 shown = [one.shape for one in self.arrays]
-                raise InvalidArgument("ArrayDataset", "arrays", shown, expected)
+                raise InvalidArgument("ArrayDataset", "arrays", Description(shown), expected)
+
+    def _facts(self) -> str:
+        return f"of {len(self)} samples"
 
     def __len__(self) -> int:
         return int(self.arrays[0].shape[0])
@@ -70,7 +74,7 @@ class TensorDataset(ArrayDataset):
         return found if isinstance(found, tuple) else (found,)
 
 
-class Subset:
+class Subset(Shown):
     """Some samples of a dataset, by their numbers there."""
 
     def __init__(self, dataset: Any, indices: Sequence[int] | np.ndarray) -> None:
@@ -82,6 +86,9 @@ class Subset:
             self.indices.min() >= 0 and self.indices.max() < len(dataset)
         ):
             raise InvalidArgument("Subset", "indices", indices, f"numbers below {len(dataset)}")
+
+    def _facts(self) -> str:
+        return f"of {len(self)} samples"
 
     def __len__(self) -> int:
         return self.indices.size
@@ -110,7 +117,9 @@ def random_split(dataset: Any, lengths: Sequence[float], seed: int | None = None
     else:
         counts = [checks.integer(op, "lengths", one) for one in lengths]
     if sum(counts) != total:
-        raise InvalidArgument(op, "lengths", list(lengths), f"what adds up to {total}, or to 1")
+        raise InvalidArgument(
+            op, "lengths", list(lengths), f"numbers that add up to {total}, or to 1"
+        )
     order = np.random.default_rng(seed).permutation(total)
     ends = np.cumsum(counts)
     return [

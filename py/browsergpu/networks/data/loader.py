@@ -10,10 +10,11 @@ import numpy as np
 
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Shown
 from browsergpu.networks.data.datasets import Dataset, batch_of
 
 
-class DataLoader:
+class DataLoader(Shown):
     """Batches of a dataset on the GPU, for a ``for`` loop each time anew.
 
     Each has ``batch_size`` samples, the last one those that are left unless ``drop_last``. With
@@ -47,6 +48,9 @@ class DataLoader:
         elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise InvalidArgument(op, "seed", seed, "a whole number of at least 0, or None")
         self.seed = int(seed)
+
+    def _facts(self) -> str:
+        return f"of {len(self)} batches of {self.batch_size}"
 
     def __len__(self) -> int:
         whole, rest = divmod(len(self.dataset), self.batch_size)

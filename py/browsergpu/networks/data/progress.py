@@ -141,7 +141,7 @@ class progress:
 
 def _checked(name: str, value: Any) -> Any:
     if isinstance(value, Array) and value.size != 1:
-        raise InvalidArgument("note", name, f"an array of shape {value.shape}", "a number")
+        raise InvalidArgument("note", name, value, "a number")
     if isinstance(value, Array):
         return value
     if not isinstance(value, int | float | np.number) or isinstance(value, np.complexfloating):

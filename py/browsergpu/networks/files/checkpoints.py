@@ -8,6 +8,7 @@ from typing import Any
 from browsergpu.array.array import Array
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
 from browsergpu.gpu import platform
 from browsergpu.networks import seeding
 from browsergpu.networks.files.headers import shallow_json
@@ -92,7 +93,7 @@ def load_checkpoint(
         ("scaler", "scaler", scaler),
     ):  # fmt: skip
         if asked is not None and name not in said:
-            raise InvalidArgument(op, what, type(asked).__name__, "None, as the file has no state")
+            raise InvalidArgument(op, what, asked, "None, as the file has no state")
     state: dict[int, dict[str, Any]] = {}
     if optimizer is not None:
         state = {int(number): dict(kept) for number, kept in said["numbers"].items()}
@@ -138,7 +139,7 @@ def _said(op: str, saved: Safetensors) -> dict[str, Any]:
             raise ValueError("no whole numbers")
     except (KeyError, TypeError, ValueError) as error:
         expected = f"what save_checkpoint writes ({error!r})"
-        raise InvalidArgument(op, "file", "malformed", expected) from None
+        raise InvalidArgument(op, "file", Description("a malformed file"), expected) from None
     return found  # type: ignore[no-any-return]
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description
 
 #: The longest header that is read, as the format has it.
 MOST = 100_000_000
@@ -52,7 +53,7 @@ class Entry(NamedTuple):
 
 def refused(expected: str) -> InvalidArgument:
     """The error for a file that is none."""
-    return InvalidArgument("safetensors", "file", "malformed", expected)
+    return InvalidArgument("safetensors", "file", Description("a malformed file"), expected)
 
 
 def length_of(first: bytes, total: int) -> int:

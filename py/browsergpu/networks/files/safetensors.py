@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from browsergpu.array.array import Array
 from browsergpu.array.context import current
 from browsergpu.array.functions import creation
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.files import opened
 from browsergpu.gpu import platform
 from browsergpu.networks.files import headers
 
@@ -76,7 +76,7 @@ def _bytes_of(op: str, file: Any) -> np.ndarray:
     if hasattr(file, "read"):
         file = file.read()
     if not isinstance(file, bytes | bytearray | memoryview):
-        raise InvalidType(op, "file", type(file).__name__, "a path, bytes, or a binary file")
+        raise InvalidType(op, "file", file, "a path, bytes, or a binary file")
     return np.frombuffer(file, np.uint8)
 
 
@@ -91,10 +91,12 @@ def load_safetensors(file: Any, /, *, device: Any = None) -> dict[str, Array]:
 def save_safetensors(
     file: Any, arrays: Mapping[str, Any], /, *, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Writes arrays, on the GPU or NumPy's, by their names to a safetensors file: a path, or a
-    binary file that is open for writing. ``metadata`` are texts by names. Each array is read from
-    the GPU when it is written. Waits. Raises InvalidType for dtypes that arrays on the GPU do not
-    have."""
+    """Writes arrays, on the GPU or NumPy's, by their names to a safetensors file. Waits.
+
+    ``file`` is a path, or a binary file that is open for writing. A file of that path is replaced
+    at the end, and stays as it is after an error. ``metadata`` are texts by names. Each array is
+    read from the GPU when it is written. Raises InvalidType for dtypes that arrays on the GPU do
+    not have."""
     platform.block_on(save_safetensors_async(file, arrays, metadata=metadata), "save_safetensors")
 
 
@@ -104,7 +106,7 @@ async def save_safetensors_async(
     """:func:`save_safetensors` for callers that cannot block."""
     op = "save_safetensors"
     if not isinstance(arrays, Mapping):
-        raise InvalidType(op, "arrays", type(arrays).__name__, "a dict of arrays by their names")
+        raise InvalidType(op, "arrays", arrays, "a dict of arrays by their names")
     own: dict[str, Any] = {}
     for name, x in arrays.items():
         if not isinstance(name, str) or name == headers.METADATA:
@@ -112,13 +114,13 @@ async def save_safetensors_async(
         if not isinstance(x, Array | np.ndarray) or x.dtype.newbyteorder("=") not in headers.NAMES:
             given = x.dtype if hasattr(x, "dtype") else x
             raise InvalidType(op, name, given, "an array of a dtype that the GPU has")
-        own[name] = x.detach() if isinstance(x, Array) else x  # the values of now
+        own[name] = x.detach().copy() if isinstance(x, Array) else x  # the values of now
     texts = dict(metadata or {})
     if any(not isinstance(x, str) for pair in texts.items() for x in pair):
         raise InvalidType(op, "metadata", texts, "a dict of texts")
     kinds = {name: (x.dtype.newbyteorder("="), tuple(x.shape)) for name, x in own.items()}
     first, order = headers.written(kinds, texts)
-    with _opened(op, file) as target:
+    with opened(op, file) as target:
         target.write(first)
         for name in order:
             x = own[name]
@@ -126,23 +128,3 @@ async def save_safetensors_async(
             ready = np.ascontiguousarray(data, headers.DTYPES[headers.NAMES[kinds[name][0]]])
             if ready.size:
                 target.write(ready.reshape(-1).view(np.uint8).data)
-
-
-@contextmanager
-def _opened(op: str, file: Any) -> Iterator[Any]:
-    """A file to write to. One of a path takes its place when it is whole."""
-    if hasattr(file, "write"):
-        yield file
-        return
-    if not isinstance(file, str | os.PathLike):
-        raise InvalidType(op, "file", file, "a path, or a binary file with write()")
-    path = os.fspath(file)
-    beside = f"{path}.part"
-    try:
-        with open(beside, "wb") as target:
-            yield target
-        os.replace(beside, path)
-    except BaseException:
-        if os.path.exists(beside):
-            os.remove(beside)
-        raise

@@ -1,5 +1,4 @@
-"""Functions of each element as layers, and softmax. ``inplace`` is taken as PyTorch's layers take
-it: the result is an array of its own whatever it says, as arrays are values."""
+"""Functions of each element as layers, and softmax."""
 
 from __future__ import annotations
 
@@ -10,11 +9,13 @@ from browsergpu.array.functions import elementwise
 from browsergpu.array.functions.networks import activations
 from browsergpu.core import checks
 from browsergpu.networks import init as beginning
-from browsergpu.networks.layers.making import parameter
+from browsergpu.networks.layers.making import parameter, placed
 from browsergpu.networks.module import Module
 
 
 class _InPlace(Module):
+    """``inplace`` writes the result into the input, which the call gives back, as in PyTorch."""
+
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = checks.flag(type(self).__name__, "inplace", inplace)
@@ -29,7 +30,7 @@ class ReLU(_InPlace):
 
     def forward(self, input: Array) -> Array:
         """max(x, 0)."""
-        return activations.relu(input)
+        return placed(activations.relu(input), input, self.inplace)
 
 
 class LeakyReLU(Module):
@@ -42,7 +43,7 @@ class LeakyReLU(Module):
 
     def forward(self, input: Array) -> Array:
         """x where x > 0, else negative_slope x."""
-        return activations.leaky_relu(input, self.negative_slope)
+        return placed(activations.leaky_relu(input, self.negative_slope), input, self.inplace)
 
     def extra_repr(self) -> str:
         """Its arguments."""
@@ -92,7 +93,7 @@ class ELU(Module):
 
     def forward(self, input: Array) -> Array:
         """x where x > 0, else alpha (exp(x) - 1)."""
-        return activations.elu(input, self.alpha)
+        return placed(activations.elu(input, self.alpha), input, self.inplace)
 
     def extra_repr(self) -> str:
         """Its arguments."""
@@ -112,7 +113,7 @@ class SiLU(_InPlace):
 
     def forward(self, input: Array) -> Array:
         """x sigmoid(x)."""
-        return activations.silu(input)
+        return placed(activations.silu(input), input, self.inplace)
 
 
 class Hardswish(_InPlace):
@@ -120,7 +121,7 @@ class Hardswish(_InPlace):
 
     def forward(self, input: Array) -> Array:
         """x min(max(x + 3, 0), 6) / 6."""
-        return activations.hardswish(input)
+        return placed(activations.hardswish(input), input, self.inplace)
 
 
 class Tanh(Module):

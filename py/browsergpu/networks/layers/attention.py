@@ -8,8 +8,10 @@ from typing import Any
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise, linear, manipulation, statistics
 from browsergpu.array.functions.networks import activations, attention, tables
+from browsergpu.array.functions.networks.attention_gradients import shares_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
 from browsergpu.networks import init
 from browsergpu.networks.layers.linear import Linear
 from browsergpu.networks.layers.making import optional
@@ -78,8 +80,9 @@ class MultiheadAttention(Module):
         or without N; the result is as query, the weights [N, S, T], or of all heads [N, heads, S,
         T] unless ``average_attn_weights``. Masks are PyTorch's: bools are True where a key is *not*
         seen, floats are added to the scores; ``key_padding_mask`` is [N, T], ``attn_mask`` [S, T]
-        or [N heads, S, T]. Where ``is_causal``, query i sees the first i + 1 keys. Without weights
-        and without dropout there is no matrix of scores in memory.
+        or [N heads, S, T]. Where ``is_causal``, query i sees the first i + 1 keys. Queries that
+        see no key attend to nothing: their weights are 0 (PyTorch's are NaN where it gives
+        weights). Without weights and without dropout there is no matrix of scores in memory.
         """
         is_alone = query.ndim == 2
         own = [self._batches(name, x, query) for name, x in
@@ -114,8 +117,8 @@ class MultiheadAttention(Module):
             raise InvalidType(_OP, name, x, "an array")
         width = {"query": self.embed_dim, "key": self.kdim, "value": self.vdim}[name]
         if x.ndim not in (2, 3) or x.ndim != query.ndim or x.shape[-1] != width:
-            expected = f"2 or 3 axes, as query has, the last of {width} elements"
-            raise InvalidArgument(_OP, name, f"an array of shape {x.shape}", expected)
+            expected = f"have 2 or 3 axes, as query has, the last of {width} elements"
+            raise InvalidArgument(_OP, name, x, expected)
         if x.ndim == 2:
             return manipulation.expand_dims(x, axis=0)
         return x if self.batch_first else manipulation.moveaxis(x, 0, 1)
@@ -149,7 +152,7 @@ class MultiheadAttention(Module):
         if causal:
             seen = creation.tril(creation.ones(scores.shape[-2:], dtype="bool", device=q.device))
             scores = elementwise.where(seen, scores, float("-inf"))
-        return activations.softmax(scores, -1)
+        return activations.softmax(scores, -1) if mask is None else shares_of(scores)
 
     def _mask(self, attn_mask: Any, key_padding_mask: Any, q: Array, k: Array) -> Array | None:
         """What is added to the scores, [N or 1, heads or 1, S or 1, T]."""
@@ -163,12 +166,14 @@ class MultiheadAttention(Module):
                 found = own.reshape((batches, self.num_heads, rows, columns))
             else:
                 expected = f"({rows}, {columns}), or {batches * self.num_heads} of these"
-                raise InvalidArgument(_OP, "attn_mask", f"shape {own.shape}", expected)
+                raise InvalidArgument(_OP, "attn_mask", Description(f"shape {own.shape}"), expected)
         if key_padding_mask is not None:
             own = _added("key_padding_mask", key_padding_mask, q)
             if own.shape not in ((batches, columns), (columns,) if batches == 1 else ()):
-                expected = f"shape {(batches, columns)}"
-                raise InvalidArgument(_OP, "key_padding_mask", f"shape {own.shape}", expected)
+                expected = f"have shape {(batches, columns)}"
+                raise InvalidArgument(
+                    _OP, "key_padding_mask", Description(f"shape {own.shape}"), expected
+                )
             own = own.reshape((batches, 1, 1, columns))
             found = own if found is None else elementwise.add(found, own)
         return found
@@ -177,8 +182,7 @@ class MultiheadAttention(Module):
 def _added(name: str, mask: Any, like: Array) -> Array:
     """A mask as numbers that are added to scores."""
     if not isinstance(mask, Array) or mask.dtype.kind not in "bf":
-        given = f"an array of {mask.dtype}" if isinstance(mask, Array) else mask
-        raise InvalidType(_OP, name, given, "an array of bools or floats")
+        raise InvalidType(_OP, name, mask, "an array of bools or floats")
     if mask.dtype.kind == "f":
         return mask
     zeros = creation.zeros(mask.shape, dtype=like.dtype, device=like.device)

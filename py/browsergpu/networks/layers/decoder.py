@@ -178,12 +178,12 @@ class Transformer(Module):
             if not isinstance(x, Array):
                 raise InvalidType("Transformer", name, x, "an array")
             if x.ndim not in (2, 3) or x.ndim != src.ndim or x.shape[-1] != self.d_model:
-                expected = f"2 or 3 axes, as src has, the last of {self.d_model} elements"
-                raise InvalidArgument("Transformer", name, f"an array of shape {x.shape}", expected)
+                expected = f"have 2 or 3 axes, as src has, the last of {self.d_model} elements"
+                raise InvalidArgument("Transformer", name, x, expected)
         at = 0 if self.batch_first else 1
         if src.ndim == 3 and src.shape[at] != tgt.shape[at]:
             expected = f"a batch of {src.shape[at]}, as src is"
-            raise InvalidArgument("Transformer", "tgt", f"an array of shape {tgt.shape}", expected)
+            raise InvalidArgument("Transformer", "tgt", tgt, expected)
         memory = self.encoder(src, src_mask, src_key_padding_mask, bool(src_is_causal))
         return self.decoder(  # type: ignore[no-any-return]
             tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,

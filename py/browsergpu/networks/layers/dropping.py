@@ -7,6 +7,7 @@ from typing import Any
 from browsergpu.array.array import Array
 from browsergpu.array.functions.networks import activations
 from browsergpu.core import checks
+from browsergpu.networks.layers.making import placed
 from browsergpu.networks.layers.settings import share
 from browsergpu.networks.module import Module
 from browsergpu.networks.seeding import drawer
@@ -15,7 +16,8 @@ from browsergpu.networks.seeding import drawer
 class Dropout(Module):
     """:func:`browsergpu.nn.dropout` in training, else nothing. ``generator``, of
     ``browsergpu.random.default_rng``, says which elements become 0; without one that of
-    ``browsergpu.nn.init.seed`` does. ``inplace`` changes nothing."""
+    ``browsergpu.nn.init.seed`` does. ``inplace`` writes the result into the input,
+    which the call gives back, as in PyTorch."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False, *, generator: Any = None) -> None:
         super().__init__()
@@ -28,7 +30,8 @@ class Dropout(Module):
         if not self.training or not self.p:
             return input
         generator = drawer("Dropout", self.generator, input.device)
-        return activations.dropout(input, self.p, generator=generator)
+        found = activations.dropout(input, self.p, generator=generator)
+        return placed(found, input, self.inplace)
 
     def extra_repr(self) -> str:
         """Its arguments."""

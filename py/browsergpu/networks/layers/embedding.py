@@ -7,12 +7,13 @@ from typing import Any, Self
 from browsergpu.array.array import Array
 from browsergpu.array.functions import elementwise, manipulation
 from browsergpu.array.functions.networks import tables
+from browsergpu.array.tracking.variable import plain
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks import init
 from browsergpu.networks.layers.making import parameter
 from browsergpu.networks.module import Module
-from browsergpu.networks.parameter import Parameter, take
+from browsergpu.networks.parameter import Parameter
 
 
 class Embedding(Module):
@@ -43,9 +44,7 @@ class Embedding(Module):
         """Begins anew, by the standard normal distribution."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
-            values = self.weight.detach()
-            values[self.padding_idx] = 0
-            take(self.weight, values)
+            self.weight.detach()[self.padding_idx] = 0
 
     @classmethod
     def from_pretrained(
@@ -56,8 +55,7 @@ class Embedding(Module):
         if not isinstance(embeddings, Array):
             raise InvalidType(op, "embeddings", embeddings, "an array")
         if embeddings.ndim != 2:
-            shown = f"an array of shape {embeddings.shape}"
-            raise InvalidArgument(op, "embeddings", shown, "two axes")
+            raise InvalidArgument(op, "embeddings", embeddings, "have two axes")
         rows, width = embeddings.shape
         made = cls(rows, width, padding_idx, embeddings.device, embeddings.dtype)
         made.weight = Parameter(embeddings, not checks.flag(op, "freeze", freeze))
@@ -70,7 +68,7 @@ class Embedding(Module):
             return found
         # Its values without what is noted of them: that row gets no gradient.
         is_padding = manipulation.expand_dims(elementwise.equal(input, self.padding_idx), axis=-1)
-        return elementwise.where(is_padding, found.detach(), found)
+        return elementwise.where(is_padding, plain(found), found)
 
     def extra_repr(self) -> str:
         """Its arguments."""

@@ -11,6 +11,7 @@ from browsergpu.array.functions import linear as products
 from browsergpu.array.functions.networks import tables
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description
 from browsergpu.networks import init
 from browsergpu.networks.layers.making import begin, optional, parameter
 from browsergpu.networks.module import Module
@@ -85,8 +86,10 @@ class Bilinear(Module):
             or input1.shape[:-1] != input2.shape[:-1]
             or (input1.shape[-1], input2.shape[-1]) != wanted
         ):
-            expected = f"{wanted[0]} and {wanted[1]} elements on the last axes, the others alike"
-            raise InvalidArgument("Bilinear", "inputs", shown, expected)
+            expected = (
+                f"have {wanted[0]} and {wanted[1]} elements on the last axes, the others alike"
+            )
+            raise InvalidArgument("Bilinear", "inputs", Description(shown), expected)
         lead = input1.shape[:-1]
         rows = input1.reshape((-1, self.in1_features))
         flat = manipulation.reshape(

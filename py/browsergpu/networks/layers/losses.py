@@ -89,8 +89,7 @@ class BCELoss(_Loss):
     def forward(self, input: Array, target: Array) -> Array:
         """The losses, reduced."""
         if input.shape != target.shape:
-            shown = f"an array of shape {target.shape}"
-            raise InvalidArgument("BCELoss", "target", shown, f"shape {input.shape}")
+            raise InvalidArgument("BCELoss", "target", target, f"have shape {input.shape}")
         hit = elementwise.maximum(elementwise.log(input), -100.0)
         missed = elementwise.maximum(elementwise.log(1 - input), -100.0)
         found: Array = -(target * hit + (1 - target) * missed)

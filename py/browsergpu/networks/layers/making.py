@@ -10,12 +10,12 @@ from browsergpu.array.functions import creation
 from browsergpu.core import checks
 from browsergpu.networks import init
 from browsergpu.networks.module import Module
-from browsergpu.networks.parameter import Parameter
+from browsergpu.networks.parameter import registered
 
 
 def parameter(shape: tuple[int, ...], device: Any, dtype: Any) -> Array:
     """A parameter that is still to get its values."""
-    return Parameter(creation.zeros(shape, dtype=dtype, device=device))
+    return registered(creation.zeros(shape, dtype=dtype, device=device))
 
 
 def optional(
@@ -33,3 +33,11 @@ def begin(weight: Array, bias: Array | None) -> None:
         inside, _ = init.fans("reset_parameters", weight)
         bound = 1 / sqrt(inside) if inside else 0.0
         init.uniform_(bias, -bound, bound)
+
+
+def placed(found: Array, input: Array, inplace: bool) -> Array:
+    """A layer's result: where ``inplace``, the input, into which it is written."""
+    if not inplace:
+        return found
+    input[...] = found
+    return input

@@ -164,9 +164,8 @@ class _BatchNorm(_Normalisation):
     def forward(self, input: Array) -> Array:
         """The shape of the input."""
         if input.ndim not in self._ranks:
-            expected = f"{' or '.join(map(str, self._ranks))} axes"
-            shown = f"an array of shape {input.shape}"
-            raise InvalidArgument(type(self).__name__, "input", shown, expected)
+            expected = f"have {' or '.join(map(str, self._ranks))} axes"
+            raise InvalidArgument(type(self).__name__, "input", input, expected)
         found = normalization.batch_norm(
             input, self.running_mean, self.running_var, self.weight, self.bias,
             self.training or self.running_mean is None, self.momentum, self.eps,

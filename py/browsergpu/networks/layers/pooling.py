@@ -122,8 +122,9 @@ class AdaptiveAvgPool1d(Module):
     def forward(self, input: Array) -> Array:
         """[N, C, output_size]."""
         if input.ndim not in (2, 3):
-            shown = f"an array of shape {input.shape}"
-            raise InvalidArgument("AdaptiveAvgPool1d", "input", shown, "[N, C, L] or [C, L]")
+            raise InvalidArgument(
+                "AdaptiveAvgPool1d", "input", input, "have shape [N, C, L] or [C, L]"
+            )
         pictures = manipulation.expand_dims(input, axis=-2)
         found = pooling.adaptive_avg_pool2d(pictures, (1, self.output_size))
         return manipulation.squeeze(found, -2)

@@ -74,8 +74,7 @@ class _Recurrent(Module):
             if not isinstance(x, Array):
                 raise InvalidType(type(self).__name__, "hx", x, "arrays")
             if x.shape != shape:
-                shown = f"an array of shape {x.shape}"
-                raise InvalidArgument(type(self).__name__, "hx", shown, f"shape {shape}")
+                raise InvalidArgument(type(self).__name__, "hx", x, f"have shape {shape}")
         return list(given)
 
     def _run(self, input: Any, given: Sequence[Array] | None) -> tuple[Array, list[Array]]:
@@ -83,8 +82,8 @@ class _Recurrent(Module):
         if not isinstance(input, Array):
             raise InvalidType(op, "input", input, "an array")
         if input.ndim not in (2, 3) or input.shape[-1] != self.input_size:
-            expected = f"[length, N, {self.input_size}], or without N"
-            raise InvalidArgument(op, "input", f"an array of shape {input.shape}", expected)
+            expected = f"have shape [length, N, {self.input_size}], or without N"
+            raise InvalidArgument(op, "input", input, expected)
         is_alone = input.ndim == 2
         if is_alone:
             x = manipulation.expand_dims(input, axis=1)
@@ -95,7 +94,7 @@ class _Recurrent(Module):
         else:
             x = manipulation.moveaxis(input, 0, 1) if self.batch_first else input
         if not x.shape[0]:
-            raise InvalidArgument(op, "input", f"an array of shape {input.shape}", "steps")
+            raise InvalidArgument(op, "input", input, "have steps")
         begun = self._begun(given, x.shape[1], x)
         ends: list[State] = []
         ways = self._ways()

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from browsergpu.array.array import Array
 from browsergpu.array.functions import elementwise
 from browsergpu.networks.optimizers.kept import Kept, complement
-from browsergpu.networks.optimizers.optimizer import Group, Optimizer, at_least, below_one
+from browsergpu.networks.optimizers.optimizer import Optimizer, at_least, below_one
+from browsergpu.networks.optimizers.settings import Group, Settings
 
 
 class Adam(Optimizer):
@@ -38,28 +39,33 @@ class Adam(Optimizer):
         at_least(self._op, group, "eps")
         below_one(self._op, group, "betas")
 
-    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
-        first, second = group["betas"]
-        decay = group["weight_decay"]
-        if decay and self._is_decoupled:
-            x = x * state.rate(x, "decay", lambda: 1 - group["lr"] * decay)
-        elif decay:
-            g = g + x * decay
-        m = state.keep("exp_avg", state.kept("exp_avg") * first + g * (1 - first))
-        squares = state.kept("exp_avg_sq") * second + g * g * (1 - second)
-        v = state.keep("exp_avg_sq", squares)
-        if group["amsgrad"]:
+    def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
+        if settings.is_used("weight_decay"):
+            if self._is_decoupled:
+                x = x * settings.computed("decay", lambda now: 1 - now["lr"] * now["weight_decay"])
+            else:
+                g = g + x * settings.number("weight_decay")
+        first, rest = settings.share("betas", 0)
+        m = state.keep("exp_avg", state.kept("exp_avg") * first + g * rest)
+        second, rest = settings.share("betas", 1)
+        v = state.keep("exp_avg_sq", state.kept("exp_avg_sq") * second + g * g * rest)
+        if settings.is_set("amsgrad"):
             v = elementwise.maximum(state.kept("max_exp_avg_sq"), v)
             state.keep("max_exp_avg_sq", v)
         counted = state.counted
         if counted is None:
-            scale = state.rate(x, "scale", lambda: 1 / sqrt(1 - second**state.step))
-            size = state.rate(x, "size", lambda: group["lr"] / (1 - first**state.step))
+            scale = settings.computed(
+                "scale", lambda now: 1 / sqrt(1 - now["betas"][1] ** state.step)
+            )
+            size = settings.computed(
+                "size", lambda now: now["lr"] / (1 - now["betas"][0] ** state.step)
+            )
         else:
-            lr = state.setting(x, "lr", lambda: group["lr"])
-            scale = state.number(1 / elementwise.sqrt(complement(counted, second)))
-            size = state.number(lr / complement(counted, first))
-        found: Array = x - m / (elementwise.sqrt(v) * scale + group["eps"]) * size
+            lr = settings.array("lr", lambda now: now["lr"])
+            of_first, of_second = (complement(counted, settings, "betas", at) for at in (0, 1))
+            scale = settings.drafted(1 / elementwise.sqrt(of_second))
+            size = settings.drafted(lr / of_first)
+        found: Array = x - m / (elementwise.sqrt(v) * scale + settings.number("eps")) * size
         return found
 
 
@@ -101,19 +107,19 @@ class RMSprop(Optimizer):
         super()._check(group)
         at_least(self._op, group, "eps", "momentum", "alpha")
 
-    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
-        alpha = group["alpha"]
-        if group["weight_decay"]:
-            g = g + x * group["weight_decay"]
-        v = state.keep("square_avg", state.kept("square_avg") * alpha + g * g * (1 - alpha))
-        if group["centered"]:
-            mean = state.keep("grad_avg", state.kept("grad_avg") * alpha + g * (1 - alpha))
+    def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
+        if settings.is_used("weight_decay"):
+            g = g + x * settings.number("weight_decay")
+        alpha, rest = settings.share("alpha")
+        v = state.keep("square_avg", state.kept("square_avg") * alpha + g * g * rest)
+        if settings.is_set("centered"):
+            mean = state.keep("grad_avg", state.kept("grad_avg") * alpha + g * rest)
             v = elementwise.maximum(v - mean * mean, 0.0)  # rounding takes it below
-        change = g / (elementwise.sqrt(v) + group["eps"])
-        if group["momentum"]:
+        change = g / (elementwise.sqrt(v) + settings.number("eps"))
+        if settings.is_set("momentum"):
             before = state.kept("momentum_buffer")
-            change = state.keep("momentum_buffer", before * group["momentum"] + change)
-        found: Array = x - change * state.rate(x, "lr", lambda: group["lr"])
+            change = state.keep("momentum_buffer", before * settings.number("momentum") + change)
+        found: Array = x - change * settings.number("lr")
         return found
 
 
@@ -141,19 +147,19 @@ class Adagrad(Optimizer):
         super()._check(group)
         at_least(self._op, group, "lr_decay", "initial_accumulator_value", "eps")
 
-    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
-        if group["weight_decay"]:
-            g = g + x * group["weight_decay"]
-        before = state.kept("sum", group["initial_accumulator_value"])
+    def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
+        if settings.is_used("weight_decay"):
+            g = g + x * settings.number("weight_decay")
+        before = state.kept("sum", settings.beginning("initial_accumulator_value"))
         total = state.keep("sum", before + g * g)
         counted = state.counted
         if counted is None:
-            size = state.rate(
-                x, "size",
-                lambda: group["lr"] / (1 + (state.step - 1) * group["lr_decay"]),
-            )  # fmt: skip
+            size = settings.computed(
+                "size", lambda now: now["lr"] / (1 + (state.step - 1) * now["lr_decay"])
+            )
         else:
-            lr = state.setting(x, "lr", lambda: group["lr"])
-            size = state.number(lr / (1 + (counted - 1) * group["lr_decay"]))
-        found: Array = x - g / (elementwise.sqrt(total) + group["eps"]) * size
+            lr = settings.array("lr", lambda now: now["lr"])
+            decay = settings.array("lr_decay", lambda now: now["lr_decay"])
+            size = settings.drafted(lr / (1 + (counted - 1) * decay))
+        found: Array = x - g / (elementwise.sqrt(total) + settings.number("eps")) * size
         return found

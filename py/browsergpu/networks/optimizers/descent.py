@@ -10,8 +10,10 @@ from browsergpu.array.functions import elementwise
 from browsergpu.array.graphs.hooks import block_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description
 from browsergpu.networks.optimizers.kept import Kept, State
-from browsergpu.networks.optimizers.optimizer import Group, Optimizer, at_least, below_one
+from browsergpu.networks.optimizers.optimizer import Optimizer, at_least, below_one
+from browsergpu.networks.optimizers.settings import Group, Settings
 
 
 class SGD(Optimizer):
@@ -44,22 +46,26 @@ class SGD(Optimizer):
     def _check_skippable(self, state: State, group: Group) -> None:
         begins = group["momentum"] and state.get("momentum_buffer") is None
         if begins and group["dampening"]:
-            expected = "0: with it the first step is another, and may be skipped unseen"
+            expected = "0, as with it the first step is different and may be skipped"
             raise InvalidArgument(self._op, "dampening", group["dampening"], expected)
 
-    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
-        momentum = group["momentum"]
-        if group["weight_decay"]:
-            g = g + x * group["weight_decay"]
-        if momentum:
+    def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
+        if settings.is_used("weight_decay"):
+            g = g + x * settings.number("weight_decay")
+        if settings.is_set("momentum"):
+            momentum = settings.number("momentum")
             before = state.get("momentum_buffer")
             if before is None and block_of(x) is not None:
                 expected = "one after a first step, which is computed otherwise than those after it"
-                raise InvalidArgument(self._op, "capture", "a first step with momentum", expected)
-            moved = g if before is None else before * momentum + g * (1 - group["dampening"])
+                raise InvalidArgument(
+                    self._op, "capture", Description("a first step with momentum"), expected
+                )
+            moved = g
+            if before is not None:
+                moved = before * momentum + g * settings.share("dampening")[1]
             state.keep("momentum_buffer", moved)
-            g = g + moved * momentum if group["nesterov"] else moved
-        found: Array = x - g * state.rate(x, "lr", lambda: group["lr"])
+            g = g + moved * momentum if settings.is_set("nesterov") else moved
+        found: Array = x - g * settings.number("lr")
         return found
 
 
@@ -81,12 +87,12 @@ class Lion(Optimizer):
         super()._check(group)
         below_one(self._op, group, "betas")
 
-    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
-        first, second = group["betas"]
+    def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
         m = state.kept("exp_avg")
-        direction = elementwise.sign(m * first + g * (1 - first))
-        state.keep("exp_avg", m * second + g * (1 - second))
-        lr = state.rate(x, "lr", lambda: group["lr"])
-        decay = state.rate(x, "decay", lambda: 1 - group["lr"] * group["weight_decay"])
-        found: Array = x * decay - direction * lr
+        first, rest = settings.share("betas", 0)
+        direction = elementwise.sign(m * first + g * rest)
+        second, rest = settings.share("betas", 1)
+        state.keep("exp_avg", m * second + g * rest)
+        decay = settings.computed("decay", lambda now: 1 - now["lr"] * now["weight_decay"])
+        found: Array = x * decay - direction * settings.number("lr")
         return found

@@ -3,21 +3,23 @@ parameters that it is computed for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from math import log
 from typing import Any
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import elementwise
-from browsergpu.array.graphs.hooks import each_time
 from browsergpu.array.updating import Draft
 from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.showing import Shown
+from browsergpu.networks.optimizers.settings import Settings
 
 #: What is kept of a parameter from step to step: arrays, and whole numbers.
 State = dict[str, Any]
 
+_LOG_OF_0 = -1e4
 
-class Kept:
+
+class Kept(Shown):
     """The state while the formula is recorded. ``state`` is one parameter's; the others have arrays
     of the same names, and have come as far. ``operands`` are those that a row has already.
     ``skipped``: an array of one bool, True where the step is not to be."""
@@ -26,14 +28,12 @@ class Kept:
         self,
         draft: Draft,
         state: State,
-        group: Hashable,
         operands: int,
         skipped: Array | None = None,
     ) -> None:
         self._draft = draft
         self._skipped = None if skipped is None else draft.number(skipped)
         self._state = state
-        self._group = group
         self._operands = operands
         #: The names of the arrays that a row has, in their order.
         self.names: list[str] = []
@@ -81,26 +81,15 @@ class Kept:
             self.made.append(name)
         return value
 
-    def setting(self, x: Array, name: str, value: Callable[[], float]) -> Any:
-        """A number of the step that is taken, or an array without axes: the same one for all
-        parameters of a group that have come as far."""
-        step = None if self.counted is not None else self._state.get("step")
-        return each_time(x, (self._group, step, name), value)
 
-    def number(self, x: Any) -> Any:
-        """A number, or an array without axes, for the formula."""
-        return self._draft.number(x)
-
-    def rate(self, x: Array, name: str, value: Callable[[], float]) -> Any:
-        """A :meth:`setting` for the formula."""
-        return self.number(self.setting(x, name, value))
-
-
-def complement(counted: Array, base: float) -> Array:
-    """1 - baseᵗ in step t, which the GPU counts: t is taken for at least 1, as what a step before
-    the first one gives is skipped."""
-    step = elementwise.maximum(counted, 1.0)
-    if base == 0:
-        return elementwise.minimum(step, 1.0)
+def complement(counted: Array, settings: Settings, name: str, at: int) -> Array:
+    """1 - bᵗ of a setting b in step t, which the GPU counts: t is taken for at least 1, as what a
+    step before the first one gives is skipped."""
+    power = settings.array(f"log {name} {at}", lambda group: _log(group[name][at]))
     # 1 - exp would lose the digits of what is near 0.
-    return -elementwise.expm1(step * log(base))
+    return -elementwise.expm1(elementwise.maximum(counted, 1.0) * power)
+
+
+def _log(base: float) -> float:
+    """The logarithm; of 0 a number whose exponential is 0 in float32."""
+    return log(base) if base else _LOG_OF_0

@@ -1,6 +1,6 @@
 """Rates of learning that change from step to step, by PyTorch's names. Each is a formula of the
 rate that the optimiser had, base, and of the number of steps that were taken, n: what else changes
-the rate meanwhile is forgotten."""
+the rate meanwhile is forgotten. Replays of a captured step follow the rates, momenta and betas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 from browsergpu.array.graphs.hooks import repeated
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.networks.optimizers.optimizer import Group, Optimizer
+from browsergpu.core.showing import Shown
+from browsergpu.networks.optimizers.optimizer import Optimizer
+from browsergpu.networks.optimizers.settings import Group
 
 __all__ = [
     "ConstantLR",
@@ -26,7 +28,7 @@ __all__ = [
 ]
 
 
-class LRScheduler:
+class LRScheduler(Shown):
     """The base of them: ``step()`` after the optimiser's sets the next rate of each group."""
 
     def __init__(self, optimizer: Optimizer) -> None:
@@ -37,6 +39,9 @@ class LRScheduler:
         #: How many steps were taken.
         self.last_epoch = 0
         self._set()
+
+    def _facts(self) -> str:
+        return f"after {self.last_epoch} steps"
 
     def step(self) -> None:
         """Sets the rates of the next step."""
@@ -70,7 +75,7 @@ class LRScheduler:
             raise InvalidType(op, "state_dict", state_dict, "what state_dict() gives")
         rates = list(state_dict["base_lrs"])
         if len(rates) != len(self.base_lrs):
-            raise InvalidArgument(op, "base_lrs", rates, f"{len(self.base_lrs)} numbers")
+            raise InvalidArgument(op, "base_lrs", rates, f"have {len(self.base_lrs)} numbers")
         self.last_epoch = checks.integer(op, "last_epoch", state_dict["last_epoch"])
         self.base_lrs = rates
         self._set()

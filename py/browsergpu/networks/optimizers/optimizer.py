@@ -9,18 +9,21 @@ import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise
-from browsergpu.array.graphs.hooks import outside, repeated
+from browsergpu.array.graphs.hooks import checked, outside, repeated
+from browsergpu.array.replacing import become
 from browsergpu.array.tracking.recording import enable_grad, no_grad
 from browsergpu.array.tracking.variable import node_of
 from browsergpu.array.updating import Draft, update
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
 from browsergpu.core.turns import TURN
 from browsergpu.networks.optimizers.kept import Kept, State
+from browsergpu.networks.optimizers.settings import Group, Settings
 from browsergpu.networks.states import without_gradient
 
-Group = dict[str, Any]
+_AGAIN = "Capture the step again."
 
 
 class _Due(NamedTuple):
@@ -49,8 +52,11 @@ class Optimizer:
         self.defaults = dict(defaults)
         self.param_groups: list[Group] = []
         self._states: dict[int, State] = {}  # by the parameters' ids, which the groups hold
+        self._version = 0  # of the states: graphs work on the arrays of one
         if isinstance(params, Array):
-            raise InvalidType(self._op, "params", "an array", "an iterable of parameters")
+            raise InvalidType(
+                self._op, "params", Description("one array"), "an iterable of parameters"
+            )
         given = list(params)
         if not given:
             raise InvalidArgument(self._op, "params", given, "parameters")
@@ -71,9 +77,11 @@ class Optimizer:
             if not isinstance(param, Array) or param.dtype.kind != "f":
                 raise InvalidType(op, "params", param, "parameters of floats")
             if not param.is_leaf:
-                raise InvalidArgument(op, "params", "an operation's result", "parameters")
+                raise InvalidArgument(op, "params", Description("an operation's result"), "leaves")
             if id(param) in known:
-                raise InvalidArgument(op, "params", "a parameter twice", "each one once")
+                raise InvalidArgument(
+                    op, "params", Description("a parameter twice"), "different from each other"
+                )
             known.add(id(param))
         unknown = [name for name in param_group if name not in {"params", *self.defaults}]
         if unknown:
@@ -116,8 +124,7 @@ class Optimizer:
         "step" in the state is an array, and those that were skipped are not in it. Raises
         InvalidArgument for another array."""
         if not isinstance(skipped, Array) or skipped.shape != () or skipped.dtype != np.bool_:
-            given = f"{skipped.dtype} {skipped.shape}" if isinstance(skipped, Array) else skipped
-            raise InvalidArgument("step_unless", "skipped", given, "an array of one bool")
+            raise InvalidArgument("step_unless", "skipped", skipped, "an array of one bool")
         self._take_step(skipped)
 
     def _take_step(self, skipped: Array | None) -> None:
@@ -131,24 +138,49 @@ class Optimizer:
             if skipped is not None:
                 for one in due:
                     self._check_skippable(one.state, one.group)
-            if self._counts:
-                _count(due, skipped)
+            if self._counts and _count(due, skipped):
+                self._version += 1
+            step = object()
             for alike in _alike(due):
-                self._change(alike, skipped)
+                self._change(alike, skipped, step)
+            if due:
+                checked(due[0].param, self._check_of_replays())
 
     def _check_skippable(self, state: State, group: Group) -> None:
         """Raises where a step that may be skipped cannot be taken."""
 
-    def _change(self, due: Sequence[_Due], skipped: Array | None) -> None:
+    def _check_of_replays(self) -> Callable[[], None]:
+        """What raises where parameters or states are others than now."""
+        groups = [(group, len(group["params"])) for group in self.param_groups]
+        version = self._version
+
+        def check() -> None:
+            now = self.param_groups
+            if len(now) != len(groups) or any(
+                one is not group or len(one["params"]) != count
+                for one, (group, count) in zip(now, groups, strict=True)
+            ):
+                given, expected = Description("other groups"), "those of the block of capture()"
+                raise InvalidArgument(self._op, "param_groups", given, expected, _AGAIN)
+            if self._version != version:
+                given, expected = Description("other arrays"), "those of the block of capture()"
+                raise InvalidArgument(self._op, "state", given, expected, _AGAIN)
+
+        return check
+
+    def _change(self, due: Sequence[_Due], skipped: Array | None, step: object) -> None:
         """Changes parameters that the same formula is for."""
         param, gradient, state, group = due[0]
         draft = Draft(param.tape.device)
         value, slope = draft.operand(node_of(param).kind), draft.operand(node_of(gradient).kind)
-        kept = Kept(draft, state, id(group), 2, skipped)
+        kept = Kept(draft, state, 2, skipped)
         wide, slope = (x.astype(np.float32, copy=False) for x in (value, slope))
-        if group.get("maximize", False):
+        # Where the GPU counts, the count is a number of its own, and the settings are of all.
+        come = None if kept.counted is not None else state.get("step")
+        settings = Settings(self._op, wide, draft, group, (step, id(group), come))
+        if settings.is_set("maximize"):
             slope = -slope
-        found = kept.chosen(wide, self._changed(wide, slope, kept, group))
+        found = kept.chosen(wide, self._changed(wide, slope, kept, settings))
         draft.result(found.astype(value.dtype, copy=False), 0)
         if kept.begun:
             with outside(param):
@@ -159,7 +191,7 @@ class Optimizer:
         for one, made in zip(due, update(self._op, draft.formula(), rows), strict=True):
             one.state.update(zip(kept.made, made, strict=True))
 
-    def _changed(self, x: Array, g: Array, state: Kept, group: Group) -> Array:
+    def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
         """The new value of a parameter, of its value and its gradient; float32. Operations of
         elements: what is recorded of them here is computed for all parameters."""
         raise NotImplementedError
@@ -181,17 +213,18 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Goes on from a state of an optimiser of parameters of the same shapes, in the same order.
-        Its arrays may be NumPy's. Raises InvalidArgument where it does not fit; nothing is changed
-        then."""
+        Its arrays may be NumPy's. Graphs that were captured go on from it; where it has other names
+        than the state that they work on, as before a first step, their replays raise. Raises
+        InvalidArgument where it does not fit; nothing is changed then."""
         op = "load_state_dict"
         if not isinstance(state_dict, Mapping) or not {"state", "param_groups"} <= {*state_dict}:
             expected = "what state_dict() gives"
-            raise InvalidType(op, "state_dict", type(state_dict).__name__, expected)
+            raise InvalidType(op, "state_dict", state_dict, expected)
         groups = state_dict["param_groups"]
         counts = [len(group["params"]) for group in groups]
         own = [len(group["params"]) for group in self.param_groups]
         if counts != own:
-            raise InvalidArgument(op, "param_groups", counts, f"groups of {own} parameters")
+            raise InvalidArgument(op, "param_groups", counts, f"have groups of {own} parameters")
         numbers = [n for group in groups for n in group["params"]]
         params = dict(zip(numbers, self._all(), strict=True))
         states = {}
@@ -208,9 +241,34 @@ class Optimizer:
         ]
         for group in merged:
             self._check(group)
-        self._states = states
+        self._take_states(states)
         for group, new in zip(self.param_groups, merged, strict=True):
             group.update(new)
+
+    def _take_states(self, states: dict[int, State]) -> None:
+        """Has other states: in the arrays of those before where they fit, which graphs work on."""
+        for key, own in self._states.items():
+            new = states.get(key, {})
+            if _form(own) == _form(new):
+                for name, x in new.items():
+                    if isinstance(x, Array):
+                        become(own[name], x)
+                    else:
+                        own[name] = x
+                states[key] = own
+            else:
+                self._version += 1
+        self._states = states
+
+    def __getstate__(self) -> dict[str, Any]:
+        """States by the places of their parameters, whose copies have other ids."""
+        return {**self.__dict__, "_states": self.state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._states = {
+            id(param): own for param, own in zip(self._all(), state["_states"], strict=True) if own
+        }
 
     def __repr__(self) -> str:
         lines = []
@@ -218,6 +276,11 @@ class Optimizer:
             lines.append(f"Parameter Group {n}")
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return f"{self._op} (\n" + "\n".join(lines) + "\n)"
+
+
+def _form(state: State) -> dict[str, Any]:
+    """The names of a state, and the dtypes of its arrays."""
+    return {name: x.dtype if isinstance(x, Array) else None for name, x in state.items()}
 
 
 def at_least(op: str, group: Group, *names: str) -> None:
@@ -254,11 +317,11 @@ def _alike(due: Iterable[_Due]) -> Iterable[list[_Due]]:
     return found.values()
 
 
-def _count(due: Sequence[_Due], skipped: Array | None) -> None:
+def _count(due: Sequence[_Due], skipped: Array | None) -> bool:
     """Counts a step: on the host, or, once one may have been skipped, on the GPU, where those that
-    have come as far have one number."""
+    have come as far have one number. Gives whether it has begun to count on the GPU."""
+    begun: dict[int, Array] = {}
     if skipped is not None:
-        begun: dict[int, Array] = {}
         for one in due:
             count = one.state.get("step", 0)
             if not isinstance(count, Array):
@@ -271,10 +334,11 @@ def _count(due: Sequence[_Due], skipped: Array | None) -> None:
     counts = {id(step): step for one in due if isinstance(step := one.state.get("step"), Array)}
     for count in counts.values():
         now = count + 1
-        count.become(now if skipped is None else elementwise.where(skipped, count, now))
+        become(count, now if skipped is None else elementwise.where(skipped, count, now))
     states = [one.state for one in due if not isinstance(one.state.get("step"), Array)]
     if states:
         repeated(due[0].param, lambda: _count_on_host(states))
+    return bool(begun)
 
 
 def _count_on_host(states: Iterable[State]) -> None:
@@ -283,7 +347,7 @@ def _count_on_host(states: Iterable[State]) -> None:
 
 
 def _copied(x: Any, copies: dict[int, Array]) -> Any:
-    return copies.setdefault(id(x), x.detach()) if isinstance(x, Array) else x
+    return copies.setdefault(id(x), x.detach().copy()) if isinstance(x, Array) else x
 
 
 def _loaded(op: str, name: str, x: Any, param: Array, copies: dict[int, Array]) -> Any:
@@ -291,7 +355,7 @@ def _loaded(op: str, name: str, x: Any, param: Array, copies: dict[int, Array]) 
         return x
     shape = () if name == "step" else param.shape
     if x.shape != shape:
-        raise InvalidArgument(op, name, f"an array of shape {x.shape}", f"shape {shape}")
+        raise InvalidArgument(op, name, x, f"have shape {shape}")
     if isinstance(x, Array):
-        return copies.setdefault(id(x), x.detach().to_device(param.device))
+        return copies.setdefault(id(x), x.detach().copy().to_device(param.device))
     return int(x) if name == "step" else creation.asarray(x, device=param.device)

@@ -11,11 +11,13 @@ import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise, manipulation, statistics
-from browsergpu.array.graphs.hooks import outside
+from browsergpu.array.graphs.hooks import each_time, outside
+from browsergpu.array.replacing import become
 from browsergpu.array.tracking.recording import no_grad
 from browsergpu.array.tracking.variable import node_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description, Shown
 from browsergpu.networks.optimizers.optimizer import Optimizer
 
 
@@ -29,7 +31,7 @@ class _Stage(Enum):
 _SETTINGS = ("growth_factor", "backoff_factor", "growth_interval")
 
 
-class GradScaler:
+class GradScaler(Shown):
     """Scales losses up and gradients down again, by a number that it finds out, as
     ``torch.amp.GradScaler``:
 
@@ -116,23 +118,31 @@ class GradScaler:
             return
         scale, tracker = self._scale, self._tracker
         if not self._optimizers or scale is None or tracker is None:
-            expected = "after step(optimizer) or unscale_(optimizer)"
-            raise InvalidArgument("update", "call", "before any gradient was unscaled", expected)
+            expected = "made after step(optimizer) or unscale_(optimizer)"
+            raise InvalidArgument(
+                "update", "call", Description("a call before any gradient was unscaled"), expected
+            )
         if new_scale is not None:
             value = _above("update", "new_scale", new_scale, 0)
-            scale.become(creation.full_like(scale, value))
+            become(scale, creation.full_like(scale, value))
         else:
             bad = _any([found for _, _, found in self._optimizers.values()])
             count = elementwise.where(bad, 0.0, tracker + 1)
-            is_due = elementwise.greater_equal(count, self._growth_interval)
-            grown = scale * self._growth_factor
+            is_due = elementwise.greater_equal(count, self._setting(scale, "_growth_interval"))
+            grown = scale * self._setting(scale, "_growth_factor")
             grown = elementwise.where(elementwise.isfinite(grown), grown, scale)
             now = elementwise.where(is_due, grown, scale)
-            tracker.become(elementwise.where(is_due, 0.0, count))
-            scale.become(elementwise.where(bad, scale * self._backoff_factor, now))
+            become(tracker, elementwise.where(is_due, 0.0, count))
+            become(
+                scale, elementwise.where(bad, scale * self._setting(scale, "_backoff_factor"), now)
+            )
         for one in (scale, tracker):
             node_of(one).in_memory()
         self._optimizers.clear()
+
+    def _setting(self, like: Array, name: str) -> Any:
+        """A setting, which replays follow."""
+        return each_time(like, (id(self), name), lambda: getattr(self, name))
 
     def get_scale(self) -> float:
         """The scale; 1 where it is not enabled. Waits for the GPU."""
@@ -153,9 +163,9 @@ class GradScaler:
             return {}
         scale, tracker = self._scale, self._tracker
         return {
-            "scale": self._begins_with if scale is None else scale.detach(),
+            "scale": self._begins_with if scale is None else scale.copy(),
             **{name: getattr(self, f"_{name}") for name in _SETTINGS},
-            "_growth_tracker": self._grown_for if tracker is None else tracker.detach(),
+            "_growth_tracker": self._grown_for if tracker is None else tracker.copy(),
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -176,7 +186,18 @@ class GradScaler:
         self._optimizers.clear()
         for own, value in ((self._scale, values[0]), (self._tracker, values[1])):
             if own is not None:  # which a graph may have
-                own.become(_on(own, value))
+                become(own, _on(own, value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Raises InvalidArgument between a step and its ``update``, where it knows optimisers."""
+        if self._optimizers:
+            raise InvalidArgument(
+                "pickle",
+                "GradScaler",
+                Description("a scaler within a step"),
+                "pickled after update()",
+            )
+        return self.__dict__
 
     def _of(self, like: Array) -> Array:
         """The scale on an array's device."""
@@ -196,8 +217,10 @@ class GradScaler:
         params = [x for group in optimizer.param_groups for x in group["params"]]
         known = [(x, gradient) for x in params if (gradient := x.grad) is not None]
         if self._scale is None or not known:
-            expected = "one whose parameters have gradients of a loss that scale() gave"
-            raise InvalidArgument(op, "optimizer", "one without", expected)
+            expected = "an optimizer whose parameters have gradients of a loss that scale() gave"
+            raise InvalidArgument(
+                op, "optimizer", Description("an optimizer without them"), expected
+            )
         factor = 1 / self._scale
         found = []
         for param, gradient in known:
@@ -222,8 +245,8 @@ def _number(op: str, name: str, x: Any) -> Any:
     if not isinstance(x, Array | np.ndarray):
         return checks.real(op, name, x)
     if x.shape != () or x.dtype.kind != "f":
-        raise InvalidArgument(op, name, f"{x.dtype} {x.shape}", "a number or an array of one")
-    return x.detach() if isinstance(x, Array) else float(x)
+        raise InvalidArgument(op, name, x, "a number or an array of one")
+    return x.detach().copy() if isinstance(x, Array) else float(x)
 
 
 def _on(like: Array, value: Any) -> Array:

@@ -7,6 +7,7 @@ from functools import partial
 from time import perf_counter
 from typing import TypeVar
 
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.port import Gpu
 
 # The browser rounds timestamps to 100 µs, so what is measured has to last.
@@ -17,7 +18,7 @@ _ROUNDS = 3
 T = TypeVar("T")
 
 
-class Clock:
+class Clock(Shown):
     """Seconds that recorded work takes: on the GPU's clock, or else on the wall's."""
 
     def __init__(self, recorder: Gpu, features: Set[str]) -> None:

@@ -34,7 +34,7 @@ def demoted(array: Any) -> np.ndarray:
     array = np.asarray(array)
     names = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
     with np.errstate(over="ignore"):
-        return array.astype(names.get(array.dtype.name, array.dtype))
+        return array.astype(names.get(array.dtype.name, array.dtype), copy=False)
 
 
 #: Operations on floats that are exact.

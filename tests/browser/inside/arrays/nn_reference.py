@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from math import erf, prod
+from math import erfc, prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ Ints = Sequence[int]
 
 
 def gelu(x: np.ndarray) -> np.ndarray:
-    return x * (1 + np.vectorize(erf, otypes=[float])(x / np.sqrt(2))) / 2
+    return x * np.vectorize(erfc, otypes=[float])(-x / np.sqrt(2)) / 2
 
 
 ACTIVATIONS: dict[str, Any] = {
@@ -127,4 +127,5 @@ def attention(
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    return np.exp(log_softmax(scores, -1)) @ v
+    is_blind = scores.max(-1, keepdims=True) == -np.inf
+    return np.where(is_blind, 0.0, np.exp(log_softmax(np.where(is_blind, 0.0, scores), -1))) @ v

@@ -76,6 +76,8 @@ class Machine:
     def add(self, pair: Pair) -> None:
         """Keeps the result of a step, brought back to small numbers."""
         theirs, ours = demoted(pair[0]), pair[1]
+        if theirs.base is None:  # NumPy keeps the order of axes in memory, ours are packed
+            theirs = np.asarray(theirs, order="C")
         if (
             theirs.dtype.kind != "b"
             and theirs.size
@@ -191,7 +193,7 @@ def _mask(machine: Machine, numbers: Numbers) -> None:
 
 
 def _assign(machine: Machine, numbers: Numbers) -> None:
-    """Into a copy of NumPy's, as our arrays behave as values: others keep what they had."""
+    """Into a copy: others keep what they had."""
     a, b, key, number = (
         machine.pick(numbers), machine.pick(numbers), _key(numbers), next(numbers) % 11,
     )  # fmt: skip
@@ -213,13 +215,13 @@ def _assign(machine: Machine, numbers: Numbers) -> None:
 
 
 def _overwritten(machine: Machine, numbers: Numbers) -> None:
-    """Of the array itself: views of it that are among the arrays, and what is still to be computed
-    from it, keep what they had. What is written may read the array, there or elsewhere."""
+    """Of the array itself: views of it that are among the arrays change, and what is still to be
+    computed from it keeps what it had. What is written may read the array, there or elsewhere."""
     a, b, key, which, number = (
         machine.pick(numbers), machine.pick(numbers), _key(numbers), next(numbers) % 6,
         next(numbers) % 5,
     )  # fmt: skip
-    theirs, ours, other = machine.theirs[a].copy(), machine.ours[a], machine.theirs[b]
+    theirs, ours, other = machine.theirs[a], machine.ours[a], machine.theirs[b]
     is_counted = theirs.dtype.kind != "b"
     if theirs.ndim == 0 or (which in (2, 3, 5) and not is_counted):
         return
@@ -258,11 +260,17 @@ def _in_place(machine: Machine, numbers: Numbers) -> None:
     a, number = machine.pick(numbers), next(numbers) % 5
     if machine.theirs[a].dtype.kind == "b":
         return
-    theirs, ours = machine.theirs[a].copy(), machine.ours[a]
-    ours += number
-    theirs += theirs.dtype.type(number)
-    del machine.theirs[a], machine.ours[a]
-    machine.add((theirs, ours))
+    theirs, ours = machine.theirs.pop(a), machine.ours.pop(a)
+    left = len(machine.ours)
+
+    def added(array: Any, value: Any) -> Any:
+        array += value
+        return array
+
+    machine.both(lambda: added(theirs, theirs.dtype.type(number)), lambda: added(ours, number))
+    if len(machine.ours) == left:  # both refused it
+        machine.theirs.append(theirs)
+        machine.ours.append(ours)
 
 
 def _reduced(machine: Machine, numbers: Numbers) -> None:

@@ -96,7 +96,7 @@ def test_exchanged_arrays_are_exchanged_again(bg: Any) -> None:
     same(y, [3, 4])
 
 
-def test_other_arrays_stay_values(bg: Any) -> None:
+def test_views_follow_replays_and_copies_stay(bg: Any) -> None:
     x = bg.asarray(np.arange(4, dtype=np.float32))
     before, part = x.copy(), x[1:]
     with bg.capture() as graph:
@@ -109,19 +109,25 @@ def test_other_arrays_stay_values(bg: Any) -> None:
     same(x, [2, 3, 4, 5])
     same(y, [20, 30, 40, 50])
     same(before, [0, 1, 2, 3])
-    same(part, [1, 2, 3])
+    same(part, [3, 4, 5])
     same(kept, [10, 20, 30, 40])
-    same(view, [20, 30, 40])
-    same(plain, [10, 20, 30, 40])
+    same(view, [30, 40, 50])
+    same(plain, [20, 30, 40, 50])
     same(later, [11, 21, 31, 41])
-    same(seen, [1, 2])
+    same(seen, [2, 3])
     view += 1
     seen += 1
+    same(y, [20, 31, 41, 51])
+    same(part, [4, 4, 5])
     graph.replay()
-    same(y, [30, 40, 50, 60])
-    same(x, [3, 4, 5, 6])
-    same(view, [21, 31, 41])
-    same(seen, [2, 3])
+    same(x, [4, 5, 5, 6])
+    same(y, [40, 50, 50, 60])
+    same(view, [50, 50, 60])
+    same(seen, [4, 5])
+    del x, y
+    graph.replay()
+    same(view, [60, 60, 70])
+    same(part, [6, 6, 7])
 
 
 def test_an_assigned_output_is_a_value_of_its_own(bg: Any) -> None:
@@ -223,11 +229,11 @@ def test_wrong_uses_are_told(bg: Any) -> None:
     x = bg.zeros(3)
     with bg.capture() as graph:
         x += 1
-        with pytest.raises(ValueError, match="one within another"), bg.capture():
+        with pytest.raises(ValueError, match="within another"), bg.capture():
             pass
-        with pytest.raises(ValueError, match="one in its block"):
+        with pytest.raises(ValueError, match="got a graph in its block"):
             graph.replay()
-        with pytest.raises(ValueError, match="one in its block"):
+        with pytest.raises(ValueError, match="got a graph in its block"):
             graph.close()
     graph.replay()
     same(x, [2, 2, 2])
@@ -326,37 +332,23 @@ def test_what_a_graph_reads_is_kept_for_it(bg: Any) -> None:
     assert len(noise) == 50
 
 
-def test_a_view_that_was_there_is_changed_alone(bg: Any) -> None:
+def test_a_view_that_was_there_changes_its_array(bg: Any) -> None:
     base = bg.asarray(np.arange(12, dtype=np.float32).reshape(3, 4))
-    row = base[1]
+    row, expected = base[1], base.numpy()
     with bg.capture() as graph:
         row += 100
-    same(row, [104, 105, 106, 107])
-    same(base, np.arange(12).reshape(3, 4))
-    graph.replay()
-    same(row, [204, 205, 206, 207])
-    same(base, np.arange(12).reshape(3, 4))
+        total = (base * 2).sum()
+    for _ in range(2):
+        expected[1] += 100
+        same(row, expected[1])
+        same(base, expected)
+        same(total, np.float32(2 * expected.sum()))
+        graph.replay()
 
 
-def test_reading_what_shares_memory_with_a_changed_array_is_told(bg: Any) -> None:
-    base = bg.asarray(np.arange(12, dtype=np.float32).reshape(3, 4))
-    row = base[1]
-
-    def work() -> None:
-        nonlocal row
-        with bg.capture():
-            row += 100
-            (base * 2).sum()
-
-    with pytest.raises(ValueError, match=r"shape \(3, 4\) that shares memory .* copy\(\) it"):
-        work()
-    same(row, [104, 105, 106, 107])
-    same(base, np.arange(12).reshape(3, 4))
-
-
-def test_arrays_made_in_the_block_leave_what_they_are_of_alone(bg: Any, rng: Any) -> None:
-    base = bg.asarray(rng.random((600, 500), np.float32))  # large: parts are written in place
-    before = base.numpy()
+def test_copies_made_in_the_block_leave_what_they_are_of_alone(bg: Any, rng: Any) -> None:
+    start = rng.random((600, 500), np.float32)  # large: parts are written in place
+    own, theirs = bg.asarray(start), bg.asarray(start)
 
     def work(base: Any) -> Any:
         u = bg.asarray(base, copy=True)
@@ -368,25 +360,26 @@ def test_arrays_made_in_the_block_leave_what_they_are_of_alone(bg: Any, rng: Any
         return u, row, same
 
     with bg.capture() as graph:
-        found = work(base)
+        found = work(own)
+    expected = work(theirs)
     for _ in range(3):
-        graph.replay()
-        same(base, before)
-        for x, y in zip(found, work(base), strict=True):
+        for x, y in zip((own, *found), (theirs, *expected), strict=True):
             same(x, y)
+        graph.replay()
+        expected = work(theirs)
 
 
 def test_what_is_dropped_in_the_block_is_there_for_the_next_replay(bg: Any, rng: Any) -> None:
     start = rng.random((600, 500), np.float32)
-    given = [bg.asarray(start)]
+    given, theirs = [bg.asarray(start)], bg.asarray(start)
     with bg.capture() as graph:
         part = given.pop()[:]
         part[10:] *= 2
         total = part.sum()
-    expected = float(total)
     for _ in range(3):
+        theirs[10:] *= 2
+        same(total, theirs.sum())
         graph.replay()
-        assert float(total) == expected
 
 
 def test_custom_kernels_are_captured(bg: Any) -> None:
@@ -468,36 +461,117 @@ def test_a_lost_device_is_told(bg: Any, own: Any) -> None:
     assert own.device.recorder.captured is None
 
 
-def test_two_changed_arrays_in_the_same_memory_are_told(bg: Any) -> None:
+def test_an_array_and_its_view_are_both_changed(bg: Any) -> None:
     x = bg.asarray(np.arange(6, dtype=np.float32))
-    y = x[2:]
-
-    def work() -> None:
-        nonlocal x, y
-        with bg.capture():
-            x += 1
-            y *= 2
-
-    with pytest.raises(ValueError, match=r"\(6,\) and \(4,\) that share memory.* copy\(\) one"):
-        work()
-    same(x, np.arange(1, 7))
-    same(y, np.arange(2, 6) * 2)
+    y, expected = x[2:], np.arange(6, dtype=np.float32)
+    with bg.capture() as graph:
+        x += 1
+        y *= 2
+    for _ in range(3):
+        expected += 1
+        expected[2:] *= 2
+        same(x, expected)
+        same(y, expected[2:])
+        graph.replay()
 
 
 def test_changed_parts_of_one_memory_go_on(bg: Any) -> None:
-    whole = bg.asarray(np.arange(12, dtype=np.float32))
+    whole, expected = bg.asarray(np.arange(12, dtype=np.float32)), np.arange(12, dtype=np.float32)
     a, b = whole[:5], whole[5:11:2]
     with bg.capture() as graph:
         a += 1
         b *= 2
+    for _ in range(3):
+        expected[:5] += 1
+        expected[5:11:2] *= 2
+        same(whole, expected)
+        graph.replay()
+        expected[:5] += 1
+        expected[5:11:2] *= 2
+        a[...] = 7.0
+        expected[:5] = 7
+        same(a, expected[:5])
+        same(b, expected[5:11:2])
+        graph.replay()
+
+
+def test_what_reads_an_input_directly_is_computed_again(bg: Any) -> None:
+    for dtype in ("float32", "float16", "int32", "uint32", "int8", "uint8", "bool", "complex64"):
+        x = bg.ones((3, 4), dtype=dtype)
+        whole = [bg.sum, bg.prod, bg.any, bg.all, bg.count_nonzero]
+        if dtype not in ("bool", "complex64"):
+            whole += [bg.max, bg.min, lambda x: bg.sum(x, axis=0)]
+        if dtype.startswith("float"):
+            whole += [bg.mean, bg.std, bg.var]
+        with bg.capture() as graph:
+            found = [one(x) for one in whole]
+        for value in (0, 2, 3):
+            x[...] = np.ones((3, 4)).astype(dtype) * np.dtype(dtype).type(value)
+            graph.replay()
+            for one, y in zip(whole, found, strict=True):
+                same(y, one(x))
+
+
+def test_views_and_copies_of_an_input_follow_it(bg: Any) -> None:
+    ways = {
+        "copy": lambda x: x.copy(), "turned": lambda x: x[::-1], "reshape": lambda x: x.reshape(-1),
+        "axis": lambda x: x[None], "broadcast": lambda x: bg.broadcast_to(x, (2, 3, 4)),
+        "astype": lambda x: x.astype(x.dtype), "asarray": lambda x: bg.asarray(x, copy=True),
+        "flatten": bg.nn.Flatten(0), "T": lambda x: x.T, "itself": lambda x: x,
+        "detach": lambda x: x.detach(), "row": lambda x: x[1], "positive": lambda x: +x,
+        "squeeze": lambda x: bg.squeeze(x[None], 0), "taken": lambda x: x[bg.asarray([2, 0])],
+    }  # fmt: skip
+    x = bg.asarray(np.arange(12, dtype=np.float32).reshape(3, 4))
+    with bg.capture() as graph:
+        found = {name: way(x) for name, way in ways.items()}
+    for n in range(3):
+        if n:
+            x[...] = np.float32(np.arange(12).reshape(3, 4) * n + 5)
+        else:
+            x += 1
+        graph.replay()
+        for name, way in ways.items():
+            np.testing.assert_array_equal(found[name].numpy(), way(x).numpy(), name)
+
+
+def test_a_copy_from_before_a_change_in_the_block(bg: Any) -> None:
+    t = bg.asarray(np.float32([1, 2, 3]))
+    with bg.capture() as graph:
+        before = t.copy()
+        t += 1
+    for n in range(3):
+        same(before, np.float32([1, 2, 3]) + n)
+        same(t, np.float32([2, 3, 4]) + n)
+        graph.replay()
+
+
+def test_a_gradient_that_is_an_input(bg: Any) -> None:
+    x, w = bg.asarray(np.float32([1, 2, 3])), bg.ones(3).requires_grad_()
+    with bg.capture() as graph:
+        w.grad = None
+        (w * x).sum().backward()
+    same(w.grad, [1, 2, 3])
+    x[...] = np.float32([4, 5, 6])
     graph.replay()
-    same(a, np.arange(5, dtype=np.float32) + 2)
-    same(b, np.float32([20, 28, 36]))
-    a[...] = 7.0  # brought to its home, and b stays in its own
+    same(w.grad, [4, 5, 6])
+    gradient = w.grad
+    gradient += 1
+    same(x, [4, 5, 6])
+
+
+def test_a_block_on_another_device_within_one_is_refused(bg: Any, own: Any) -> None:
+    x = bg.zeros(3)
+    with bg.capture() as graph:
+        x += 1
+        with (
+            pytest.raises(ValueError, match="within another"),
+            bg.capture(device=own.device),
+        ):
+            pass
+        x += 1
+    same(x, [2, 2, 2])
     graph.replay()
-    same(a, np.full(5, 8.0, np.float32))
-    same(b, np.float32([40, 56, 72]))
-    same(whole, np.arange(12, dtype=np.float32))
+    same(x, [4, 4, 4])
 
 
 def test_what_a_closed_graph_had_is_not_copied(bg: Any) -> None:

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from inside.arrays.programs import STEPS, Machine, Pair
 
+pytestmark = pytest.mark.native
+
 PROGRAMS = int(os.environ.get("BROWSERGPU_FUZZ_PROGRAMS", "40"))
 A_TEST = 20
 ALL = tuple(sorted({name for name, _ in STEPS} - {"read", "mask"}))  # which read
@@ -31,10 +33,11 @@ class Block(Machine):
         self.theirs = [np.zeros(x.shape, x.dtype) for x in arrays]
 
     def add(self, pair: Pair) -> None:
-        _, ours = pair
-        if ours.dtype.kind != "b":
+        theirs, ours = pair
+        if ours.node.cell is None and ours.dtype.kind != "b":
             ours = ours % 7
-        super().add((np.zeros(ours.shape, ours.dtype), ours))
+            theirs = np.zeros(ours.shape, ours.dtype)
+        super().add((theirs, ours))
 
     def go(self, program: list[int]) -> list[Any]:
         """The arrays that are left."""

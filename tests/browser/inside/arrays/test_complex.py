@@ -9,6 +9,8 @@ import pytest
 
 from inside.arrays.special_complex import POINTS, VALUES
 
+pytestmark = pytest.mark.native
+
 #: The bounds of shaders/lib/complex, with what a GPU's own division and root may add.
 ULP = 2.0**-23
 BOUND = 10 * ULP

@@ -55,7 +55,7 @@ def test_what_is_no_device_is_refused(bg: Any, wrong: Any) -> None:
         lambda: bg.astype(a, bg.int32, device=wrong),
         lambda: bg.full_like(a, 1, device=wrong),
     ):
-        with pytest.raises(bg.errors.InvalidArgument, match=r"device is .*expected"):
+        with pytest.raises(bg.errors.InvalidArgument, match=r"device must be .*, got"):
             call()
 
 

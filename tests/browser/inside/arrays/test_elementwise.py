@@ -20,6 +20,8 @@ from inside.arrays.data import (
     sample,
 )
 
+pytestmark = pytest.mark.native
+
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 0.5, 1.5, np.inf, -np.inf, np.nan, 1e30, -7.0, 3.0]
 NO_BOOL = NUMBERS
 #: The dtypes that each operation takes, by how many arrays it takes.

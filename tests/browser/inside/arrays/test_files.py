@@ -19,6 +19,8 @@ def test_one_array(bg: Any, tmp_path: Path, dtype: str) -> None:
         bg.save(tmp_path / "x.npy", bg.asarray(x))
         np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), x, strict=True)
         assert_same(bg.load(tmp_path / "x.npy"), x)
+    np.save(tmp_path / "numpys.npy", bg.asarray(x))
+    assert_same(bg.load(tmp_path / "numpys.npy"), x)
     np.save(tmp_path / "f.npy", np.asfortranarray(x.astype(x.dtype.newbyteorder(">"))))
     assert_same(bg.load(str(tmp_path / "f.npy")), x)
 

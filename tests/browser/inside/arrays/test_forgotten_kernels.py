@@ -10,6 +10,8 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
+pytestmark = pytest.mark.native
+
 MOST = 40
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from inside.arrays.data import DTYPES, REALS, assert_same, sample
 
+pytestmark = pytest.mark.native
+
 
 def test_asarray(bg: Any) -> None:
     for dtype in DTYPES:
@@ -98,7 +100,7 @@ def test_making_arrays(bg: Any) -> None:
     assert_same(bg.full_like(x, 5), np.full((2, 3), 5, np.int16))
     for arguments in ((10,), (3, 9), (9, 3), (9, 3, -2), (0, 1, 0.125), (2.5,), (5, 5)):
         assert_same(bg.arange(*arguments), np.arange(*arguments), str(arguments), rtol=1e-6)
-    assert_same(bg.arange(300, dtype="uint8"), np.arange(300).astype(np.uint8).clip(0, 255))
+    assert_same(bg.arange(256, dtype="uint8"), np.arange(256).astype(np.uint8))
     for arguments in ((0, 1, 11), (5, -5, 7), (2, 3, 1), (1, 2, 0)):
         assert_same(bg.linspace(*arguments), np.linspace(*arguments), str(arguments), rtol=1e-6)
     assert float(bg.linspace(0.1, 0.7, 13)[-1]) == np.float32(0.7)

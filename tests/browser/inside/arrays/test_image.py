@@ -10,6 +10,8 @@ import pytest
 from inside.arrays.data import assert_same
 from inside.tensors import reference
 
+pytestmark = pytest.mark.native
+
 
 def picture(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).random(shape).astype("float32")

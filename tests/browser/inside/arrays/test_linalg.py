@@ -9,6 +9,8 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
+pytestmark = pytest.mark.native
+
 #: Errors of factorisations grow like n ulp at most, of float32; these are of n <= 70.
 RTOL = 1e-5
 KINDS = ("float32", "complex64")

@@ -11,6 +11,8 @@ import pytest
 
 from inside.gpu import each_variant
 
+pytestmark = pytest.mark.native
+
 
 @pytest.fixture(params=["split", "matrices"])
 def split(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:

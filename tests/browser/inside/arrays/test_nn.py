@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inside import reference as plain
 from inside.arrays import nn_reference as reference
 from inside.arrays.data import assert_same, sample
+
+pytestmark = pytest.mark.native
 
 
 def test_activations(bg: Any) -> None:
@@ -31,6 +34,19 @@ def test_activations(bg: Any) -> None:
     assert_same(bg.nn.softplus(a, 2.0, 1.0), np.where(2 * x > 1, x, np.logaddexp(2 * x, 0) / 2),
                 rtol=1e-6)  # fmt: skip
     assert_same(bg.nn.relu(bg.asarray([1, -2])), [1, 0])
+
+
+def test_gelu_keeps_its_digits_far_below_zero(bg: Any) -> None:
+    x = np.linspace(-13, 13, 1001, dtype=np.float32)
+    wide = x.astype(np.float64)
+    tanh = plain.UNARY["gelu"](wide)
+    assert_same(bg.nn.gelu(bg.asarray([-6.0])), reference.gelu(np.array([-6.0])), rtol=2e-6)
+    for approximate, expected in (("none", reference.gelu(wide)), ("tanh", tanh)):
+        got = bg.nn.gelu(bg.asarray(x), approximate).numpy()
+        np.testing.assert_allclose(got, expected, rtol=2e-5, atol=1e-37)
+    # The slope of x Φ(x) is Φ(x) + x φ(x).
+    slope = bg.grad(lambda v: bg.nn.gelu(v).sum())(bg.asarray([-6.0]))
+    np.testing.assert_allclose(slope.numpy(), -3.5468709e-08, rtol=1e-3)
 
 
 def test_softmax(bg: Any) -> None:
@@ -108,13 +124,14 @@ def test_normalisation(bg: Any) -> None:
     expected = own * w[:, None, None] + b[:, None, None]
     assert_same(nn.group_norm(a, 3, bg.asarray(w), bg.asarray(b)), expected, rtol=1e-5)
     mean, variance = bg.zeros(6), bg.ones(6)
-    before = mean[:]
+    before, view = mean.copy(), mean[:]
     got = nn.batch_norm(a, mean, variance, bg.asarray(w), bg.asarray(b), training=True)
     expected = reference.normalised(x, (0, 2, 3), 1e-5) * w[:, None, None] + b[:, None, None]
     assert_same(got, expected, rtol=1e-5)
     assert_same(mean, 0.1 * x.mean((0, 2, 3)), rtol=1e-5)
     assert_same(variance, 0.9 + 0.1 * x.var((0, 2, 3), ddof=1), rtol=1e-5)
     assert_same(before, np.zeros(6))
+    assert_same(view, mean.numpy())
     m, v = (s.numpy()[:, None, None] for s in (mean, variance))
     assert_same(nn.batch_norm(a, mean, variance), (x - m) / np.sqrt(v + 1e-5), rtol=1e-5)
 
@@ -205,6 +222,23 @@ def test_attention(bg: Any) -> None:
          reference.attention(q, k[:, :2].repeat(2, 1), v[:, :2, :, :3].repeat(2, 1))),
     ):  # fmt: skip
         assert_same(got, expected, rtol=1e-5)
+
+
+def test_queries_that_see_no_key_become_zero(bg: Any) -> None:
+    q, k, v = (sample("float32", (2, 5, 8), seed) for seed in range(3))
+    seen = np.ones((5, 5), bool)
+    seen[1] = seen[3, :4] = False
+    seen[0, 0] = False  # the only key that the first query sees where is_causal
+    added = np.where(seen, 0.5, -np.inf).astype("float32")
+    for mask in (seen, added):
+        for causal in (False, True):
+            got = bg.nn.scaled_dot_product_attention(
+                bg.asarray(q), bg.asarray(k), bg.asarray(v), bg.asarray(mask), is_causal=causal
+            )
+            expected = reference.attention(q, k, v, mask, causal=causal)
+            assert (expected[:, 1] == 0).all()
+            assert (expected[:, 0] == 0).all() == causal
+            assert_same(got, expected, rtol=1e-5)
 
 
 def test_tables(bg: Any) -> None:

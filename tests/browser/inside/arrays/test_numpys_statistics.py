@@ -12,6 +12,8 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
+pytestmark = pytest.mark.native
+
 X = sample("float32", (5, 7))
 GAPS = np.where(np.arange(35).reshape(5, 7) % 3 == 0, np.nan, X).astype(np.float32)
 GAPS[:, 2] = np.nan
@@ -50,7 +52,7 @@ def test_by_order(bg: Any) -> None:
     assert_same(np.partition(bg.asarray(X), 3), np.sort(X))
     assert_same(np.argpartition(bg.asarray(X), 3, axis=0), np.argsort(X, axis=0))
     a = bg.asarray(X)
-    for wrong in (lambda: np.quantile(a, 2.0), lambda: np.quantile(a, 0.5, method="weibull")):
+    for wrong in (lambda: np.quantile(a, 2.0), lambda: np.quantile(a, 0.5, method="mean")):
         with pytest.raises(ValueError, match="quantile"):
             wrong()
 
@@ -64,8 +66,6 @@ def test_by_bins(bg: Any) -> None:
         np.testing.assert_allclose(edges, at)
     check(bg, lambda a: np.histogram(a, 6)[0], X)
     check(bg, lambda a: np.histogram(a, 6, density=True)[0], X)
-    with pytest.raises(ValueError, match="weights"):
-        np.histogram(bg.asarray(X), weights=X)
 
 
 def test_shapes_by_numpys_names(bg: Any) -> None:

@@ -23,9 +23,9 @@ def test_of_each_element(bg: Any) -> None:
     whole = np.arange(-3, 3, dtype=np.int32)
     assert_same(distance(bg.asarray(whole), 1, 3), 3 * np.abs(whole - 1))
     for args, error in (
-        ((a, b), "2 arguments"), ((a, bg.asarray(whole), 1.0), "y is"), ((X, b, 1.0), "x is"),
+        ((a, b), "2 arguments"), ((a, bg.asarray(whole), 1.0), "y must"), ((X, b, 1.0), "x must"),
         ((a, b, 1j), "scale"), ((1.0, 2.0, 3.0), "at least one array"),
-        ((bg.asarray(whole), 1.5, 1.0), "y is"),
+        ((bg.asarray(whole), 1.5, 1.0), "y must"),
     ):  # fmt: skip
         with pytest.raises(TypeError, match=error):
             distance(*args)
@@ -107,12 +107,13 @@ struct Numbers { first: f32, step: i32, last: u32 }
 def test_whole_kernels(bg: Any) -> None:
     fill = bg.RawKernel(FILL, "fill")
     x, y = bg.asarray(X), bg.ones(7)
-    before = y[:]
+    before, view = y.copy(), y[:]
     fill(2, x[1:3, 1:4].reshape(-1), y, 0.5, -2, np.uint32(3))
     expected = 1 + X[1:3, 1:4].reshape(-1) + 0.5 - 2 * np.arange(6)
     expected[3] = 1.0
     assert_same(y, [*expected.astype("f4"), 1.0], rtol=1e-6)
     assert_same(before, np.ones(7))
+    assert_same(view, y.numpy())
     again = y
     kept = y + 0
     fill((1, 1), bg.ones(2), y, 0, 0, 9)

@@ -9,6 +9,8 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
+pytestmark = pytest.mark.native
+
 
 def test_random_numbers(bg: Any) -> None:
     one, other = bg.random.default_rng(7), bg.random.default_rng(7)
@@ -32,11 +34,54 @@ def test_random_numbers(bg: Any) -> None:
     np.testing.assert_array_equal(np.sort(one.permutation(1000).numpy()), np.arange(1000))
     x = sample("float32", (6, 3))
     a = bg.asarray(x)
-    b = a[:]
+    b, view = a.copy(), a[:]
     one.shuffle(a)
     np.testing.assert_array_equal(np.sort(a.numpy(), 0), np.sort(x, 0))
     assert_same(b, x)
+    assert_same(view, a.numpy())
+    one.shuffle(a[1:])
+    assert_same(view, a.numpy())
+    np.testing.assert_array_equal(np.sort(a.numpy(), 0), np.sort(x, 0))
     assert one.choice(a, (2, 2)).shape == (2, 2, 3)
+
+
+def test_choices_by_probabilities(bg: Any) -> None:
+    shares = [0.0, 0.5, 0.125, 0.0, 0.375, 0.0]
+    rng = bg.random.default_rng(11)
+    counts = np.bincount(rng.choice(6, 8000, p=shares).numpy(), minlength=6) / 8000
+    # Five standard errors of the most frequent; the seed is fixed.
+    np.testing.assert_allclose(counts, shares, atol=5 * 0.5 / np.sqrt(8000))
+    firsts = np.zeros(6)
+    for _ in range(400):
+        drawn = rng.choice(6, 3, replace=False, p=shares).numpy()
+        assert sorted(drawn) == [1, 2, 4]
+        firsts[drawn[0]] += 1 / 400
+    np.testing.assert_allclose(firsts, shares, atol=5 * 0.5 / np.sqrt(400))
+    x = bg.asarray([10, 20, 30])
+    assert rng.choice(x, 4, p=np.array([0, 0, 1.0])).tolist() == [30] * 4
+    for wrong in (
+        lambda: rng.choice(3, p=[0.5, 0.5]), lambda: rng.choice(2, p=[0.5, 0.6]),
+        lambda: rng.choice(2, p=[-1.0, 2.0]), lambda: rng.choice(2, p=x),
+        lambda: rng.choice(6, 4, replace=False, p=shares), lambda: rng.choice(2, p="ab"),
+        lambda: rng.choice(2, p=[np.nan, 1.0]), lambda: rng.choice(2, shuffle=None),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="choice: "):
+            wrong()
+
+
+def test_numpys_distributions_that_the_gpu_does_not_draw(bg: Any) -> None:
+    rng = bg.random.default_rng(1)
+    for name in (one for one in dir(np.random.Generator) if not one.startswith("_")):
+        if name not in dir(bg.random.Generator):
+            assert not hasattr(rng, name)
+            with pytest.raises(bg.errors.UnknownName, match=rf"Generator\.{name}: .*asarray"):
+                getattr(rng, name)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        rng.nonsense()
+    with pytest.raises(bg.errors.UnknownName, match="default_rng"):
+        bg.random.normal(size=3)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        bg.random.nonsense()
 
 
 def test_random_numbers_that_are_refused(bg: Any) -> None:

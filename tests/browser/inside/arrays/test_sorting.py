@@ -9,6 +9,8 @@ import pytest
 
 from inside.arrays.data import DTYPES, NUMBERS, REALS, assert_same, sample
 
+pytestmark = pytest.mark.native
+
 
 @pytest.mark.parametrize("dtype", ["bool", *REALS])
 def test_orders(bg: Any, dtype: str) -> None:

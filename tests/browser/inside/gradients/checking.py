@@ -45,7 +45,7 @@ def gradients_agree(
         expected = _differences(loss_of_theirs, doubles, n, step)
         assert gradient.shape == np.shape(array), f"argument {n}: shape {gradient.shape}"
         assert gradient.dtype == own[n].dtype, f"argument {n}: dtype {gradient.dtype}"
-        _close(gradient.numpy(), expected, tolerance, f"the gradient of argument {n}")
+        _close(gradient.detach().numpy(), expected, tolerance, f"the gradient of argument {n}")
 
 
 def second_gradients_agree(

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inside.gradients.checking import gradients_agree
+
+pytestmark = pytest.mark.all
 
 #: Of both packages alike. Smooth where the arrays' elements are, from 0.5 to 2.
 BINARY = ("add", "subtract", "multiply", "divide", "hypot", "logaddexp")

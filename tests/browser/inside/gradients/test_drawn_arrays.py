@@ -10,6 +10,8 @@ import pytest
 from inside.gradients.drawn.arrays import ARRAYS
 from inside.gradients.drawn.running import holds
 
+pytestmark = pytest.mark.all
+
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_gradients(bg: Any, name: str) -> None:

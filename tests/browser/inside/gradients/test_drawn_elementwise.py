@@ -9,6 +9,8 @@ import pytest
 from inside.gradients.drawn.elementwise import ELEMENTWISE
 from inside.gradients.drawn.running import holds
 
+pytestmark = pytest.mark.all
+
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_gradients(bg: Any, name: str) -> None:

@@ -10,6 +10,8 @@ import pytest
 from inside.gradients.drawn.matrices import MATRICES
 from inside.gradients.drawn.running import holds
 
+pytestmark = pytest.mark.all
+
 
 @pytest.mark.parametrize("name", MATRICES)
 def test_gradients(bg: Any, name: str) -> None:

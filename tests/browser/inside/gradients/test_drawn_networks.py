@@ -10,6 +10,8 @@ from inside.gradients.drawn.networks import NETWORKS
 from inside.gradients.drawn.pictures import PICTURES
 from inside.gradients.drawn.running import holds
 
+pytestmark = pytest.mark.all
+
 CALLS = NETWORKS | PICTURES
 
 

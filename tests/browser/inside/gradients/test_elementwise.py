@@ -9,6 +9,8 @@ import pytest
 
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
+pytestmark = pytest.mark.all
+
 NEAR_ONE = (-0.9, 0.9)
 POSITIVE = (0.3, 3.0)
 ANY = (-2.0, 2.0)

@@ -10,6 +10,8 @@ import pytest
 from inside.arrays import nn_reference as nn
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
+pytestmark = pytest.mark.native
+
 RNG = np.random.default_rng(0)
 
 
@@ -18,12 +20,15 @@ def _numbers(*shape: int) -> np.ndarray:
 
 
 SEEN = np.array([[True, False, True, True], [True, True, False, True], [True] * 4])
+NOTHING_SEEN = np.array([[False, True, True, True], [False] * 4, [True] * 4])
 CASES: dict[str, dict[str, Any]] = {
     "plain": {},
     "causal": {"is_causal": True},
     "scaled": {"scale": 0.7},
     "seen": {"attn_mask": SEEN},
     "seen and causal": {"attn_mask": SEEN, "is_causal": True},
+    "nothing seen": {"attn_mask": NOTHING_SEEN},
+    "nothing seen and causal": {"attn_mask": NOTHING_SEEN, "is_causal": True},
 }
 
 
@@ -62,6 +67,28 @@ def test_masks_that_are_added(
         bg, lambda q, k, v, m: bg.nn.scaled_dot_product_attention(q, k, v, m, is_causal=causal),
         lambda q, k, v, m: nn.attention(q, k, v, m, causal=causal),
         [_numbers(2, 3, 2), _numbers(2, 4, 2), _numbers(2, 4, 2), _numbers(*shape)],
+    )  # fmt: skip
+
+
+def test_queries_that_see_no_key_have_no_part_in_gradients(bg: Any) -> None:
+    mask = np.where(NOTHING_SEEN, 0.0, -np.inf).astype(np.float32)
+    arrays = [_numbers(3, 2), _numbers(4, 2), _numbers(4, 2)]
+
+    def loss(q: Any, k: Any, v: Any, m: Any) -> Any:
+        return (bg.nn.scaled_dot_product_attention(q, k, v, m) ** 2).sum()
+
+    found = bg.grad(loss, argnums=(0, 1, 2, 3))(*map(bg.asarray, (*arrays, mask)))
+    assert all(np.isfinite(one.numpy()).all() for one in found)
+    assert (found[0].numpy()[1] == 0).all()
+    assert (found[3].numpy()[1] == 0).all()
+    # The other queries' gradients are as without that one.
+    others = [arrays[0][[0, 2]], *arrays[1:], mask[[0, 2]]]
+    expected = bg.grad(loss, argnums=(0, 1, 2, 3))(*map(bg.asarray, others))
+    for at in (1, 2):
+        np.testing.assert_allclose(found[at].numpy(), expected[at].numpy(), rtol=1e-5, atol=1e-6)
+    second_gradients_agree(
+        bg, lambda q, k, v: bg.nn.scaled_dot_product_attention(q, k, v, bg.asarray(NOTHING_SEEN)),
+        lambda q, k, v: nn.attention(q, k, v, NOTHING_SEEN), arrays,
     )  # fmt: skip
 
 

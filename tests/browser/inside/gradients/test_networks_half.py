@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.native
+
 #: Calls of the networks' and the pictures' functions, and the shapes of what they take.
 CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
     "linear": (lambda bg, *a: bg.nn.linear(*a), ((2, 3), (4, 3), (4,))),

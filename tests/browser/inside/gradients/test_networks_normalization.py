@@ -10,6 +10,8 @@ import pytest
 from inside.arrays.nn_reference import normalised
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
+pytestmark = pytest.mark.native
+
 RNG = np.random.default_rng(0)
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.native
+
 WITHOUT = {"one_hot", "sobel", "threshold"}
 
 

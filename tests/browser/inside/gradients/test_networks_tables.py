@@ -9,6 +9,8 @@ import pytest
 
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
+pytestmark = pytest.mark.native
+
 RNG = np.random.default_rng(0)
 
 

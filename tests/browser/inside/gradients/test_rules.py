@@ -13,6 +13,8 @@ from inside.gradients import test_elementwise as elementwise
 from inside.gradients.cases import CASES, Case
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
+pytestmark = pytest.mark.native
+
 #: Rules that are tested in other files, or of functions that are not public.
 ELSEWHERE = {
     **dict.fromkeys((*elementwise.ONE, *elementwise.TWO), "test_elementwise"),
@@ -20,6 +22,7 @@ ELSEWHERE = {
     "parts.part": "test_parts", "parts.assigned": "test_parts", "parts.added_at": "test_parts",
     "contraction.contraction": "einsum, here", "transforms.same": "what grad() begins with",
     "weighting.weighted_sums": "test_networks_pictures",
+    "regions.region": "test_views", "regions.put": "test_views", "regions.without": "test_views",
 }  # fmt: skip
 
 _MADE_OF = "made of functions that have rules: "

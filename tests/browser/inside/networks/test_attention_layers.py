@@ -9,6 +9,8 @@ import pytest
 
 from inside.gradients.checking import gradients_agree
 
+pytestmark = pytest.mark.native
+
 
 def _values(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
@@ -152,7 +154,7 @@ def test_encoder_and_dropout(bg: Any) -> None:
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, activation="gelu"), 2)
     first, second = (layer.linear1.weight for layer in encoder.layers)
     assert first is not second
-    np.testing.assert_array_equal(first.numpy(), second.numpy())
+    np.testing.assert_array_equal(first.detach().numpy(), second.detach().numpy())
     x = bg.asarray(_values(3, 2, 4))
     learning = encoder(x).detach().numpy()
     still = encoder.eval()(x).detach().numpy()
@@ -168,3 +170,17 @@ def test_gradients_reach_all_parameters(bg: Any) -> None:
     for name, parameter in layer.named_parameters():
         assert parameter.grad is not None, name
         assert np.isfinite(parameter.grad.numpy()).all(), name
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_sequences_that_are_all_padding_give_zeros(bg: Any, weights: bool) -> None:
+    layer = bg.nn.MultiheadAttention(4, 2, batch_first=True)
+    x = bg.asarray(_values(2, 3, 4))
+    padding = bg.asarray(np.array([[False, False, True], [True] * 3]))
+    found, shares = layer(x, x, x, padding, need_weights=weights)
+    expected = np.broadcast_to(layer.out_proj.bias.detach().numpy(), (3, 4))
+    np.testing.assert_allclose(found.detach().numpy()[1], expected, atol=1e-6)
+    if weights:
+        np.testing.assert_allclose(shares.detach().numpy().sum(-1), [[1] * 3, [0] * 3], rtol=1e-6)
+    (found**2).sum().backward()
+    assert all(np.isfinite(p.grad.numpy()).all() for p in layer.parameters())

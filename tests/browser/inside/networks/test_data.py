@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.native
+
 
 def _listed(batches: Any) -> list[Any]:
     return [batch.tolist() for batch in batches]

@@ -9,6 +9,8 @@ import pytest
 
 from inside.networks.test_attention_layers import _norm, _reference, _values
 
+pytestmark = pytest.mark.native
+
 
 def _state(layer: Any) -> dict[str, np.ndarray]:
     return {name: x.numpy().astype(float) for name, x in layer.state_dict().items()}

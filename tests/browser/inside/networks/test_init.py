@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.native
+
 
 def test_distributions(bg: Any) -> None:
     init = bg.nn.init
@@ -19,7 +21,7 @@ def test_distributions(bg: Any) -> None:
     }  # fmt: skip
     for function, bound in bounds.items():
         assert function(w) is w
-        found = w.numpy()
+        found = w.detach().numpy()
         low, high = (0, 1) if bound is None else (-bound, bound)
         assert low <= found.min() < low + 0.01
         assert high - 0.01 < found.max() <= high
@@ -28,8 +30,8 @@ def test_distributions(bg: Any) -> None:
     }  # fmt: skip
     for function, spread in spreads.items():
         function(w)
-        assert abs(w.numpy().std() / spread - 1) < 0.05
-        assert abs(w.numpy().mean()) < 0.1 * spread
+        assert abs(w.detach().numpy().std() / spread - 1) < 0.05
+        assert abs(w.detach().numpy().mean()) < 0.1 * spread
     assert isinstance(w, bg.nn.Parameter)
     assert w.is_leaf
 
@@ -50,10 +52,10 @@ def test_fixed_values(bg: Any) -> None:
 def test_seeds(bg: Any) -> None:
     nn = bg.nn
     nn.init.seed(3)
-    one = [p.numpy() for p in nn.Linear(3, 4).parameters()]
-    more = nn.Linear(3, 4).weight.numpy()
+    one = [p.detach().numpy() for p in nn.Linear(3, 4).parameters()]
+    more = nn.Linear(3, 4).weight.detach().numpy()
     nn.init.seed(3)
-    again = [p.numpy() for p in nn.Linear(3, 4).parameters()]
+    again = [p.detach().numpy() for p in nn.Linear(3, 4).parameters()]
     for a, b in zip(one, again, strict=True):
         np.testing.assert_array_equal(a, b)
     assert not np.array_equal(one[0], more)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.native
+
 Shapes = dict[str, tuple[int, ...]]
 
 #: Each layer's state as PyTorch 2 has it.
@@ -108,7 +110,7 @@ def _agree(found: Any, expected: np.ndarray, tolerance: float = 1e-5) -> None:
 
 def test_linear(bg: Any) -> None:
     layer, x = bg.nn.Linear(3, 4), _values(2, 5, 3)
-    w, b = layer.weight.numpy(), layer.bias.numpy()
+    w, b = layer.weight.detach().numpy(), layer.bias.detach().numpy()
     assert np.abs(w).max() <= 3**-0.5
     assert np.abs(b).max() <= 3**-0.5
     _agree(layer(bg.asarray(x)), x @ w.T + b)
@@ -116,7 +118,10 @@ def test_linear(bg: Any) -> None:
 
 def test_bilinear(bg: Any) -> None:
     layer, x, y = bg.nn.Bilinear(2, 3, 4), _values(5, 2), _values(5, 3, seed=1)
-    expected = np.einsum("ni,oij,nj->no", x, layer.weight.numpy(), y) + layer.bias.numpy()
+    expected = (
+        np.einsum("ni,oij,nj->no", x, layer.weight.detach().numpy(), y)
+        + layer.bias.detach().numpy()
+    )
     _agree(layer(bg.asarray(x), bg.asarray(y)), expected)
     with pytest.raises(ValueError, match="last axes"):
         layer(bg.asarray(x), bg.asarray(x))
@@ -190,7 +195,7 @@ def test_batch_norm(bg: Any) -> None:
 def test_embedding(bg: Any) -> None:
     layer = bg.nn.Embedding(5, 3, padding_idx=-2)
     assert layer.padding_idx == 3
-    table = layer.weight.numpy()
+    table = layer.weight.detach().numpy()
     assert not table[3].any()
     places = np.array([[1, 3], [4, 0]])
     _agree(layer(bg.asarray(places.astype(np.int32))), table[places])
@@ -227,6 +232,32 @@ def test_activations(bg: Any) -> None:
         _values(2, 3, 4) > 0, _values(2, 3, 4), 0.25 * _values(2, 3, 4)
     ))  # fmt: skip
     assert repr(nn.ReLU(inplace=True)) == "ReLU(inplace=True)"
+
+
+def test_layers_in_place(bg: Any) -> None:
+    nn, x = bg.nn, _values(2, 3)
+    for name in ("ReLU", "LeakyReLU", "ELU", "SiLU", "Hardswish", "Dropout"):
+        options = {"p": 1.0} if name == "Dropout" else {}
+        layer, plain = getattr(nn, name)(inplace=True, **options), getattr(nn, name)(**options)
+        own = bg.asarray(x)
+        view = own[0]
+        expected = plain(bg.asarray(x)).numpy()
+        assert layer(own) is own
+        np.testing.assert_array_equal(own.numpy(), expected)
+        np.testing.assert_array_equal(view.numpy(), expected[0])
+
+        def total(v: Any, layer: Any = layer) -> Any:
+            return (layer(v * 2.0) * 3.0).sum()
+
+        def usual(v: Any, plain: Any = plain) -> Any:
+            return (plain(v * 2.0) * 3.0).sum()
+
+        slopes, wanted = (bg.grad(f)(bg.asarray(x)).numpy() for f in (total, usual))
+        np.testing.assert_array_equal(slopes, wanted)
+    leaf = bg.asarray(x)
+    leaf.requires_grad = True
+    with pytest.raises(ValueError, match="leaf"):
+        nn.ReLU(inplace=True)(leaf)
 
 
 def test_shapes(bg: Any) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.native
+
 OPTIMIZERS = {
     "sgd": lambda bg, p: bg.optim.SGD(p, lr=0.1),
     "momentum": lambda bg, p: bg.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
@@ -65,9 +67,11 @@ def test_which_functions_take_which_dtype(bg: Any) -> None:
     assert [y.dtype for y in wide] == [np.float32] * len(wide)
     assert [y.dtype for y in same] == [np.float16] * len(same)
     assert (x @ w).dtype == np.float32
-    exact = x.numpy().astype(np.float16).astype(float) @ w.numpy().astype(np.float16).astype(float)
-    np.testing.assert_array_equal(products[0].numpy().shape, exact.shape)
-    np.testing.assert_allclose(products[0].numpy(), exact, rtol=2e-3, atol=2e-3)
+    exact = x.detach().numpy().astype(np.float16).astype(float) @ w.detach().numpy().astype(
+        np.float16
+    ).astype(float)
+    np.testing.assert_array_equal(products[0].detach().numpy().shape, exact.shape)
+    np.testing.assert_allclose(products[0].detach().numpy(), exact, rtol=2e-3, atol=2e-3)
 
 
 def test_gradients_are_float32(bg: Any) -> None:
@@ -77,10 +81,11 @@ def test_gradients_are_float32(bg: Any) -> None:
         y = layer(x)
         loss = (y * y).sum()
     loss.backward()
-    weight, bias = (p.numpy() for p in (layer.weight, layer.bias))
-    slope = 2 * (x.numpy() @ weight.T + bias)
+    weight, bias = (p.detach().numpy() for p in (layer.weight, layer.bias))
+    given = x.detach().numpy()
+    slope = 2 * (given @ weight.T + bias)
     for found, expected in (
-        (layer.weight, slope.T @ x.numpy()), (layer.bias, slope.sum(0)), (x, slope @ weight),
+        (layer.weight, slope.T @ given), (layer.bias, slope.sum(0)), (x, slope @ weight),
     ):  # fmt: skip
         assert found.grad.dtype == np.float32
         np.testing.assert_allclose(found.grad.numpy(), expected, rtol=0.02, atol=0.02)
@@ -160,10 +165,10 @@ def test_gradients_that_underflow(bg: Any) -> None:
     scaler.scale(loss()).backward()
     scaler.unscale_(optimizer)
     np.testing.assert_allclose(w.grad.numpy(), expected, rtol=5e-3, atol=1e-12)
-    before = w.numpy()
+    before = w.detach().numpy()
     scaler.step(optimizer)
     scaler.update()
-    np.testing.assert_allclose(w.numpy(), before - expected, rtol=1e-6)
+    np.testing.assert_allclose(w.detach().numpy(), before - expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -175,7 +180,7 @@ def test_skipped_steps_leave_no_trace(bg: Any, name: str) -> None:
     scaler = bg.amp.GradScaler(2.0**10)
     for n, slope in enumerate(slopes):
         is_bad = n in (0, 3)
-        before = [scaled.numpy(), *_state(ours)]
+        before = [scaled.detach().numpy(), *_state(ours)]
         scale = scaler.get_scale()
         factor = bg.asarray(np.float32(slope))
         ours.zero_grad()
@@ -185,7 +190,7 @@ def test_skipped_steps_leave_no_trace(bg: Any, name: str) -> None:
         scaler.update()
         assert scaler.get_scale() == (scale / 2 if is_bad else scale)
         if is_bad:
-            after = [scaled.numpy(), *_state(ours)]
+            after = [scaled.detach().numpy(), *_state(ours)]
             assert n == 0 or len(after) == len(before)
             for one, other in zip(before, after, strict=n > 0):
                 np.testing.assert_array_equal(one, other)
@@ -193,7 +198,9 @@ def test_skipped_steps_leave_no_trace(bg: Any, name: str) -> None:
         theirs.zero_grad()
         (plain * factor).sum().backward()
         theirs.step()
-        np.testing.assert_allclose(scaled.numpy(), plain.numpy(), rtol=2e-6, atol=1e-7)
+        np.testing.assert_allclose(
+            scaled.detach().numpy(), plain.detach().numpy(), rtol=2e-6, atol=1e-7
+        )
         for own, expected in zip(_state(ours), _state(theirs), strict=True):
             np.testing.assert_allclose(own, expected, rtol=2e-6, atol=1e-7)
     ours.zero_grad()
@@ -202,7 +209,9 @@ def test_skipped_steps_leave_no_trace(bg: Any, name: str) -> None:
     theirs.zero_grad()
     (plain * 1).sum().backward()
     theirs.step()
-    np.testing.assert_allclose(scaled.numpy(), plain.numpy(), rtol=2e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        scaled.detach().numpy(), plain.detach().numpy(), rtol=2e-6, atol=1e-7
+    )
 
 
 def test_one_nan_among_several_parameters_skips_all(bg: Any) -> None:
@@ -255,14 +264,14 @@ def test_clipping_after_unscaling_and_several_optimizers(bg: Any) -> None:
     scaler.step(first)
     scaler.step(second)
     scaler.update()
-    np.testing.assert_allclose(a.numpy(), [2.4, 3.2], rtol=1e-5)
+    np.testing.assert_allclose(a.detach().numpy(), [2.4, 3.2], rtol=1e-5)
     assert b.tolist() == [1]
     assert scaler.get_scale() == 512
 
 
 def test_parameters_of_float16(bg: Any) -> None:
     layer = bg.nn.Linear(2, 1, bias=False).half()
-    before = layer.weight.numpy()
+    before = layer.weight.detach().numpy()
     optimizer, scaler = bg.optim.Adam(layer.parameters(), lr=0.125), bg.amp.GradScaler(2.0**15)
     loss = layer(bg.ones((1, 2), dtype="float16")).astype("float32").sum() * 1e-6
     scaler.scale(loss).backward()
@@ -270,7 +279,7 @@ def test_parameters_of_float16(bg: Any) -> None:
     assert layer.weight.grad.dtype == np.float32
     np.testing.assert_allclose(layer.weight.grad.numpy(), [[1e-6, 1e-6]], rtol=1e-2)
     assert layer.weight.dtype == np.float16
-    np.testing.assert_allclose(layer.weight.numpy(), before - 0.125, atol=4e-3)
+    np.testing.assert_allclose(layer.weight.detach().numpy(), before - 0.125, atol=4e-3)
 
 
 def test_not_enabled(bg: Any) -> None:
@@ -361,6 +370,7 @@ class Training:
         return [*own, *_state(self.optimizer), *(np.asarray(x) for x in scaler.values())]
 
 
+@pytest.mark.all
 def test_training_comes_near_that_of_float32(bg: Any) -> None:
     mixed, full = Training(bg), Training(bg, is_mixed=False)
     for _ in range(30):

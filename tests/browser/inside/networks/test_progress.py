@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.native
+
 
 def test_it_goes_through_a_number_of_steps(bg: Any, capsys: Any) -> None:
     bar = bg.data.progress(5)

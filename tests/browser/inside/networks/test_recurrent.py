@@ -9,6 +9,8 @@ import pytest
 
 from inside.gradients.checking import gradients_agree
 
+pytestmark = pytest.mark.native
+
 Arrays = dict[str, np.ndarray]
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.native
+
 
 def _optimizer(bg: Any, lr: float = 0.4, **options: Any) -> Any:
     return bg.optim.SGD([bg.nn.Parameter(bg.zeros(1))], lr=lr, **options)

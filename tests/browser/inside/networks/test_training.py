@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.native
+
 
 def _moons(count: int = 64) -> tuple[np.ndarray, np.ndarray]:
     """Two half circles, one in the other, and which of them each point is of."""

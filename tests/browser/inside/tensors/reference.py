@@ -30,7 +30,8 @@ def attention(
         scores = np.where(mask, scores, -np.inf)
     elif mask is not None:
         scores = scores + mask.astype(np.float64)
-    return softmax(scores, -1) @ v
+    is_blind = scores.max(-1, keepdims=True) == -np.inf
+    return np.where(is_blind, 0.0, softmax(np.where(is_blind, 0.0, scores), -1)) @ v
 
 
 def cross_entropy(logits: np.ndarray, targets: np.ndarray) -> np.ndarray:

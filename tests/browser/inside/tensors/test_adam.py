@@ -13,6 +13,8 @@ from inside.comparison import assert_same_bits
 from inside.tensors.lab import DTYPES, FLOATS, LENGTHS, assert_close, floats, on_bench
 from inside.tolerances import ULP, Tolerance, U
 
+pytestmark = pytest.mark.native
+
 
 class Loop:
     """Adam in float64, and beside each number how far float32 may be from it by now."""

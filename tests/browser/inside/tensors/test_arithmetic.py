@@ -18,6 +18,8 @@ from inside.tensors import tolerances
 from inside.tensors.lab import DTYPES, FLOATS, LENGTHS, assert_close, floats, on_bench
 from inside.tolerances import Tolerance
 
+pytestmark = pytest.mark.native
+
 SHAPES = [(), (0,), (3, 0), *((n,) for n in LENGTHS), (3, 5), (2, 3, 5, 7)]
 
 
@@ -54,6 +56,7 @@ def test_add_of_whole_numbers_is_modulo_2_32(tensors: Any, dtype: str) -> None:
                 assert_same_bits(bench.get(result), np.asarray(x + y), str(shape))
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("same", ["out is a", "out is b", "a is b", "all"])
 @pytest.mark.parametrize("dtype", ["f32", "f16", "i32", "u32"])
 def test_add_in_place(tensors: Any, dtype: str, same: str) -> None:
@@ -157,6 +160,7 @@ def product(tensors: Any, x: np.ndarray, y: np.ndarray, bias: np.ndarray | None,
         assert_close(bench.get(result), expected, tolerances.matmul(x, y, bias))
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("biased", [False, True], ids=["matmul", "matmul_bias"])
 @pytest.mark.parametrize(("a", "b"), PRODUCTS.values(), ids=PRODUCTS.keys())
 def test_products(tensors: Any, a: tuple[int, ...], b: tuple[int, ...], biased: bool) -> None:
@@ -271,6 +275,7 @@ def reduced(shape: tuple[int, ...], dim: int | None) -> list[tuple[int, ...]]:
     return [np.empty(shape).sum(dim).shape, tuple(kept)]
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("shape", REDUCED, ids=str)
 def test_sums(tensors: Any, shape: tuple[int, ...]) -> None:
     x = floats(1, *shape)

@@ -91,10 +91,10 @@ def test_big_endian_targets_that_cannot_be_filled_are_refused_as_others(backend:
     with on_gpu(backend) as gpu:
         pointer = gpu.filled(4, 1.0)
         for target, words in (
-            (frozen, "something writable"),
+            (frozen, "writable memory"),
             (strided, "C-contiguous"),
             (np.zeros(4, ">f8"), r"float32.*float64"),
-            (np.zeros(9, ">f4"), "at most the 16 bytes"),
+            (np.zeros(9, ">f4"), "at most as large as src, 16 bytes"),
         ):
             with pytest.raises(InvalidArgument, match=words):
                 backend.copy_dtoh(target, pointer)

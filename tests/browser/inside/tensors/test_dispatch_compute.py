@@ -368,7 +368,7 @@ REFUSED = {
     "a texture": (SCALE + "@group(0) @binding(2) var t: texture_2d<f32>;", "textures"),
     "a sampler": (SCALE + "@group(0) @binding(2) var s: sampler;", "buffers alone"),
     "a binding that is no number": (SCALE.replace("(1)", "(1 + 0)"), "plain numbers"),
-    "a binding of two": (SCALE.replace("(1)", "(0)"), "not x and y"),
+    "a binding of two": (SCALE.replace("(1)", "(0)"), "got x and y"),
     "a uniform buffer": (SCALE + "@group(0) @binding(2) var<uniform> u: vec4f;", "uniform"),
     "more buffers": (SCALE + "@group(0) @binding(2) var<storage> z: array<f32>;", "x, y, z"),
     "fewer buffers": ("@group(0) @binding(0) var<storage> z: array<f32>;" + ENTRY, "has: z"),
@@ -428,7 +428,7 @@ def test_bindings_that_are_no_sequence(backend: Any, tensors: Any, bindings: Any
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_another_number_of_bindings(backend: Any, tensors: Any, count: int) -> None:
     bindings = lambda handles: [handles[0]] * count  # noqa: E731
-    message = rf"{count} buffers'; expected 2, as the shader has: x, y" if count else "x, y"
+    message = rf"have 2 buffers, as the shader has: x, y, got {count} buffers" if count else "x, y"
     refused(backend, tensors, message, bindings=bindings)
 
 

@@ -14,6 +14,8 @@ from inside.tensors import reference, tolerances
 from inside.tensors.lab import DTYPES, assert_close, on_bench
 from inside.tolerances import Tolerance
 
+pytestmark = pytest.mark.native
+
 SHAPES = [(1, 1), (1, 7), (7, 1), (2, 2, 1), (37, 53), (37, 53, 1), (16, 17, 2), (31, 29, 3),
           (13, 11, 4), (1, 300, 3), (300, 1, 4), (1, 1, 4)]  # fmt: skip
 DTYPE_PAIRS = [(a, b) for a in ("f32", "f16", "u8") for b in ("f32", "f16", "u8")]

@@ -88,7 +88,7 @@ def refused(backend: Any, tensors: Any, op: str, name: str, change: Callable[[Be
         assert (sent(backend), memory.buffers, memory.in_use) == before
     assert caught.value.op == op
     assert caught.value.argument in (argument or name).split(" or ")
-    assert str(caught.value).startswith(f"{op}: {caught.value.argument} is ")
+    assert str(caught.value).startswith(f"{op}: {caught.value.argument} must ")
 
 
 @pytest.mark.parametrize("op", GOOD)
@@ -230,7 +230,7 @@ def test_a_scalar_has_no_axes(backend: Any, tensors: Any, op: str) -> None:
     with on_bench(tensors) as bench:
         scalar = bench.new(())
         before = sent(backend)
-        with pytest.raises(InvalidArgument, match=f"{op}: dim is 0; expected no axis"):
+        with pytest.raises(InvalidArgument, match=f"{op}: dim must have no axis, .*got 0"):
             getattr(tensors, op)(scalar, scalar, 0)
         assert sent(backend) == before
 
@@ -262,7 +262,7 @@ def test_sums_of_different_kinds(backend: Any, tensors: Any, dtypes: str) -> Non
         handles = [bench.new((3,), dtype) for dtype in dtypes.split()]
         before = sent(backend)
         with pytest.raises(
-            InvalidArgument, match=r"pointwise_add: dtypes is 'f32, i32'|'i32, u32'"
+            InvalidArgument, match=r"pointwise_add: dtypes must be .*, got (f32, i32|i32, u32)"
         ):
             tensors.pointwise_add(*handles)
         assert sent(backend) == before

@@ -15,6 +15,8 @@ from inside.tensors import reference, tolerances
 from inside.tensors.lab import DTYPES, FLOATS, LENGTHS, assert_close, floats, on_bench
 from inside.tolerances import Tolerance
 
+pytestmark = pytest.mark.native
+
 # Rows that fill the registers of their threads to the last, those one longer, and vec4s or not.
 FULL = [16, 17, 4096, 4097, 4100, 8192, 8193, 16_384, 16_385, 16_388]
 
@@ -29,6 +31,7 @@ def check_softmax(tensors: Any, x: np.ndarray, axis: int, out: str = "f32") -> N
         assert_close(bench.get(result), expected, tolerance)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("scale", [1.0, 30.0])
 @pytest.mark.parametrize(
     "shape",
@@ -245,6 +248,7 @@ def check_cross_entropy(
         assert_close(bench.get(mean), expected.mean(), Tolerance(rtol, atol + sum_error, why))
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("scale", [1.0, 20.0])
 @pytest.mark.parametrize(
     "shape",
@@ -338,6 +342,7 @@ def test_cross_entropy_in_place(tensors: Any, dtype: str) -> None:
 # ---- embedding ----------------------------------------------------------------------------------
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     "dtypes", ["f32 f32", "f16 f16", "f16 f32", "f32 f16", "i32 i32", "u32 u32"]
 )

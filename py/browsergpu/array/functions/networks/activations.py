@@ -39,24 +39,28 @@ def _of_softplus(g: Array, input: Array, beta: float, threshold: float) -> Array
     return elementwise.where(scaled > float(threshold), g, g * sigmoid(scaled))
 
 
-def _of_erf(g: Array, x: Array) -> Any:
-    return g * elementwise.exp(-x * x) * (2 / sqrt(pi))
+def _of_ndtr(g: Array, x: Array) -> Any:
+    return g * elementwise.exp(x * x * -0.5) * (1 / sqrt(2 * pi))
 
 
-@differentiable(x=_of_erf)
-def _erf(x: Array, /) -> Array:
-    return apply.unary("erf", x)
+@differentiable(x=_of_ndtr)
+def _ndtr(x: Array, /) -> Array:
+    """The distribution function of the standard normal distribution."""
+    return apply.unary("ndtr", x)
 
 
 def _of_gelu(g: Array, input: Array, approximate: str) -> Any:
     square = input * input
     if approximate == "none":
-        share = _erf(input * (1 / sqrt(2)))
-        slope = elementwise.exp(square * -0.5) * input * sqrt(2 / pi)
+        share = _ndtr(input)
+        slope = elementwise.exp(square * -0.5) * input * (1 / sqrt(2 * pi))
     else:
-        share = elementwise.tanh((square * 0.044715 + 1) * input * sqrt(2 / pi))
-        slope = (1 - share * share) * (square * (3 * 0.044715) + 1) * input * sqrt(2 / pi)
-    return g * (share + 1 + slope) * 0.5
+        doubled = (square * 0.044715 + 1) * input * sqrt(8 / pi)
+        share = sigmoid(doubled)
+        # sigmoid(-x) is 1 - sigmoid(x), which would cancel.
+        rising = (square * (3 * 0.044715) + 1) * input * sqrt(8 / pi)
+        slope = share * sigmoid(-doubled) * rising
+    return g * (share + slope)
 
 
 def _of_hardswish(g: Array, input: Array) -> Array:
@@ -140,14 +144,9 @@ def gelu(input: Array, approximate: str = "none") -> Array:
     erf(x / √2)) / 2. With ``approximate="tanh"`` x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2, of
     Hendrycks and Gimpel, arXiv 1606.08415. Floats."""
     x = inputs.floats("gelu", "input", input)
-    if approximate == "none":
-        part = _erf(x * (1 / sqrt(2)))
-    elif approximate == "tanh":
-        part = elementwise.tanh((x * x * 0.044715 + 1) * x * sqrt(2 / pi))
-    else:
+    if approximate not in ("none", "tanh"):
         raise InvalidArgument("gelu", "approximate", approximate, "'none' or 'tanh'")
-    found: Array = x * (part + 1) * 0.5
-    return found
+    return apply.unary("gelu" if approximate == "none" else "gelu_tanh", x)
 
 
 @differentiable(input=_of_hardswish)

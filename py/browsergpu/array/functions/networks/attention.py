@@ -36,10 +36,10 @@ def scaled_dot_product_attention(
 
     Where ``is_causal``, query i sees the first i + 1 keys. ``attn_mask`` broadcasts to [.., S, T]:
     floats are added to the scores, and keys whose bool is False are not seen; both may be given.
-    Queries that see no key become NaN, zeros where T is 0. With ``enable_gqa`` the third axis from
-    the end of key and value has a divisor of the heads that query has there, each for several of
-    them. Floats, computed in float32. Raises InvalidArgument where the mask is broadcast over
-    more than two groups of leading axes.
+    Queries that see no key become 0, and have no part in any gradient. With ``enable_gqa`` the
+    third axis from the end of key and value has a divisor of the heads that query has there, each
+    for several of them. Floats, computed in float32. Raises InvalidArgument where the mask is
+    broadcast over more than two groups of leading axes.
     """
     op = "scaled_dot_product_attention"
     given = (("query", query), ("key", key), ("value", value))
@@ -68,13 +68,13 @@ def scaled_dot_product_attention(
 
 
 def _wrong(op: str, name: str, x: Array, expected: str) -> InvalidArgument:
-    return InvalidArgument(op, name, f"an array of shape {x.shape}", expected)
+    return InvalidArgument(op, name, x, expected)
 
 
 def _sequence(op: str, name: str, x: Array) -> Array:
     found = inputs.floats(op, name, x)
     if found.ndim < 2:
-        raise _wrong(op, name, found, "two axes at least")
+        raise _wrong(op, name, found, "have at least 2 axes")
     return found
 
 
@@ -102,7 +102,7 @@ def _mask(op: str, mask: Array | None, shape: Shape) -> Array | None:
         return None
     kind = array(op, name, mask).node.kind
     if kind is not BOOL and kind.kind != "f":
-        raise InvalidType(op, name, f"an array of {mask.dtype}", "bool, float32 or float16")
+        raise InvalidType(op, name, mask, "bool, float32 or float16")
     rank, extents = len(shape), (1,) * (len(shape) - mask.ndim) + mask.shape
     if len(extents) != rank or any(m not in (1, n) for m, n in zip(extents, shape, strict=True)):
         raise _wrong(op, name, mask, f"a shape that broadcasts to {shape}")

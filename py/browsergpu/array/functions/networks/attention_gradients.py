@@ -54,7 +54,8 @@ def of_attention(
         limits = (..., _along(mask, -2, these), _along(mask, -1, seen))
         some, part, given = q[..., these, :], k[..., seen, :], own[..., these, :]
         limit = None if mask is None else mask[limits]
-        shares = softmax(_scores(some * factor, part, limit, first, is_causal))
+        scores = _scores(some * factor, part, limit, first, is_causal)
+        shares = softmax(scores) if limit is None else shares_of(scores)
         values = manipulation.matrix_transpose(v[..., seen, :])
         slopes = shares * (matmul(given, values) - along[..., these, :])
         if of_query is not None:
@@ -69,6 +70,13 @@ def of_attention(
         of_query, _of_heads(of_key, key.shape, enable_gqa),
         _of_heads(of_value, value.shape, enable_gqa), of_mask,
     )  # fmt: skip
+
+
+def shares_of(scores: Any) -> Array:
+    """The softmax of masked scores: zeros where a query sees no key, and no NaN in any gradient."""
+    is_blind = statistics.max(scores, axis=-1, keepdims=True) == float("-inf")
+    shares = softmax(elementwise.where(is_blind, 0.0, scores))
+    return elementwise.where(is_blind, 0.0, shares)
 
 
 def _rows(rows: int, keys: int, heads: int) -> int:

@@ -150,8 +150,8 @@ def _operands(
     x, alone = inputs.images(op, "input", input, rank)
     w = inputs.floats(op, "weight", weight)
     if w.ndim != rank + 2 or 0 in w.shape[2:]:
-        expected = f"{rank + 2} axes, the last {rank} not empty"
-        raise InvalidArgument(op, "weight", f"an array of shape {w.shape}", expected)
+        expected = f"have {rank + 2} axes, the last {rank} not empty"
+        raise InvalidArgument(op, "weight", w, expected)
     count = checks.integer(op, "groups", groups, 1)
     if x.shape[1] % count or w.shape[0] % count:
         expected = f"a divisor of {x.shape[1]} channels and of weight's {w.shape[0]}"
@@ -165,8 +165,8 @@ def _convolved(
 ) -> Array:  # fmt: skip
     x, w, count, alone = _operands(op, rank, input, weight, groups)
     if w.shape[1] * count != x.shape[1]:
-        expected = f"{x.shape[1] // count} channels, as input has in each group"
-        raise InvalidArgument(op, "weight", f"an array of shape {w.shape}", expected)
+        expected = f"have {x.shape[1] // count} channels, as input has in each group"
+        raise InvalidArgument(op, "weight", w, expected)
     added = inputs.vector(op, "bias", bias, w.shape[0])
     steps = inputs.each_axis(op, "stride", stride, rank, 1)
     apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
@@ -177,7 +177,7 @@ def _convolved(
     extents = zip(x.shape[2:], w.shape[2:], steps, around, apart, strict=True)
     if min(output_extent(*extent) for extent in extents) < 1:
         expected = f"a kernel that fits the padded input of shape {x.shape}"
-        raise InvalidArgument(op, "weight", f"an array of shape {w.shape}", expected)
+        raise InvalidArgument(op, "weight", w, expected)
     found = _of_rank(op, x, w, added, steps, around, apart, count)
     return found.reshape(found.shape[1:]) if alone else found
 
@@ -263,8 +263,8 @@ def _transposed(
     x, w, count, alone = _operands(op, rank, input, weight, groups)
     own, each, *kernel = w.shape
     if own != x.shape[1]:
-        expected = f"{x.shape[1]} channels first, as input has"
-        raise InvalidArgument(op, "weight", f"an array of shape {w.shape}", expected)
+        expected = f"have {x.shape[1]} channels first, as input has"
+        raise InvalidArgument(op, "weight", w, expected)
     added = inputs.vector(op, "bias", bias, each * count)
     steps = inputs.each_axis(op, "stride", stride, rank, 1)
     around = inputs.each_axis(op, "padding", padding, rank, 0)
@@ -289,7 +289,7 @@ def _check_outputs(
 ) -> None:  # fmt: skip
     for extent, step, (before, behind), far in zip(extents, steps, pairs, reach, strict=True):
         if before + max((extent - 1) * step + 1, 0) + behind - far < 1:
-            raise InvalidArgument(op, "padding", padding, "less, so that outputs are left")
+            raise InvalidArgument(op, "padding", padding, "small enough that outputs are left")
 
 
 def _turned(w: Array, groups: int) -> Array:

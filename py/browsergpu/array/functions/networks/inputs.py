@@ -23,7 +23,7 @@ def floats(op: str, name: str, x: Any) -> Array:
     """An array of float16 or float32. Raises InvalidType for anything else."""
     found = array(op, name, x)
     if found.dtype.kind != "f":
-        raise InvalidType(op, name, f"an array of {found.dtype}", "float32 or float16")
+        raise InvalidType(op, name, found, "float32 or float16")
     return found
 
 
@@ -31,7 +31,7 @@ def whole(op: str, name: str, x: Any) -> Array:
     """An array of whole numbers, as int32. Raises InvalidType for anything else."""
     found = array(op, name, x)
     if found.node.kind.kind not in "iu":
-        raise InvalidType(op, name, f"an array of {found.dtype}", "whole numbers")
+        raise InvalidType(op, name, found, "whole numbers")
     return apply.cast_to(op, found, INT32, copy=False)
 
 
@@ -43,7 +43,7 @@ def vector(op: str, name: str, x: Any, length: int) -> Array | None:
 def shaped(op: str, name: str, x: Array, shape: Shape) -> Array:
     """The array, of that shape. Raises InvalidArgument for one of another."""
     if x.shape != shape:
-        raise InvalidArgument(op, name, f"an array of shape {x.shape}", f"shape {shape}")
+        raise InvalidArgument(op, name, x, f"have shape {shape}")
     return x
 
 
@@ -72,7 +72,7 @@ def channels_in(op: str, name: str, x: Array) -> tuple[int, int, int]:
     """x, [N, C, ...], as N, C and the elements of all the others. Raises InvalidArgument for fewer
     axes."""
     if x.ndim < 2:
-        raise InvalidArgument(op, name, f"an array of shape {x.shape}", "[N, C, ...]")
+        raise InvalidArgument(op, name, x, "have shape [N, C, ...]")
     return x.shape[0], x.shape[1], product(x.shape[2:])
 
 
@@ -93,7 +93,7 @@ def images(op: str, name: str, x: Any, rank: int) -> tuple[Array, bool]:
     of that, [C, ...]. Raises InvalidArgument for other numbers of axes."""
     found, layout = floats(op, name, x), _LAYOUTS[rank]
     if found.ndim not in (rank + 1, rank + 2):
-        expected = f"[N, C, {layout}] or [C, {layout}]"
-        raise InvalidArgument(op, name, f"an array of shape {found.shape}", expected)
+        expected = f"have shape [N, C, {layout}] or [C, {layout}]"
+        raise InvalidArgument(op, name, found, expected)
     alone = found.ndim == rank + 1
     return found.reshape((1, *found.shape)) if alone else found, alone

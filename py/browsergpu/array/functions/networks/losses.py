@@ -17,6 +17,7 @@ from browsergpu.array.tracking.rules import differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description
 
 _REDUCTIONS = ("mean", "sum", "none")
 
@@ -122,8 +123,7 @@ def _factor(op: str, name: str, weight: Any, x: Array) -> Array:
     try:
         return manipulation.broadcast_to(own, x.shape)
     except InvalidArgument:
-        given = f"an array of shape {own.shape}"
-        raise InvalidArgument(op, name, given, f"one that broadcasts to {x.shape}") from None
+        raise InvalidArgument(op, name, own, f"an array that broadcasts to {x.shape}") from None
 
 
 @widened("input")
@@ -138,7 +138,10 @@ def nll_loss(
 ) -> Array:
     """-input[n, target[n]] of log-probabilities [N, C], [N, C, ...] or [C] and whole numbers [N],
     [N, ...] or []. ``weight`` has a factor for each class; the mean is divided by the factors'
-    sum. Targets of ``ignore_index`` do not count; others outside the classes count as the nearest.
+    sum. Targets of ``ignore_index`` do not count.
+
+    Other targets outside the classes give a loss and gradients of NaN. PyTorch raises; here a check
+    would wait for the GPU.
     """
     op = "nll_loss"
     _check(op, reduction)
@@ -146,7 +149,8 @@ def nll_loss(
     ignored = t == checks.integer(op, "ignore_index", ignore_index, -checks.LARGEST)
     goals = elementwise.where(ignored, 0, t)
     picked = sorting.take_along_axis(x, manipulation.expand_dims(goals, axis=axis), axis=axis)
-    losses = -manipulation.squeeze(picked, axis)
+    is_known = elementwise.logical_and(goals >= 0, goals < x.shape[axis])
+    losses = elementwise.where(is_known, -manipulation.squeeze(picked, axis), float("nan"))
     factors = _weights(op, weight, x.shape[axis], goals)
     return _weighted(losses, factors, ignored, reduction)
 
@@ -168,7 +172,8 @@ def cross_entropy(
     the shape of ``input``, all of which count. With ``label_smoothing`` s, the targets are 1 - s
     of themselves and s of all classes alike. ``weight`` has a factor for each class; the mean is
     divided by the sum of those of the targets, or by the number of samples where these are
-    probabilities. A target outside the classes that is not ``ignore_index`` gives NaN.
+    probabilities, with which ``ignore_index`` is refused. As in :func:`nll_loss`, other targets
+    outside the classes give NaN.
     """
     op = "cross_entropy"
     _check(op, reduction)
@@ -176,6 +181,9 @@ def cross_entropy(
     if not 0 <= smoothing <= 1:
         raise InvalidArgument(op, "label_smoothing", label_smoothing, "a number from 0 to 1")
     if array(op, "target", target).node.kind.kind == "f":
+        if ignore_index != -100:
+            expected = "its default, as probabilities all count"
+            raise InvalidArgument(op, "ignore_index", ignore_index, expected)
         return _of_probabilities(op, input, target, weight, reduction, smoothing)
     x, t, axis = _classes(op, input, target)
     ignored = t == checks.integer(op, "ignore_index", ignore_index, -checks.LARGEST)
@@ -199,13 +207,18 @@ def _classes(op: str, input: Any, target: Any) -> tuple[Array, Array, int]:
     axis = _class_axis(op, x)
     inputs.shaped(op, "target", t, (*x.shape[:axis], *x.shape[axis + 1 :]))
     if not x.shape[axis]:
-        raise InvalidArgument(op, "input", f"an array of shape {x.shape}", "classes")
+        raise InvalidArgument(op, "input", x, "have classes along axis 1")
     return x, t, axis
 
 
 def _class_axis(op: str, x: Array) -> int:
     if x.ndim == 0:
-        raise InvalidArgument(op, "input", "an array of shape ()", "[C], [N, C] or [N, C, ...]")
+        raise InvalidArgument(
+            op,
+            "input",
+            Description("an array of shape ()"),
+            "have shape [C], [N, C] or [N, C, ...]",
+        )
     return min(x.ndim - 1, 1)
 
 

@@ -140,11 +140,14 @@ def _of_classes(
 
 
 def _hot(target: Any, ignore_index: int, axis: int, classes: int, like: Any) -> tuple[Any, Any]:
-    """1 where a class is the target's, and 1 for each target that counts."""
+    """1 where a class is the target's, and 1 for each target that counts. NaN for all classes where
+    a target that counts is outside the classes."""
     goals = manipulation.expand_dims(data_types.astype(target, "int32"), axis=axis)
     counts = elementwise.not_equal(goals, ignore_index)
     numbers = creation.arange(classes, dtype="int32", device=like.device)
     places = manipulation.reshape(numbers, (classes, *(1,) * (like.ndim - axis - 1)))
-    is_hot = elementwise.equal(elementwise.clip(goals, 0, classes - 1), places)
-    hot = data_types.astype(elementwise.logical_and(is_hot, counts), "float32")
+    is_hot = elementwise.logical_and(elementwise.equal(goals, places), counts)
+    is_outside = elementwise.logical_or(goals < 0, goals >= classes)
+    is_wrong = elementwise.logical_and(is_outside, counts)
+    hot = elementwise.where(is_wrong, float("nan"), data_types.astype(is_hot, "float32"))
     return hot, data_types.astype(counts, "float32")

@@ -12,6 +12,7 @@ from browsergpu.array.functions import elementwise, statistics
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.functions.networks import normalization_gradients as gradients
 from browsergpu.array.operand_checks import small_number
+from browsergpu.array.replacing import become
 from browsergpu.array.tracking.precision import widened
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.core import checks
@@ -180,8 +181,8 @@ def _of_batch(
         raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")
     count = shape[0] * shape[2]
     if count < 2:
-        expected = "at least 2 elements in each channel for training"
-        raise InvalidArgument(op, "input", f"an array of shape {x.shape}", expected)
+        expected = "have at least 2 elements in each channel for training"
+        raise InvalidArgument(op, "input", x, expected)
     mean, variance = (inputs.room(op, x, FLOAT32, (shape[1],)) for _ in range(2))
     if not x.size:
         return mean, variance
@@ -194,5 +195,5 @@ def _of_batch(
     for running, batch in ((running_mean, mean), (running_var, unbiased)):
         if running is not None:
             moved = running * (1 - share) + batch * share
-            running.become(apply.cast_to(op, moved, running.node.kind, copy=False))
+            become(running, apply.cast_to(op, moved, running.node.kind, copy=False))
     return mean, variance

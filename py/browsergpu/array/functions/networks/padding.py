@@ -66,9 +66,12 @@ def pad(input: Array, pad: Sequence[int], mode: str = "constant", value: Any = N
     for (before, behind), extent in zip(pairs, x.shape, strict=True):
         if before + extent + behind < 0:
             raise InvalidArgument(op, "pad", pad, f"numbers that leave elements of {x.shape}")
-    number = python_number(0 if value is None else value)
+    given = value.item() if isinstance(value, np.generic) else value
+    number = python_number(0 if given is None else given)
     if number is None:
         raise InvalidType(op, "value", value, "a number")
+    if x.node.kind.kind in "biu" and number != int(number.real):
+        raise InvalidArgument(op, "value", value, f"a number that {x.dtype} has")
     return padded(x, pairs, number)
 
 
@@ -78,7 +81,7 @@ def padded(x: Array, pairs: Sequence[tuple[int, int]], number: Any, steps: Any =
     next, which are 1 each, for a number between them too."""
     steps = steps or (1,) * x.ndim
     if not any(n for pair in pairs for n in pair) and all(step == 1 for step in steps):
-        return x.like(x.node)
+        return apply.duplicate(x)
     shape, taken, places = [], [], []
     for extent, (before, behind), step in zip(x.shape, pairs, steps, strict=True):
         total = before + max((extent - 1) * step + 1, 0) + behind
@@ -95,6 +98,7 @@ def padded(x: Array, pairs: Sequence[tuple[int, int]], number: Any, steps: Any =
 
 
 def _continued(op: str, x: Array, pairs: Sequence[tuple[int, int]], mode: str, given: Any) -> Array:
+    given_array = x
     for axis, (before, behind) in enumerate(pairs):
         if not before and not behind:
             continue
@@ -106,7 +110,7 @@ def _continued(op: str, x: Array, pairs: Sequence[tuple[int, int]], mode: str, g
             expected = f"numbers of at most {most} for {extent} indices on axis {axis}"
             raise InvalidArgument(op, "pad", given, expected)
         x = manipulation.take(x, _places(mode, extent, before, behind), axis=axis)
-    return x.like(x.node)
+    return apply.duplicate(x) if x is given_array else x
 
 
 def _places(mode: str, extent: int, before: int, behind: int) -> np.ndarray:

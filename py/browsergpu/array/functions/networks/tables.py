@@ -45,10 +45,10 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     op = "linear"
     x, w = inputs.floats(op, "input", input), inputs.floats(op, "weight", weight)
     if w.ndim != 2:
-        raise InvalidArgument(op, "weight", f"an array of shape {w.shape}", "[O, I]")
+        raise InvalidArgument(op, "weight", w, "have shape [O, I]")
     if x.ndim == 0 or x.shape[-1] != w.shape[1]:
-        expected = f"{w.shape[1]} elements on the last axis, as weight has"
-        raise InvalidArgument(op, "input", f"an array of shape {x.shape}", expected)
+        expected = f"have {w.shape[1]} elements on the last axis, as weight has"
+        raise InvalidArgument(op, "input", x, expected)
     b = inputs.vector(op, "bias", bias, w.shape[0])
     made = inputs.room(op, x, inputs.common(x, w, b), (*x.shape[:-1], w.shape[0]))
     if not made.size:
@@ -72,11 +72,11 @@ def embedding(input: Array, weight: Array) -> Array:
     indices = apply.packed(inputs.whole(op, "input", input))
     table = array(op, "weight", weight)
     if table.ndim != 2:
-        raise InvalidArgument(op, "weight", f"an array of shape {table.shape}", "[V, D]")
+        raise InvalidArgument(op, "weight", table, "have shape [V, D]")
     kind = table.node.kind
     if kind.dtype is None or not (kind.dtype.is_float or kind.dtype.is_whole):
         expected = "float32, float16, int32 or uint32"
-        raise InvalidArgument(op, "weight", f"an array of {table.dtype}", expected)
+        raise InvalidArgument(op, "weight", table, expected)
     made = inputs.room(op, table, kind, (*indices.shape, table.shape[1]))
     if made.size:
         own = apply.packed(table)

@@ -98,10 +98,10 @@ def _picture(op: str, image: Any) -> Array:
     """A picture, packed in memory."""
     x = array(op, "image", image)
     if x.node.kind not in (FLOAT16, FLOAT32, UINT8):
-        raise InvalidType(op, "image", f"an array of {x.dtype}", "float32, float16 or uint8")
+        raise InvalidType(op, "image", x, "float32, float16 or uint8")
     if x.ndim not in (2, 3) or (x.ndim == 3 and not 1 <= x.shape[2] <= 4):
-        expected = "[H, W] or [H, W, 1 to 4 channels]"
-        raise InvalidArgument(op, "image", f"an array of shape {x.shape}", expected)
+        expected = "have shape [H, W] or [H, W, 1 to 4 channels]"
+        raise InvalidArgument(op, "image", x, expected)
     return apply.packed(x)
 
 

@@ -47,20 +47,23 @@ def resize(image: Array, size: Any, method: str = "bilinear", *, antialias: bool
     op = "resize"
     x = array(op, "image", image)
     if x.ndim not in (2, 3) or 0 in x.shape:
-        expected = "[H, W] or [H, W, C], with elements"
-        raise InvalidArgument(op, "image", f"an array of shape {x.shape}", expected)
+        expected = "have shape [H, W] or [H, W, C], with elements"
+        raise InvalidArgument(op, "image", x, expected)
     sizes = checks.dimensions(op, "size", size, 2, 1)
     if method not in METHODS:
         raise InvalidArgument(op, "method", method, f"one of {', '.join(METHODS)}")
     wide = checks.flag(op, "antialias", antialias)
+    given = x
     if method == "nearest":
+        if wide:
+            raise InvalidArgument(op, "antialias", antialias, "False for the method 'nearest'")
         for axis, extent in enumerate(sizes):
             if extent != x.shape[axis]:
                 x = manipulation.take(x, nearest(x.shape[axis], extent), axis=axis)
-        return x.like(x.node)
+        return apply.duplicate(x) if x is given else x
     kind = x.node.kind
     if kind is not UINT8 and kind.kind != "f":
-        raise InvalidType(op, "image", f"an array of {x.dtype}", "float32, float16 or uint8")
+        raise InvalidType(op, "image", x, "float32, float16 or uint8")
     found = apply.cast_to(op, x, FLOAT32, copy=False)
     for axis, extent in enumerate(sizes):
         if extent != x.shape[axis]:

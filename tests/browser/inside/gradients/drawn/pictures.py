@@ -93,7 +93,7 @@ def _(draw: Draw, name: str) -> Call:
     shape = _shape(draw, (3, 2, 4, 1, 5))
     size = draw(st.integers(1, 7)), draw(st.integers(1, 7))
     method = draw(st.sampled_from(("bilinear", "bicubic", "nearest")))
-    antialias = draw(st.booleans())
+    antialias = method != "nearest" and draw(st.booleans())
     x = seen(draw, between(draw, shape, 0, 1, draw(st.sampled_from(REAL))))
     return Call(
         [x], lambda bg, v: bg.image.resize(v, size, method, antialias=antialias),

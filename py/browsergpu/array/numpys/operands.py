@@ -1,0 +1,92 @@
+"""Operands of NumPy's functions: arrays of the GPU beside NumPy's, and results in ``out``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from browsergpu.array import apply, shapes_only
+from browsergpu.array.array import Array
+from browsergpu.core.errors import InvalidArgument
+
+
+def on_one_device(inputs: Sequence[Any]) -> list[Any]:
+    """Copy NumPy's arrays and lists among some operands to the device of the others.
+
+    Parameters
+    ----------
+    inputs : sequence
+        Arrays, of which at least one is on a GPU, and numbers.
+
+    Returns
+    -------
+    list
+        The operands in their order. Numbers stay as they are.
+    """
+    ours = [x for x in inputs if isinstance(x, Array)]
+    if any(x.tape is not ours[0].tape for x in ours):
+        ours = apply.on_one_tape("array", *ours)
+    device, those = ours[0].device, iter(ours)
+    return [
+        next(those)
+        if isinstance(x, Array)
+        else shapes_only.beside(device, x)
+        if isinstance(x, np.ndarray | list)
+        else x
+        for x in inputs
+    ]
+
+
+def as_floats(x: Any) -> Any:
+    """Return integers and bools as float32, floats and complex numbers as they are."""
+    if isinstance(x, Array):
+        return x if x.dtype.kind in "fc" else x.astype(np.float32)
+    return x if isinstance(x, complex) else float(x)
+
+
+def into(out: Any, found: Array) -> Array:
+    """Write a result into ``out``, if there is one."""
+    if out is None:
+        return found
+    if not isinstance(out, Array):
+        raise InvalidArgument("out", "out", out, "an array on the GPU")
+    out[...] = found
+    return out
+
+
+def refuse(op: str, **given: Any) -> None:
+    """Raise InvalidArgument for the first argument that is neither None nor False."""
+    for name, value in given.items():
+        if value is not None and value is not False and value is not np._NoValue:
+            raise InvalidArgument(op, name, value, "the default, as there is no other on the GPU")
+
+
+def described(own: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of an array that needs elements, also for arrays without values that have none.
+
+    ``browsergpu.dask`` describes chunks by such arrays: what a function gives for them has the
+    number of axes and the dtype that it gives for chunks, and no elements either.
+    """
+
+    @wraps(own)
+    def call(a: Any, *args: Any, **options: Any) -> Any:
+        if not isinstance(a, Array) or a.device.has_values or 0 not in a.shape:
+            return own(a, *args, **options)
+        found = own(shapes_only.stand_in(_some(a.shape), a.dtype), *args, **options)
+        if isinstance(found, tuple):
+            return tuple(map(_none_of, found))
+        return _none_of(found)
+
+    return call
+
+
+def _some(shape: Sequence[int]) -> tuple[int, ...]:
+    """Extents with elements enough for every function."""
+    return tuple(extent or 8 for extent in shape)
+
+
+def _none_of(found: Array) -> Array:
+    return shapes_only.stand_in((0,) * found.ndim, found.dtype)

@@ -1,0 +1,115 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from secrets import token_hex
+from typing import IO, Any
+
+from browsergpu.core.errors import InvalidType
+
+#: Errors of systems that cannot flush this kind of file to the disk.
+_CANNOT_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
+
+
+@contextmanager
+def opened(op: str, file: Any, suffix: str = "") -> Iterator[Any]:
+    """Open a binary file to write: a path, to which a missing suffix is added, or an open file.
+
+    A path is written by :func:`replacing`. Anything with ``write()`` is used as it is.
+    Raises InvalidType for other arguments.
+    """
+    if hasattr(file, "write"):
+        yield file
+        return
+    if not isinstance(file, str | os.PathLike):
+        raise InvalidType(op, "file", file, "a path, or a binary file with write()")
+    path = os.fspath(file)
+    with replacing(path if path.endswith(suffix) else path + suffix) as target:
+        yield target
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a binary file that takes the place of ``path`` when the block ends without an error.
+
+    Until then, and after any error, ``path`` is as it was. The data goes to a file of another name
+    in the same folder, which is flushed to the disk and renamed; it is removed after an error. Two
+    writers of one path do not meet: the last one to end wins. Links are followed, and an existing
+    file's permissions stay. Pipes and devices, which cannot be replaced, are written directly.
+
+    Raises OSError with the name ``path`` where the file cannot be written.
+    """
+    target = os.path.realpath(path)
+    before = _status(target)
+    if before is not None and not stat.S_ISREG(before.st_mode):
+        with open(path, "wb") as file:
+            yield file
+        return
+    if before is not None and not os.access(target, os.W_OK):
+        raise _error(errno.EACCES, path)
+    folder, name = os.path.split(target)
+    beside = os.path.join(folder, f".{name[:40]}.{token_hex(8)}.part")
+    try:
+        with _created(beside, path) as file:
+            yield file
+            file.flush()
+            _to_disk(file.fileno())
+        if before is not None:
+            _take_over(before, beside)
+        os.replace(beside, target)
+    except BaseException:  # an interrupt, and a task that is cancelled, too
+        with suppress(FileNotFoundError):
+            os.remove(beside)
+        raise
+    _folder_to_disk(folder)
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _created(beside: str, path: str | os.PathLike[str]) -> IO[bytes]:
+    try:
+        return open(beside, "xb")
+    except OSError as error:
+        raise _error(error.errno or errno.EIO, path) from None
+
+
+def _error(number: int, path: str | os.PathLike[str]) -> OSError:
+    return OSError(number, os.strerror(number), os.fspath(path))
+
+
+def _take_over(before: os.stat_result, path: str) -> None:
+    """Gives a file the owner and the permissions of another one, as far as the system allows."""
+    own = os.stat(path)
+    if (own.st_uid, own.st_gid) != (before.st_uid, before.st_gid):
+        with suppress(OSError):  # only the superuser can
+            os.chown(path, before.st_uid, before.st_gid)
+    if own.st_mode != before.st_mode:
+        os.chmod(path, stat.S_IMODE(before.st_mode))
+
+
+def _to_disk(number: int) -> None:
+    try:
+        os.fsync(number)
+    except OSError as error:
+        if error.errno not in _CANNOT_FLUSH:
+            raise
+
+
+def _folder_to_disk(folder: str) -> None:
+    """Has the new name survive a crash of the machine, where the system can tell it to."""
+    with suppress(OSError):  # the file is in its place already
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -1,0 +1,185 @@
+"""Every public function in a block of ``capture()``: a replay leaves what running it again leaves.
+
+Arguments are inputs of the block, views of one (as the drawn calls have them), or computed from
+one; inputs are changed by assignment, in place, through a view, and by an optimiser; results are
+kept as they are, as a view and as a copy. Compared bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from inside.gradients.drawn.directions import Call, results
+from inside.gradients.test_drawn_table import TABLES
+from inside.gradients.test_drawn_table import _named as public_functions
+
+DRAWN = {name: calls for table in TABLES for name, calls in table.items()}
+X = np.float32([[3, -1, 2.5, 0], [1.5, 4, -2, 7], [0.25, -6, 1, 2]])
+N = np.int32([[3, -1, 2, 0], [1, 4, -2, 7], [0, -6, 1, 2]])
+B = X > 1
+
+Way = tuple[Callable[..., Any], tuple[np.ndarray, ...]]
+
+
+def _named(name: str, *arrays: np.ndarray) -> dict[str, Way]:
+    return {name: (lambda bg, *given: getattr(bg, name)(*given), arrays)}
+
+
+#: Functions whose results have no gradient.
+OTHERS: dict[str, Way] = {
+    **{k: v for name in ("all", "any", "logical_not") for k, v in _named(name, B).items()},
+    **{k: v for name in (
+        "argmax", "argmin", "argsort", "ceil", "floor", "round", "trunc", "isfinite", "isinf",
+        "isnan", "signbit", "count_nonzero", "full_like", "empty_like", "zeros_like", "ones_like",
+    ) if name != "full_like" for k, v in _named(name, X).items()},
+    **{k: v for name in (
+        "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "floor_divide",
+        "nextafter",
+    ) for k, v in _named(name, X, X[::-1].copy()).items()},
+    **{k: v for name in ("bitwise_and", "bitwise_or", "bitwise_xor") for k, v in
+       _named(name, N, N[::-1].copy()).items()},
+    **{k: v for name in ("bitwise_left_shift", "bitwise_right_shift") for k, v in
+       _named(name, N, abs(N)).items()},
+    **{k: v for name in ("logical_and", "logical_or", "logical_xor") for k, v in
+       _named(name, B, B[::-1].copy()).items()},
+    **_named("bitwise_invert", N),
+    "full_like": (lambda bg, x: bg.full_like(x, 3), (X,)),
+    "isin": (lambda bg, x, y: bg.isin(x, y), (N, N[0])),
+    "searchsorted": (lambda bg, x, y: bg.searchsorted(bg.sort(x), y), (X[0], X)),
+    "linalg.matrix_rank": (lambda bg, x: bg.linalg.matrix_rank(x), (X,)),
+    "image.sobel": (lambda bg, x: bg.image.sobel(x, 0.5), (abs(X) / 8,)),
+    "image.threshold": (lambda bg, x: bg.image.threshold(x, 0.5), (abs(X) / 8,)),
+    "nn.one_hot": (lambda bg, x: bg.nn.one_hot(x, 8), (abs(N),)),
+}  # fmt: skip
+_MODES, _READ = "no function of arrays", "reads, or has results whose shapes depend on values"
+_NUMBERS = "takes numbers"
+#: Those that are not called here, and why.
+WITHOUT = {
+    **dict.fromkeys((
+        "__array_namespace_info__", "benchmark_workgroup_sizes", "benchmark_workgroup_sizes_async",
+        "broadcast_shapes", "can_cast", "default_device", "devices", "devices_async",
+        "enumerate_adapters", "enumerate_adapters_async", "eval", "explain", "finfo",
+        "forget_tuning", "forget_tuning_async", "forget_workgroup_sizes",
+        "forget_workgroup_sizes_async", "get_adapter_info", "get_adapter_info_async",
+        "get_best_adapter", "get_best_adapter_async", "iinfo", "init", "init_async",
+        "recover", "recover_async",
+        "is_autocast_enabled", "is_available", "is_grad_enabled", "isdtype", "profile",
+        "result_type", "set_x64", "tune", "tune_async", "use", "draw",
+    ), _MODES),
+    **dict.fromkeys(("arange", "empty", "eye", "full", "linspace", "ones", "zeros", "fft.fftfreq",
+                     "fft.rfftfreq"), _NUMBERS),
+    **dict.fromkeys(("download", "from_dlpack", "load", "save", "save_async", "savez",
+                     "savez_async", "savez_compressed", "savez_compressed_async", "nonzero",
+                     "unique_counts", "unique_inverse", "unique_values"), _READ),
+    **dict.fromkeys(("checkpoint", "grad", "jvp", "value_and_grad", "vjp"),
+                    "test_captured_training and the gradients of these very functions"),
+    "kernel": "test_capture: custom kernels",
+}  # fmt: skip
+#: Those of the drawn calls that read values, which a block refuses.
+READS = {"unique_all", "linalg.eig", "linalg.eigvals"}
+
+
+def test_each_public_function_is_here(bg: Any) -> None:
+    public = {*public_functions(bg)}
+    here = {*DRAWN, *OTHERS, *WITHOUT}
+    assert sorted(public - here) == [], "functions that are not captured here"
+    assert sorted(({*OTHERS, *WITHOUT}) - public) == [], "functions that are not there"
+
+
+def same(x: Any, y: Any, what: str) -> None:
+    """Both have the same bits."""
+    ours, theirs = np.asarray(x), np.asarray(y)
+    assert ours.dtype == theirs.dtype, what
+    np.testing.assert_array_equal(ours, theirs, what)
+
+
+def _kept(bg: Any, found: Any) -> list[Any]:
+    """Results as they are, as views and as copies."""
+    arrays = [x for x in results(found) if isinstance(x, bg.Array)]
+    return [*arrays, *(x[...] for x in arrays), *(x.copy() for x in arrays)]
+
+
+def _changes(bg: Any, bases: list[np.ndarray]) -> list[Callable[[list[Any]], None]]:
+    """Ways to change the inputs, the same ones for both sides."""
+    others = [np.roll(x, 1) for x in bases]
+
+    def assigned(arrays: list[Any]) -> None:
+        for x, new in zip(arrays, others, strict=True):
+            x[...] = bg.asarray(new)
+
+    def in_place(arrays: list[Any]) -> None:
+        for x, new in zip(arrays, bases, strict=True):
+            if x.dtype.kind == "b":
+                x ^= bg.asarray(~new)
+            else:
+                x -= x - bg.asarray(new)
+
+    def through_a_view(arrays: list[Any]) -> None:
+        for x, new in zip(arrays, others, strict=True):
+            view = x.T
+            view[...] = bg.asarray(new).T
+
+    def by_an_optimizer(arrays: list[Any]) -> None:
+        learnt = [x for x in arrays if x.dtype == np.float32 and x.size]
+        if learnt:
+            params = [bg.nn.Parameter(x) for x in learnt]
+            for p in params:
+                p.grad = bg.full_like(p, 0.125)
+            bg.optim.SGD(params, lr=0.5).step()
+
+    return [assigned, in_place, through_a_view, by_an_optimizer]
+
+
+def replays_run_again(bg: Any, name: str, function: Any, bases: list[np.ndarray], how: str) -> None:
+    """Captures a function of arrays, changes these, and compares."""
+    from browsergpu.errors import Unsupported
+
+    own, theirs = ([bg.asarray(x) for x in bases] for _ in range(2))
+
+    def work(arrays: list[Any]) -> list[Any]:
+        if how == "computed":
+            arrays = [x.copy() if x.dtype.kind == "b" else x * 1 for x in arrays]
+        return _kept(bg, function(*arrays))
+
+    try:
+        with bg.capture() as graph:
+            found = work(own)
+    except Unsupported:
+        assert name in READS, f"{name} reads values"
+        return
+    for change in _changes(bg, bases):
+        change(own)
+        change(theirs)
+        graph.replay()
+        expected = work(theirs)
+        for n, (x, y) in enumerate(zip([*found, *own], [*expected, *theirs], strict=True)):
+            same(x, y, f"{change.__name__}, {how}, {n} of {len(found)}")
+    graph.close()
+
+
+@pytest.mark.parametrize("how", ["input", "computed"])
+@pytest.mark.parametrize("name", DRAWN)
+def test_drawn_calls(bg: Any, name: str, how: str) -> None:
+    @settings(max_examples=1, derandomize=True)
+    @given(DRAWN[name])
+    def run(call: Call) -> None:
+        def function(*bases: Any) -> Any:
+            views = [one.seen(bg, x) for one, x in zip(call.operands, bases, strict=True)]
+            return call.ours(bg, *views)
+
+        replays_run_again(bg, name, function, [one.base for one in call.operands], how)
+
+    run()
+
+
+@pytest.mark.parametrize("how", ["input", "computed"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_functions_without_gradients(bg: Any, name: str, how: str) -> None:
+    function, arrays = OTHERS[name]
+    for bases in (arrays, tuple(x[..., ::-1].copy() for x in arrays)):
+        replays_run_again(bg, name, lambda *given: function(bg, *given), [*bases], how)

@@ -1,0 +1,332 @@
+"""Each optional argument of the public functions, given another value than its default: the result
+is another one, or the value is refused. None is accepted and ignored."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+X = np.float32([[3.0, -1.0, 2.0], [0.5, 4.0, -2.5], [1.5, 0.25, -3.5]])
+WHOLE = np.int32([[3, -1, 2], [5, 4, -2], [1, 0, -3]])
+HEADS = np.stack([X, -X, X.T, -X.T])[None]
+VECTOR = np.float32([3.0, 1.0, 2.0])
+SORTED = np.float32([1.0, 2.0, 3.0])
+ROW = np.float32([[[1.0, 5.0, -2.0, 4.0, 3.0, 0.5]] * 2])  # [1, 2, 6]
+PICTURE = np.arange(72, dtype=np.float32).reshape(1, 2, 6, 6) % 7
+SOLID = np.arange(432, dtype=np.float32).reshape(1, 2, 6, 6, 6) % 11
+LABELS = np.int32([0, 2, 1])
+POSITIVE = np.float32([[4.0, 1.0, 0.5], [1.0, 5.0, 1.0], [0.5, 1.0, 6.0]])
+HALVES = {"dtype": "float16"}
+#: No device: what says so has looked at the argument.
+NOWHERE = {"device": "no device"}
+
+
+class Case(NamedTuple):
+    """The operands of a function, and a value of each optional argument that is not its default."""
+
+    operands: tuple[Any, ...]
+    values: dict[str, Any]
+
+
+class With(NamedTuple):
+    """A value that makes a difference beside other arguments, or with other operands."""
+
+    value: Any
+    others: Mapping[str, Any] = MappingProxyType({})
+    operands: tuple[Any, ...] | None = None
+
+
+def _axes(*more: str, x: np.ndarray = X) -> Case:
+    values = {"axis": 0, "keepdims": True, "dtype": "float16", "correction": 1.0}
+    return Case((x,), {name: values[name] for name in ("axis", *more)})
+
+
+def _kernel(*shape: int) -> np.ndarray:
+    return np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape) / 8
+
+
+def _pool(x: np.ndarray, *more: str) -> Case:
+    values = {
+        "stride": 1, "padding": With(1, {"stride": 1}), "ceil_mode": With(True, {"stride": 4}),
+        "dilation": 2,
+        "count_include_pad": With(False, {"padding": 1}), "return_indices": True,
+    }  # fmt: skip
+    return Case((x, 3), {name: values[name] for name in ("stride", "padding", "ceil_mode", *more)})
+
+
+def _convolution(rank: int, x: np.ndarray) -> Case:
+    one, two = (_kernel(2, n, *(3,) * rank) for n in (1, 2))
+    return Case((x, two), {
+        "bias": np.float32([1, 2]), "stride": 2, "padding": 1, "dilation": 2,
+        "groups": With(2, operands=(x, one)),
+    })  # fmt: skip
+
+
+def _transposed(rank: int, x: np.ndarray) -> Case:
+    return Case((x, _kernel(2, 2, *(3,) * rank)), {
+        "bias": np.float32([1, 2]), "stride": 2, "padding": 1, "dilation": 2, "groups": 2,
+        "output_padding": With(1, {"stride": 2}),
+    })  # fmt: skip
+
+
+def _transform(x: np.ndarray, n: int, *, several: bool = False) -> Case:
+    names = ("s", "axes") if several else ("n", "axis")
+    value = (n, n) if several else n
+    return Case((x,), {names[0]: value, names[1]: (0,) if several else 0, "norm": "ortho"})
+
+
+_MADE = {**HALVES, **NOWHERE}
+_LOSS = {"reduction": "sum"}
+_NORM = {"weight": VECTOR, "bias": VECTOR, "eps": 0.5}
+
+CASES: dict[str, Case] = {
+    **{name: _axes("keepdims") for name in ("all", "any", "argmax", "argmin", "count_nonzero",
+                                            "max", "mean", "min")},
+    "all": _axes("keepdims", x=X > 0), "any": _axes("keepdims", x=X > 3),
+    **{name: _axes("keepdims", "dtype") for name in ("prod", "sum")},
+    **{name: _axes("keepdims", "correction") for name in ("std", "var")},
+    "arange": Case((2,), {"stop": 9, "step": With(2, {"stop": 9}), **_MADE}),
+    **{name: Case((X,), {"axis": 0, "descending": True, "stable": False})
+       for name in ("argsort", "sort")},
+    "asarray": Case((X,), {**_MADE, "copy": True}),
+    "astype": Case((X, "float32"), {"copy": False, **NOWHERE}),
+    "clip": Case((X,), {"min": 0.0, "max": 1.0}),
+    "concat": Case(([X, X],), {"axis": 1}), "stack": Case(([X, X],), {"axis": 1}),
+    **{f"cumulative_{name}": Case((X,), {
+        "axis": 0, "dtype": With("float16", {"axis": 0}),
+        "include_initial": With(True, {"axis": 0}),
+    }) for name in ("prod", "sum")},
+    "diff": Case((X,), {"axis": 0, "n": 2, "prepend": X, "append": X}),
+    "einsum": Case(("ij,jk->ik", X, X), {"optimize": "no order", **HALVES}),
+    "eye": Case((3,), {"k": 1, **_MADE}),
+    **{name: Case(((2, 3),), _MADE) for name in ("empty", "ones", "zeros")},
+    "full": Case((3, 2.0), _MADE),
+    **{name: Case((X,), _MADE) for name in ("empty_like", "ones_like", "zeros_like")},
+    "full_like": Case((X, 2.0), _MADE),
+    "flip": Case((X,), {"axis": 0}), "from_dlpack": Case((X,), {**NOWHERE, "copy": True}),
+    "isin": Case((X, VECTOR), {"invert": True}),
+    "linspace": Case((0, 1, 5), {"endpoint": False, **_MADE}),
+    "matmul": Case((X, X), {"precision": "no precision"}),
+    "meshgrid": Case((VECTOR, VECTOR), {"indexing": "ij"}),
+    "repeat": Case((X, 2), {"axis": 0}), "reshape": Case((X, (1, 9)), {"copy": True}),
+    "roll": Case((X, 1), {"axis": 0}),
+    "searchsorted": Case((SORTED, VECTOR), {"side": "right", "sorter": np.int32([2, 1, 0])}),
+    "take": Case((X, np.int32([2, 0])), {"axis": 0}),
+    "take_along_axis": Case((X, np.int32([[2, 0, 1]])), {"axis": 0}),
+    "tensordot": Case((X, X), {"axes": 1}), "transpose": Case((X[None],), {"axes": (1, 0, 2)}),
+    "tril": Case((X,), {"k": 1}), "triu": Case((X,), {"k": 1}), "unstack": Case((X,), {"axis": 1}),
+    "vecdot": Case((X, X[::-1]), {"axis": 0}),
+    "linalg.cholesky": Case((POSITIVE,), {"upper": True}),
+    "linalg.cross": Case((X, X[::-1]), {"axis": 0}),
+    "linalg.diagonal": Case((X,), {"offset": 1}),
+    "linalg.matrix_norm": Case((X,), {"keepdims": True, "ord": 1}),
+    "linalg.matrix_rank": Case((X,), {"rtol": 0.5}), "linalg.pinv": Case((X,), {"rtol": 0.5}),
+    "linalg.qr": Case((X[:, :2],), {"mode": "complete"}),
+    "linalg.svd": Case((X[:, :2],), {"full_matrices": False}),
+    "linalg.trace": Case((X,), {"offset": 1, **HALVES}),
+    "linalg.vector_norm": Case((X,), {"axis": 0, "keepdims": True, "ord": 1}),
+    **{f"fft.{name}": _transform(X + 1j * X.T, 2) for name in ("fft", "ifft", "hfft", "irfft")},
+    **{f"fft.{name}": _transform(X, 2) for name in ("rfft", "ihfft")},
+    **{f"fft.{name}": _transform(X + 1j * X.T, 2, several=True)
+       for name in ("fftn", "ifftn", "irfftn")},
+    "fft.rfftn": _transform(X, 2, several=True),
+    **{f"fft.{name}": Case((X,), {"axes": 0}) for name in ("fftshift", "ifftshift")},
+    **{f"fft.{name}": Case((5,), {"d": 2.0, **_MADE}) for name in ("fftfreq", "rfftfreq")},
+    "nn.avg_pool1d": _pool(ROW, "count_include_pad"),
+    "nn.avg_pool2d": _pool(PICTURE, "count_include_pad"),
+    "nn.avg_pool3d": _pool(SOLID, "count_include_pad"),
+    "nn.max_pool1d": _pool(ROW, "dilation", "return_indices"),
+    "nn.max_pool2d": _pool(PICTURE, "dilation", "return_indices"),
+    "nn.max_pool3d": _pool(SOLID, "dilation"),
+    "nn.conv1d": _convolution(1, ROW), "nn.conv2d": _convolution(2, PICTURE),
+    "nn.conv3d": _convolution(3, SOLID),
+    "nn.conv_transpose1d": _transposed(1, ROW), "nn.conv_transpose2d": _transposed(2, PICTURE),
+    "nn.conv_transpose3d": _transposed(3, SOLID),
+    "nn.batch_norm": Case((X, VECTOR, VECTOR), {
+        **_NORM, "training": True, "momentum": With(0.5, {"training": True}),
+    }),
+    "nn.binary_cross_entropy_with_logits": Case((X, np.float32(X > 0)), {
+        "weight": VECTOR, "pos_weight": VECTOR, **_LOSS,
+    }),
+    "nn.cross_entropy": Case((X, LABELS), {
+        "weight": VECTOR, "ignore_index": 2, "label_smoothing": 0.5, **_LOSS,
+    }),
+    "nn.nll_loss": Case((X, LABELS), {"weight": VECTOR, "ignore_index": 2, **_LOSS}),
+    "nn.dropout": Case((X,), {"p": 1.0, "training": False, "generator": "no generator"}),
+    "nn.elu": Case((X,), {"alpha": 2.0}), "nn.gelu": Case((X,), {"approximate": "tanh"}),
+    "nn.group_norm": Case((PICTURE, 2), {"weight": np.float32([2, 3]), "bias": np.float32([2, 3]),
+                                         "eps": 0.5}),
+    "nn.layer_norm": Case((X, 3), _NORM), "nn.rms_norm": Case((X, 3), {"weight": VECTOR, "eps": 1}),
+    "nn.huber_loss": Case((X, X.T), {"delta": 0.5, **_LOSS}),
+    "nn.smooth_l1_loss": Case((X, X.T), {"beta": 0.5, **_LOSS}),
+    "nn.l1_loss": Case((X, X.T), _LOSS), "nn.mse_loss": Case((X, X.T), _LOSS),
+    "nn.leaky_relu": Case((X,), {"negative_slope": 0.5}),
+    "nn.linear": Case((X, X), {"bias": VECTOR}),
+    "nn.log_softmax": Case((X,), {"dim": 0, **HALVES}),
+    "nn.softmax": Case((X,), {"dim": 0, **HALVES}),
+    "nn.softplus": Case((X,), {"beta": 2.0, "threshold": 1.0}),
+    "nn.one_hot": Case((LABELS,), {"num_classes": 5}),
+    "nn.pad": Case((X, (1, 1)), {"mode": "reflect", "value": 2.0}),
+    "nn.scaled_dot_product_attention": Case((X[None, None], X[None, None], X[None, None]), {
+        "attn_mask": X > 0, "is_causal": True, "scale": 2.0,
+        "enable_gqa": With(True, operands=(HEADS, HEADS[:, :2], HEADS[:, :2])),
+    }),
+    "image.resize": Case((PICTURE[0, 0], (3, 3)), {"method": "bicubic", "antialias": True}),
+    "random.default_rng": Case((), {"seed": 7, **NOWHERE}),
+    "Generator.choice": Case((9,), {"size": 3, "replace": With(False, {"size": 9}), "axis": 1,
+                                    "p": [0.0] * 8 + [1.0], "shuffle": With(False, {
+                                        "size": 9, "replace": False})}),
+    "Generator.exponential": Case((), {"scale": 2.0, "size": 3}),
+    "Generator.integers": Case((9,), {
+        "high": 50, "size": 3, "dtype": "uint8", "endpoint": With(True, {"size": 50}, (1,)),
+    }),
+    "Generator.normal": Case((), {"loc": 2.0, "scale": 2.0, "size": 3}),
+    "Generator.permutation": Case((X,), {"axis": 1}),
+    "Generator.random": Case((), {"size": 3, "dtype": "float16", "out": np.zeros(3, "float32")}),
+    "Generator.shuffle": Case((X,), {"axis": 1}),
+    "Generator.standard_exponential": Case((), {"size": 3, "dtype": "float16"}),
+    "Generator.standard_normal": Case((), {"size": 3, "dtype": "float16"}),
+    "Generator.uniform": Case((), {"low": -2.0, "high": 2.0, "size": 3}),
+}  # fmt: skip
+
+#: Sorts are stable in any case, and an order that may be any is random.
+WITHOUT_EFFECT = {("argsort", "stable"), ("sort", "stable"), ("Generator.choice", "shuffle")}
+#: Refused as operands are no arrays; values that begin with "no " are refused, too.
+REFUSED = {("Generator.choice", "axis")}
+#: Functions that need a page, a file or a device of their own, and the tests of their arguments.
+ELSEWHERE = {
+    **dict.fromkeys(("benchmark_workgroup_sizes", "benchmark_workgroup_sizes_async"),
+                    "test_workgroup_sizes.py"),
+    **dict.fromkeys(("grad", "value_and_grad"), "gradients/test_engine.py"),
+    **dict.fromkeys(("init", "init_async"), "arrays/test_devices.py"),
+    **dict.fromkeys(("savez", "savez_async", "savez_compressed", "savez_compressed_async"),
+                    "arrays/test_files.py"),
+    **dict.fromkeys(("tune", "tune_async", "forget_tuning", "forget_tuning_async"), "test_tune.py"),
+    **dict.fromkeys(("default_device", "load"), "arrays/test_own_arguments.py"),  # at its end
+    "download": "../test_wheel.py", "draw": "test_crossing.py", "profile": "test_profile.py",
+}  # fmt: skip
+EACH = [(function, name) for function, case in CASES.items() for name in case.values]
+
+
+def _functions(bg: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Each public function by the first name that it has."""
+    known: set[tuple[str, str]] = set()
+    for before in ("", "linalg", "fft", "random", "nn", "image"):
+        module = getattr(bg, before) if before else bg
+        for name in module.__all__:
+            function = getattr(module, name)
+            key = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
+            if inspect.isfunction(function) and key not in known:
+                known.add(key)
+                yield f"{before}.{name}" if before else name, function
+    for name, method in vars(bg.random.Generator).items():
+        if not name.startswith("_") and inspect.isfunction(method):
+            yield f"Generator.{name}", method
+
+
+def _optional(function: Callable[..., Any]) -> Iterator[str]:
+    for name, parameter in inspect.signature(function).parameters.items():
+        is_keyword = parameter.kind is parameter.VAR_KEYWORD
+        is_optional = parameter.default is not parameter.empty
+        if is_keyword or (is_optional and parameter.kind is not parameter.POSITIONAL_ONLY):
+            yield name
+
+
+def _function(bg: Any, name: str) -> Callable[..., Any]:
+    before, _, own = name.rpartition(".")
+    if before == "Generator":
+        method = getattr(bg.random.default_rng(3), own)
+        return _shuffled(method) if own == "shuffle" else method
+    function = getattr(getattr(bg, before) if before else bg, own)
+    if name == "nn.dropout":
+        return lambda x, **more: function(x, **{"generator": bg.random.default_rng(3), **more})
+    if name == "nn.batch_norm":
+        return lambda x, mean, var, **more: (function(x, mean, var, **more), mean, var)
+    return function
+
+
+def _shuffled(shuffle: Callable[..., Any]) -> Callable[..., Any]:
+    def call(x: Any, **more: Any) -> Any:
+        shuffle(x, **more)
+        return x
+
+    return call
+
+
+def _on_gpu(bg: Any, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_on_gpu(bg, item) for item in value]
+    return bg.asarray(value) if isinstance(value, np.ndarray) else value
+
+
+def _seen(bg: Any, function: str, operands: tuple[Any, ...], more: dict[str, Any]) -> Any:
+    """All that can be seen of a call: its results, of which memory they are, or its error."""
+    given = [_on_gpu(bg, value) for value in operands]
+    try:
+        found = _function(bg, function)(*given, **{k: _on_gpu(bg, v) for k, v in more.items()})
+    except (TypeError, ValueError) as error:
+        return type(error).__name__
+    if isinstance(found, bg.random.Generator):
+        found = found.random(4)
+    several = found if isinstance(found, tuple | list) else (found,)
+    seen = [(x.dtype.name, x.shape, x.numpy().tobytes()) for x in several]
+    if isinstance(found, bg.Array) and function in ("asarray", "astype", "from_dlpack", "reshape"):
+        found[...] = 9
+        seen.append(("memory", (), given[0].numpy().tobytes()))
+    return seen
+
+
+@pytest.mark.parametrize(("function", "name"), EACH)
+def test_an_argument_is_used_or_refused(bg: Any, function: str, name: str) -> None:
+    case = CASES[function]
+    value = case.values[name]
+    if not isinstance(value, With):
+        value = With(value)
+    operands = case.operands if value.operands is None else value.operands
+    plain = _seen(bg, function, operands, {**value.others})
+    changed = _seen(bg, function, operands, {**value.others, name: value.value})
+    is_nonsense = isinstance(value.value, str) and value.value.startswith("no ")
+    assert isinstance(changed, str) == (is_nonsense or (function, name) in REFUSED)
+    assert (plain == changed) == ((function, name) in WITHOUT_EFFECT)
+
+
+def test_every_argument_has_a_case(bg: Any) -> None:
+    for function, made in _functions(bg):
+        if function in ELSEWHERE:
+            assert (Path(__file__).parents[1] / ELSEWHERE[function]).is_file()
+            continue
+        listed = CASES[function].values.keys() if function in CASES else set()
+        missing = {*_optional(made)} - listed
+        assert not missing, f"{function}: {missing}"
+
+
+def test_arguments_that_exclude_each_other_are_refused(bg: Any) -> None:
+    rng = bg.random.default_rng(1)
+    out = bg.zeros(3)
+    for wrong in (
+        lambda: rng.random(4, out=out), lambda: rng.random(dtype="float16", out=out),
+        lambda: rng.permutation(5, axis=1), lambda: rng.choice(5, axis=1),
+        lambda: bg.image.resize(bg.ones((4, 4)), (2, 2), "nearest", antialias=True),
+        lambda: bg.nn.pad(bg.ones((2, 3)), (1, 1), "reflect", 2.0),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="must"):
+            wrong()
+    assert rng.random(3, np.float32, out) is out
+
+
+def test_devices_that_are_none_are_refused(bg: Any) -> None:
+    file = BytesIO()
+    np.save(file, X)
+    file.seek(0)
+    for wrong in (
+        lambda: bg.default_device("no device"), lambda: bg.load(file, device="no device"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="device"):
+            wrong()

@@ -1,0 +1,55 @@
+"""``dask.array.random`` on GPUs: each method draws there, or is refused with what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import dask.array as da
+import pytest
+from chunk_random import DRAWN
+
+METHODS = [
+    (kind.__name__, name)
+    for kind in (da.random.Generator, da.random.RandomState)
+    for name in dir(kind)
+    if not name.startswith("_")
+]
+
+
+@pytest.fixture(scope="module")
+def outcomes(environment: dict[str, str]) -> dict[tuple[str, str], str]:
+    """What came of each method."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("chunk_random.py"))],
+        env=os.environ | environment, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = map(json.loads, done.stdout.splitlines())
+    return {(kind, name): outcome for kind, name, outcome in lines}
+
+
+@pytest.mark.parametrize(("kind", "name"), METHODS)
+def test_a_method_draws_on_the_gpu_or_says_what_to_do(
+    outcomes: dict[tuple[str, str], str], kind: str, name: str
+) -> None:
+    found = outcomes[kind, name]
+    is_drawn = name in ("permutation", "seed") or name in DRAWN
+    if (kind, name) == ("RandomState", "choice"):  # which Dask asks of browsergpu.random
+        is_drawn = False
+    assert found.partition(" ")[0] == ("right" if is_drawn else "refused"), found
+    if not is_drawn:
+        assert found.endswith("."), f"{found!r} ends without saying what to do"
+
+
+def test_the_functions_of_the_module_are_those_methods() -> None:
+    own = {
+        name
+        for name, found in vars(da.random).items()
+        if getattr(found, "__qualname__", "").startswith("_make_api.")
+    }
+    assert own
+    assert own - {"random"} <= {name for kind, name in METHODS if kind == "RandomState"}

@@ -1,0 +1,112 @@
+"""The runs of pytest that the options of tests/run.py stand for, and what it refuses."""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from devsite.layout import REPOSITORY
+from runner.cli import parse, refuse_unknown, stages
+from runner.problem import CannotPrepare
+from runner.stages import ALL, DEFAULT, FAST, Stage
+
+pytestmark = pytest.mark.fast
+
+
+def choice(stage: Stage) -> list[str]:
+    """The arguments of a stage that say which tests run."""
+    arguments = list(stage.arguments)
+    return arguments[arguments.index("--no-loadscope-reorder") + 1 :]
+
+
+def test_an_unknown_marker_is_refused() -> None:
+    with (REPOSITORY / "pyproject.toml").open("rb") as file:
+        options = tomllib.load(file)["tool"]["pytest"]["ini_options"]
+    assert "--strict-markers" in options["addopts"]
+    names = {marker.partition(":")[0] for marker in options["markers"]}
+    assert {"fast", "native", "all"} <= names
+    for stage in (*FAST, *DEFAULT, *ALL):
+        if "-m" in stage.arguments:
+            expression = stage.arguments[stage.arguments.index("-m") + 1]
+            assert set(re.findall(r"\w+", expression)) - {"and", "or", "not"} <= names
+
+
+def test_no_list_says_where_tests_run() -> None:
+    files = [*(REPOSITORY / "tools" / "runner").glob("*.py"), *REPOSITORY.glob("tests/*.py")]
+    named = {
+        (file.name, name)
+        for file in files
+        for name in re.findall(r"\btest_\w+", file.read_text("utf-8"))
+    }
+    assert named == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [([], DEFAULT), (["--fast"], FAST), (["--all"], ALL)],
+    ids=["default", "fast", "all"],
+)
+def test_a_mode_is_its_stages(arguments: list[str], expected: tuple[Stage, ...]) -> None:
+    assert stages(*parse(arguments)) == expected
+    told = stages(*parse([*arguments, "--durations=5", "-v"]))
+    assert [stage.arguments[-2:] for stage in told] == [("--durations=5", "-v")] * len(expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rest", "environment"),
+    [
+        (["tests/unit", "-x"], ["tests/unit", "-x"], {}),
+        (["-k", "gemm or conv"], ["-k", "gemm or conv"], {}),
+        (["--plain-webgpu"], ["tests/browser/inside"], {"BROWSERGPU_WEBGPU": "plain"}),
+        (["--native", "dawn"], ["tests/browser/inside"], {"BROWSERGPU_NATIVE": "dawn"}),
+        (
+            ["--native", "wgpu", "tests/browser/inside/test_gemm.py"],
+            ["tests/browser/inside/test_gemm.py"],
+            {"BROWSERGPU_NATIVE": "wgpu"},
+        ),
+    ],
+)
+def test_what_is_chosen_is_one_stage(
+    arguments: list[str], rest: list[str], environment: dict[str, str]
+) -> None:
+    (stage,) = stages(*parse(arguments))
+    assert choice(stage) == rest
+    assert stage.environment == environment
+
+
+@pytest.mark.parametrize("mode", ["--fast", "--all"])
+@pytest.mark.parametrize("chosen", [["tests/unit"], ["-k", "gemm"], ["-x"]])
+def test_a_mode_says_which_tests_run(
+    mode: str, chosen: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parse([mode, *chosen])
+    assert f"{mode} says which tests run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("other", [["--all"], ["--plain-webgpu"], ["--native", "dawn"]])
+def test_modes_exclude_each_other(other: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--fast", *other])
+    assert "not allowed with argument --fast" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--quick", "--everywhere", "--al"])
+def test_an_option_that_nobody_knows_is_refused_before_anything_runs(option: str) -> None:
+    with pytest.raises(CannotPrepare, match=f"unrecognized arguments: {option}"):
+        refuse_unknown(Path(sys.executable), parse([option])[1])
+
+
+def test_options_of_pytest_are_not_refused() -> None:
+    refuse_unknown(Path(sys.executable), ["-x", "-k", "gemm or conv", "-n", "2", "--tb=short"])
+
+
+def test_help_tells_of_the_modes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--help"])
+    said = capsys.readouterr().out
+    assert {"--fast", "--all"} <= set(re.findall(r"--\w+", said))
+    limits = re.findall(r"under (\d+)\s+minutes", said)
+    assert sorted(map(int, limits)) == [3, 12, 60]
