@@ -216,6 +216,34 @@ with ThreadPoolExecutor(4) as threads:
     assert done.stdout.strip() == "True", done.stderr
 
 
+def test_threads_that_open_the_gpu_at_once_get_one_device() -> None:
+    """Before the engine is loaded; some within an event loop, some by their first array."""
+    code = """
+import asyncio, sys, threading
+from concurrent.futures import ThreadPoolExecutor
+import browsergpu as bg
+from browsergpu.device.device import open_devices
+
+sys.setswitchinterval(1e-5)
+together = threading.Barrier(9)
+ways = [
+    lambda: bg.init(),
+    lambda: asyncio.run(bg.init_async()),
+    lambda: (bg.ones(4) + 1).device,
+]
+
+def work(number):
+    together.wait()
+    return ways[number % 3]()
+
+with ThreadPoolExecutor(9) as threads:
+    found = list(threads.map(work, range(9)))
+print(len(set(map(id, found))), len(open_devices()))
+"""
+    done = run("-c", code)
+    assert done.stdout.split() == ["1", "1"], done.stderr
+
+
 @pytest.mark.all
 def test_arrays_in_several_threads() -> None:
     """Of one shape, so that all record on the same tape; some are forgotten by other threads."""

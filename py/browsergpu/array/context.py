@@ -6,8 +6,10 @@ from typing import Any
 
 from browsergpu.array import einops_backend
 from browsergpu.array.lazy.tape import Tape, tape_of
+from browsergpu.core.config import configured
 from browsergpu.core.errors import InvalidArgument, NoAdapter, NotInitialized
-from browsergpu.core.turns import new_lock
+from browsergpu.core.mutex import Mutex
+from browsergpu.core.turns import others_turn
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo, gpus
@@ -19,7 +21,8 @@ _RECOVERED = "It was opened again since: make its arrays again."
 
 _current: list[Tape] = []
 _by_number: dict[int, Device] = {}  # those that were opened here, by their adapter's number
-_opening = new_lock()
+#: Held while a GPU is opened: tasks and threads that come together get one device.
+_opening = Mutex()
 
 
 def use(device: Any) -> Device:
@@ -34,16 +37,48 @@ def use(device: Any) -> Device:
 
 
 async def init_async(**options: Any) -> Device:
-    """Opens the GPU for arrays, where Python cannot block: ``await browsergpu.init_async()``.
-    ``options`` are fields of BackendConfig. On an open one does nothing."""
-    if open_tape() is None:
-        device = use(await Device.request(**options))
-        _by_number.setdefault(device.adapter.index, device)
-    return _current[0].device
+    """Open the GPU for arrays, where Python cannot block: ``await browsergpu.init_async()``.
+
+    Where it is open already, this only gives the device. Tasks and threads that call it together
+    get one device.
+
+    Parameters
+    ----------
+    **options
+        Fields of :class:`BackendConfig`.
+
+    Returns
+    -------
+    Device
+        The device that new arrays are made on.
+
+    Raises
+    ------
+    InvalidArgument
+        For an option that is unknown, or that the open device does not have.
+    NoAdapter
+        Where there is no WebGPU, or no GPU.
+    """
+    op = "init"
+    config = configured(op, None, options)
+    async with _opening:
+        tape = open_tape()
+        if tape is None:
+            device = use(await Device.request(config))
+            _by_number.setdefault(device.adapter.index, device)
+            return device
+    for name in options:
+        found, wanted = getattr(tape.device.config, name), getattr(config, name)
+        if found != wanted:
+            advice = "browsergpu.use(await Device.request(...)) opens another device."
+            expected = f"{found!r}, as the GPU was opened with"
+            raise InvalidArgument(op, name, wanted, expected, advice)
+    return tape.device
 
 
 def init(**options: Any) -> Device:
-    """:func:`init_async`, and waits. The first array that is made does it by itself."""
+    """Open the GPU for arrays, and wait until it is open. The first array that is made does it by
+    itself. See :func:`init_async`."""
     if not platform.is_available():
         raise NoAdapter("init", platform.why_no_gpu())
     return platform.block_on(init_async(**options), "init")
@@ -54,17 +89,14 @@ async def recover_async() -> Device:
     op, tape = "recover", open_tape()
     if tape is None:
         raise NotInitialized(op, "no GPU is open for arrays; init() opens one")
-    old = tape.device
-    if not old.is_lost:
-        return old
-    made = await Device.request(old.config)
-    now = open_tape()
-    if now is not None and now.device is not old:  # another task has opened it meanwhile
-        made.close()
-        return now.device
-    old.recorder.recovery = _RECOVERED
-    _by_number[made.adapter.index] = made
-    return use(made)
+    async with _opening:
+        old = (open_tape() or tape).device  # another task may have opened it meanwhile
+        if not old.is_lost:
+            return old
+        made = await Device.request(old.config)
+        old.recorder.recovery = _RECOVERED
+        _by_number[made.adapter.index] = made
+        return use(made)
 
 
 def recover() -> Device:
@@ -133,11 +165,12 @@ def _open_on(number: int) -> Device | None:
 
 
 async def _opened(info: AdapterInfo) -> Device:
-    known = _open_on(info.index)
-    if known is None or known.adapter.names != info.names:
-        known = _by_number[info.index] = await Device.request(adapter_index=info.index)
-        known.recorder.recovery = _RECOVER
-    return known
+    async with _opening:
+        known = _open_on(info.index)
+        if known is None or known.adapter.names != info.names:
+            known = _by_number[info.index] = await Device.request(adapter_index=info.index)
+            known.recorder.recovery = _RECOVER
+        return known
 
 
 def open_tape() -> Tape | None:
@@ -156,6 +189,5 @@ def current(device: Any = None) -> Tape:
         return tape
     if not platform.can_block():
         raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
-    with _opening:  # threads that come together get one device
-        init()
-    return _current[0]
+    with others_turn():
+        return tape_of(init())

@@ -20,8 +20,13 @@ def new_lock() -> Any:
     """An RLock that is free in a forked process, whoever held it: what is locked by it is refused
     there, by an error instead of a wait without end."""
     lock = threading.RLock()
-    _locks.add(lock)
+    renew_in_forks(lock)
     return lock
+
+
+def renew_in_forks(lock: Any) -> None:
+    """Has a lock's ``_at_fork_reinit()`` called in forked processes."""
+    _locks.add(lock)
 
 
 def _free_all() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import Lock, wait_for
+from asyncio import wait_for
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import isawaitable
@@ -20,6 +20,7 @@ from browsergpu.core.config import BackendConfig, configured
 from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
 from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
+from browsergpu.core.mutex import Mutex
 from browsergpu.core.remembered import hashable
 from browsergpu.core.showing import Description, byte_count
 from browsergpu.device.debugging import Debugger
@@ -61,7 +62,7 @@ class WasmBackend(ComputeBackend):
         self._config = configured("WasmBackend", config, options)
         self._open: Device | None = None
         self._closings = 0  # calls of close()
-        self._opening = Lock()
+        self._opening = Mutex()
         self._canvas_id: str | None = None
         self._buffers: dict[int, Allocation] = {}
         self._release: finalize[..., WasmBackend] | None = None

@@ -19,7 +19,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
-from browsergpu.core.turns import TURN
+from browsergpu.core.turns import new_lock
 from browsergpu.device.device import Device
 from browsergpu.kernels.fused.operations import Overload
 from browsergpu.kernels.fused.source import (
@@ -300,11 +300,12 @@ class Tape(Shown):
 
 
 _tapes: WeakValueDictionary[int, Tape] = WeakValueDictionary()
+_making = new_lock()
 
 
 def tape_of(device: Device) -> Tape:
     """The device's tape; a new one where nobody holds it."""
-    with TURN:
+    with _making:
         tape = _tapes.get(id(device))
         if tape is None or tape.device is not device:
             tape = _tapes[id(device)] = Tape(device)

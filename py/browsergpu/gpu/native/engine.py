@@ -13,6 +13,7 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from browsergpu.core.turns import new_lock
 from browsergpu.gpu.native import quiet
 
 DAWN, WGPU = "wgpudawn", "wgpu"
@@ -26,6 +27,8 @@ TOGGLES_OFF = ["timestamp_quantization"]
 
 #: Why Dawn refused the GPUs that it found.
 _refusals: list[str] = []
+#: Held while an engine is loaded, or asked for GPUs: both change what the whole process has.
+_asking = new_lock()
 
 
 class Engine(NamedTuple):
@@ -55,7 +58,7 @@ class Engine(NamedTuple):
     def adapters(self) -> list[Any]:
         """The GPUs that it finds by the first of these interfaces that has any: by another they are
         the same. OpenGL lacks limits that are needed."""
-        with quiet.without_a_screen():
+        with _asking, quiet.without_a_screen():
             found = self._all_adapters()
         by = {kind: [a for a in found if a.info.get("backend_type") == kind] for kind in _BACKENDS}
         return next((adapters for adapters in by.values() if adapters), [])
@@ -77,10 +80,15 @@ class Engine(NamedTuple):
         return list(known.values())
 
 
-@cache
 def engine() -> Engine | None:
     """The engine to use: the first that is installed, wanted, and finds a GPU; where none finds
     one, the first; None where none is installed."""
+    with _asking:  # threads that come together load it once
+        return _found()
+
+
+@cache
+def _found() -> Engine | None:
     wanted = {"dawn": [DAWN], "wgpu": [WGPU], "none": []}.get(os.environ.get(VARIABLE, ""))
     installed = [_load(name) for name in ([DAWN, WGPU] if wanted is None else wanted)]
     engines = [one for one in installed if one is not None]
