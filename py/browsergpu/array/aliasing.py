@@ -103,9 +103,11 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
 
 def take_node(x: Value, node: Node) -> None:
     """Gives an array another node."""
-    node.holders += 1
-    NODE.__get__(x).holders -= 1
+    before: Node = NODE.__get__(x)
+    node.hold(x)
     NODE.__set__(x, node)
+    if before is not node:
+        before.drop(x)
 
 
 def siblings(node: Node) -> list[Node]:
@@ -115,7 +117,7 @@ def siblings(node: Node) -> list[Node]:
     return [
         user
         for user in node.storage.users
-        if user is not node and user.cell is node.cell and user.holders
+        if user is not node and user.cell is node.cell and user.is_held
     ]
 
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from enum import StrEnum
 from typing import Any
-from weakref import finalize
 
 import numpy as np
 
@@ -73,7 +72,7 @@ class Buffer:
         self._offset = 0
         self._parent: Buffer | None = None
         self._allocation = device.memory.get_buffer(op, size, label)
-        self._finalizer = finalize(self, _give_back, device, self._allocation)
+        device.memory.owned_by(self, self._allocation)
 
     @property
     def allocation(self) -> memory.Allocation:
@@ -81,14 +80,14 @@ class Buffer:
         is closed."""
         root = self if self._parent is None else self._parent
         self.device.check_open("Buffer")
-        if not root._finalizer.alive:
+        if not self.device.memory.is_owned(root, root._allocation):
             raise NotInitialized("Buffer", f"buffer {self.label!r} was freed")
         return root._allocation
 
     def free(self) -> None:
         """Gives the memory back now; freeing twice, or a range, does nothing more."""
         if self._parent is None:
-            self._finalizer()
+            self.device.memory.free(self, self._allocation)
 
     def range(self, offset: int, nbytes: int | None = None) -> Buffer:
         """``nbytes`` from ``offset`` on (None: to the end), as a Buffer on the same memory."""
@@ -200,7 +199,3 @@ class Buffer:
         label = f" {self.label!r}" if self.label else ""
         usage = ", ".join(sorted(self.usage))
         return f"<Buffer{label} of {byte_count(self.nbytes)}, {usage}>"
-
-
-def _give_back(device: Device, allocation: memory.Allocation) -> None:
-    device.memory.return_buffer(allocation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, ClassVar
-from weakref import finalize, ref
+from weakref import ref
 
 import numpy as np
 
@@ -25,22 +25,20 @@ _MANY_USERS = 32  # of a buffer: then, and whenever they are twice as many, the 
 
 
 class Storage(Shown):
-    """A buffer that goes back to its device's pool with the last array that uses it, which
-    ``give_back(device, buffer)`` does."""
+    """A buffer that goes back to its device's pool with the last array that uses it. ``freed`` is
+    called then."""
 
-    __slots__ = ("__weakref__", "_many", "_memory", "_release", "_users", "buffer", "is_free")
+    __slots__ = ("__weakref__", "_many", "_memory", "_users", "buffer", "is_free")
 
     def __init__(
-        self, device: Device, buffer: Allocation, give_back: Callable[..., None] | None = None
+        self, device: Device, buffer: Allocation, freed: Callable[[], object] | None = None
     ) -> None:
         self.buffer = buffer
         self.is_free = False
         self._memory = device.memory
-        self._memory.owners[buffer.id] = ref(self)
         self._users: list[ref[Any]] = []
         self._many = _MANY_USERS
-        self._release = finalize(self, give_back or _give_back, device, buffer)
-        self._release.atexit = False
+        self._memory.owned_by(self, buffer, freed)
 
     def _facts(self) -> str:
         return f"of {byte_count(self.buffer.capacity)}{', freed' if self.is_free else ''}"
@@ -48,7 +46,7 @@ class Storage(Shown):
     def release(self) -> None:
         """Gives the buffer back now. Twice does nothing more."""
         self.is_free = True
-        self._release()
+        self._memory.free(self, self.buffer)
 
     def used_by(self, user: Any) -> None:
         """Notes a value that lies in this memory, or in a part of it."""
@@ -77,10 +75,6 @@ class Storage(Shown):
     def users(self) -> list[Any]:
         """The values that were noted and are still there."""
         return [user for known in self._users if (user := known()) is not None]
-
-
-def _give_back(device: Device, buffer: Allocation) -> None:
-    device.memory.return_buffer(buffer)
 
 
 class DeviceArray(View):

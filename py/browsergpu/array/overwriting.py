@@ -145,12 +145,12 @@ def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:
         known = [] if value is None else _arrays_of_unheld(value.window)
         others = [user for user in values_apart(node) if user not in known]
         if is_fixed:
-            others = [user for user in others if user.holders and graphs.can_move(user, node)]
+            others = [user for user in others if user.is_held and graphs.can_move(user, node)]
         if not others:
             return
         moved = [product(user.shape) for user in others]
         is_much = len(moved) > _MOST_MOVED or 2 * sum(moved) > product(node.shape)
-        if not is_fixed and (is_much or not all(user.holders for user in others)):
+        if not is_fixed and (is_much or not all(user.is_held for user in others)):
             move_cell(tape, node)
             continue
         if is_fixed:
@@ -286,7 +286,7 @@ def _cell_made_anew(x: Value, part: Place, value: Node) -> bool:
     for other in list(tape.windows.values()):
         if other is not window and other.reads(storage):
             other.evaluate()
-    others = [one for one in window.nodes if one.holders and one is not value]
+    others = [one for one in window.nodes if one.is_held and one is not value]
     if any(one.storage is storage for one, _ in window.arrays_of(others)):
         return False
     made = room(tape.device, _OP, root.kind, root.shape)
@@ -334,7 +334,7 @@ def twin_of(x: Value, value: Node) -> Node | None:
 
 def _is_seen(node: Node) -> bool:
     """Whether arrays other than one that holds a value see its memory."""
-    return node.holders != 1 or any(user.holders for user in _others(node))
+    return node.holders != 1 or any(user.is_held for user in _others(node))
 
 
 def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
@@ -351,7 +351,7 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
     if block is not None and not block.may_write(x):
         return False
     while node.holders == 1:
-        views = [product(user.shape) for user in _others(node) if user.holders]
+        views = [product(user.shape) for user in _others(node) if user.is_held]
         if views and block is not None:
             return False  # a replay would move them, too
         if len(views) > _MOST_MOVED or 2 * sum(views) > product(node.shape):
@@ -360,7 +360,7 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
             continue
         known = [] if value is None else _arrays_of_unheld(value.window)
         others = [user for user in _others(node) if user not in known]
-        if not all(user.holders for user in others):
+        if not all(user.is_held for user in others):
             return False  # one is being read
         if not others:
             return True
@@ -379,7 +379,7 @@ def _others(node: Node) -> list[Node]:
 
 
 def _arrays_of_unheld(window: Window | None) -> list[Node]:
-    return [] if window is None else [one for one in window.leaves.values() if not one.holders]
+    return [] if window is None else [one for one in window.leaves.values() if not one.is_held]
 
 
 def _has_computed(x: Value, part: Place | None, value: Node | None) -> bool:
@@ -400,7 +400,7 @@ def _reads_part_alone(window: Window, value: Node, storage: Storage, part: Place
     it than a part."""
     if value.window is not window:
         return False
-    others = [node for node in window.nodes if node.holders and node is not value]
+    others = [node for node in window.nodes if node.is_held and node is not value]
     return not (
         any(one.storage is storage for one, _ in window.arrays_of(others))
         or _reads_elsewhere(window, value, storage, part)

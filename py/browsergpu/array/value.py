@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
+from weakref import ref
 
-from browsergpu.array.lazy.node import Node
+from browsergpu.array.lazy.node import MANY_HOLDERS, Node
 from browsergpu.array.lazy.tape import Tape
 from browsergpu.core.showing import Shown
 
@@ -22,10 +23,11 @@ class Value(Shown):
     def __init__(self, node: Node, tape: Tape) -> None:
         self.node = node
         self.tape = tape
-        node.holders += 1
-
-    def __del__(self) -> None:
-        self.node.holders -= 1
+        refs = node.refs
+        if len(refs) < MANY_HOLDERS:
+            node.refs = (*refs, ref(self))
+        else:
+            node.hold(self)
 
     def like(self, node: Node) -> Self:
         """Another value on the same device."""

@@ -7,8 +7,8 @@ this one takes or frees one: what both change is changed in single steps.
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -46,6 +46,15 @@ class Allocation:
     nbytes: int
     capacity: int
     label: str
+
+
+class _Owner(ref):  # type: ignore[type-arg]
+    """A weak reference to what holds a buffer, and what is called when the buffer goes back."""
+
+    __slots__ = ("buffer", "freed")
+
+    buffer: Allocation
+    freed: Callable[[], object] | None
 
 
 @lru_cache(maxsize=1024)
@@ -101,33 +110,52 @@ class BufferPool(Shown):
         self._idle: OrderedDict[int, list[int]] = OrderedDict()
         self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
         self._holding: Holding | None = None  # of what is being captured
-        #: Weak references to what holds the buffers, by their ids.
-        self.owners: dict[int, ref[Any]] = {}
+        self._owners: dict[int, _Owner] = {}  # by the ids of their buffers
+        # Owners that are gone. They come here by a function in C: a KeyboardInterrupt in a
+        # destructor would be lost.
+        self._gone: deque[_Owner] = deque()
         #: The values that come to lie in buffers, while something is captured.
         self.new_users: WeakSet[Any] | None = None
         #: What is held for what was captured.
         self.held = Held()
-        #: Bytes of the live buffers.
-        self.in_use = 0
-        #: Bytes of freed buffers that wait to be used again.
-        self.pooled = 0
+        self._in_use = 0
+        self._pooled = 0
         self._most_in_use = 0
         #: The most that ``allocated`` ever was.
         self.peak = 0
-        #: Number of live buffers.
-        self.buffers = 0
+        self._buffers = 0
 
     def _facts(self) -> str:
         return f"{byte_count(self.in_use)} in use, {byte_count(self.allocated)} allocated"
 
     @property
+    def in_use(self) -> int:
+        """Bytes of the live buffers."""
+        self._reclaim()
+        return self._in_use
+
+    @property
+    def pooled(self) -> int:
+        """Bytes of freed buffers that wait to be used again."""
+        self._reclaim()
+        return self._pooled
+
+    @property
+    def buffers(self) -> int:
+        """Number of live buffers."""
+        self._reclaim()
+        return self._buffers
+
+    @property
     def allocated(self) -> int:
         """Bytes on the GPU: in use, pooled, and held for what was captured."""
-        return self.in_use + self.pooled + self.held.nbytes
+        self._reclaim()
+        return self._in_use + self._pooled + self.held.nbytes
 
     @property
     def by_label(self) -> dict[str, int]:
         """Bytes in use of each label."""
+        self._reclaim()
         return {label: nbytes for label, nbytes in self._labels.items() if nbytes}
 
     def has(self, ids: Iterable[int]) -> bool:
@@ -151,6 +179,8 @@ class BufferPool(Shown):
         room even after the pool was trimmed. Where Python cannot block, the GPU's word comes from
         the next call that waits.
         """
+        if self._gone:
+            self._reclaim()
         capacity = size_class(nbytes)
         if capacity > self._largest:
             if nbytes > self._largest:
@@ -168,9 +198,9 @@ class BufferPool(Shown):
                 self._destroy(identity)
                 raise
             self._asked_for[identity] = nbytes
-        self.in_use += capacity
-        self._most_in_use = max(self._most_in_use, self.in_use)
-        self.buffers += 1
+        self._in_use += capacity
+        self._most_in_use = max(self._most_in_use, self._in_use)
+        self._buffers += 1
         self._labels[name] += capacity
         return Allocation(next(_handles), identity, nbytes, capacity, name)
 
@@ -187,7 +217,7 @@ class BufferPool(Shown):
         is_new = False
         try:
             identity = heappop(self._idle[capacity])
-            self.pooled -= capacity
+            self._pooled -= capacity
         except (KeyError, IndexError):
             identity, is_new = self._make(op, nbytes, capacity, label), True
             self._capacities[identity] = capacity
@@ -244,13 +274,47 @@ class BufferPool(Shown):
             available,
         )
 
+    def owned_by(
+        self, owner: Any, buffer: Allocation, freed: Callable[[], object] | None = None
+    ) -> None:
+        """Frees a buffer once its owner is gone, within the next call of the pool, or when
+        :meth:`free` is called. ``freed`` is called then."""
+        made = self._owners[buffer.id] = _Owner(owner, self._gone.append)
+        made.buffer = buffer
+        made.freed = freed
+
+    def is_owned(self, owner: Any, buffer: Allocation) -> bool:
+        """Whether a buffer is this owner's."""
+        made = self._owners.get(buffer.id)
+        return made is not None and made() is owner
+
+    def free(self, owner: Any, buffer: Allocation) -> None:
+        """Frees an owner's buffer; nothing, where it was freed."""
+        if self.is_owned(owner, buffer):
+            self._give_back(self._owners[buffer.id])
+
+    def _give_back(self, owner: _Owner) -> None:
+        if owner.freed is not None:
+            owner.freed()
+        self.return_buffer(owner.buffer)
+
+    def _reclaim(self) -> None:
+        """Takes back the buffers of owners that are gone."""
+        while self._gone:
+            try:
+                owner = self._gone.popleft()
+            except IndexError:  # another thread has taken it
+                return
+            if self._owners.get(owner.buffer.id) is owner:
+                self._give_back(owner)
+
     def return_buffer(self, buffer: Allocation) -> None:
         """Frees a buffer; it must not be used afterwards. Closing has freed all of them."""
         if self._closed:
             return
-        self.owners.pop(buffer.id, None)
-        self.in_use -= buffer.capacity
-        self.buffers -= 1
+        self._owners.pop(buffer.id, None)
+        self._in_use -= buffer.capacity
+        self._buffers -= 1
         rest = self._labels[buffer.label] - buffer.capacity
         if rest:
             self._labels[buffer.label] = rest
@@ -267,14 +331,14 @@ class BufferPool(Shown):
     def _pool(self, identity: int, capacity: int) -> None:
         """Keeps a buffer that nobody has for who needs one of its size, or destroys it."""
         most = max(_POOL_MOST, self._share)
-        ceiling = max(_POOL_CEILING, min(self._most_in_use, most) - self.in_use)
+        ceiling = max(_POOL_CEILING, min(self._most_in_use, most) - self._in_use)
         if identity in self._recorder.failed or capacity > ceiling:
             self._destroy(identity)
             return
         heappush(self._idle.setdefault(capacity, []), identity)
         self._idle.move_to_end(capacity)
-        self.pooled += capacity
-        while self.pooled > ceiling:
+        self._pooled += capacity
+        while self._pooled > ceiling:
             self._evict()
 
     def _evict(self) -> None:
@@ -289,21 +353,23 @@ class BufferPool(Shown):
         except IndexError:
             self._idle.move_to_end(capacity)
         else:
-            self.pooled -= capacity
+            self._pooled -= capacity
             self._destroy(identity)
 
     def holders(self) -> list[Any]:
         """What holds the buffers that are in use."""
-        return [owner for one in list(self.owners.values()) if (owner := one()) is not None]
+        return [owner for one in list(self._owners.values()) if (owner := one()) is not None]
 
     def start_holding(self) -> Holding:
         """Takes and frees buffers for what is captured from now on."""
+        self._reclaim()
         self._holding = Holding()
         self.new_users = WeakSet()
         return self._holding
 
     def end_holding(self, ids: Iterable[int]) -> None:
         """The capture is complete: buffers of those ids are held until :meth:`let_go`."""
+        self._reclaim()
         holding, self._holding = self._holding, None
         self.new_users = None
         if holding is None or self._closed:
@@ -331,7 +397,7 @@ class BufferPool(Shown):
         for capacity, idle in list(self._idle.items()):
             while idle:
                 self._destroy(idle.pop())
-                self.pooled -= capacity
+                self._pooled -= capacity
         self._recorder.is_short_of_memory = False
         self._recorder.flush()
         self._recorder.trim_staging()
@@ -343,9 +409,10 @@ class BufferPool(Shown):
         self._idle.clear()
         self._labels.clear()
         self._capacities.clear()
-        self.owners.clear()
+        self._owners.clear()
+        self._gone.clear()
         self._holding, self.held = None, Held()
-        self.in_use = self.pooled = self.buffers = 0
+        self._in_use = self._pooled = self._buffers = 0
 
     def _destroy(self, identity: int) -> None:
         del self._capacities[identity]

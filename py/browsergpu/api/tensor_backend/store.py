@@ -100,8 +100,8 @@ class TensorStore(TensorContract):
         device = self._ready(op)
         tensor = self._tensor(op, "handle", handle)
         if tensor.storage is None:
-            give_back = partial(_give_back_shared, self._tensors, tensor.handle)
-            tensor.storage = Storage(device, tensor.buffer, give_back)
+            freed = partial(self._tensors.pop, tensor.handle, None)
+            tensor.storage = Storage(device, tensor.buffer, freed)
         return DeviceArray(device, tensor.shape, tensor.dtype, tensor.storage)
 
     def tensor_meta(self, handle: TensorHandle) -> TensorMeta:
@@ -192,10 +192,3 @@ def _give_back(device: Device, tensors: dict[int, Tensor]) -> None:
         if tensor.storage is None:
             device.memory.return_buffer(tensor.buffer)
     tensors.clear()
-
-
-def _give_back_shared(
-    tensors: dict[int, Tensor], handle: int, device: Device, buffer: Allocation
-) -> None:
-    tensors.pop(handle, None)
-    device.memory.return_buffer(buffer)

@@ -26,7 +26,7 @@ def explain(x: Array, /) -> str:
         return "in memory: nothing is to be computed"
     if isinstance(window, Arriving):
         return "on the host: it is uploaded when it is needed"
-    wanted = sorted({other.place for other in window.nodes if other.holders})
+    wanted = sorted({other.place for other in window.nodes if other.is_held})
     plans = fusing.plans(x.tape.kernels, window.shape, window.code, window.leaves, wanted)
     n = product(window.shape)
     parts = []

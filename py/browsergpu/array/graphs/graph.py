@@ -229,13 +229,13 @@ class Graph(OfBlock):
     def _own_all(self) -> None:
         """Gives each array that was made in the block, with its views, memory that no other value
         lies in."""
-        found = [node for node in self._made if node.holders and node.window is None]
+        found = [node for node in self._made if node.is_held and node.window is None]
         for node in found:
             group = [node, *siblings(node)]
             if not all(self.is_made(one) for one in group):
                 continue  # a view of an array that was there before
             if not self.is_own(node) or any(
-                user.holders for user in homes.others(node.storage, group)
+                user.is_held for user in homes.others(node.storage, group)
             ):
                 overwriting.move_out(self._tape, [node])
 
@@ -246,7 +246,7 @@ class Graph(OfBlock):
         by_storage: dict[int, Storage] = {}
         for storage in self._device.memory.holders():
             if storage.buffer.id in held:
-                users = [user for user in storage.users if user.holders]
+                users = [user for user in storage.users if user.is_held]
                 if users:
                     known.update(users)
                     by_storage[id(storage)] = storage

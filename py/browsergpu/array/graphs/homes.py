@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from browsergpu.array.aliasing import take_node
 from browsergpu.array.apply import copied
 from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy import writing
@@ -38,15 +39,13 @@ class Home(Shown):
 
     def settle(self, value: Node) -> None:
         """The array takes a value that is in its home."""
-        value.holders += 1
-        self.now.holders -= 1
-        NODE.__set__(self.array, value)
+        take_node(self.array, value)
 
 
 def others(storage: Storage, own: Iterable[Node]) -> list[Node]:
     """The values in some memory that arrays have, without some."""
     known = {id(node) for node in own}
-    return [user for user in storage.users if user.holders and id(user) not in known]
+    return [user for user in storage.users if user.is_held and id(user) not in known]
 
 
 def copy_of(tape: Tape, node: Node) -> Node:

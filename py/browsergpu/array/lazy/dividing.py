@@ -9,7 +9,7 @@ from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy import folding, writing
 from browsergpu.array.lazy.folding import Folding
 from browsergpu.array.lazy.fusing import Kernels
-from browsergpu.array.lazy.node import Node, stored
+from browsergpu.array.lazy.node import Node, Pin, stored
 from browsergpu.array.lazy.values import Values
 from browsergpu.core import grids
 from browsergpu.core.checks import product
@@ -19,6 +19,9 @@ from browsergpu.core.shapes import Shape, contiguous_strides, without
 from browsergpu.kernels.fused.source import is_loaded, knows_place, leaf, needed, operation
 
 Axes = tuple[int, ...]
+
+#: Holds the parts of arrays.
+_PARTS = Pin()
 
 
 def folded(kernels: Kernels, how: Folding, values: Values, axes: Axes) -> Storage:
@@ -48,13 +51,14 @@ def _held(values: Values) -> Iterator[Values]:
     """The values as they are now, whoever writes to their arrays before all parts are recorded:
     the GPU may have to catch up between two parts."""
     leaves = {at: node.twin() for at, node in values.leaves.items()}
+    pin = Pin()
     for node in leaves.values():
-        node.holders += 1
+        node.hold(pin)
     try:
         yield Values(values.shape, tuple(values.code), leaves, dict(values.words), values.place)
     finally:
         for node in leaves.values():
-            node.holders -= 1
+            node.drop(pin)
 
 
 def _by_parts(kernels: Kernels, how: Folding, values: Values, axes: Axes) -> Storage:
@@ -129,5 +133,5 @@ def _part_of(node: Node, behind: int, begin: int, end: int) -> Node:
     steps = contiguous_strides(node.shape) if node.strides is None else node.strides
     shape = (*node.shape[:axis], end - begin, *node.shape[axis + 1 :])
     part = stored(node.kind, shape, node.storage, steps, node.offset + begin * steps[axis])
-    part.holders = 1
+    part.hold(_PARTS)
     return part

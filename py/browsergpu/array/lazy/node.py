@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 from browsergpu.array.device_array import Storage
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 
+#: References to holders: from so many on, those to holders that are gone are dropped.
+MANY_HOLDERS = 8
+
+
+class Pin(Shown):
+    """Holds a node without an array."""
+
+    __slots__ = ("__weakref__",)
+
 
 class Node(Shown):
     """A value: in memory (``storage``; elements at ``offset`` + index × ``strides``, packed where
     these are None), at a ``place`` of a Window, or still on the host (``window`` is an Arriving).
 
-    ``holders`` counts the arrays that have it. ``cell`` is the identity of the memory that the
-    array shares with its views; None for an array without views. ``follows`` says that gradients of
-    the array follow writes through the others of the cell, ``is_read_only`` that it is a view which
-    nothing can be assigned to.
+    ``refs`` are weak references to the arrays that have it. A count would need destructors, which
+    lose a KeyboardInterrupt. ``cell`` is the identity of the memory that the array shares with its
+    views; None for an array without views. ``follows`` says that gradients of the array follow
+    writes through the others of the cell, ``is_read_only`` that it is a view which nothing can be
+    assigned to.
     """
 
     __slots__ = (
         "__weakref__",
         "cell",
         "follows",
-        "holders",
         "is_read_only",
         "kind",
         "offset",
         "place",
+        "refs",
         "shape",
         "storage",
         "strides",
@@ -45,10 +56,31 @@ class Node(Shown):
         self.shape = shape
         self.window = window
         self.place = place
-        self.holders = 0
+        self.refs: tuple[ref[Any], ...] = ()
         self.cell: Any = None
         self.follows = False
         self.is_read_only = False
+
+    @property
+    def holders(self) -> int:
+        """The number of arrays that have it."""
+        return len([1 for one in self.refs if one() is not None])
+
+    @property
+    def is_held(self) -> bool:
+        """Whether an array has it."""
+        return bool([1 for one in self.refs if one() is not None])
+
+    def hold(self, holder: Any) -> None:
+        """Notes an array that has it, or a Pin."""
+        refs = self.refs
+        if len(refs) >= MANY_HOLDERS:
+            refs = tuple([one for one in refs if one() is not None])
+        self.refs = (*refs, ref(holder))
+
+    def drop(self, holder: Any) -> None:
+        """Notes that an array has another node now."""
+        self.refs = tuple([one for one in self.refs if one() is not holder])
 
     def put(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
         """Says where it is in memory."""
@@ -68,11 +100,12 @@ class Node(Shown):
     def in_memory(self) -> Node:
         """The value itself, computed. One at a Window's place that nobody held would not be."""
         if self.window is not None:
-            self.holders += 1
+            pin = Pin()
+            self.hold(pin)
             try:
                 self.window.evaluate()
             finally:
-                self.holders -= 1
+                self.drop(pin)
         return self
 
     def twin(self) -> Node:

@@ -204,7 +204,7 @@ class Window(Shown):
 
     def tidy(self) -> None:
         """Lets go of what nobody needs any more, now that a value has left it."""
-        if any(node.holders and node.window is self for node in self.nodes):
+        if any(node.is_held and node.window is self for node in self.nodes):
             self.forget()
         else:
             self._close()
@@ -212,13 +212,13 @@ class Window(Shown):
     def _held_alone(self) -> int:
         """Bytes of the arrays that nobody else needs."""
         return sum(
-            node.storage.buffer.capacity for node in self.leaves.values() if not node.holders
+            node.storage.buffer.capacity for node in self.leaves.values() if not node.is_held
         )
 
     def forget(self) -> bool:
         """Leaves out what nobody holds any more. False, and nothing is done, where half of the
         entries that fit would stay, or more: then it is time to evaluate it."""
-        held = [node for node in self.nodes if node.holders]
+        held = [node for node in self.nodes if node.is_held]
         kept = needed(self.code, [node.place for node in held]) if held else []
         if 2 * len(kept) >= MOST_ENTRIES:
             return False
@@ -241,14 +241,14 @@ class Window(Shown):
         """Whether buffers can have what somebody holds of it. Values of more elements wait until
         they are reduced."""
         largest, n = self.tape.device.largest_buffer, product(self.shape)
-        return all(node.kind.device_bytes(n) <= largest for node in self.nodes if node.holders)
+        return all(node.kind.device_bytes(n) <= largest for node in self.nodes if node.is_held)
 
     def evaluate(self) -> None:
         """Computes what somebody holds of it. Raises OutOfMemory where there is no room; the values
         are then still to be computed."""
         self.tape.device.keep_pace("array")
         # Another task may have evaluated it meanwhile.
-        wanted = [node for node in self.nodes if node.holders and node.window is self]
+        wanted = [node for node in self.nodes if node.is_held and node.window is self]
         try:
             if wanted:
                 fusing.run(

@@ -28,9 +28,6 @@ class Variable(Array):
 
     is_noted = True
 
-    def __del__(self) -> None:
-        NODE.__get__(self).holders -= 1
-
     def like(self, node: Node) -> Self:
         """Another value on the same device, of which nothing is noted."""
         return Array(node, self.tape)  # type: ignore[return-value]
