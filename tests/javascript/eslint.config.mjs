@@ -15,7 +15,7 @@ const IN_WORKERS = ["web/kernel/*.js", "tests/browser/pages/*-worker.mjs"];
 const GIVEN = [
   "device", "ring", "options",
   "Event", "GPUBufferUsage", "GPUMapMode", "GPUOutOfMemoryError", "GPUShaderStage",
-  "globalThis", "navigator", "performance", "requestAnimationFrame", "setTimeout",
+  "clearTimeout", "globalThis", "navigator", "performance", "requestAnimationFrame", "setTimeout",
 ];
 
 export default [

@@ -12,8 +12,8 @@ METHODS = ("nearest", *_REACH)
 
 def nearest(extent: int, size: int) -> np.ndarray:
     """The element in which each of ``size`` new centres is."""
-    places: np.ndarray = (2 * np.arange(size) + 1) * extent // (2 * size)
-    return places
+    places: np.ndarray = (2 * np.arange(size, dtype=np.int64) + 1) * extent // (2 * size)
+    return places.astype(np.intp)
 
 
 def taps(extent: int, size: int, method: str, antialias: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from inside.shared import shared_backend
+
+_FAILED = pytest.StashKey[bool]()
 
 settings.register_profile(
     "browser",
@@ -32,9 +35,26 @@ def backend() -> Iterator[Any]:
         yield backend
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[Any]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note which tests failed."""
+    report = yield
+    if call.excinfo is not None:
+        item.stash[_FAILED] = item.session.stash[_FAILED] = True
+    return report
+
+
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Buffers in use after a test are those before it, and the GPU reports no late error."""
+    """Buffers in use after a test are those before it, and the GPU reports no late error.
+
+    The traceback of a failed test holds its arrays until the next test: neither is blamed for them.
+    """
+    if request.session.stash.get(_FAILED, False):
+        request.session.stash[_FAILED] = False
+        _forget_last_error()
     if "backend" not in request.fixturenames:
         yield
         return
@@ -43,8 +63,18 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     before = (memory.buffers, memory.in_use)
     yield
     backend.synchronize()
+    if request.node.stash.get(_FAILED, False):
+        return
     after = (memory.buffers, memory.in_use)
     if after != before:  # a caught exception's traceback may still hold what the test had allocated
         gc.collect()
         after = (memory.buffers, memory.in_use)
     assert after == before, f"(buffers, bytes) in use were {before} and are now {after}"
+
+
+def _forget_last_error() -> None:
+    """Free what the traceback of the last failed test holds."""
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        if hasattr(sys, name):
+            delattr(sys, name)
+    gc.collect()

@@ -24,6 +24,8 @@ from browsergpu.core.shapes import Shape, contiguous_strides
 #: Arrays of which the values are computed by the kernel that needs them side by side. It reads all
 #: of them for each element.
 _FUSED = 2
+#: Indices on the GPU are int32.
+_MOST_INDICES = 2**31 - 1
 
 
 def _reshaped(g: Array, x_like: Like) -> Array:
@@ -257,7 +259,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 def _unrepeated(g: Array, x_like: Like, repeats: Any, axis: int | None) -> Array:
     whole = x_like if axis is not None else x_like._replace(shape=(checks.product(x_like.shape),))
     at = 0 if axis is None else axis % x_like.ndim
-    counts = np.asarray(repeats.numpy() if isinstance(repeats, Array) else repeats)
+    counts = _repetitions(repeats, whole.shape[at])
     if counts.size == 1:
         shape = (*whole.shape[: at + 1], counts.item(), *whole.shape[at + 1 :])
         found = reshape(g, shape).sum(axis=at + 1)
@@ -268,7 +270,8 @@ def _unrepeated(g: Array, x_like: Like, repeats: Any, axis: int | None) -> Array
 
 
 def _repetitions(repeats: Any, n: int) -> np.ndarray:
-    """How often each of n indices is to come, on the host: of an array on the GPU it waits."""
+    """How often each of n indices is to come, on the host, in the dtype that NumPy takes such
+    numbers in: intp, which has 32 bits in a page. Waits for an array on the GPU."""
     op = "repeat"
     if isinstance(repeats, list | tuple):
         repeats = np.asarray(checks.dimensions(op, "repeats", repeats), np.int64)
@@ -281,7 +284,10 @@ def _repetitions(repeats: Any, n: int) -> np.ndarray:
     counts: np.ndarray = repeats.numpy() if isinstance(repeats, Array) else np.asarray(repeats)
     if (counts < 0).any():
         raise InvalidArgument(op, "repeats", repeats, "numbers of at least 0")
-    return counts
+    total = sum(counts.ravel().tolist()) * (n if counts.size == 1 else 1)
+    if total > _MOST_INDICES:
+        raise InvalidArgument(op, "repeats", repeats, f"at most {_MOST_INDICES} in all")
+    return counts.astype(np.intp)
 
 
 @differentiable(x=_unrepeated)

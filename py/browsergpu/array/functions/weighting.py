@@ -27,7 +27,7 @@ def _turned(places: np.ndarray, weights: np.ndarray, extent: int) -> tuple[np.nd
     """For each of the elements the sums that it is in and its weights there, as many for all."""
     count = len(places)
     counted = weights != 0
-    pairs = (places * count + np.arange(count)[:, None])[counted]
+    pairs = (places.astype(np.int64) * count + np.arange(count)[:, None])[counted]
     found, which = np.unique(pairs, return_inverse=True)
     own, sums = np.divmod(found, count)
     numbers = np.arange(found.size) - np.searchsorted(own, own)

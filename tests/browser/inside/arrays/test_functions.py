@@ -152,6 +152,18 @@ def test_shapes_and_orders(bg: Any, dtype: str) -> None:
         assert_same(got, expected, dtype)
 
 
+def test_repetitions_of_any_integers(bg: Any) -> None:
+    x = sample("float32", (3, 4))
+    a = bg.asarray(x)
+    for kind in ("int8", "uint16", "int32", "uint32", "int64", "uint64"):
+        counts = np.array([0, 2, 1, 3], kind)
+        assert_same(bg.repeat(a, counts, axis=1), np.repeat(x, [0, 2, 1, 3], 1), kind)
+        assert_same(bg.repeat(a, counts[1]), np.repeat(x, 2), kind)
+    for counts in (np.int64([2**32, 0, 0, 0]), [2**31, 0, 0, 2**31], np.int64(2**31)):
+        with pytest.raises(ValueError, match="repeat: repeats must be at most"):
+            bg.repeat(a, counts, axis=1)
+
+
 def test_many_arrays_in_one(bg: Any) -> None:
     parts = [sample("float32", (n, 3), n) for n in range(30)]
     assert_same(bg.concat([bg.asarray(x) for x in parts]), np.concatenate(parts))

@@ -71,6 +71,19 @@ def test_sizes(bg: Any) -> None:
         assert_same(got, np.ones((4, 2)), rtol=1e-6)
 
 
+def test_long_rows(bg: Any) -> None:
+    # The products of both lengths do not fit into 32 bits, which indices have in a page.
+    x = np.arange(60_000, dtype=np.float32)[None]
+    a = bg.asarray(x)
+    places = (2 * np.arange(50_000, dtype=np.int64) + 1) * 60_000 // 100_000
+    assert_same(bg.image.resize(a, (1, 50_000), "nearest"), x[:, places])
+    # Each new element is between two old ones: what comes back to them adds up to what went out.
+    gradient = bg.grad(lambda v: bg.image.resize(v, (1, 50_000)).sum())(a).numpy()
+    assert abs(gradient.sum(dtype=np.float64) - 50_000) < 1
+    assert gradient.max() < 2
+    assert gradient.min() >= 0
+
+
 def test_what_is_refused(bg: Any) -> None:
     from browsergpu.errors import InvalidArgument
 

@@ -203,6 +203,12 @@ def test_pooling(bg: Any) -> None:
     both = [np.stack(rows, 2)[..., i * 5 // 2 : -(-(i + 1) * 5 // 2)].mean(-1) for i in range(2)]
     got = nn.adaptive_avg_pool2d(a[0, :, 0], (4, 2))
     assert_same(got, np.stack(both, -1)[0], rtol=1e-6)
+    # The product of both lengths does not fit into 32 bits, which indices have in a page.
+    line = np.arange(60_000, dtype=np.float32)
+    first = np.arange(50_000, dtype=np.int64) * 60_000 // 50_000
+    end = -(-np.arange(1, 50_001, dtype=np.int64) * 60_000 // 50_000)
+    got = nn.adaptive_avg_pool2d(bg.asarray(line.reshape(1, 1, -1)), (1, 50_000))
+    assert_same(got.reshape(-1), (first + end - 1) / 2, rtol=1e-6)
 
 
 def test_attention(bg: Any) -> None:

@@ -209,8 +209,9 @@ ELSEWHERE = {
     **dict.fromkeys(("savez", "savez_async", "savez_compressed", "savez_compressed_async"),
                     "arrays/test_files.py"),
     **dict.fromkeys(("tune", "tune_async", "forget_tuning", "forget_tuning_async"), "test_tune.py"),
-    **dict.fromkeys(("default_device", "load"), "arrays/test_own_arguments.py"),  # at its end
-    "download": "../test_wheel.py", "draw": "test_crossing.py", "profile": "test_profile.py",
+    **dict.fromkeys(("default_device", "download", "load"),
+                    "arrays/test_own_arguments.py"),  # at its end
+    "draw": "test_crossing.py", "profile": "test_profile.py",
 }  # fmt: skip
 EACH = [(function, name) for function, case in CASES.items() for name in case.values]
 
@@ -330,3 +331,11 @@ def test_devices_that_are_none_are_refused(bg: Any) -> None:
     ):  # fmt: skip
         with pytest.raises(ValueError, match="device"):
             wrong()
+
+
+def test_a_name_that_is_none_is_refused(bg: Any, tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("given", encoding="utf-8")
+    for name in ("", "b/c.txt"):
+        with pytest.raises(ValueError, match="download: name must be"):
+            bg.download(file, name=name)

@@ -167,8 +167,9 @@ def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
 
 def _shares(extent: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """For each window the indices in it, as many for all, and their shares of the mean."""
-    first = np.arange(size) * extent // size
-    end = -(-np.arange(1, size + 1) * extent // size)
+    edges = np.arange(size + 1, dtype=np.int64) * extent  # wider than a page's intp
+    first = (edges[:-1] // size).astype(np.intp)
+    end = -(-edges[1:] // size).astype(np.intp)
     places = first[:, None] + np.arange((end - first).max())
     inside = places < end[:, None]
     shares = inside / (end - first)[:, None]

@@ -1,6 +1,8 @@
 // The end of the device, lost or closed: nobody waits for the GPU then.
 import { ringWords } from "./ring.js";
 
+const LONGEST_MS = 10_000; // between what a loss made reject and its news
+
 /** @type {Loss | null} */
 export let lost = null;
 export let closed = false;
@@ -49,7 +51,17 @@ export function unlessLost(promise) {
   });
 }
 
-// Gives a loss that made a promise reject the turn it needs to be known as a loss.
-export function lostSoon() {
-  return unlessLost(new Promise((done) => setTimeout(done, 50)));
+// Waits until a loss that made a promise reject is known as a loss. WebGPU tells it later, at no
+// certain time: memory that the device maps meanwhile shows that there is none.
+export async function lostSoon() {
+  if (lost !== null) return;
+  const probe = device.createBuffer({ size: 4, usage: GPUBufferUsage.MAP_READ, label: "probe" });
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  await unlessLost(new Promise((/** @type {(value: void) => void} */ done) => {
+    probe.mapAsync(GPUMapMode.READ).then(() => done(), () => {}); // rejected by the loss, too
+    timer = setTimeout(done, LONGEST_MS);
+  }));
+  clearTimeout(timer);
+  probe.destroy();
 }

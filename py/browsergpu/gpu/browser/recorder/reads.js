@@ -30,12 +30,14 @@ export async function read(ticket, id, offset, size, target) {
   counters.readbacks += 1;
   for (let taken = 0; taken < size && lost === null && !job.stopped;) {
     const { staging, at, size: count, mapped } = job.chunks[0];
-    const error = await unlessLost(mapped);
+    let error = await unlessLost(mapped);
+    if (taken === 0) await settle();
+    // A device that goes takes back what is mapped before its loss is known.
+    if (!error && staging.mapState !== "mapped") error = new Error("the memory is not mapped");
     if (error) {
       await lostSoon();
       if (lost === null) report("validation", "read", String(error));
     }
-    if (taken === 0) await settle();
     if (lost !== null || job.stopped || hasErrors(ticket)) break;
     job.chunks.shift();
     const bytes = target.getBuffer("u8"); // not kept: memory growth detaches it
