@@ -1,12 +1,14 @@
-"""The order of all tests: files that take long start first."""
+"""The order of all tests: files that take long start first. Which worker gets which."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
 from runner.order import MEASURE, Measurement, seconds
+from runner.scheduling import FileScheduling
 
 # The host's own tests take no GPU; those of tests/browser/inside may be told to take one.
 os.environ.setdefault("BROWSERGPU_ENGINE", "none")
@@ -34,3 +36,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files change places; the tests of one file keep their order."""
     taken = seconds()
     items.sort(key=lambda item: -taken.get(item.nodeid.partition("::")[0], 0.0))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
+    """One that goes on after the crash of a worker, where pytest-xdist's own does not."""
+    return FileScheduling(config, log) if config.getvalue("dist") == "loadfile" else None

@@ -27,7 +27,7 @@ def run(out: Path, *options: str) -> dict[str, Any]:
     """What the runner's report says."""
     command = [sys.executable, str(ROOT / "bench" / "run.py"), "--sizes", "small", "--software"]
     finished = subprocess.run(
-        [*command, "--out", str(out), *options], capture_output=True, text=True, timeout=1800
+        [*command, "--out", str(out), *options], capture_output=True, text=True, timeout=420
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
     names = {path.suffix: path for path in out.iterdir()}

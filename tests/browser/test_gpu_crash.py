@@ -55,7 +55,7 @@ async def upload():
         await asyncio.sleep(0)
 
 works = [compute(), compute(), wait(), allocate(), upload()]
-ended = await asyncio.wait_for(asyncio.gather(*works, return_exceptions=True), 600)
+ended = await asyncio.wait_for(asyncio.gather(*works, return_exceptions=True), 240)
 [type(error).__name__ for error in ended]
 """
 
@@ -151,7 +151,7 @@ def test_with_retry_works_through_a_crash(forgiving: Browser, bare: BarePage) ->
             await backend.copy_dtoh_async(result, kept)
             return result
 
-        result = await asyncio.wait_for(backend.with_retry(work), 600)
+        result = await asyncio.wait_for(backend.with_retry(work), 240)
         [attempts, bool((abs(result) == abs(data)).all())]
         """,
     )
@@ -178,7 +178,7 @@ def test_where_the_browser_gives_no_adapter_any_more_errors_say_to_reload(lab: L
         told: list[str] = bare.run("""
             async def told_by(call):
                 try:
-                    await asyncio.wait_for(call(), 600)
+                    await asyncio.wait_for(call(), 240)
                 except NoAdapter as error:
                     return str(error)
                 return "nothing"

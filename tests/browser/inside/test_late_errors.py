@@ -147,7 +147,7 @@ def test_closing_ends_what_waits(work: str) -> None:
         waiting = asyncio.ensure_future(getattr(backend, work)(*arguments))
         await asyncio.sleep(0)
         backend.close()
-        await asyncio.wait_for(waiting, 600)
+        await asyncio.wait_for(waiting, 240)
 
     # Finishing and failing as a backend fails are both fine; hanging is not.
     with contextlib.suppress(BackendError):

@@ -29,7 +29,7 @@ def wait_for(coroutine: Any) -> Any:
     """What a coroutine returns; a test that hangs fails in the end."""
     from pyodide.ffi import run_sync
 
-    return run_sync(asyncio.wait_for(coroutine, 600))
+    return run_sync(asyncio.wait_for(coroutine, 240))
 
 
 def destroy(backend: Any) -> None:

@@ -1,0 +1,74 @@
+"""Test files on several workers, of which some die."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from devsite.layout import REPOSITORY
+
+CONFTEST = """
+from runner.scheduling import FileScheduling
+
+def pytest_xdist_make_scheduler(config, log):
+    return FileScheduling(config, log)
+"""
+PASSING = "def test_a(): pass\n"
+CRASHING = f"""
+import os
+{PASSING}
+def test_crash(): os._exit(1)
+def test_b(): pass
+"""
+HANGING = f"""
+import time
+{PASSING}
+def test_hang(): time.sleep(600)
+def test_b(): pass
+"""
+
+
+def run(folder: Path, workers: int, files: list[str]) -> str:
+    """What pytest puts out that runs files of these contents."""
+    (folder / "conftest.py").write_text(CONFTEST)
+    for n, content in enumerate(files):
+        (folder / f"test_{n}.py").write_text(content)
+    (folder / "pytest.ini").write_text(
+        "[pytest]\nfaulthandler_timeout = 3\nfaulthandler_exit_on_timeout = true\n"
+    )
+    command = [
+        sys.executable, "-m", "pytest", "-n", str(workers), "--dist", "loadfile",
+        "--no-loadscope-reorder", "-p", "no:cacheprovider",
+    ]  # fmt: skip
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }
+    environment["PYTHONPATH"] = str(REPOSITORY / "tools")
+    found = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
+    return found.stdout
+
+
+@pytest.mark.parametrize(("workers", "place"), [(1, 0), (1, 2), (2, 1)])
+def test_the_rest_runs_after_a_crash(tmp_path: Path, workers: int, place: int) -> None:
+    files = [PASSING] * 4
+    files[place] = CRASHING
+    printed = run(tmp_path, workers, files)
+    assert "1 failed, 5 passed" in printed
+    assert f"test_{place}.py::test_crash" in printed
+
+
+def test_each_crash_is_a_failure(tmp_path: Path) -> None:
+    printed = run(tmp_path, 2, [CRASHING, PASSING, CRASHING])
+    assert "2 failed, 5 passed" in printed
+
+
+def test_a_test_that_hangs_is_named(tmp_path: Path) -> None:
+    printed = run(tmp_path, 1, [PASSING, HANGING, PASSING])
+    assert "1 failed, 4 passed" in printed
+    assert "crashed while running 'test_1.py::test_hang'" in printed
