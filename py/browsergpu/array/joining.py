@@ -14,7 +14,7 @@ from browsergpu.array.apply import cast_to
 from browsergpu.array.lazy import joining, writing
 from browsergpu.array.lazy.layout import Place
 from browsergpu.array.lazy.node import Node, stored
-from browsergpu.array.lazy.tape import Window
+from browsergpu.array.lazy.tape import is_recorded_here
 from browsergpu.array.lazy.values import of_node
 from browsergpu.array.reducing import room
 from browsergpu.array.value import Value
@@ -78,6 +78,6 @@ def joined(
 
 def _is_computed_there(x: Value, kind: ElementType) -> bool:
     """Whether a value is still to be computed, and too much to be written twice."""
-    window, size = x.node.window, kind.device_bytes(product(x.node.shape))
-    is_much = isinstance(window, Window) and size >= overwriting.LEAST
+    size = kind.device_bytes(product(x.node.shape))
+    is_much = is_recorded_here(x.node) and size >= overwriting.LEAST
     return is_much and not x.tape.device.config.check_nan  # which looks at what is written alone

@@ -21,7 +21,7 @@ from browsergpu.array.lazy import framing, writing
 from browsergpu.array.lazy.framing import Frame
 from browsergpu.array.lazy.layout import Place
 from browsergpu.array.lazy.node import Node, stored
-from browsergpu.array.lazy.tape import Tape, Window
+from browsergpu.array.lazy.tape import Tape, Window, is_recorded_here
 from browsergpu.array.lazy.values import of_node, of_number
 from browsergpu.array.numbers import words_of
 from browsergpu.array.reducing import room
@@ -88,7 +88,7 @@ def write(x: Value, part: Region | None, given: Any) -> None:
     if isinstance(given, Value):
         value = given.node
         is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
-        if value.shape != shape or is_checked or not isinstance(value.window, Window):
+        if value.shape != shape or is_checked or not is_recorded_here(value):
             value.in_memory()
         if value.window is None and writing.is_part(value, node.storage, place):
             return
@@ -197,7 +197,7 @@ def _written(x: V, part: Region, given: Any) -> V:
     if isinstance(given, Value):
         value = given.node
         is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
-        if value.shape != shape or is_checked or not isinstance(value.window, Window):
+        if value.shape != shape or is_checked or not is_recorded_here(value):
             value.in_memory()
         twin = twin_of(x, value)
         place = shape, strides, node.offset + offset
@@ -283,7 +283,7 @@ def _cell_made_anew(x: Value, part: Place, value: Node) -> bool:
     if frame is None:
         return False
     # Views move with the memory, so what is recorded to read them is computed first.
-    for other in list(tape.windows.values()):
+    for other in tape.all_windows():
         if other is not window and other.reads(storage):
             other.evaluate()
     others = [one for one in window.nodes if one.is_held and one is not value]
@@ -386,7 +386,7 @@ def _has_computed(x: Value, part: Place | None, value: Node | None) -> bool:
     """Computes something that is recorded to read x's memory, but not a value that reads no other
     part than it is written into. False where there is none."""
     storage = x.node.storage
-    for window in x.tape.windows.values():
+    for window in x.tape.all_windows():
         if not window.reads(storage):
             continue
         if value is None or part is None or not _reads_part_alone(window, value, storage, part):

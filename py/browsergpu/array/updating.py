@@ -175,7 +175,7 @@ def _are_ready(
             elif (known := copies.get((at, number))) is None or known[0] is not node:
                 is_ready = False
                 copies[at, number] = node, copied(Value(node, tape))
-    for window in list(tape.windows.values()):
+    for window in tape.all_windows():
         if any(node.storage in in_place for node in window.leaves.values()):
             is_ready = False
             window.evaluate()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Shown
@@ -57,8 +58,6 @@ class Choices(Shown):
         self._is_software = kind == "software"
         self._caution = Caution() if self.is_measured else caution_for(kind, limits, features)
         self._only: dict[str, Forced] = {}
-        self._turn: tuple[str, str, Variant] | None = None
-        self._asked: list[Asked] | None = None
         #: Called when other variants may be chosen than before.
         self.on_change: Callable[[], None] = _nothing
         self.tuned = {} if tuned is None else tuned
@@ -126,10 +125,12 @@ class Choices(Shown):
             if forced is not None and able(forced.variant):
                 forced.was_used = True
                 return forced.variant
-        if self._asked is not None:
-            self._asked.append((op, size_class, able))
-        if self._turn is not None and self._turn[:2] == (op, size_class) and able(self._turn[2]):
-            return self._turn[2]
+        noted = _NOTED.get()
+        if noted is not None and noted[0] is self:
+            _, turn, asked = noted
+            asked.append((op, size_class, able))
+            if turn is not None and turn[:2] == (op, size_class) and able(turn[2]):
+                return turn[2]
         picked = self.picked(op, size_class)
         if picked is not None and able(picked):
             return picked
@@ -165,13 +166,14 @@ class Choices(Shown):
 
     @contextmanager
     def noting(self, turn: tuple[str, str, Variant] | None = None) -> Iterator[list[Asked]]:
-        """The choices within the block; in a ``turn`` the variant is chosen for its operation and
-        size class, where it is able."""
-        self._turn, self._asked = turn, []
+        """The choices within the block, by this thread; in a ``turn`` the variant is chosen for its
+        operation and size class, where it is able."""
+        asked: list[Asked] = []
+        token = _NOTED.set((self, turn, asked))
         try:
-            yield self._asked
+            yield asked
         finally:
-            self._turn = self._asked = None
+            _NOTED.reset(token)
 
     @contextmanager
     def only(self, op: str, name: str) -> Iterator[Forced]:
@@ -196,3 +198,8 @@ class Choices(Shown):
 
 def _nothing() -> None:
     return None
+
+
+#: Whose choices are noted in this thread, the turn that is taken, and what was asked.
+_NOTED: ContextVar[tuple[Choices, tuple[str, str, Variant] | None, list[Asked]] | None]
+_NOTED = ContextVar("noted", default=None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from browsergpu.array.context import current
 from browsergpu.array.graphs.graph import Graph
-from browsergpu.core.blocks import BLOCK
+from browsergpu.core import blocks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description, Shown
 from browsergpu.core.turns import TURN
@@ -25,8 +25,8 @@ class capture(Shown):
     that are uploaded in the block are constants.
 
     In the block nothing can be read (Unsupported), so no shape can depend on values, and no other
-    block can begin. Work of other threads is not captured. Python must not be suspended in the
-    block: in a page, what another task records meanwhile would be captured, too.
+    block can begin. Work of other threads is not captured, nor that of other tasks, but for tasks
+    that are created in the block.
 
     ``device`` is that whose work is captured, by default the one on which new arrays are made.
     """
@@ -39,17 +39,17 @@ class capture(Shown):
         tape = current(self._device)
         if not tape.device.has_values:
             raise InvalidArgument("capture", "device", tape.device.name, "a GPU")
-        if BLOCK.get() is not None:
+        if blocks.here() is not None:
             raise InvalidArgument(
                 "capture", "block", Description("a block within another"), "outside of other blocks"
             )
         TURN.acquire()
-        self._token = BLOCK.set(self)
+        self._block = blocks.begin()
         try:
             graph = self._graph = Graph(tape)
             graph.start()
         except BaseException:
-            BLOCK.reset(self._token)
+            blocks.end(self._block)
             TURN.release()
             raise
         return graph
@@ -68,5 +68,5 @@ class capture(Shown):
             else:
                 graph.drop()
         finally:
-            BLOCK.reset(self._token)
+            blocks.end(self._block)
             TURN.release()

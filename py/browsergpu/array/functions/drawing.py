@@ -29,7 +29,6 @@ class Generator(Shown):
     def __init__(self, seed: int, device: Any = None) -> None:
         self._key = seed % _KEYS
         self._counter = 0
-        self.redrawn: redrawing.Start | None = None
         self.seeds = 0
         self._tape = open_tape() if device is None else current(device)
 
@@ -51,7 +50,7 @@ class Generator(Shown):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.place, self.seeds = state["place"], state["seeds"]
-        self.redrawn = self._tape = None
+        self._tape = None
 
     def __deepcopy__(self, memo: Any) -> Self:
         made = type(self).__new__(type(self))
@@ -66,19 +65,20 @@ class Generator(Shown):
 
     @place.setter
     def place(self, value: redrawing.Place) -> None:
-        self._key, self._counter = value
+        if not redrawing.is_again(self):  # that draws as before, also after a seed
+            self._key, self._counter = value
 
     def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
         view, block = reducing.memory_view(array.node), block_of(array)
-        key, before = self.place
-        starts = redrawing.begun(self)
         first = 0 if block is None else block.draws
-        after = function(array.device, op, view, key, before, *parameters)
+        places = redrawing.draw(
+            self,
+            philox.blocks_for(function.__name__, array.size),
+            is_captured=block is not None,
+            work=lambda place: function(array.device, op, view, *place, *parameters),
+        )
         if block is not None:
-            taken = (after - before) % philox.COUNTERS
-            places = redrawing.in_replays(self, taken, starts)
             block.words(first, lambda: random.place(*places()))
-        self._counter = after
         return array
 
     def _float(self, op: str, dtype: Any) -> ElementType:

@@ -18,7 +18,7 @@ from browsergpu.array.functions import (
 )
 from browsergpu.array.gradients import through_views
 from browsergpu.array.replacing import become
-from browsergpu.array.tracking.recording import STATE
+from browsergpu.array.tracking.recording import is_grad_enabled
 from browsergpu.array.tracking.steps import Leaf
 from browsergpu.array.tracking.variable import Variable, not_noted, noted, plain
 from browsergpu.core.element_types import is_same_kind
@@ -88,17 +88,17 @@ def rebound(x: Array, found: Array, op: str) -> Array:
         raise InvalidArgument(
             op, "other", Description(f"shape {found.shape}"), f"have shape {x.shape}"
         )
-    if type(x) is Variable and STATE.is_on and isinstance(x.source.step, Leaf):
+    if type(x) is Variable and is_grad_enabled() and isinstance(x.source.step, Leaf):
         expected = "changed under no_grad(), or be an operation's result"
         raise InvalidArgument(op, "array", Description("a leaf that requires a gradient"), expected)
-    if STATE.is_on and (type(x) is Variable or type(found) is Variable):
+    if is_grad_enabled() and (type(x) is Variable or type(found) is Variable):
         through_views.check(x, op)
     become(x, found)
     if type(found) is Variable:
         noted(x, found.source)
     elif type(x) is Variable and not isinstance(x.source.step, Leaf):
         not_noted(x)
-    if STATE.is_on:
+    if is_grad_enabled():
         through_views.written(x, found)
     return x
 

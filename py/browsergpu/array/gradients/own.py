@@ -12,7 +12,7 @@ from browsergpu.array.gradients import trees
 from browsergpu.array.gradients.sweep import swept
 from browsergpu.array.gradients.transforms import same
 from browsergpu.array.tracking.precision import autocast, is_autocast_enabled
-from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
+from browsergpu.array.tracking.recording import enable_grad, is_grad_enabled, no_grad
 from browsergpu.array.tracking.rules import kept_of, likes_of, results_of, unpacked, values
 from browsergpu.array.tracking.steps import Leaf, Operand, Source, Step, behind, next_number
 from browsergpu.array.tracking.variable import Variable, like_of, require
@@ -62,7 +62,7 @@ class custom_vjp(Shown):
 
     def __call__(self, *args: Any) -> Any:
         """The function's value."""
-        if not STATE.is_on or not any(type(x) is Variable for x in trees.leaves(list(args))):
+        if not is_grad_enabled() or not any(type(x) is Variable for x in trees.leaves(list(args))):
             return self.fun(*trees.mapped(values, list(args)))
         name = getattr(self.fun, "__name__", "custom_vjp")
         if self._forward is None:
@@ -89,7 +89,9 @@ class custom_vjp(Shown):
         assert self._backward
         assert step.saved
         kept = step.saved["kept"]
-        if STATE.is_on:  # the gradient is to have one: what is kept must say where it comes from
+        if (
+            is_grad_enabled()
+        ):  # the gradient is to have one: what is kept must say where it comes from
             _, kept = self._forward(*trees.mapped(unpacked, step.saved["args"]))
         found = self._backward(kept, tuple(given) if step.has_several else given[0])
         by_argument = trees.leaves(list(found) if isinstance(found, tuple | list) else [found])
@@ -108,16 +110,16 @@ class custom_vjp(Shown):
 class _Again:
     """The rules of a part that is computed again when its gradient is wanted."""
 
-    def __init__(self, fun: Callable[..., Any], starts: Iterable[redrawing.Start]) -> None:
+    def __init__(self, fun: Callable[..., Any], draws: Iterable[redrawing.Draws]) -> None:
         self.fun = fun
-        self.starts = tuple(starts)
+        self.draws = tuple(draws)
 
     def gradients(
         self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
         """Of the function's value, which is computed again, by its arguments and by others."""
         assert step.saved
-        noted = STATE.is_on
+        noted = is_grad_enabled()
         kept = step.saved["args"]
         leaves = [unpacked(x) for x in trees.leaves(kept)]
         with enable_grad():
@@ -125,7 +127,7 @@ class _Again:
                 if one.at is not None:  # a source of its own, as it may come from beside, too
                     x = leaves[one.at]
                     leaves[one.at] = same(x) if noted else require(x.__copy__(), step.name)
-            with redrawing.again(self.starts):
+            with redrawing.again(self.draws):
                 again = self.fun(*trees.filled(kept, leaves), **step.saved["options"])
         found = _as_results(step.name, again)
         sources = [leaves[one.at].source if one.at is not None else one.source for one in operands]
@@ -150,10 +152,10 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fun)
     def call(*args: Any, **options: Any) -> Any:
-        if not STATE.is_on:
+        if not is_grad_enabled():
             return fun(*args, **options)
         since = next_number()
-        with redrawing.watched() as starts:
+        with redrawing.watched() as draws:
             found = fun(*args, **options)
         results = _as_results(getattr(fun, "__name__", "checkpoint"), found)
         roots = [x.source for x in results if type(x) is Variable]
@@ -167,7 +169,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
         again = autocast(enabled=is_autocast_enabled())(fun)
         saved = {"args": trees.mapped(kept_of, list(args)), "options": options}
         step = Step(
-            getattr(fun, "__name__", "checkpoint"), _Again(again, starts.values()), tuple(operands),
+            getattr(fun, "__name__", "checkpoint"), _Again(again, draws.values()), tuple(operands),
             likes_of(results), saved, has_several=isinstance(found, tuple),
         )  # fmt: skip
         return results_of(step, trees.mapped(values, found))

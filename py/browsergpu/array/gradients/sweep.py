@@ -13,7 +13,7 @@ from browsergpu.array.functions import creation, data_types, manipulation, stati
 from browsergpu.array.graphs.hooks import block_of
 from browsergpu.array.replacing import become
 from browsergpu.array.tracking.precision import autocast
-from browsergpu.array.tracking.recording import STATE, enable_grad, no_grad
+from browsergpu.array.tracking.recording import enable_grad, is_grad_enabled, no_grad
 from browsergpu.array.tracking.steps import Leaf, Like, Operand, Source, Step, behind
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 
@@ -38,7 +38,7 @@ def swept(
     wanted = {target.step for target in asked}
     needed = None if accumulates else _leading_to(wanted, [source for source, _ in roots])
     leaves: list[tuple[Leaf, Array]] = []
-    before = STATE.is_on
+    before = is_grad_enabled()
     noted = enable_grad() if creates_graph and before else no_grad()
     with noted, autocast(enabled=False):
         for source, gradient in roots:

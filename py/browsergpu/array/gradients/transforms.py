@@ -13,7 +13,7 @@ from browsergpu.array.functions import creation
 from browsergpu.array.gradients import trees
 from browsergpu.array.gradients.sweep import seed, swept
 from browsergpu.array.tracking.reads import differentiating
-from browsergpu.array.tracking.recording import STATE, enable_grad
+from browsergpu.array.tracking.recording import DIFFERENTIATED, enable_grad, is_grad_enabled
 from browsergpu.array.tracking.rules import differentiable, values
 from browsergpu.array.tracking.steps import Leaf, Source, behind
 from browsergpu.array.tracking.variable import Variable, require, source_of
@@ -98,7 +98,7 @@ def _with_gradient(
     @wraps(fun)
     def call(*args: Any, **options: Any) -> Any:
         chosen = _numbers(op, argnums, len(args))
-        outside = STATE.is_on
+        outside = is_grad_enabled()
         with enable_grad():
             inputs = _Inputs([args[n] for n in chosen])
             own = list(args)
@@ -142,7 +142,7 @@ def _depends_on_others(value: Any, inputs: _Inputs) -> bool:
     of a function that is differentiated around this one."""
     roots = [x.source for x in trees.leaves(value) if type(x) is Variable]
     own = {source.step for source in inputs.sources}
-    around = {step for _, steps in STATE.differentiated for step in steps}
+    around = {step for _, steps in DIFFERENTIATED.get() for step in steps}
     return any(
         isinstance(step, Leaf) and step not in own and (step in around or not step.is_input)
         for step in behind(roots)
@@ -168,7 +168,7 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     """``fun``'s value at the primals, and a function from a cotangent, of the value's form, to its
     products with the Jacobian: a tuple, one for each primal. ``fun`` cannot read what depends on
     the primals, as in :func:`value_and_grad`."""
-    outside = STATE.is_on
+    outside = is_grad_enabled()
     with enable_grad():
         inputs = _Inputs(primals)
         with differentiating("vjp", inputs.sources):
@@ -201,7 +201,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     multiplied with. ``fun`` cannot read what depends on the primals, as in :func:`value_and_grad`.
 
     Source: Townsend, "A new trick for calculating Jacobian vector products", 2017."""
-    outside = STATE.is_on
+    outside = is_grad_enabled()
     with enable_grad():
         inputs = _Inputs(primals)
         with differentiating("jvp", inputs.sources):

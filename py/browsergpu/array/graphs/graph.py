@@ -26,10 +26,11 @@ from browsergpu.array.graphs import homes
 from browsergpu.array.graphs.homes import Home
 from browsergpu.array.graphs.numbers import Numbers
 from browsergpu.array.lazy.node import Node
-from browsergpu.array.lazy.tape import Tape
+from browsergpu.array.lazy.tape import Tape, Window
 from browsergpu.array.value import NODE, Value
 from browsergpu.core.blocks import OfBlock
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown
 from browsergpu.core.turns import TURN
 from browsergpu.device.device import Device
@@ -37,6 +38,19 @@ from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import Captured
 
 _OP = "capture"
+
+
+class Made(OfBlock, WeakSet[Node]):
+    """The values that come to lie in memory in the block."""
+
+    def __init__(self) -> None:
+        WeakSet.__init__(self)
+        OfBlock.__init__(self)
+
+    def add(self, node: Node) -> None:
+        """Note a value, unless another task has made it."""
+        if self.is_here:
+            super().add(node)
 
 
 class Graph(OfBlock):
@@ -47,7 +61,9 @@ class Graph(OfBlock):
 
     def __init__(self, tape: Tape) -> None:
         super().__init__()
-        self._tape = tape
+        self.tape = tape
+        #: What is recorded in the block and not computed yet.
+        self.windows: dict[Shape, Window] = {}
         self._device = tape.device
         self._numbers = Numbers(tape.device)
         self._known: dict[Hashable, Value] = {}
@@ -56,7 +72,7 @@ class Graph(OfBlock):
         self._late: list[tuple[list[Any], Callable[[], Sequence[int]]]] = []
         self._homes: dict[int, Home] = {}
         self._constants: list[Storage] = []
-        self._made: WeakSet[Node] = WeakSet()  # in memory, in the block
+        self._made: Made = Made()  # in memory, in the block
         self._watched: list[list[Any]] = []  # memory, and how many values were noted there
         self._captured: Captured | None = None
         self._release: Any = None
@@ -66,16 +82,18 @@ class Graph(OfBlock):
 
     def start(self) -> None:
         """Begins the block. Raises InvalidArgument within another one."""
-        tape, device = self._tape, self._device
-        if device.graphs is not None and device.graphs.open is not None:
+        tape, device = self.tape, self._device
+        if device.graphs is not None and device.graphs.begun is not None:
             raise InvalidArgument(
-                _OP, "block", Description("a block within another"), "outside of other blocks"
+                _OP,
+                "block",
+                Description("a block while another task is in one on this device"),
+                "outside of other blocks",
             )
         tape.evaluate()
         if device.graphs is None:
             device.graphs = Graphs()
         self._holding = device.memory.start_holding()
-        self._made = device.memory.new_users  # type: ignore[assignment]
         try:
             self._captured = device.recorder.start_capture()
         except BaseException:
@@ -97,7 +115,7 @@ class Graph(OfBlock):
     def end(self) -> None:
         """Completes it: brings new values home, and gives what was made memory of its own."""
         try:
-            self._tape.evaluate()
+            self.tape.evaluate()
             self._bring_home([*self._homes.values()])
             self._own_all()
             self._pause()
@@ -125,17 +143,17 @@ class Graph(OfBlock):
             self._captured = None
             self._homes.clear()
             self._known.clear()
-            self._made = WeakSet()
+            self._made = Made()
 
     @contextmanager
     def outside(self) -> Iterator[None]:
         """What is recorded meanwhile is done once, now, and is no part of it."""
-        self._tape.evaluate()
+        self.tape.evaluate()
         self._pause()
         self._holding.is_paused = True
         try:
             yield
-            self._tape.evaluate()
+            self.tape.evaluate()
         finally:
             self._holding.is_paused = False
             self._device.recorder.start_capture(self._captured)
@@ -159,15 +177,21 @@ class Graph(OfBlock):
         node: Node = NODE.__get__(x)
         if id(x) in self._homes or self.is_made(node):
             return
-        if isinstance(node.window, Arriving):
-            node.in_memory()
+        node.in_memory()  # what arrives, or another task has recorded
         self._homes[id(x)] = Home(x)
 
     def is_made(self, node: Node) -> bool:
         """Whether a value came to be in the block."""
         if node.window is not None:
-            return not isinstance(node.window, Arriving)
+            return not isinstance(node.window, Arriving) and node.window.block is self.block
         return node in self._made
+
+    def uses(self, storage: Storage) -> bool:
+        """Whether a replay reads or writes some memory, of what was recorded by now."""
+        captured = self._captured
+        return (captured is not None and storage.buffer.id in captured.ids) or any(
+            window.reads(storage) for window in self.windows.values()
+        )
 
     def is_own(self, node: Node) -> bool:
         """Whether a value lies in memory that was taken in the block."""
@@ -200,15 +224,15 @@ class Graph(OfBlock):
         targets = [homes.again(home.node) for home in changed]
         # One that has come from another's home is read before that is written.
         values = [
-            homes.copy_of(self._tape, home.now) if id(home.now.storage) in places else home.now
+            homes.copy_of(self.tape, home.now) if id(home.now.storage) in places else home.now
             for home in changed
         ]
         for storage in places.values():
             own = [*targets, *(home.node for home in changed)]
-            self.move_out(self._tape, homes.others(storage, own))
-        self._tape.evaluate()
+            self.move_out(self.tape, homes.others(storage, own))
+        self.tape.evaluate()
         for home, value, target in zip(changed, values, targets, strict=True):
-            homes.write(self._tape, value, target)
+            homes.write(self.tape, value, target)
             home.settle(target)
             home.node = target
             self._made.discard(target)  # the array was there before
@@ -237,7 +261,7 @@ class Graph(OfBlock):
             if not self.is_own(node) or any(
                 user.is_held for user in homes.others(node.storage, group)
             ):
-                overwriting.move_out(self._tape, [node])
+                overwriting.move_out(self.tape, [node])
 
     def _watch(self, held: Container[int]) -> None:
         """Notes the values in its memory that arrays have: they follow the replays. Others that
@@ -250,7 +274,7 @@ class Graph(OfBlock):
                 if users:
                     known.update(users)
                     by_storage[id(storage)] = storage
-        self._made = WeakSet()
+        self._made = Made()
         self._watched = [[storage, storage.noted] for storage in by_storage.values()]
 
     # -- what Python does before each replay -------------------------------------------------------
@@ -274,7 +298,7 @@ class Graph(OfBlock):
             with self.aside():
                 node, change = self._numbers.add(value())
             self._actions.append(lambda: change(value()))
-            known = self._known[key] = type(like)(node, self._tape)
+            known = self._known[key] = type(like)(node, self.tape)
         return known
 
     @property
@@ -326,11 +350,11 @@ class Graph(OfBlock):
             for check in self._checks:
                 check()
             device.keep_pace("replay")
-            self._tape.evaluate()
+            self.tape.evaluate()
             for one in self._watched:
                 storage, noted = one
                 if storage.noted != noted:
-                    overwriting.move_out(self._tape, device.graphs.are_others(storage))
+                    overwriting.move_out(self.tape, device.graphs.are_others(storage))
                     one[1] = storage.noted
             for action in self._actions:
                 action()
@@ -374,6 +398,11 @@ class Graphs(Shown):
         self._memory: Any = None
 
     @property
+    def begun(self) -> Graph | None:
+        """That whose block has not ended, whichever task is in it."""
+        return self._open
+
+    @property
     def open(self) -> Graph | None:
         """That in whose block Python is."""
         graph = self._open
@@ -395,7 +424,11 @@ class Graphs(Shown):
         return self._is_held(node) if self.open is None else not self.open.is_own(node)
 
     def _is_held(self, node: Node) -> bool:
-        return node in self.known and node.storage.is_held
+        if node in self.known and node.storage.is_held:
+            return True
+        # In another task's block, where it was there before.
+        begun = self.begun
+        return begun is not None and not begun.is_made(node) and begun.uses(node.storage)
 
     def can_move(self, other: Node, node: Node) -> bool:
         """Whether another value in an array's memory shall move before that is written: not one

@@ -9,12 +9,15 @@ buffers allows; the others get no memory.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 from weakref import WeakValueDictionary
 
 from browsergpu.array.device_array import Storage
 from browsergpu.array.lazy import fusing
 from browsergpu.array.lazy.extract import renumbered
 from browsergpu.array.lazy.node import Node
+from browsergpu.core import blocks
+from browsergpu.core.blocks import Block
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
@@ -51,6 +54,8 @@ class Window(Shown):
         "_loaded",
         "_read",
         "_reduced",
+        "_room",
+        "block",
         "code",
         "free_below",
         "held",
@@ -72,8 +77,12 @@ class Window(Shown):
         self.nodes: list[Node] = []
         self.words: dict[int, tuple[int, ...]] = {}  # of numbers
         self.held = 0  # bytes of the arrays
+        #: The block of ``capture()`` whose replays compute its values.
+        self.block = tape.block
+        # While a graph is captured, its tape is asked for a Window whenever something is recorded.
+        self._room = MOST_ENTRIES - 2 if tape.captured is None else -1
         #: Below so many entries there is room for an operation on values that are here already.
-        self.free_below = MOST_ENTRIES - 2
+        self.free_below = self._room
 
     def place_of(self, node: Node) -> int:
         """Where a value is on the tape; one from elsewhere is evaluated, and read by the kernel."""
@@ -173,10 +182,15 @@ class Window(Shown):
     def reduces(self, place: int) -> bool:
         """Whether a value may be computed within its reduction: once, as the same work done again
         costs more than memory does."""
-        if place in self._reduced:
+        if place in self._reduced or not self.is_here:
             return False
         self._reduced.add(place)
         return True
+
+    @property
+    def is_here(self) -> bool:
+        """Whether what is recorded here and now may be computed together with its values."""
+        return self.block is blocks.here()
 
     def has_room(self, operands: int, entries: int) -> bool:
         """Whether so many more arrays and entries still fit."""
@@ -234,7 +248,7 @@ class Window(Shown):
             node.window, node.place = self, new[node.place]
         self.nodes = held
         self.held = sum(node.storage.buffer.capacity for node in self.leaves.values())
-        self.free_below = MOST_ENTRIES - 2 if self.held <= MOST_HELD else -1
+        self.free_below = self._room if self.held <= MOST_HELD else -1
         return True
 
     def fits(self) -> bool:
@@ -246,6 +260,13 @@ class Window(Shown):
     def evaluate(self) -> None:
         """Computes what somebody holds of it. Raises OutOfMemory where there is no room; the values
         are then still to be computed."""
+        if self.is_here:
+            self._evaluate()
+        else:  # another task needs a value, which each replay computes, or none
+            with blocks.within(self.block):
+                self._evaluate()
+
+    def _evaluate(self) -> None:
         self.tape.device.keep_pace("array")
         # Another task may have evaluated it meanwhile.
         wanted = [node for node in self.nodes if node.is_held and node.window is self]
@@ -261,9 +282,7 @@ class Window(Shown):
     def _close(self) -> None:
         for node in self.nodes:
             node.window = None
-        windows = self.tape.windows
-        if windows.get(self.shape) is self:
-            del windows[self.shape]
+        self.tape.forget(self)
 
 
 class Tape(Shown):
@@ -271,13 +290,46 @@ class Tape(Shown):
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.windows: dict[Shape, Window] = {}
         self.kernels = fusing.Kernels(device)
+        self._windows: dict[Shape, Window] = {}
+
+    @property
+    def captured(self) -> Any:
+        """The graph of this tape that is being captured, by whichever task; None where none is."""
+        graphs = self.device.graphs
+        graph = None if graphs is None else graphs.begun
+        return graph if graph is not None and graph.tape is self else None
+
+    @property
+    def block(self) -> Block | None:
+        """The block of ``capture()`` that what is recorded here and now is part of."""
+        graph = self.captured
+        return graph.block if graph is not None and graph.is_here else None
+
+    @property
+    def windows(self) -> dict[Shape, Window]:
+        """The Windows that operations are recorded in here and now: a graph has its own."""
+        graph = self.captured
+        return graph.windows if graph is not None and graph.is_here else self._windows
+
+    def all_windows(self) -> list[Window]:
+        """The Windows of all tasks."""
+        graph = self.captured
+        own = [] if graph is None else graph.windows.values()
+        return [*self._windows.values(), *own]
+
+    def forget(self, window: Window) -> None:
+        """Lets go of a Window of which nothing is to be computed any more."""
+        graph = self.captured
+        for windows in (self._windows, {} if graph is None else graph.windows):
+            if windows.get(window.shape) is window:
+                del windows[window.shape]
 
     def window(self, shape: Shape, operands: int, entries: int = 0) -> Window:
         """Where to put operations whose results have a shape: of so many arrays and numbers, and as
         many entries, or one more than these."""
-        window = self.windows.get(shape)
+        windows = self.windows
+        window = windows.get(shape)
         if window is not None:
             entries = entries or operands + 1
             if window.has_room(operands, entries):
@@ -285,18 +337,23 @@ class Tape(Shown):
             if window.forget() and window.has_room(operands, entries):
                 return window
             window.evaluate()
-        while len(self.windows) >= MOST_WINDOWS:
-            oldest = next((one for one in self.windows.values() if one.fits()), None)
+        while len(windows) >= MOST_WINDOWS:
+            oldest = next((one for one in windows.values() if one.fits()), None)
             if oldest is None:
                 break
             oldest.evaluate()
-        window = self.windows[shape] = Window(self, shape)
+        window = windows[shape] = Window(self, shape)
         return window
 
     def evaluate(self) -> None:
-        """Computes all that somebody holds."""
+        """Computes all that somebody holds, of what was recorded here: in a block, or outside."""
         for window in list(self.windows.values()):
             window.evaluate()
+
+
+def is_recorded_here(node: Node) -> bool:
+    """Whether a value is still to be computed, and may be together with what is recorded now."""
+    return isinstance(node.window, Window) and node.window.is_here
 
 
 _tapes: WeakValueDictionary[int, Tape] = WeakValueDictionary()

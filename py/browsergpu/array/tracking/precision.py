@@ -5,9 +5,8 @@ What takes part says so above its rules: ``@narrowed("input", "weight")`` for pr
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from types import TracebackType
 from typing import Any, TypeVar
@@ -16,12 +15,13 @@ import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.array.lazy.node import Node
-from browsergpu.array.tracking import recording
+from browsergpu.array.tracking.recording import is_grad_enabled
 from browsergpu.array.tracking.steps import Leaf, Operand, Source, Step
 from browsergpu.array.tracking.variable import Variable, like_of, node_of, plain, variable
 from browsergpu.array.uploading import element_type
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidType
+from browsergpu.core.modes import Mode, within
 from browsergpu.core.showing import Shown
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,13 +29,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 _WIDE, _NARROW = np.dtype(np.float32), np.dtype(np.float16)
 
 
-class _State(threading.local):
-    is_on = False
-    #: Leaves as float16, by their ids: the leaf, the value that it had, and that as float16.
-    cast: dict[int, tuple[Array, Node, Array]] | None = None
+#: Leaves as float16, by their ids: the leaf, the value that it had, and that as float16.
+_Cast = dict[int, tuple[Array, Node, Array]]
 
-
-STATE = _State()
+#: Whether products take float16, and what the outermost block has cast, which there is in blocks
+#: alone.
+_MODE: Mode[tuple[bool, _Cast | None]] = Mode("autocast", (False, None))
 
 
 class autocast(Shown):
@@ -47,8 +46,8 @@ class autocast(Shown):
     ``prod``, ``mean``, ``var``, ``std`` and ``linalg.vector_norm`` take float16 as float32 and give
     that. All else has the dtype of its operands. Parameters stay float32, and so do their
     gradients: a leaf is cast once in the outermost block, and nothing of that stays behind it.
-    ``backward()`` has the dtypes of the forward pass wherever it is called. It is of the thread
-    that it is in.
+    ``backward()`` has the dtypes of the forward pass wherever it is called. Other tasks and threads
+    are not in the block, but for tasks that are created in it.
 
     ``dtype`` is float16; ``enabled=False`` computes in the operands' dtypes within another block.
     Raises InvalidType, a TypeError, for another dtype. Gradients of float16 underflow:
@@ -63,13 +62,10 @@ class autocast(Shown):
         if found.numpy != _NARROW:
             raise InvalidType("autocast", "dtype", dtype, "float16")
         self._enabled = checks.flag("autocast", "enabled", enabled)
-        self._before: list[tuple[bool, Any]] = []
 
     def __enter__(self) -> None:
-        self._before.append((STATE.is_on, STATE.cast))
-        STATE.is_on = self._enabled
-        if STATE.cast is None:
-            STATE.cast = {}
+        _, cast = _MODE.value
+        _MODE.enter(self, (self._enabled, {} if cast is None else cast))
 
     def __exit__(
         self,
@@ -77,22 +73,15 @@ class autocast(Shown):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        STATE.is_on, STATE.cast = self._before.pop()
+        _MODE.leave(self)
 
     def __call__(self, function: F) -> F:
-        enabled = self._enabled
-
-        @wraps(function)
-        def call(*args: Any, **options: Any) -> Any:
-            with autocast(enabled=enabled):
-                return function(*args, **options)
-
-        return call  # type: ignore[return-value]
+        return within(partial(autocast, enabled=self._enabled), function)
 
 
 def is_autocast_enabled() -> bool:
-    """Whether products take float16, in this thread."""
-    return STATE.is_on
+    """Whether products take float16, in this task or thread."""
+    return _MODE.value[0]
 
 
 def narrowed(*names: str) -> Callable[[F], F]:
@@ -112,7 +101,7 @@ def _door(names: tuple[str, ...], cast: Callable[[Any], Any]) -> Callable[[F], F
 
         @wraps(function)
         def call(*args: Any, **options: Any) -> Any:
-            if STATE.is_on:
+            if is_autocast_enabled():
                 args = tuple([cast(x) if n in places else x for n, x in enumerate(args)])
                 options = {key: cast(x) if key in names else x for key, x in options.items()}
             return function(*args, **options)
@@ -131,20 +120,21 @@ def _narrow(x: Any) -> Any:
         return type(x)([_narrow(one) for one in x])
     if not isinstance(x, Array) or x.dtype != _WIDE:
         return x
-    if type(x) is not Variable or not isinstance(x.source.step, Leaf) or STATE.cast is None:
+    _, cast = _MODE.value
+    if type(x) is not Variable or not isinstance(x.source.step, Leaf) or cast is None:
         return x.astype(_NARROW)
-    leaf, node, value = STATE.cast.get(id(x), (None, None, None))
+    leaf, node, value = cast.get(id(x), (None, None, None))
     if leaf is not x or node is not node_of(x) or value is None:  # or it has another value now
         value = plain(x).astype(_NARROW)
-        STATE.cast[id(x)] = (x, node_of(x), value)
-    if not recording.STATE.is_on:
+        cast[id(x)] = (x, node_of(x), value)
+    if not is_grad_enabled():
         return value
     # A step for each use: what one backward() lets go is not another's.
     operand = Operand("x", None, x.source, like_of(x))
     return variable(value, Source(Step("autocast", _CAST, (operand,), (like_of(value),)), 0))
 
 
-class _Cast:
+class _CastRule:
     """The rule of a cast: a sweep gives gradients the dtype of what they are of."""
 
     def gradients(
@@ -154,4 +144,4 @@ class _Cast:
         return list(given)
 
 
-_CAST = _Cast()
+_CAST = _CastRule()

@@ -9,7 +9,7 @@ from typing import Any
 
 from browsergpu.array import threads
 from browsergpu.array.array import Array
-from browsergpu.array.tracking.recording import STATE
+from browsergpu.array.tracking.recording import DIFFERENTIATED, is_grad_enabled
 from browsergpu.array.tracking.steps import Source, behind
 from browsergpu.core.errors import NotDifferentiable
 from browsergpu.core.places import is_own, users_place
@@ -23,12 +23,12 @@ _AS_STEPS = frozenset(("__int__", "__bool__", "__index__", "__contains__"))
 @contextmanager
 def differentiating(op: str, inputs: Iterable[Source]) -> Iterator[None]:
     """The block computes the function that ``op`` differentiates by these inputs."""
-    before = STATE.differentiated
-    STATE.differentiated = (*before, (op, frozenset([source.step for source in inputs])))
+    own = op, frozenset([source.step for source in inputs])
+    token = DIFFERENTIATED.set((*DIFFERENTIATED.get(), own))
     try:
         yield
     finally:
-        STATE.differentiated = before
+        DIFFERENTIATED.reset(token)
 
 
 def check_read(x: Any, name: str) -> None:
@@ -51,7 +51,7 @@ def check_read(x: Any, name: str) -> None:
     -----
     Under ``no_grad()`` all reads are legitimate, and so are reads as steps.
     """
-    if not STATE.is_on or name in _AS_STEPS:
+    if not is_grad_enabled() or name in _AS_STEPS:
         return
     by = _differentiated_by(x)
     if by is not None:
@@ -73,7 +73,7 @@ def check_read(x: Any, name: str) -> None:
 
 def check_number(op: str, argument: str, x: Any) -> None:
     """Raise where an argument that has no rule requires a gradient."""
-    if isinstance(x, Array) and x.is_noted and STATE.is_on:
+    if isinstance(x, Array) and x.is_noted and is_grad_enabled():
         place = users_place()
         where = f" in {place}" if place else ""
         raise NotDifferentiable(
@@ -92,7 +92,7 @@ def _is_read_here() -> bool:
 
 def _differentiated_by(x: Any) -> str | None:
     """The innermost function, such as grad, that differentiates what an array comes from."""
-    for op, inputs in reversed(STATE.differentiated):
+    for op, inputs in reversed(DIFFERENTIATED.get()):
         if inputs and inputs & behind([x.source], min(step.number for step in inputs)):
             return str(op)
     return None

@@ -1,27 +1,23 @@
-"""Whether operations are noted for gradients: in each thread by itself, and always unless
-``no_grad`` says otherwise."""
+"""Whether operations are noted for gradients: always, unless ``no_grad`` says otherwise."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from functools import wraps
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeVar
 
+from browsergpu.core.modes import Mode, within
 from browsergpu.core.showing import Shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_MODE = Mode("grad", True)
 
-class _State(threading.local):
-    is_on = True
-    #: The functions that are being differentiated, outermost first: the name of what does so, and
-    #: the steps that their inputs are results of.
-    differentiated: tuple[tuple[str, frozenset[Any]], ...] = ()
-
-
-STATE = _State()
+#: The functions that are being differentiated, outermost first: the name of what does so, and the
+#: steps that their inputs are results of.
+DIFFERENTIATED: ContextVar[tuple[tuple[str, frozenset[Any]], ...]]
+DIFFERENTIATED = ContextVar("differentiated", default=())
 
 
 class _Switch(Shown):
@@ -29,12 +25,8 @@ class _Switch(Shown):
 
     _to: bool
 
-    def __init__(self) -> None:
-        self._before: list[bool] = []
-
     def __enter__(self) -> None:
-        self._before.append(STATE.is_on)
-        STATE.is_on = self._to
+        _MODE.enter(self, self._to)
 
     def __exit__(
         self,
@@ -42,22 +34,17 @@ class _Switch(Shown):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        STATE.is_on = self._before.pop()
+        _MODE.leave(self)
 
     def __call__(self, function: F) -> F:
-        kind = type(self)
-
-        @wraps(function)
-        def call(*args: Any, **options: Any) -> Any:
-            with kind():
-                return function(*args, **options)
-
-        return call  # type: ignore[return-value]
+        return within(type(self), function)
 
 
 class no_grad(_Switch):
     """``with browsergpu.no_grad():``, or above a function as ``@browsergpu.no_grad()``: what is
-    computed in it needs no gradients and keeps nothing for them."""
+    computed in it needs no gradients and keeps nothing for them. Other tasks and threads are not in
+    the block, but for tasks that are created in it. The function may be a coroutine function or a
+    generator function."""
 
     _to = False
 
@@ -69,5 +56,5 @@ class enable_grad(_Switch):
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on arrays that require gradients are noted."""
-    return STATE.is_on
+    """Whether operations on arrays that require gradients are noted, in this task or thread."""
+    return _MODE.value

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 from browsergpu.array.aliasing import Base, place_of, take_node
 from browsergpu.array.array import Array
 from browsergpu.array.tracking.reads import check_number
-from browsergpu.array.tracking.recording import STATE
+from browsergpu.array.tracking.recording import is_grad_enabled
 from browsergpu.array.tracking.steps import Like, Operand, Saved, Source, Step
 from browsergpu.array.tracking.variable import (
     Variable,
@@ -220,7 +220,7 @@ def traced(
     found = function(*given, **{key: values(x) for key, x in options.items()})
     if is_view(found):
         shared(args, given)
-    if not STATE.is_on:
+    if not is_grad_enabled():
         return found
     bound = rules.bound(args, options)
     for name in rules.without:
@@ -347,5 +347,5 @@ def unpacked(x: Any) -> Any:
     """What was kept, for a rule: as it was noted where rules are noted, too."""
     if type(x) is Saved:
         source = x.source
-        return variable(x.value, source) if source and STATE.is_on else x.value
+        return variable(x.value, source) if source and is_grad_enabled() else x.value
     return type(x)([unpacked(one) for one in x]) if type(x) in _SEQUENCES else x

@@ -95,8 +95,8 @@ class Recorder(Shown, Gpu):
         self._write = self._recorder.write
         self._tickets = count(1)  # of waits
         self._captures = count(1)
-        #: What takes the commands that are recorded now.
-        self.captured: Kept | None = None
+        self._capturing: Kept | None = None
+        self._is_kept = False  # whether JavaScript keeps what is in the ring
         self._told = 0  # errors that were taken note of
         self._doomed: list[int] = []  # buffers to be destroyed
         self._unheld: list[int] = []  # pipelines to be dropped
@@ -181,6 +181,8 @@ class Recorder(Shown, Gpu):
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
         """Records one dispatch: grid x, y, z, then buffer ids (for a sized pipeline also words to
         bind of each), then parameters, in their order."""
+        if self._capturing is not None:
+            self._keep_own()
         at = self._end
         end = at + pipeline.nbytes
         if end > self._most:
@@ -207,6 +209,8 @@ class Recorder(Shown, Gpu):
 
     def repeat(self, packed: Packed) -> None:
         """Records what was :meth:`packed`."""
+        if self._capturing is not None:
+            self._keep_own()
         command, nbytes, pipeline, fields = packed
         at = self._end
         end = at + nbytes
@@ -222,16 +226,18 @@ class Recorder(Shown, Gpu):
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Records a copy between two buffers; offsets and size are multiples of 4."""
         self._transfer(_COPY, 0, source, source_at, target, target_at, nbytes)
-        if self.captured is not None:
-            self.captured.ids.update((source, target))
+        if (captured := self.captured) is not None:
+            captured.ids.update((source, target))
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
         """Records zeroing a range of a buffer; offset and size are multiples of 4."""
         self._transfer(_CLEAR, 1, buffer, at, nbytes)
-        if self.captured is not None:
-            self.captured.ids.add(buffer)
+        if (captured := self.captured) is not None:
+            captured.ids.add(buffer)
 
     def _transfer(self, form: Struct, *words: int) -> None:
+        if self._capturing is not None:
+            self._keep_own()
         if self._end + form.size > self._most:
             self.flush()
         form.pack_into(self._ring, self._end, *words)
@@ -246,8 +252,9 @@ class Recorder(Shown, Gpu):
             raise closed("device")
         end, self._end = self._end, 0
         said = self._record(end >> 2)
-        if self.captured is not None:
-            self.captured.batches += 1
+        if self._is_kept:
+            assert self._capturing is not None
+            self._capturing.batches += 1
         while self._doomed:
             self._recorder.destroyBuffer(self._doomed.pop())
         while self._unheld:
@@ -274,38 +281,63 @@ class Recorder(Shown, Gpu):
     # -- capturing -------------------------------------------------------------------------------
 
     def start_capture(self, captured: Captured | None = None) -> Kept:
-        """Keeps the commands that are recorded from now on, in JavaScript's memory."""
+        """Keeps the commands that are recorded from now on by the block's tasks, in JavaScript's
+        memory."""
         self.flush()
         if not isinstance(captured, Kept):
             captured = Kept(next(self._captures))
             finalize(captured, self._recorder.dropCapture, captured.id).atexit = False
         self._recorder.startCapture(captured.id)
-        self.captured = captured
+        self._capturing, self._is_kept = captured, True
         self.observers.append(captured.note)
         return captured
 
     def stop_capture(self) -> None:
         """Keeps no more."""
-        captured = self.captured
+        captured = self._capturing
         if captured is None:
             return
         try:
             if not self._closed:
                 self.flush()
         finally:
-            self.captured = None
+            self._capturing, self._is_kept = None, False
             self.observers.remove(captured.note)
             if not self._closed:
                 self._recorder.stopCapture()
 
+    @property
+    def captured(self) -> Kept | None:  # type: ignore[override]
+        """What takes the commands that are recorded in this task."""
+        captured = self._capturing
+        return captured if captured is not None and captured.is_here else None
+
+    def _keep_own(self) -> None:
+        """While something is captured: has JavaScript keep what is recorded next if it is of the
+        block's tasks, and only then."""
+        captured = self._capturing
+        assert captured is not None
+        is_kept = captured.is_here
+        if is_kept is self._is_kept:
+            return
+        self.flush()
+        self._is_kept = is_kept
+        if is_kept:
+            self._recorder.startCapture(captured.id)
+        else:
+            self._recorder.stopCapture()
+
     def place_of_last(self, words: int) -> tuple[int, int]:
         """Its batch, and the word in it."""
-        assert self.captured is not None
-        return self.captured.batches, (self._end >> 2) - words
+        captured = self.captured
+        assert captured is not None
+        return captured.batches, (self._end >> 2) - words
 
     def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
         """Records all commands of a capture again: one call."""
         assert isinstance(captured, Kept)
+        if self._capturing is not None:
+            self._keep_own()
         self.flush()
         others = [(*place, [*words]) for place, words in changes]
         self._look_at(self._recorder.replay(captured.id, json.dumps(others)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -112,3 +113,382 @@ def test_tasks_that_open_a_lost_gpu_again_get_one_device(bg: Any, nothing_open: 
     first, second = run(main())
     assert first is second
     assert first is not lost
+
+
+# -- modes -------------------------------------------------------------------------------------
+
+
+async def overlapping(first: Any, second: Any, ask: Any) -> list[Any]:
+    """What two tasks see of a mode, each in a block of its own: one block begins and ends in the
+    middle of the other. The last item is what is seen afterwards."""
+    seen: list[Any] = []
+
+    async def outer() -> None:
+        with first():
+            seen.append(ask())
+            await asyncio.sleep(0.02)
+            seen.append(ask())
+        seen.append(ask())
+
+    async def inner() -> None:
+        await asyncio.sleep(0.01)
+        seen.append(ask())
+        with second():
+            seen.append(ask())
+            await asyncio.sleep(0.02)
+            seen.append(ask())
+        seen.append(ask())
+
+    await asyncio.gather(outer(), inner())
+    return [*seen, ask()]
+
+
+def test_no_grad_of_one_task_is_not_anothers(bg: Any) -> None:
+    w = bg.ones(3).requires_grad_()
+
+    def is_noted() -> bool:
+        return bool((w * 2).requires_grad)
+
+    found = run(overlapping(bg.no_grad, bg.no_grad, is_noted))
+    #       outer, inner, inner in its block, outer twice, inner twice, afterwards
+    assert found == [False, True, False, False, True, False, True, True]
+
+
+def test_enable_grad_of_one_task_is_not_anothers(bg: Any) -> None:
+    with bg.no_grad():
+        found = run(overlapping(bg.enable_grad, bg.enable_grad, bg.is_grad_enabled))
+    assert found == [True, False, True, True, False, True, False, False]
+    assert bg.is_grad_enabled()
+
+
+def test_autocast_of_one_task_is_not_anothers(bg: Any) -> None:
+    x = bg.ones((2, 2))
+    found = run(overlapping(bg.autocast, bg.autocast, lambda: (x @ x).dtype.itemsize))
+    assert found == [2, 4, 2, 2, 4, 2, 4, 4]
+
+
+@pytest.mark.parametrize("mode", ["no_grad", "autocast"])
+def test_one_block_that_two_tasks_enter(bg: Any, mode: str) -> None:
+    block = getattr(bg, mode)()
+    found = run(overlapping(lambda: block, lambda: block, lambda: _modes(bg)))
+    off, on = _modes(bg), {"no_grad": (False, False), "autocast": (True, True)}[mode]
+    assert found == [on, off, on, on, off, on, off, off]
+
+
+def _modes(bg: Any) -> tuple[bool, bool]:
+    return bool(bg.is_grad_enabled()), bool(bg.is_autocast_enabled())
+
+
+def test_a_task_has_the_mode_that_it_was_created_in(bg: Any) -> None:
+    async def child() -> tuple[bool, bool]:
+        await asyncio.sleep(0.01)
+        return _modes(bg)
+
+    async def main() -> Any:
+        with bg.no_grad(), bg.autocast():
+            task = asyncio.ensure_future(child())
+            with bg.enable_grad(), bg.autocast(enabled=False):
+                pass
+        return await task, _modes(bg)
+
+    assert run(main()) == ((False, True), (True, False))
+
+
+def test_a_mode_above_a_coroutine_function(bg: Any) -> None:
+    @bg.no_grad()
+    @bg.autocast()
+    async def work() -> list[Any]:
+        before = _modes(bg)
+        await asyncio.sleep(0.01)
+        return [before, _modes(bg)]
+
+    async def main() -> Any:
+        task = asyncio.ensure_future(work())
+        await asyncio.sleep(0)
+        return [_modes(bg), *await task, *await work(), _modes(bg)]
+
+    outside, within = (True, False), (False, True)
+    assert run(main()) == [outside, within, within, within, within, outside]
+
+
+def test_a_mode_above_a_generator_function(bg: Any) -> None:
+    @bg.no_grad()
+    @bg.autocast()
+    def work() -> Iterator[Any]:
+        try:
+            given = yield _modes(bg)
+            yield given, _modes(bg)
+        except KeyError:
+            yield _modes(bg)
+        finally:
+            ended.append(_modes(bg))
+
+    ended: list[Any] = []
+    outside, within = (True, False), (False, True)
+    steps = work()
+    assert (next(steps), _modes(bg)) == (within, outside)
+    assert (steps.send(5), _modes(bg)) == ((5, within), outside)
+    assert (steps.throw(KeyError()), _modes(bg)) == (within, outside)
+    steps.close()
+    assert [*ended, _modes(bg)] == [within, outside]
+
+
+def test_a_mode_above_an_asynchronous_generator_function(bg: Any) -> None:
+    @bg.no_grad()
+    async def work() -> Any:
+        for _ in range(2):
+            await asyncio.sleep(0)
+            yield bg.is_grad_enabled()
+
+    async def main() -> list[bool]:
+        return [one for found in [work()] async for one in found] + [bg.is_grad_enabled()]
+
+    assert run(main()) == [False, False, True]
+
+
+def test_blocks_of_generators_that_end_in_any_order(bg: Any) -> None:
+    def work(mode: Any) -> Iterator[None]:
+        with mode():
+            yield
+
+    first, second = work(bg.no_grad), work(bg.enable_grad)
+    next(first)
+    next(second)
+    assert bg.is_grad_enabled()
+    first.close()
+    assert bg.is_grad_enabled()
+    second.close()
+    third, fourth = work(bg.enable_grad), work(bg.no_grad)
+    next(third)
+    next(fourth)
+    third.close()
+    assert not bg.is_grad_enabled()
+    fourth.close()
+    assert bg.is_grad_enabled()
+
+
+def test_a_gradient_is_of_the_task_that_takes_it(bg: Any) -> None:
+    """Within bg.grad a read of what depends on the arguments raises; not in another task."""
+    other = copy_context()
+
+    def loss(x: Any) -> Any:
+        read.append(other.run(lambda: float(x[0])))
+        with pytest.raises(bg.errors.NotDifferentiable):
+            float(x[0])
+        return bg.sum(x * x)
+
+    read: list[float] = []
+    assert bg.grad(loss)(bg.full(3, 4.0)).numpy().tolist() == [8, 8, 8]
+    assert read == [4]
+
+
+def test_numbers_that_are_drawn_again_are_of_one_task(bg: Any) -> None:
+    """While a checkpoint's function is computed again, another task draws on: new numbers, from
+    where the stream is."""
+
+    def drawn(*, beside: bool) -> Any:
+        generator = bg.random.default_rng(5)
+        seen: list[Any] = []
+
+        def fun(x: Any) -> Any:
+            y = x * generator.random(4)
+            if beside:
+                contexts.pop(0).run(lambda: seen.append(generator.random(3)))
+            return y * generator.random(4)
+
+        contexts = [copy_context(), copy_context()]
+        x = bg.ones(4).requires_grad_()
+        y = bg.checkpoint(fun)(x)
+        y.sum().backward()
+        after = generator.random(2)
+        return y.detach().numpy(), x.grad.numpy(), [one.numpy() for one in seen], after.numpy()
+
+    value, gradient, _, _ = drawn(beside=False)
+    assert (value == gradient).all()
+    value, gradient, (first, second), after = drawn(beside=True)
+    assert (value == gradient).all()
+    expected = bg.random.default_rng(5)
+    _, one, _, two, three = (expected.random(n).numpy() for n in (4, 3, 4, 3, 2))
+    for given, wanted in ((first, one), (second, two), (after, three)):
+        assert (given == wanted).all()
+
+
+# -- capture -----------------------------------------------------------------------------------
+
+
+def captured_beside(bg: Any, work: Any, *, block: Any) -> tuple[Any, Any, Any]:
+    """Captures a block in one task, while another one works; gives the graph, and what they made.
+    The block awaits twice, and the other task works before, between and after."""
+
+    async def main() -> Any:
+        steps = work()
+        made: list[Any] = []
+
+        async def other() -> Any:
+            found = None
+            for step in steps:
+                found = step
+                await turn.acquire()
+            return found
+
+        turn = asyncio.Semaphore(0)
+        task = asyncio.ensure_future(other())
+        with bg.capture() as graph:
+            for one in block():
+                made.append(one)
+                turn.release()
+                await asyncio.sleep(0.005)
+        turn.release()
+        return graph, made[-1], await task
+
+    return run(main())  # type: ignore[no-any-return]
+
+
+def test_the_work_of_another_task_is_not_captured(bg: Any) -> None:
+    x, theirs = bg.ones(8), bg.full(8, 5.0)
+
+    def block() -> Iterator[Any]:
+        y = x * 3
+        yield y
+        y = y + 1
+        yield y
+        yield y * 2
+
+    def work() -> Iterator[Any]:
+        z = theirs + 1
+        yield z
+        z = z * 10  # recorded between two steps of the block
+        yield z
+        kept.append(z + theirs)
+        yield z
+
+    kept: list[Any] = []
+    graph, ours, made = captured_beside(bg, work, block=block)
+    assert (ours.numpy() == 8).all()
+    assert (made.numpy() == 60).all()
+    x[...] = 2
+    theirs[...] = 100
+    graph.replay()
+    assert (ours.numpy() == 14).all()
+    assert (made.numpy() == 60).all()
+    assert (kept[0].numpy() == 65).all()
+
+
+def test_the_work_of_another_tasks_executor_is_not_captured(bg: Any) -> None:
+    import numpy as np
+
+    x = bg.ones(8)
+    executor = bg.KernelExecutor(x.device)
+    total, one = (executor.from_numpy(np.full(8, n, np.float32)) for n in (0, 1))
+
+    def block() -> Iterator[Any]:
+        for _ in range(3):
+            yield x * 3
+
+    def work() -> Iterator[Any]:
+        for _ in range(3):
+            executor.add(total, one, out=total)
+            yield
+
+    graph, ours, _ = captured_beside(bg, work, block=block)
+    for _ in range(3):
+        graph.replay()
+    assert (total.numpy() == 3).all()
+    assert (ours.numpy() == 3).all()
+
+
+def test_tasks_that_read_each_others_values_beside_a_block(bg: Any) -> None:
+    """Whoever computes them: a value of the block is computed by its replays, another's by none."""
+    x, theirs = bg.ones(8), bg.full(8, 5.0)
+    shared: dict[str, Any] = {}
+
+    def block() -> Iterator[Any]:
+        shared["ours"] = x * 3
+        yield None
+        yield bg.sum(shared["theirs"]) + shared["theirs"][0] + x
+
+    def work() -> Iterator[Any]:
+        shared["theirs"] = theirs + shared["ours"]
+        read.append(shared["ours"].numpy())
+        yield bg.sum(shared["ours"] * 2)
+        yield bg.sum(shared["ours"] * 2)
+
+    read: list[Any] = []
+    graph, ours, made = captured_beside(bg, work, block=block)
+    assert (read[0] == 3).all()
+    assert (ours.numpy() == 8 * 8 + 8 + 1).all()
+    assert float(made) == 48
+    x[...] = 2
+    theirs[...] = 100
+    graph.replay()
+    assert (shared["ours"].numpy() == 6).all()
+    assert (shared["theirs"].numpy() == 8).all()
+    assert (ours.numpy() == 8 * 8 + 8 + 2).all()
+    assert float(made) == 48
+
+
+def test_another_task_writes_what_a_block_reads(bg: Any) -> None:
+    x = bg.ones(8)
+
+    def block() -> Iterator[Any]:
+        y = x * 3
+        yield y
+        yield y + x
+        yield y + x
+
+    def work() -> Iterator[Any]:
+        yield None
+        x[...] = x + 1
+        yield x
+
+    _ = bg.eval(x)
+    graph, ours, _ = captured_beside(bg, work, block=block)
+    assert (ours.numpy() == 5).all()
+    x += 3
+    graph.replay()
+    assert (x.numpy() == 5).all()
+    assert (ours.numpy() == 20).all()
+
+
+def test_another_task_cannot_begin_a_block_beside_one(bg: Any) -> None:
+    x = bg.ones(8)
+
+    def block() -> Iterator[Any]:
+        yield x + 1
+        yield x + 1
+
+    def work() -> Iterator[Any]:
+        with pytest.raises(ValueError, match="another task is in one on this device"), bg.capture():
+            pass
+        yield
+
+    graph, ours, _ = captured_beside(bg, work, block=block)
+    x[...] = 4
+    graph.replay()
+    assert (ours.numpy() == 5).all()
+
+
+def test_a_task_that_outlives_its_block_is_in_none(bg: Any) -> None:
+    x = bg.ones(8)
+
+    async def child() -> Any:
+        y = x * 2  # of the block, as it is created there
+        await asyncio.sleep(0.02)
+        z = (await y.numpy_async()).tolist()[0]
+        with bg.capture() as other:
+            w = x + 10
+        return y, z, other, w
+
+    async def main() -> Any:
+        with bg.capture() as graph:
+            task = asyncio.ensure_future(child())
+            await asyncio.sleep(0.01)
+        return graph, *await task
+
+    graph, y, first, other, w = run(main())
+    assert first == 2
+    x[...] = 5
+    graph.replay()
+    other.replay()
+    assert (y.numpy() == 10).all()
+    assert (w.numpy() == 15).all()
