@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import inside, native, problems
+from harness import firefox, inside, native, problems
 from harness.bare import BarePage
+from harness.known_failures import expect_failures, known_failures
 from harness.lab import Lab
 from harness.notebook import NotebookPage, open_notebook
 from playwright.sync_api import Browser, Page
@@ -39,17 +40,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         native.leave_out(items, inside.INSIDE)
     else:
         inside.replace_functions(items)
+    if firefox.CHOSEN:
+        expect_failures(items, known_failures())
 
 
 @pytest.fixture(scope="session")
 def lab(pytestconfig: pytest.Config) -> Lab:
-    """Chromium and the site, shared by the session."""
+    """The browser and the site, shared by the session."""
     return pytestconfig.stash[_LAB]
 
 
 @pytest.fixture(scope="session")
 def browser(lab: Lab) -> Browser:
-    """Chromium with WebGPU on SwiftShader."""
+    """The browser with WebGPU: Chromium, or Firefox where that is chosen."""
     return lab.browser
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from harness.notebook import NotebookPage
 from playwright.sync_api import Locator, expect
 
 
+@pytest.mark.firefox
 def test_a_cell_runs_and_the_next_one_opens(notebook: NotebookPage) -> None:
     notebook.editor(0).click()
     notebook.page.keyboard.type("6 * 7")
@@ -19,6 +21,7 @@ def test_a_cell_runs_and_the_next_one_opens(notebook: NotebookPage) -> None:
     expect(notebook.editor(1)).to_be_focused()
 
 
+@pytest.mark.firefox
 def test_control_enter_runs_and_stays(notebook: NotebookPage) -> None:
     notebook.fill(0, "'a' * 3")
     notebook.page.keyboard.press("Control+Enter")
@@ -27,12 +30,14 @@ def test_control_enter_runs_and_stays(notebook: NotebookPage) -> None:
     expect(notebook.editor(0)).to_be_focused()
 
 
+@pytest.mark.firefox
 def test_cells_share_a_namespace_and_a_semicolon_hides(notebook: NotebookPage) -> None:
     notebook.run("seen = [1, 2]")
     expect(notebook.run("seen.append(3)\nseen")).to_have_text("[1, 2, 3]")
     expect(notebook.run("seen;")).to_be_empty()
 
 
+@pytest.mark.firefox
 def test_printed_text_comes_while_the_cell_runs(notebook: NotebookPage) -> None:
     index = notebook.start(
         "import asyncio, sys\nprint('first')\nprint('oh', file=sys.stderr)\n"
@@ -53,6 +58,7 @@ def test_text_is_never_markup(notebook: NotebookPage) -> None:
     expect(output.locator("b, i")).to_have_count(0)
 
 
+@pytest.mark.firefox
 def test_rich_representations(notebook: NotebookPage) -> None:
     output = notebook.run(
         "class Table:\n"
@@ -80,6 +86,7 @@ def test_rich_representations(notebook: NotebookPage) -> None:
     assert notebook.page.evaluate("window.hacked === undefined")
 
 
+@pytest.mark.firefox
 def test_a_figure_of_matplotlib_is_shown(notebook: NotebookPage) -> None:
     output = notebook.run("import matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);")
     figure = output.locator("img[src^='data:image/png']")
@@ -92,6 +99,7 @@ def test_a_picture_of_pillow_is_shown(notebook: NotebookPage) -> None:
     assert picture.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 30
 
 
+@pytest.mark.firefox
 def test_a_traceback_has_the_users_frames_and_lines(notebook: NotebookPage) -> None:
     notebook.run("def half(x):\n    return x / 0")
     output = notebook.run("half(1)")
@@ -163,6 +171,7 @@ def test_a_traceback_through_a_library_shows_it_on_demand(notebook: NotebookPage
     expect(output.locator(".output-traceback").last).to_contain_text("decoder.py")
 
 
+@pytest.mark.firefox
 def test_a_syntax_error_points_at_its_place(notebook: NotebookPage) -> None:
     trace = notebook.run("x = (1,\ny = 2").locator(".output-traceback")
     expect(trace).to_contain_text("SyntaxError")
@@ -170,6 +179,7 @@ def test_a_syntax_error_points_at_its_place(notebook: NotebookPage) -> None:
     expect(trace).not_to_contain_text("Traceback")
 
 
+@pytest.mark.firefox
 def test_top_level_await_and_blocking(notebook: NotebookPage) -> None:
     expect(notebook.run("import asyncio\nawait asyncio.sleep(0, 'awaited')")).to_have_text(
         "'awaited'"
@@ -178,6 +188,7 @@ def test_top_level_await_and_blocking(notebook: NotebookPage) -> None:
     expect(notebook.run(blocked)).to_have_text("'blocked'")
 
 
+@pytest.mark.firefox
 def test_an_exception_passes_through_a_blocking_wait(notebook: NotebookPage) -> None:
     output = notebook.run(
         "from pyodide.ffi import run_sync\n"

@@ -213,6 +213,7 @@ def test_what_was_run_is_saved_with_its_outputs(notebook: NotebookPage) -> None:
     assert cell["outputs"][2]["execution_count"] == cell["execution_count"]
 
 
+@pytest.mark.firefox
 def test_the_last_notebook_survives_a_reload(notebook: NotebookPage) -> None:
     notebook.page.get_by_label("Notebook name").fill("kept")
     notebook.run("'an output'")

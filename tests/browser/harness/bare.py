@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 
 from .patience import PATIENCE_MS, PATIENCE_S, pause_ms
 
@@ -103,7 +103,12 @@ class BarePage:
                 raise PythonFailed(f"the page crashed while the test waited for {what}")
             if waited > timeout:
                 raise TimeoutError(f"waited {timeout:g} s for {what} ({self.kernel} kernel)")
-            self.page.wait_for_timeout(pause_ms(waited))
+            try:
+                self.page.wait_for_timeout(pause_ms(waited))
+            except Error:
+                if not self.page.is_closed():
+                    raise
+                self._note_crash()  # of the whole browser
 
     def _settled(self, _source: Any, call: int, succeeded: bool, value: Any) -> None:
         self._outcomes[call] = (succeeded, value)

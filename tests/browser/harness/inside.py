@@ -8,6 +8,7 @@ own report and shows the in-page traceback if it failed.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Error
 
 from . import in_page_source, problems
 from .bare import KERNELS, BarePage, PythonFailed
@@ -171,7 +173,8 @@ class Runner:
 
     def _abandon_page(self) -> None:
         assert self._bare is not None
-        self._bare.page.context.close()
+        with contextlib.suppress(Error):  # of a browser that has crashed
+            self._bare.page.context.close()
         self._bare = None
         self._running = None
 

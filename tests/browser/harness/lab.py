@@ -1,4 +1,4 @@
-"""What a test session starts once, when first needed: Playwright, Chromium, the site."""
+"""What a test session starts once, when first needed: Playwright, a browser, the site."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
-from . import chromium, problems
+from . import chromium, firefox, problems
 from .bare import BarePage
 from .patience import GLANCE_MS, PATIENCE_S
 from .site import start_site
@@ -33,17 +33,20 @@ class Lab:
             kept = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
         self._visited = Visited(kept)
         self._folders = {**(folders or {}), ADDRESS: kept}
+        self._browser: Browser | None = None
 
-    @cached_property
+    @property
     def browser(self) -> Browser:
-        """Chromium with WebGPU."""
-        browser = chromium.launch(self._playwright)
-        self._stack.callback(browser.close)
-        return browser
+        """Chromium, or where that is chosen Firefox, with WebGPU; a new one where it crashed."""
+        if self._browser is None or not self._browser.is_connected():
+            self._browser = (firefox if firefox.CHOSEN else chromium).launch(self._playwright)
+            self._stack.callback(self._browser.close)
+        return self._browser
 
     @cached_property
     def _playwright(self) -> Playwright:
-        return self._stack.enter_context(sync_playwright())
+        starting = firefox.start_playwright() if firefox.CHOSEN else sync_playwright()
+        return self._stack.enter_context(starting)
 
     @contextlib.contextmanager
     def own_browser(self, *flags: str) -> Iterator[Browser]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import ConsoleMessage, Error, Page
 
+from . import firefox
+
 # Chromium reports an uncaptured validation error as a console *warning*, without a common prefix.
 _WEBGPU_WARNING = re.compile(
     r"webgpu|\bGPU[A-Z]\w+|\bdawn\b|\btint\b|wgsl|validation|\[Invalid |is invalid|"
@@ -16,6 +18,9 @@ _WEBGPU_WARNING = re.compile(
 
 # Chromium says this of a headless page that draws with SwiftShader; it is not about the page.
 _NOISE = re.compile(r"GPU stall due to ReadPixels|Automatic fallback to software WebGL")
+
+# Firefox says this of a worker that is ended while its Python runs.
+_END_OF_A_WORKER = "uncaught exception: undefined"
 
 
 def watch(page: Page, tell: Callable[[str], None]) -> None:
@@ -30,6 +35,8 @@ def watch(page: Page, tell: Callable[[str], None]) -> None:
             tell(f"console {message.type}: {text} ({place['url']}:{place['lineNumber']})")
 
     def on_page_error(error: Error) -> None:
+        if firefox.CHOSEN and error.message == _END_OF_A_WORKER:
+            return
         tell(f"page error: {error.stack or error.message}")
 
     page.on("console", on_console)

@@ -14,7 +14,7 @@ from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 
 def run_attention(

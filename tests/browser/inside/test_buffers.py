@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from browsergpu import Buffer, BufferUsage
 from browsergpu.errors import InvalidArgument, NotInitialized, OutOfMemory
 
-pytestmark = pytest.mark.fast
+pytestmark = [pytest.mark.fast, pytest.mark.firefox]
 
 
 @st.composite

@@ -15,7 +15,7 @@ from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, only_variant, random_array, whole_array
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 Pair = tuple[int, int]
 

@@ -13,6 +13,8 @@ import pytest
 from inside.gpu import Scratch, on_gpu, random_array
 from inside.reference import BINARY_OPS, REDUCE_OPS, UNARY_OPS
 
+pytestmark = pytest.mark.firefox
+
 
 def watched() -> dict[str, int]:
     """What WebGPU was asked for so far."""

@@ -14,7 +14,7 @@ from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
 from inside.reference import BINARY_OPS, UNARY_OPS
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 LENGTHS = [1, 2, 3, 4, 5, 7, 255, 256, 257, 1021, 1024, 1025, 4099]
 

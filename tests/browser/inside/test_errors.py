@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from inside.comparison import assert_same_bits
 from inside.gpu import on_gpu
 
+pytestmark = pytest.mark.firefox
+
 BIG = 4096  # elements in each buffer: more than any of the good calls needs
 
 # The arguments of one good call of each op; POINTERS are replaced by buffers.

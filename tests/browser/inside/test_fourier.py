@@ -10,7 +10,7 @@ import pytest
 
 from inside.comparison import assert_same_bits
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 #: Every step alone and with others, one pass, several, and those that are convolutions.
 LENGTHS = [*range(1, 41), 97, 128, 210, 243, 343, 1000, 1024, 1031, 2048, 4096, 6000, 65536]

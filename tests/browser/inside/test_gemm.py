@@ -16,7 +16,7 @@ from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, only_variant, random_array, whole_array
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 TRANSPOSES = ("no_trans", "trans", "conj_trans")
 

@@ -15,6 +15,8 @@ from inside.test_elementwise import binary_data, check_binary, check_unary, unar
 from inside.test_gemm import Batch, Product
 from inside.test_reduce import check as check_reduce
 
+pytestmark = pytest.mark.firefox
+
 
 @pytest.fixture(autouse=True, params=[2, 3, 7])
 def few_workgroups(

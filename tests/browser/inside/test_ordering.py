@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 from inside.comparison import assert_same_bits
 from inside.test_executor_arrays import DTYPES
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 # Around the rows that a workgroup sorts by itself, and the tiles that longer ones are cut into.
 LENGTHS = [0, 1, 2, 3, 255, 256, 257, 1023, 1024, 1025, 2048, 2049, 5000]

@@ -19,6 +19,8 @@ from inside.test_gemm import Batch, Product
 from inside.test_gemm_f16 import run_f16
 from inside.test_reduce import check as check_reduce
 
+pytestmark = pytest.mark.firefox
+
 
 @pytest.fixture(scope="module", params=[True, False], ids=["immediates", "uniform ring"])
 def backend(request: pytest.FixtureRequest) -> Iterator[Any]:

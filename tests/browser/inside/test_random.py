@@ -12,6 +12,8 @@ import pytest
 from inside.comparison import assert_same_bits
 from inside.gpu import SENTINEL
 
+pytestmark = pytest.mark.firefox
+
 KEY = 0x0123_4567_89AB_CDEF
 SIZES = [1, 2, 3, 4, 5, 1023, 1025, 5000]
 COUNTERS = [0, 2**32 - 1, 2**64 - 5, 2**128 - 2]

@@ -14,7 +14,7 @@ from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, random_array, whole_array
 from inside.reference import REDUCE_OPS
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 SHAPES = [
     (1,), (2,), (31,), (32,), (33,), (256,), (257,), (1021,),

@@ -13,7 +13,7 @@ from inside.gpu import random_array, whole_array
 from inside.tensors.lab import DTYPES
 from inside.tolerances import ULP
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 FUNCTIONS = {
     "sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,

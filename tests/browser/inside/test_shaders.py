@@ -13,6 +13,8 @@ import pytest
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 from browsergpu.kernels.variants import VARIANTS
 
+pytestmark = pytest.mark.firefox
+
 CONFIGURATIONS = [
     (kernel.name, configuration)
     for kernel in KERNELS.values()

@@ -9,7 +9,7 @@ import pytest
 
 from inside.comparison import assert_same_bits
 
-pytestmark = [pytest.mark.fast, pytest.mark.kernels("worker", "main")]
+pytestmark = [pytest.mark.fast, pytest.mark.kernels("worker", "main"), pytest.mark.firefox]
 
 
 def test_device_is_real(backend: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from inside.comparison import assert_same_bits
 from inside.gpu import on_gpu
 from inside.losing import destroy
 
+pytestmark = pytest.mark.firefox
+
 MIB = 2**20
 # Around one piece of 4 MiB, and more than are on their way at a time.
 SIZES = [MIB - 1, MIB, 4 * MIB - 4, 4 * MIB, 4 * MIB + 4, 9 * MIB + 3, 22 * MIB + 2]

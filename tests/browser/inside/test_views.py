@@ -15,7 +15,7 @@ from inside.comparison import assert_same_bits
 from inside.gpu import random_array
 from inside.test_executor_arrays import DTYPES, of_dtype
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 # A shape, strides and an offset in 240 elements.
 PLACES: dict[str, tuple[tuple[int, ...], tuple[int, ...], int]] = {

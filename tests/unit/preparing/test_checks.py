@@ -64,9 +64,15 @@ def test_a_check_that_says_nothing_any_more_is_ended(
 
 
 def test_summary() -> None:
-    lines = summary([Outcome("mypy", True, 1.25), Outcome("pytest", False, 70.0)]).splitlines()
+    outcomes = [
+        Outcome("mypy", True, 1.25),
+        Outcome("pytest", False, 70.0),
+        Outcome("firefox", False, 0.0, not_run="there is none"),
+    ]
+    lines = summary(outcomes).splitlines()
     assert re.fullmatch(r"mypy +passed +1\.[23] s", lines[0])
     assert re.fullmatch(r"pytest +FAILED +70\.0 s", lines[1])
+    assert re.fullmatch(r"firefox +NOT RUN +there is none", lines[2])
 
 
 @pytest.mark.all

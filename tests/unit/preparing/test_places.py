@@ -51,7 +51,7 @@ def chosen(stage: Stage, marks: Marks) -> set[str]:
     arguments = list(stage.arguments)
     expression = arguments[arguments.index("-m") + 1] if "-m" in arguments else "True"
     # Such an expression of pytest's is one of Python's.
-    names = ("fast", "native", "all", "random_programs")
+    names = ("fast", "native", "all", "firefox", "random_programs")
     return {
         test
         for test, found in marks.items()
@@ -79,6 +79,14 @@ def test_all_runs_each_test_and_each_in_page_test_on_both_engines(marks: Marks) 
     assert {test.partition("[")[0] for test in found["10,000 random programs"]} == {
         "tests/browser/inside/arrays/test_programs.py::test_random_programs"
     }
+
+
+def test_all_runs_in_firefox_what_is_marked_so(marks: Marks) -> None:
+    (in_firefox,) = (chosen(stage, marks) for stage in ALL if stage.needs_firefox)
+    folders = {Path(test.partition("::")[0]).parent.as_posix() for test in in_firefox}
+    inside = {INSIDE, f"{INSIDE}/arrays", f"{INSIDE}/gradients"}
+    assert inside <= folders
+    assert {folder for folder in folders if not folder.startswith(INSIDE)} == {"tests/browser"}
 
 
 def test_what_runs_with_fast_runs_in_the_same_place_by_default(marks: Marks) -> None:

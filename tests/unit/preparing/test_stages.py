@@ -26,7 +26,7 @@ def test_an_unknown_marker_is_refused() -> None:
         options = tomllib.load(file)["tool"]["pytest"]["ini_options"]
     assert "--strict-markers" in options["addopts"]
     names = {marker.partition(":")[0] for marker in options["markers"]}
-    assert {"fast", "native", "all"} <= names
+    assert {"fast", "native", "all", "firefox"} <= names
     for stage in (*FAST, *DEFAULT, *ALL):
         if "-m" in stage.arguments:
             expression = stage.arguments[stage.arguments.index("-m") + 1]
@@ -62,6 +62,16 @@ def test_a_mode_is_its_stages(arguments: list[str], expected: tuple[Stage, ...])
         (["--plain-webgpu"], ["tests/browser/inside"], {"BROWSERGPU_WEBGPU": "plain"}),
         (["--native", "dawn"], ["tests/browser/inside"], {"BROWSERGPU_NATIVE": "dawn"}),
         (
+            ["--firefox", "-k", "gemm"],
+            ["-m", "firefox", "tests/browser", "-k", "gemm"],
+            {"BROWSERGPU_BROWSER": "firefox"},
+        ),
+        (
+            ["--firefox", "tests/browser/inside/test_gemm.py"],
+            ["tests/browser/inside/test_gemm.py"],
+            {"BROWSERGPU_BROWSER": "firefox"},
+        ),
+        (
             ["--native", "wgpu", "tests/browser/inside/test_gemm.py"],
             ["tests/browser/inside/test_gemm.py"],
             {"BROWSERGPU_NATIVE": "wgpu"},
@@ -86,7 +96,9 @@ def test_a_mode_says_which_tests_run(
     assert f"{mode} says which tests run" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("other", [["--all"], ["--plain-webgpu"], ["--native", "dawn"]])
+@pytest.mark.parametrize(
+    "other", [["--all"], ["--firefox"], ["--plain-webgpu"], ["--native", "dawn"]]
+)
 def test_modes_exclude_each_other(other: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parse(["--fast", *other])

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.firefox
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

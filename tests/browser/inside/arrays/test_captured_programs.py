@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from inside.arrays.programs import STEPS, Machine, Pair
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 PROGRAMS = int(os.environ.get("BROWSERGPU_FUZZ_PROGRAMS", "40"))
 A_TEST = 20

@@ -9,7 +9,7 @@ import pytest
 
 from inside.arrays.special_complex import POINTS, VALUES
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 #: The bounds of shaders/lib/complex, with what a GPU's own division and root may add.
 ULP = 2.0**-23

@@ -10,6 +10,8 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
+pytestmark = pytest.mark.firefox
+
 X = sample("float32", (3, 3))
 INDEX = np.array([2, 0, 1], np.int32)
 MASK = np.array([True, False, True])

@@ -10,6 +10,8 @@ import pytest
 
 from inside.arrays.data import assert_same
 
+pytestmark = pytest.mark.firefox
+
 
 @pytest.mark.parametrize("name", ["einops", "einops.array_api"])
 def test_einops(bg: Any, name: str) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
+pytestmark = pytest.mark.firefox
+
 #: Subscripts and shapes: each way that two operands are brought together, and those before it.
 CASES: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij,jk->ki", ((3, 4), (4, 5))),

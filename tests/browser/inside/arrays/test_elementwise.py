@@ -20,7 +20,7 @@ from inside.arrays.data import (
     sample,
 )
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 0.5, 1.5, np.inf, -np.inf, np.nan, 1e30, -7.0, 3.0]
 NO_BOOL = NUMBERS

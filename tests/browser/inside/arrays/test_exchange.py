@@ -9,6 +9,8 @@ import pytest
 
 from inside.arrays.data import DTYPES, assert_same, sample
 
+pytestmark = pytest.mark.firefox
+
 
 class Producer:
     """What has ``__dlpack__`` and is no array."""

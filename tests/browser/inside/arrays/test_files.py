@@ -11,6 +11,8 @@ import pytest
 
 from inside.arrays.data import DTYPES, assert_same, sample
 
+pytestmark = pytest.mark.firefox
+
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_one_array(bg: Any, tmp_path: Path, dtype: str) -> None:

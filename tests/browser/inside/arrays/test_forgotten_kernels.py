@@ -10,7 +10,7 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 MOST = 40
 
@@ -80,6 +80,7 @@ def test_pipelines_of_forgotten_shaders_go(bg: Any, backend: Any) -> None:
     assert a.tolist() == [119 * 120 / 2 + 119] * 8
 
 
+@pytest.mark.provokes_errors
 def test_what_is_wrong_with_a_forgotten_shader_is_told(bg: Any, backend: Any) -> None:
     from browsergpu.errors import ShaderCompilation
 

@@ -11,7 +11,7 @@ import pytest
 
 from inside.arrays.data import DTYPES, REALS, assert_same, sample
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 
 def test_asarray(bg: Any) -> None:

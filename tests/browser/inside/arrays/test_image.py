@@ -10,7 +10,7 @@ import pytest
 from inside.arrays.data import assert_same
 from inside.tensors import reference
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 
 def picture(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:

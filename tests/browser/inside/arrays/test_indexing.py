@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inside.arrays.data import DTYPES, assert_same, sample
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 KEYS: list[Any] = [
     0, -1, ..., None, slice(None), slice(1, 3), slice(None, None, -1), slice(4, 0, -2), slice(9, 2),

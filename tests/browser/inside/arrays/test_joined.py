@@ -9,7 +9,7 @@ import pytest
 
 from inside.arrays.data import DTYPES, assert_same, sample
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 KINDS = ("in memory", "still to be computed", "turned", "a part of another", "repeated")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 RNG = np.random.default_rng(7)
 A = RNG.standard_normal((60, 1)).astype(np.float32)

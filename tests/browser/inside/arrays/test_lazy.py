@@ -11,6 +11,8 @@ import pytest
 from inside.arrays.data import assert_same, sample
 from inside.spies import dispatched
 
+pytestmark = pytest.mark.firefox
+
 
 def test_a_chain_is_one_kernel(bg: Any, backend: Any) -> None:
     x, y = sample("float32", (33, 20)), sample("float32", 20, 1)

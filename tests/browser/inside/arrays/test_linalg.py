@@ -9,7 +9,7 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 #: Errors of factorisations grow like n ulp at most, of float32; these are of n <= 70.
 RTOL = 1e-5

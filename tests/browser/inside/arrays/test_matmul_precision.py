@@ -11,7 +11,7 @@ import pytest
 
 from inside.gpu import each_variant
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 
 @pytest.fixture(params=["split", "matrices"])

@@ -11,7 +11,7 @@ from inside import reference as plain
 from inside.arrays import nn_reference as reference
 from inside.arrays.data import assert_same, sample
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 
 def test_activations(bg: Any) -> None:

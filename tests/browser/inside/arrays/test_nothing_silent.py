@@ -11,6 +11,8 @@ import pytest
 
 from inside.arrays.data import assert_same, demoted
 
+pytestmark = pytest.mark.firefox
+
 INFINITY = np.inf
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
+pytestmark = pytest.mark.firefox
+
 X = sample("float32", (4, 6))
 Y = sample("float32", (4, 6))[::-1].copy()
 Z = (X + 1j * Y).astype(np.complex64)

@@ -12,7 +12,7 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 X = sample("float32", (5, 7))
 GAPS = np.where(np.arange(35).reshape(5, 7) % 3 == 0, np.nan, X).astype(np.float32)

@@ -9,7 +9,7 @@ import pytest
 
 from inside.arrays.data import assert_same
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 SHAPE = (1100, 20, 25)
 

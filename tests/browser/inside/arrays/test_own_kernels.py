@@ -9,6 +9,8 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
+pytestmark = pytest.mark.firefox
+
 X, Y = sample("float32", (5, 4)), sample("float32", (5, 1), 1)
 
 

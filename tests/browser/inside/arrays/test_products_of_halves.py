@@ -16,6 +16,8 @@ from browsergpu.kernels import conv2d_products, gemm_f16
 from browsergpu.kernels.conv2d import plan_conv2d
 from inside.gpu import each_variant, random_array
 
+pytestmark = pytest.mark.firefox
+
 
 def by_halves(prepare: Any, bg: Any, shape: tuple[int, ...], *operands: np.ndarray) -> np.ndarray:
     """What a function of a build, its operands and its result makes: float16 of a shape."""

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = [pytest.mark.native, pytest.mark.random_programs]
+pytestmark = [pytest.mark.native, pytest.mark.random_programs, pytest.mark.firefox]
 
 PROGRAMS = int(os.environ.get("BROWSERGPU_FUZZ_PROGRAMS", "40"))
 A_TEST = 20  # so that tests report often enough

@@ -11,6 +11,8 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
+pytestmark = pytest.mark.firefox
+
 X = sample("float32", (3, 4))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from inside.arrays.data import assert_same, sample
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 
 def test_random_numbers(bg: Any) -> None:

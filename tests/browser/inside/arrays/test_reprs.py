@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 ADDRESS = re.compile(r"0x[0-9a-f]{6}")
 #: How deep public attributes are followed.

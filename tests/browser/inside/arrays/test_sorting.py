@@ -9,7 +9,7 @@ import pytest
 
 from inside.arrays.data import DTYPES, NUMBERS, REALS, assert_same, sample
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 
 @pytest.mark.parametrize("dtype", ["bool", *REALS])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 INF, NAN = np.inf, np.nan
 VALUES: dict[str, Any] = {

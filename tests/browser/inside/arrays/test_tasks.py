@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.firefox
+
 
 @pytest.fixture
 def nothing_open(bg: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:

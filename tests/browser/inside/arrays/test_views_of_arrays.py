@@ -13,6 +13,8 @@ from inside.arrays.data import assert_same
 from inside.arrays.test_captured_functions import DRAWN, OTHERS, READS
 from inside.gradients.drawn.directions import Call, results
 
+pytestmark = pytest.mark.firefox
+
 SMALL, LARGE = (6, 4, 5), (60, 100, 60)
 
 #: What gives a view, by one expression for NumPy and for ours.

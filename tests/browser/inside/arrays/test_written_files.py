@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 #: Of each function that writes a file: the suffix, what writes the file's number ``n``, and what
 #: reads the number again.

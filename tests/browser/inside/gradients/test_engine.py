@@ -11,7 +11,7 @@ import pytest
 
 from inside.gradients.checking import gradients_agree
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 
 def _values(*shape: int, seed: int = 0) -> np.ndarray:

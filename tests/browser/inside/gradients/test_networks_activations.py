@@ -10,7 +10,7 @@ import pytest
 from inside.arrays import nn_reference as nn
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 #: On both sides of all bends, and on none of them.
 VALUES = np.float32([[-4, -2.2, -0.7, -0.1], [0.2, 1.1, 2.6, 3.7]])

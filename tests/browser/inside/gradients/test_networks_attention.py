@@ -10,7 +10,7 @@ import pytest
 from inside.arrays import nn_reference as nn
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 RNG = np.random.default_rng(0)
 

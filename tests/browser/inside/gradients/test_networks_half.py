@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 #: Calls of the networks' and the pictures' functions, and the shapes of what they take.
 CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {

@@ -12,7 +12,7 @@ from inside.arrays.nn_reference import log_softmax
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 from inside.gradients.losses_reference import REDUCTIONS, entropy
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 RNG = np.random.default_rng(0)
 X, T = (RNG.normal(size=(3, 2)).astype(np.float32) * 2 for _ in range(2))

@@ -12,7 +12,7 @@ import pytest
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 from inside.tensors import reference
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 SHAPES = ((3, 4), (3, 2, 2), (2, 3, 3), (2, 3, 4))
 Filter = Callable[[np.ndarray], np.ndarray]

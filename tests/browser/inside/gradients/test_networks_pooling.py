@@ -10,7 +10,7 @@ import pytest
 from inside.arrays import nn_reference as nn
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 #: Shape of the input, kernel, stride, padding, and whether the last windows may hang over.
 POOLS: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], bool]]

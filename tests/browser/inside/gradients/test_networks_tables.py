@@ -9,7 +9,7 @@ import pytest
 
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 RNG = np.random.default_rng(0)
 

@@ -9,7 +9,7 @@ import pytest
 
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 X = np.random.default_rng(0).uniform(-2, 2, (4, 3)).astype(np.float32)
 TWICE = np.array([2, 0, 2, -1, 2], np.int32)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 AS_NUMBERS: dict[str, Callable[[Any], Any]] = {
     "float": float,

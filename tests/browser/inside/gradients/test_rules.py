@@ -13,7 +13,7 @@ from inside.gradients import test_elementwise as elementwise
 from inside.gradients.cases import CASES, Case
 from inside.gradients.checking import gradients_agree, second_gradients_agree
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 #: Rules that are tested in other files, or of functions that are not public.
 ELSEWHERE = {

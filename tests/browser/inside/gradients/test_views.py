@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 X = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
 WEIGHTS = np.float32([[1, -2, 3, 0.5], [2, 1, -1, 4], [0.25, 3, 1, -3]])

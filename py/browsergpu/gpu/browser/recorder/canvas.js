@@ -5,6 +5,8 @@ import { openEncoder, submit } from "./encoding.js";
 import { scoped } from "./errors.js";
 import { sendNow } from "./order.js";
 
+/** @typedef {(HTMLCanvasElement | OffscreenCanvas) & Record<symbol, GPUCanvasContext | null>} DrawnCanvas */
+
 const LONGEST_FRAME = 1000; // ms
 
 /** @type {Map<GPUTextureFormat, GPURenderPipeline>} */
@@ -25,10 +27,15 @@ function painterFor(format, code) {
   return pipeline;
 }
 
+// In Firefox, a worker can ask for a page's canvas' context once only, whichever device draws.
+const CONTEXT = Symbol.for("browsergpu context");
+
 // Another device may have drawn on the canvas since: it then belongs to that one.
-/** @param {HTMLCanvasElement | OffscreenCanvas} canvas @param {GPUTextureFormat} format */
+/** @param {DrawnCanvas} canvas @param {GPUTextureFormat} format */
 function contextOf(canvas, format) {
-  const context = /** @type {GPUCanvasContext | null} */ (canvas.getContext("webgpu"));
+  const context = canvas[CONTEXT]
+    ?? /** @type {GPUCanvasContext | null} */ (canvas.getContext("webgpu"));
+  canvas[CONTEXT] = context;
   if (context && context.getConfiguration()?.device !== device) {
     context.configure({ device, format, alphaMode: "premultiplied" });
   }
@@ -37,7 +44,7 @@ function contextOf(canvas, format) {
 
 // Returns "" or why the canvas cannot be drawn on.
 /**
- * @param {HTMLCanvasElement | OffscreenCanvas} canvas
+ * @param {DrawnCanvas} canvas
  * @param {number} id
  * @param {number} height
  * @param {number} width

@@ -1,6 +1,7 @@
 // Device to host in chunks, so that the GPU's copy, the browser's and the one into Python's memory
 // overlap. What reads.js has not sent yet is sent before anything may change it.
 import { endPass, openEncoder, submit } from "./encoding.js";
+import { nudged } from "./nudges.js";
 import { takeStaging } from "./staging.js";
 
 const READ_CHUNK = 2 ** 22; // bytes; the buffers for reading back are at most this large
@@ -23,7 +24,8 @@ export function sendChunk(job) {
   endPass();
   openEncoder().copyBufferToBuffer(source, offset + sent, staging, 0, size);
   submit();
-  const mapped = staging.mapAsync(GPUMapMode.READ, 0, size).then(() => null, (error) => error);
+  const mapped = nudged(staging.mapAsync(GPUMapMode.READ, 0, size))
+    .then(() => null, (error) => error);
   job.chunks.push({ staging, at: sent, size, mapped });
   job.sent += size;
   if (job.sent === job.size) partial.delete(job);

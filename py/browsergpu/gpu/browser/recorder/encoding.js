@@ -7,6 +7,7 @@ import { counters } from "./counters.js";
 import { diagnose } from "./diagnosis.js";
 import { report, scoped, track } from "./errors.js";
 import { lost, unlessLost } from "./loss.js";
+import { nudged } from "./nudges.js";
 import { isWorthSending, newPace, noteEncoded, noteSent } from "./pace.js";
 import { FIRST_PIPELINE, stepOf } from "./pipelines.js";
 import { noteSubmitted, queue } from "./queue.js";
@@ -173,7 +174,7 @@ function timeByWall(mine) {
   const number = mine.dispatches;
   mine.spans.set(number, span);
   submit("submit", () => mine.spans.delete(number));
-  track(unlessLost(queue.onSubmittedWorkDone()).then(() => {
+  track(unlessLost(nudged(queue.onSubmittedWorkDone())).then(() => {
     span[0] = Math.max(begun, mine.lastEnd);
     span[1] = mine.lastEnd = performance.now() * 1e6;
   }));

@@ -15,6 +15,7 @@
 // imports from those before it only:
 //   ring counters loss     the view on Python's memory; what was done; when the device is gone
 //   errors pace            what the GPU reported, and which wait is told it; how far behind it is
+//   nudges                 has the browser look whether the GPU is done
 //   buffers layouts        tables of buffers and of layouts
 //   pipelines commands     the table of pipelines, how they compile; the form of the commands
 //   captures               commands that are kept, to be replayed

@@ -101,7 +101,7 @@ async function refuse(step, message) {
   if (info === null) return; // the device is lost
   const first = info.messages.find((m) => m.type === "error");
   const place = { ...fileAndLine(step, first?.lineNum ?? 0), column: first?.linePos ?? 0 };
-  step.failure = ["shader", label, first?.message ?? message, { ...place, pipeline: id }];
+  step.failure = ["shader", label, (first?.message ?? message).trim(), { ...place, pipeline: id }];
   if (step.wanted) report(...step.failure);
 }
 

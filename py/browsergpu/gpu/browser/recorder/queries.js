@@ -1,6 +1,7 @@
 // Reading back what the GPU's clock has written.
 import { endPass, openEncoder, submit } from "./encoding.js";
 import { lostSoon, unlessLost } from "./loss.js";
+import { nudged } from "./nudges.js";
 
 // Destroys the set and resolves to the spans of its first `used` queries, none after a loss.
 /** @param {GPUQuerySet} queries @param {number} used */
@@ -14,7 +15,7 @@ export async function readQueries(queries, used) {
   openEncoder().copyBufferToBuffer(resolved, 0, staging, 0, size);
   submit();
   try {
-    await unlessLost(staging.mapAsync(GPUMapMode.READ));
+    await unlessLost(nudged(staging.mapAsync(GPUMapMode.READ)));
   } catch {
     await lostSoon();
   }

@@ -1,5 +1,6 @@
 // The device's queue, and how far the GPU is known to be with what was sent to it.
 import { lost, lostSoon, unlessLost } from "./loss.js";
+import { askIfTold, noteSubmit, nudged } from "./nudges.js";
 import { noteDone } from "./pace.js";
 
 export const { queue } = device;
@@ -7,8 +8,11 @@ let submitted = 0; // dispatches sent to the GPU
 let finished = 0; // of them, those known to have ended
 let isWatching = false;
 
+askIfTold();
+
 /** @param {number} dispatches */
 export function noteSubmitted(dispatches) {
+  noteSubmit();
   submitted += dispatches;
   if (!isWatching) watch();
 }
@@ -18,7 +22,7 @@ async function watch() {
   isWatching = true;
   while (finished < submitted && lost === null) {
     const until = submitted;
-    await queue.onSubmittedWorkDone().catch(() => {});
+    await nudged(queue.onSubmittedWorkDone()).catch(() => {});
     noteFinished(until);
   }
   isWatching = false;
@@ -27,7 +31,9 @@ async function watch() {
 /** @param {number} until */
 function noteFinished(until) {
   finished = Math.max(finished, until); // another wait may know of more
-  if (finished === submitted) noteDone();
+  if (finished < submitted) return;
+  noteDone();
+  askIfTold();
 }
 
 // Resolves when the GPU has done what was sent to it.
@@ -35,7 +41,7 @@ export async function submittedWorkDone() {
   if (lost !== null) return;
   const until = submitted;
   try {
-    await unlessLost(queue.onSubmittedWorkDone());
+    await unlessLost(nudged(queue.onSubmittedWorkDone()));
     noteFinished(until);
   } catch {
     await lostSoon();

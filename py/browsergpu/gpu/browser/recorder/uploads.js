@@ -7,6 +7,7 @@ import { sendPartialReads } from "./chunks.js";
 import { counters } from "./counters.js";
 import { batch, endPass, openEncoder, submit } from "./encoding.js";
 import { lost } from "./loss.js";
+import { submitNothing } from "./nudges.js";
 import { compileAwaited, isAwaited } from "./order.js";
 import { queue } from "./queue.js";
 
@@ -34,7 +35,7 @@ export function write(id, offset, source, size) {
     for (; at < whole; at += UPLOAD_CHUNK) {
       const count = Math.min(UPLOAD_CHUNK, whole - at);
       queue.writeBuffer(entry.buffer, offset + at, data, at, count);
-      if (count < whole - at) queue.submit([]);
+      if (count < whole - at) submitNothing();
     }
     if (whole < size) {
       const tail = new Uint8Array(4);
