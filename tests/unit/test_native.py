@@ -290,7 +290,7 @@ float(bg.sum(a))
 recorder, held, done = a.device.recorder, threading.Event(), threading.Event()
 
 def hold():  # as a thread does in the middle of a call
-    with recorder._lock:
+    with recorder._sender.lock:
         held.set()
         done.wait()
 

@@ -235,28 +235,35 @@ class BufferPool(Shown):
         for attempt in range(2):
             if self._limit is None or self.allocated + self._asked + capacity <= self._limit:
                 identity = next(_ids)
-                # While it waits another task could record what would be captured.
-                is_captured = self._holding is not None
-                if capacity < _WORTH_ASKING or is_captured or not platform.can_block():
-                    self._recorder.create_buffer(identity, capacity, label, op, nbytes)
-                    return identity
-                self._asked += capacity
                 try:
-                    asked = self._recorder.create_buffer_checked(identity, capacity, label)
-                    made = platform.block_on(asked, op)
+                    made = self._recorder.try_buffer(identity, capacity, label)
+                    if made is None:
+                        made = self._ask(identity, op, nbytes, capacity, label)
                 except BaseException:  # an interrupt: the GPU may have made it, or be about to
                     self._recorder.abandon_buffer(identity)
                     raise
-                finally:
-                    self._asked -= capacity
-                if self._closed:  # meanwhile
-                    raise closed(op)
                 if made:
                     return identity
             if attempt == 0:
                 self.trim()
         limit = "the GPU's own" if self._limit is None else byte_count(self._limit)
         raise self._out_of_memory(op, nbytes, limit, None)
+
+    def _ask(self, identity: int, op: str, nbytes: int, capacity: int, label: str) -> bool:
+        """Makes a buffer where only a wait tells whether there is room. Does not wait for small
+        ones, nor while it would let another task record what is captured."""
+        if capacity < _WORTH_ASKING or self._holding is not None or not platform.can_block():
+            self._recorder.create_buffer(identity, capacity, label, op, nbytes)
+            return True
+        self._asked += capacity
+        try:
+            asked = self._recorder.create_buffer_checked(identity, capacity, label)
+            made = platform.block_on(asked, op)
+        finally:
+            self._asked -= capacity
+        if self._closed:  # meanwhile
+            raise closed(op)
+        return made
 
     def _out_of_memory(
         self, op: str, requested: int, limit: str, available: int | None

@@ -183,13 +183,22 @@ class Gpu(Protocol):
         self, identity: int, nbytes: int, label: str, op: str, requested: int
     ) -> None:
         """Makes a buffer known under an id. Where there is no room for it, the next wait raises
-        OutOfMemory in the name of ``op``, and the id is among ``failed``."""
+        OutOfMemory in the name of ``op``, and the id is among ``failed``. For GPUs where
+        :meth:`try_buffer` cannot tell."""
+        if not self.try_buffer(identity, nbytes, label):
+            raise no_room(op, label, requested, "it said so at once")
+
+    def try_buffer(self, identity: int, nbytes: int, label: str) -> bool | None:
+        """Makes a buffer known under an id; False where there is no room. None, and nothing is
+        made, where only a wait can tell."""
+        return None
 
     async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
         """:meth:`create_buffer` that waits for the answer. False where there is no room."""
+        return bool(self.try_buffer(identity, nbytes, label))
 
     def abandon_buffer(self, identity: int) -> None:
-        """Destroys what an interrupted :meth:`create_buffer_checked` has made or will make."""
+        """Destroys what an interrupted call that makes a buffer has made or will make."""
 
     def label_buffer(self, identity: int, label: str) -> None:
         """Names a buffer to tools that look on."""

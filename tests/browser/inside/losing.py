@@ -14,4 +14,5 @@ def destroy(device: Any) -> None:
 
         js.gpuWatch.devices[-1].destroy()
     else:
-        device.recorder._device.destroy()
+        device.recorder.flush()  # Dawn crashes where a device goes while it compiles
+        device.recorder._sender.device.destroy()

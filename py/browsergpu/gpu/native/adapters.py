@@ -10,6 +10,7 @@ from browsergpu.core.config import BackendConfig
 from browsergpu.core.errors import InvalidArgument, NoAdapter
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.native.engine import engine, why_none
+from browsergpu.gpu.native.worker import WORKER
 
 #: Best first: what wgpu-py calls the kinds of adapters.
 _KINDS = ("DiscreteGPU", "IntegratedGPU", "CPU", "Unknown")
@@ -23,12 +24,12 @@ def is_available() -> bool:
 @cache
 def adapters() -> tuple[AdapterInfo, ...]:
     """What is known of each of the engine's adapters, best first."""
-    return tuple(_describe(i, adapter) for i, adapter in enumerate(_ask()))
+    return WORKER.do(lambda: tuple(_describe(i, adapter) for i, adapter in enumerate(_ask())))
 
 
 def fresh_adapter(info: AdapterInfo) -> Any:
     """The engine's adapter that was described so. One opens one device only."""
-    return _ask()[info.index]
+    return WORKER.do(_ask)[info.index]
 
 
 def _ask() -> list[Any]:
@@ -50,7 +51,7 @@ def chosen_adapter(op: str, config: BackendConfig) -> AdapterInfo:
     if config.adapter_index is not None:
         return _adapter(op, config.adapter_index)
     if config.power_preference == "low-power":
-        for info, adapter in zip(adapters(), _ask(), strict=True):
+        for info, adapter in zip(adapters(), WORKER.do(_ask), strict=True):
             if _kind(adapter) == "IntegratedGPU":
                 return info
     return _adapter(op, 0)

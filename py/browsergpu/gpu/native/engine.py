@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from browsergpu.core.turns import new_lock
 from browsergpu.gpu.native import quiet
+from browsergpu.gpu.native.worker import WORKER
 
 DAWN, WGPU = "wgpudawn", "wgpu"
 VARIABLE = "BROWSERGPU_ENGINE"
@@ -83,6 +84,10 @@ class Engine(NamedTuple):
 def engine() -> Engine | None:
     """The engine to use: the first that is installed, wanted, and finds a GPU; where none finds
     one, the first; None where none is installed."""
+    return WORKER.do(_found_once)  # an interrupted import leaves modules half-made
+
+
+def _found_once() -> Engine | None:
     with _asking:  # threads that come together load it once
         return _found()
 

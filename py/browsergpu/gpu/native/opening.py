@@ -10,8 +10,9 @@ from browsergpu.core.config import BackendConfig
 from browsergpu.core.errors import NoAdapter
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.native.adapters import chosen_adapter, fresh_adapter
-from browsergpu.gpu.native.engine import engine
+from browsergpu.gpu.native.engine import Engine, engine
 from browsergpu.gpu.native.recorder import Recorder
+from browsergpu.gpu.native.worker import WORKER
 
 #: Takes the features that are wanted; raises NoAdapter where the GPU gives no device.
 Opener = Callable[[Set[str]], Awaitable[Recorder]]
@@ -28,6 +29,12 @@ async def _open(op: str, config: BackendConfig, info: AdapterInfo, wanted: Set[s
     found = engine()
     assert found is not None
     await asyncio.sleep(0)  # what was begun beside it may end it
+    return WORKER.do(partial(_opened, found, op, config, info, wanted))
+
+
+def _opened(
+    found: Engine, op: str, config: BackendConfig, info: AdapterInfo, wanted: Set[str]
+) -> Recorder:
     adapter = fresh_adapter(info)
     features = set(wanted & info.features)
     if "immediates" in adapter.features:  # wgpu-native asks for them by name

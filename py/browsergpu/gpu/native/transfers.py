@@ -32,6 +32,14 @@ class Piece(NamedTuple):
     nbytes: int
 
 
+class Read(Shown):
+    """A range that the GPU copies to where it can be read. ``is_wanted``: somebody waits for it."""
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        self.pieces = pieces
+        self.is_wanted = True
+
+
 class Transfers(Shown):
     """The uploads and reads of one device."""
 
@@ -85,7 +93,7 @@ class Transfers(Shown):
         )
         return staging, self._fences.mapped(staging, _WRITTEN)
 
-    def begin(self, encoder: Any, buffer: Any, at: int, nbytes: int) -> list[Piece]:
+    def begin(self, encoder: Any, buffer: Any, at: int, nbytes: int) -> Read:
         """Encodes copies of a range to where it can be read."""
         pieces = []
         for begin in range(0, nbytes, _READ):
@@ -93,21 +101,26 @@ class Transfers(Shown):
             staging = self._take(count)
             encoder.copy_buffer_to_buffer(buffer, at + begin, staging, 0, count)
             pieces.append(Piece(staging, begin, count))
-        return pieces
+        return Read(pieces)
 
-    def finish(self, pieces: list[Piece], target: memoryview) -> None:
-        """Fills ``target`` with what was copied; waits."""
+    def finish(self, read: Read, target: memoryview) -> None:
+        """Fills ``target`` with what was copied, while it is wanted; waits.
+
+        A buffer carries data again once it is unmapped. One that could not be mapped does not.
+        """
         out = np.frombuffer(target, np.uint8)
-        for staging, begin, count in pieces:
-            mapped = self._fences.map(staging, count)
-            part = out[begin : begin + count]
-            _copy(mapped[: part.size], part)
-            del mapped
-            self._fences.unmap(staging)
+        while read.pieces:
+            staging, begin, count = read.pieces.pop()
+            if read.is_wanted:
+                mapped = self._fences.map(staging, count)
+                part = out[begin : begin + count]
+                _copy(mapped[: part.size], part)
+                del mapped
+                self._fences.unmap(staging)
+            self._keep(staging)
 
-    def give_back(self, pieces: list[Piece]) -> None:
-        """Takes back what a read has used."""
-        self._idle += [piece.staging for piece in pieces]
+    def _keep(self, staging: Any) -> None:
+        self._idle.append(staging)
         self._idle.sort(key=lambda one: one.size)
         while len(self._idle) > _MOST_IDLE:
             self._idle.pop().destroy()

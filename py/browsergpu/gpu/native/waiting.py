@@ -6,10 +6,12 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 from browsergpu.core.turns import in_turn, others_turn
+from browsergpu.gpu.native.worker import WORKER
 
 T = TypeVar("T")
 
@@ -46,16 +48,31 @@ def are_waiting() -> bool:
 
 def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
     """Waits for a coroutine; ``op`` and ``instead`` are for where that cannot be."""
+    loop = None
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+        if asyncio._get_running_loop() is not None:
+            return _beside(coroutine)
         loop = _loop()
-    else:
-        # A loop cannot wait for itself: a notebook's, or ours while what it runs waits in turn.
-        with others_turn(), ThreadPoolExecutor(1, thread_name_prefix="browsergpu") as beside:
+        loop.is_timed = False
+        return loop.run_until_complete(coroutine)
+    except Exception:
+        raise
+    except BaseException:
+        if loop is not None:
+            _abandon(loop)
+            coroutine.close()
+        raise
+
+
+def _beside(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Waits in another thread: a loop cannot wait for itself, a notebook's, or ours while what it
+    runs waits in turn. An interrupt ends the wait, and not what the thread does."""
+    beside = ThreadPoolExecutor(1, thread_name_prefix="browsergpu")
+    try:
+        with others_turn():
             return beside.submit(copy_context().run, _run, in_turn(coroutine)).result()
-    loop.is_timed = False
-    return loop.run_until_complete(coroutine)
+    finally:
+        beside.shutdown(wait=False)
 
 
 async def without_the_loop(work: Callable[[], T]) -> T:
@@ -67,6 +84,19 @@ async def without_the_loop(work: Callable[[], T]) -> T:
     return await asyncio.to_thread(work)
 
 
+def _abandon(loop: _Loop) -> None:
+    """Forgets a loop that an interrupt has cut off anywhere, with the tasks that are left in it."""
+    _here.loop = None
+    if asyncio._get_running_loop() is loop:
+        asyncio._set_running_loop(None)
+    for task in asyncio.all_tasks(loop):
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
+        with suppress(RuntimeError):  # of one that waits although it is closed
+            task.get_coro().close()
+    with suppress(RuntimeError):  # of one that was cut off while it was running
+        loop.close()
+
+
 def _run(coroutine: Coroutine[Any, Any, T]) -> T:
     with asyncio.Runner(loop_factory=_Loop) as runner:
         return runner.run(coroutine)
@@ -75,6 +105,6 @@ def _run(coroutine: Coroutine[Any, Any, T]) -> T:
 def _loop() -> _Loop:
     """This thread's."""
     if getattr(_here, "loop", None) is None:
-        _here.loop = _Loop()
+        _here.loop = WORKER.do(_Loop)  # half of one could not be closed
     loop: _Loop = _here.loop
     return loop

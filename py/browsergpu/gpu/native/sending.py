@@ -1,0 +1,350 @@
+"""What the recorded commands of one device go through: they are encoded, and submitted in batches.
+
+Recording appends to a queue. Whatever calls the engine runs in :data:`WORKER` for the main thread,
+under a lock that makes threads come one after another.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from functools import partial
+from struct import pack
+from typing import Any, TypeVar
+
+from browsergpu.core.errors import BackendError, DeviceError
+from browsergpu.core.showing import Shown
+from browsergpu.core.turns import new_lock
+from browsergpu.gpu.native.batch import Batch
+from browsergpu.gpu.native.bindings import Bindings, Key
+from browsergpu.gpu.native.clock import Clock
+from browsergpu.gpu.native.compiling import Compiler, Step
+from browsergpu.gpu.native.complaints import Complaints
+from browsergpu.gpu.native.engine import Engine
+from browsergpu.gpu.native.fences import fences_of
+from browsergpu.gpu.native.transfers import Read, Transfers
+from browsergpu.gpu.native.worker import WORKER
+
+T = TypeVar("T")
+
+_DISPATCHES_PER_SUBMIT = 128
+
+#: A dispatch: its step, workgroups, buffers, parameters and the pointer to these. A copy: source,
+#: its offset, target, its offset, bytes. A clearing: buffer, offset, bytes.
+Command = tuple[Any, ...]
+
+
+class Sender(Shown):
+    """The engine's side of one device."""
+
+    def __init__(self, engine: Engine, device: Any, *, one_by_one: bool) -> None:
+        usage = engine.api.BufferUsage
+        self.device, self._queue, self._ffi = device, device.queue, engine.ffi
+        self._usage = usage.STORAGE | usage.UNIFORM | usage.COPY_SRC | usage.COPY_DST
+        self._per_submit = 1 if one_by_one else _DISPATCHES_PER_SUBMIT
+        self._process = os.getpid()
+        self.lock = new_lock()
+        self.buffers: dict[int, Any] = {}
+        self.steps: dict[int, Step] = {}  # of pipelines that somebody holds
+        self.complaints = Complaints()
+        self.bindings = Bindings(device, engine.api.ShaderStage.COMPUTE, self.buffers)
+        self.compiler = Compiler(device, self.bindings, is_dawn=engine.is_dawn)
+        self.clock = Clock(device, usage)
+        self._fences = fences_of(engine, device)
+        self.transfers = Transfers(engine, device, self._fences)
+        self.batch = Batch(engine, device, self.bindings, self.clock)
+        self._commands: deque[Command] = deque()
+        self._doomed: deque[int] = deque()  # ids of buffers to be destroyed
+        self._unheld: deque[int] = deque()  # numbers of pipelines that nobody holds any more
+        #: Adds such a number. It is a function in C, for destructors.
+        self.let_go = self._unheld.append
+        self.wanted: list[Step] = []  # pipelines that the next wait tells of
+        self.sent = 0  # commands since the last wait
+        self.counters = dict.fromkeys(
+            (
+                "dispatches",
+                "copies",
+                "submits",
+                "uploads",
+                "readbacks",
+                "draws",
+                "pipelines_created",
+            ),
+            0,
+        )
+        self.refused: set[int] = set()
+        self.is_short_of_memory = False
+        self.loss: list[int] = [0]
+
+    # -- calls ------------------------------------------------------------------------------------
+
+    def call(self, work: Callable[[], T]) -> T:
+        """Call a function that uses the engine."""
+        return WORKER.do(partial(self._locked, work))
+
+    def _locked(self, work: Callable[[], T]) -> T:
+        with self.lock:
+            return work()
+
+    def attempt(self, op: str, work: Callable[[], T]) -> T | None:
+        """Encode what was recorded, then :meth:`call`. What the engine raises is told by the next
+        wait, in the name of ``op``; the result is then None."""
+        return self.call(partial(self._attempted, op, work))
+
+    def _attempted(self, op: str, work: Callable[[], T]) -> T | None:
+        try:
+            self._encode_all()
+            return work()
+        except BackendError:
+            raise
+        except Exception as error:  # each engine has classes of its own
+            self.note(op, error)
+            self.check(op)
+            return None
+
+    def check(self, op: str) -> None:
+        """Raise where the device is closed, lost or another process's."""
+        if self.complaints.closed or self.complaints.lost:
+            self.complaints.raise_end(op)
+        if os.getpid() != self._process:
+            raise DeviceError(
+                op,
+                "a process that was forked cannot use its parent's GPU device; start it by the "
+                "method 'spawn', or open a device in it",
+            )
+
+    def note(self, op: str, error: Exception) -> None:
+        """Keep what the engine raised for the next wait."""
+        if not self.tells_of_loss(error):
+            self.complaints.note_failure(op, error)
+            self.is_short_of_memory |= isinstance(error, MemoryError)
+
+    def tells_of_loss(self, error: Exception) -> bool:
+        """Whether an engine's error says that the device is gone, which is known from now on."""
+        if "is lost" not in str(error):
+            return False
+        self.complaints.lost = str(error).splitlines()[0]
+        self.loss[0] = 1
+        return True
+
+    # -- commands ---------------------------------------------------------------------------------
+
+    def add(self, command: Command) -> None:
+        """Record a command. The first of a batch raises where the device is gone."""
+        commands = self._commands
+        if not commands:
+            self.check("device")
+        commands.append(command)
+        if len(commands) >= self._per_submit:
+            self.encode()
+
+    def add_all(self, commands: Sequence[Command], others: dict[int, tuple[int, Any]]) -> None:
+        """Record commands again. ``others`` says by their numbers how many bytes before the end of
+        its parameters a dispatch has other words, and these."""
+        self.check("replay")
+        for number, command in enumerate(commands):
+            self._commands.append(
+                self._changed(command, *others[number]) if number in others else command
+            )
+        if len(self._commands) >= self._per_submit:
+            self.encode()
+
+    def _changed(self, command: Command, back: int, words: Sequence[int]) -> Command:
+        step, grid, key, data, _ = command
+        first = len(data) - back
+        new = pack(f"<{len(words)}I", *words)
+        data = data[:first] + new + data[first + len(new) :]
+        return step, grid, key, data, self._ffi.from_buffer(data)
+
+    def encode(self) -> None:
+        """Encode what was recorded, and destroy what was freed."""
+        self.call(self._encode_all)
+
+    def submit(self) -> None:
+        """Send what was recorded to the GPU."""
+        self.call(self._submit_all)
+
+    def _submit_all(self) -> None:
+        self._encode_all()
+        self.send_batch()
+
+    def _encode_all(self) -> None:
+        self.check("device")
+        freed = len(self._doomed)  # what uses these was recorded before they were freed
+        commands = self._commands
+        while commands:
+            command = commands.popleft()
+            is_dispatch = isinstance(command[0], Step)
+            try:
+                if is_dispatch:
+                    self._dispatch(*command)
+                else:
+                    self._transfer(*command)
+            except BackendError:
+                raise
+            except Exception as error:  # each engine has classes of its own
+                self.note(command[0].label if is_dispatch else "copy", error)
+                self.check("device")
+        self._destroy(freed)
+
+    def _dispatch(
+        self, step: Step, grid: tuple[Any, ...], key: Key, data: bytes, pointer: Any
+    ) -> None:
+        batch, profile = self.batch, self.clock.profile
+        if (step.handle is None or step.future is not None) and not self.is_usable(step):
+            if profile is not None:
+                profile.dispatches += 1
+            return
+        group = step.layout.groups.get(key)
+        if group is None:
+            group = self.bindings.make(step.layout, key)
+        batch.dispatch(step, group, grid, data, pointer)
+        self.counters["dispatches"] += 1
+        if profile is not None:
+            profile.dispatches += 1
+            if not profile.timestamps and self.send_batch():
+                profile.time_by_wall(self.wait)
+        if batch.size >= self._per_submit:
+            self.send_batch()
+
+    def _transfer(self, buffer: int, at: int, *rest: int) -> None:
+        self.counters["copies"] += 1
+        encoder, first = self.batch.encoder(), self.buffers[buffer]
+        if len(rest) == 1:
+            encoder.clear_buffer(first, at, *rest)
+        else:
+            target, target_at, nbytes = rest
+            encoder.copy_buffer_to_buffer(first, at, self.buffers[target], target_at, nbytes)
+
+    def send_batch(self) -> bool:
+        """Send the open batch; False where it was dropped."""
+        batch = self.batch
+        if not batch.size:
+            return True
+        self.sent += batch.size
+        sent = True
+        try:
+            self._queue.submit([batch.finish()])
+            self.counters["submits"] += 1
+        except Exception as error:  # each engine has classes of its own
+            sent = False
+            if not self.tells_of_loss(error):
+                self.note(batch.culprit() or "submit", error)
+        batch.clear()
+        if self.clock.profile is not None:
+            self.clock.profile.end_batch(sent=sent)
+        return sent
+
+    # -- pipelines --------------------------------------------------------------------------------
+
+    def is_usable(self, step: Step) -> bool:
+        """Wait for a step to be compiled; note that it was refused."""
+        if step.future is not None:
+            self.wait_for(step)
+            step.future = None
+        if step.failure is not None:
+            self.complaints.note(step.failure)
+            self.refused.add(step.number)
+        return step.failure is None
+
+    def wait_for(self, step: Step) -> None:
+        """Wait for a step to be compiled."""
+        try:
+            if step.future is not None:
+                step.future.result()
+        except CancelledError:  # by close()
+            self.complaints.raise_end(step.label)
+
+    # -- buffers ----------------------------------------------------------------------------------
+
+    def make(self, identity: int, nbytes: int, label: str) -> bool:
+        """Make a buffer; False where there is no room."""
+        return self.call(partial(self._make, identity, nbytes, label))
+
+    def _make(self, identity: int, nbytes: int, label: str) -> bool:
+        self.check("alloc")
+        try:
+            self.buffers[identity] = self.device.create_buffer(
+                size=nbytes, usage=self._usage, label=label
+            )
+        except Exception as error:  # each engine has classes of its own
+            if self.tells_of_loss(error):
+                self.check("alloc")
+            return False
+        return True
+
+    def doom(self, identity: int) -> None:
+        """Have a buffer destroyed after the commands that were recorded for it."""
+        self._doomed.append(identity)
+
+    def _destroy(self, count: int) -> None:
+        """Destroy the first so many of the doomed buffers."""
+        while self._unheld:
+            number = self._unheld.popleft()
+            self.refused.discard(number)
+            del self.steps[number]  # what is recorded holds it until it is sent
+        if not count:
+            return
+        self.send_batch()  # wgpu-native ends the process where a batch uses a buffer that is gone
+        for _ in range(count):
+            identity = self._doomed.popleft()
+            self.bindings.forget_buffer(identity)
+            buffer = self.buffers.pop(identity, None)
+            if buffer is not None:
+                buffer.destroy()
+
+    def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
+        """Upload, after what was recorded."""
+        self.send_batch()
+        self.transfers.write(self.buffers[buffer], at, source, nbytes)
+        self.counters["uploads"] += 1
+
+    def begin(self, buffer: int, at: int, nbytes: int) -> Read:
+        """Send what copies a range to where it can be read."""
+        # In the open batch: to submit costs as much as all the rest of a small read.
+        read = self.transfers.begin(self.batch.encoder(), self.buffers[buffer], at, nbytes)
+        self.send_wanted()
+        return read
+
+    # -- waiting ----------------------------------------------------------------------------------
+
+    def send_wanted(self) -> None:
+        """Send the batch, after all that is wrong with shaders has been noted."""
+        wanted, self.wanted = self.wanted, []
+        for step in wanted:
+            if step.future is not None:
+                self.is_usable(step)
+        self.send_batch()
+
+    def finish(self) -> None:
+        """Send what was recorded, and wait until the GPU has done everything."""
+        self.send_wanted()
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the GPU has done what was sent."""
+        try:
+            self._fences.finish()
+        except Exception as error:  # each engine has classes of its own
+            self.note("synchronize", error)
+        self.sent = 0
+
+    def close(self) -> None:
+        """Destroy the device and everything on it."""
+        self.call(self._close)
+
+    def _close(self) -> None:
+        if self.complaints.closed:
+            return
+        if not self.loss[0] and os.getpid() == self._process:
+            self._submit_all()
+        self.complaints.closed = True
+        self._commands.clear()
+        self.compiler.close()
+        self.batch.clear()
+        self.buffers.clear()
+        self.bindings.forget()
+        self.transfers.trim()
+        self.device.destroy()

@@ -1,0 +1,106 @@
+"""Outside a browser: Ctrl-C at any moment ends the statement, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runner.vulkan import software_gpu
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="software GPUs are Linux's here")
+
+#: Python warns of a coroutine that was made, and not begun when the interrupt came.
+NEVER_AWAITED = "ignore:coroutine:RuntimeWarning"
+
+START = f"""
+import asyncio, os, random, signal, sys, threading, time
+sys.path.insert(0, {str(ROOT / "py")!r})
+import numpy as np
+import browsergpu as bg
+
+# A process that a shell starts in the background ignores SIGINT, and so do its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+SIGNALS = 200
+host = np.arange(300_000, dtype=np.float32)
+raised = 0
+
+def work():
+    "Reads, writes, kernels and memory, as long as nobody interrupts."
+    while True:
+        x = bg.asarray(host)
+        y = x * 2 + 1
+        y[5:10] = 0
+        z = bg.sum(y.reshape(300, 1000), axis=1)
+        np.asarray(z)
+        np.asarray(y[::3])
+        float((z @ z) / 1e12)
+        bg.zeros(random.randrange(1, 1 << 20)).numpy()
+
+def check():
+    x = bg.asarray(host)
+    assert np.array_equal(np.asarray(x + x), host + host)
+    assert float(bg.sum(bg.ones((64, 64)) @ bg.ones((64, 64)))) == 64.0**3
+
+wanted = threading.Semaphore(0)
+
+def interrupt():
+    while True:
+        wanted.acquire()
+        time.sleep(random.random() * 0.03)
+        os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+"""
+
+IN_A_SCRIPT = """
+random.seed(0)
+for i in range(SIGNALS):
+    try:
+        wanted.release()
+        work()
+    except KeyboardInterrupt:
+        raised += 1
+    if i % 10 == 9:
+        check()
+check()
+print(raised)
+"""
+
+#: A notebook's loop runs its cells; its kernel turns the signal into KeyboardInterrupt.
+IN_AN_EVENT_LOOP = """
+random.seed(0)
+
+async def notebook():
+    global raised
+    for i in range(SIGNALS):
+        try:
+            wanted.release()
+            work()
+        except KeyboardInterrupt:
+            raised += 1
+        await asyncio.sleep(0)
+        if i % 10 == 9:
+            check()
+    check()
+
+loop = asyncio.new_event_loop()
+loop.run_until_complete(notebook())
+print(raised)
+"""
+
+
+@pytest.mark.parametrize("engine", ["wgpu", "dawn"])
+@pytest.mark.parametrize("program", [IN_A_SCRIPT, IN_AN_EVENT_LOOP], ids=["script", "event loop"])
+def test_two_hundred_interrupts(engine: str, program: str) -> None:
+    """Each raises KeyboardInterrupt where the program is; what it computes afterwards is right."""
+    done = subprocess.run(
+        [sys.executable, "-W", NEVER_AWAITED, "-c", START + program],
+        env=os.environ | software_gpu(engine), capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
