@@ -280,6 +280,44 @@ print(together == alone, pickle.loads(pickle.dumps(bg.sin)) is bg.sin)
     assert done.stdout.strip() == "True True", done.stderr
 
 
+def test_a_thread_beside_an_event_loop_does_not_change_what_was_recorded() -> None:
+    """A large result's memory is asked for while a notebook's loop runs."""
+    code = """
+import asyncio, threading, time
+import numpy as np
+import browsergpu as bg
+from browsergpu.core.turns import TURN
+
+n = 1 << 18
+wrong = 0
+
+async def cells():
+    global wrong
+    for _ in range(60):
+        a, b = bg.ones(n), bg.ones(n)
+        bg.eval(a, b)
+        a.device.memory.trim()  # so that memory is made, and not used again
+        c = a + b
+
+        def write():
+            a[0:10] = 5
+
+        thread = threading.Thread(target=write)
+        with TURN:  # the thread waits for it, and takes it as soon as it can
+            thread.start()
+            time.sleep(0.005)
+            bg.eval(c)
+        found = np.asarray(c)
+        thread.join()
+        wrong += not (found == 2).all() or float(a[0]) != 5
+
+asyncio.run(cells())
+print(wrong)
+"""
+    done = run("-c", code)
+    assert done.stdout.strip() == "0", done.stderr
+
+
 def test_a_forked_process_is_refused() -> None:
     code = """
 import os, threading

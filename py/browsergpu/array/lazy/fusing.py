@@ -79,32 +79,35 @@ class Kernels(Shown):
         return made
 
 
+def room(kernels: Kernels, shape: Shape, code: Sequence[int], node: Node) -> Storage:
+    """Memory for a value at its place of a tape. Raises OutOfMemory. May wait."""
+    device = kernels.device
+    op = name_of(code[node.place]) or "array"  # which an error names
+    nbytes = node.kind.device_bytes(product(shape))
+    return Storage(device, device.memory.get_buffer(op, nbytes, "array"))
+
+
 def run(
     kernels: Kernels,
     shape: Shape,
     code: Sequence[int],
     leaves: Mapping[int, Node],
     words: Mapping[int, tuple[int, ...]],
-    wanted: Sequence[Node],
+    memory: Mapping[Node, Storage],
 ) -> None:
-    """Gives the wanted values memory, and records what computes them: what is at their places of
-    the tape ``code``, whose results are of ``shape``. ``leaves`` are the arrays that it reads, and
-    ``words`` its numbers, with their places.
+    """Records what computes values into their ``memory``: what is at their places of the tape
+    ``code``, whose results are of ``shape``. ``leaves`` are the arrays that it reads, and ``words``
+    its numbers, with their places. Does not wait.
 
     Raises DeviceError where debug mode finds a fault in what has been recorded, once all is: the
     values are then as they have become. Of other errors they stay without memory.
     """
     device = kernels.device
     n = product(shape)
-    made: list[Storage] = []
     faults: list[DeviceError] = []
     try:
-        for node in wanted:
-            op = name_of(code[node.place]) or "array"  # which an error names
-            buffer = device.memory.get_buffer(op, node.kind.device_bytes(n), "array")
-            made.append(Storage(device, buffer))
         if n:
-            by_place = dict(zip((node.place for node in wanted), made, strict=True))
+            by_place = {node.place: storage for node, storage in memory.items()}
             for plan in plans(kernels, shape, code, leaves, sorted(by_place)):
                 pipeline = kernels.pipeline(plan.kernel)
                 try:
@@ -121,10 +124,10 @@ def run(
                     if not faults:
                         faults.append(error)
     except BaseException:
-        for storage in made:
+        for storage in memory.values():
             storage.release()
         raise
-    for node, storage in zip(wanted, made, strict=True):
+    for node, storage in memory.items():
         node.put(storage)
         node.window = None
     if faults:

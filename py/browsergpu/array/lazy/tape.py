@@ -268,16 +268,35 @@ class Window(Shown):
 
     def _evaluate(self) -> None:
         self.tape.device.keep_pace("array")
-        # Another task may have evaluated it meanwhile.
-        wanted = [node for node in self.nodes if node.is_held and node.window is self]
+        memory = self._memory()
         try:
-            if wanted:
+            if memory:
                 fusing.run(
-                    self.tape.kernels, self.shape, self.code, self.leaves, self.words, wanted
+                    self.tape.kernels, self.shape, self.code, self.leaves, self.words, memory
                 )
         finally:
-            if not any(node.window for node in wanted):  # they are in memory
+            if not any(node.window for node in memory):  # they are in memory
                 self._close()
+
+    def _memory(self) -> dict[Node, Storage]:
+        """Memory for what somebody holds of it. While that is asked for another task may evaluate
+        it, or record more: what counts is what is wanted in the end."""
+        made: dict[Node, Storage] = {}
+        try:
+            while lacking := [node for node in self._wanted() if node not in made]:
+                for node in lacking:
+                    made[node] = fusing.room(self.tape.kernels, self.shape, self.code, node)
+        except BaseException:
+            for storage in made.values():
+                storage.release()
+            raise
+        wanted = self._wanted()
+        for node in made.keys() - wanted:
+            made.pop(node).release()
+        return made
+
+    def _wanted(self) -> list[Node]:
+        return [node for node in self.nodes if node.is_held and node.window is self]
 
     def _close(self) -> None:
         for node in self.nodes:
