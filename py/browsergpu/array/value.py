@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 from weakref import ref
 
-from browsergpu.array.lazy.node import MANY_HOLDERS, Node
+from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape
 from browsergpu.core.showing import Shown
 
@@ -24,10 +24,10 @@ class Value(Shown):
         self.node = node
         self.tape = tape
         refs = node.refs
-        if len(refs) < MANY_HOLDERS:
-            node.refs = (*refs, ref(self))
-        else:
+        if refs:
             node.hold(self)
+        else:
+            node.refs = (ref(self),)
 
     def like(self, node: Node) -> Self:
         """Another value on the same device."""

@@ -11,7 +11,7 @@ from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 
 #: References to holders: from so many on, those to holders that are gone are dropped.
-MANY_HOLDERS = 8
+_MANY = 8
 
 
 class Pin(Shown):
@@ -69,12 +69,15 @@ class Node(Shown):
     @property
     def is_held(self) -> bool:
         """Whether an array has it."""
-        return bool([1 for one in self.refs if one() is not None])
+        for one in self.refs:  # noqa: SIM110 - any() takes twice as long, and all operations are asked
+            if one() is not None:
+                return True
+        return False
 
     def hold(self, holder: Any) -> None:
         """Notes an array that has it, or a Pin."""
         refs = self.refs
-        if len(refs) >= MANY_HOLDERS:
+        if len(refs) >= _MANY:
             refs = tuple([one for one in refs if one() is not None])
         self.refs = (*refs, ref(holder))
 

@@ -283,20 +283,19 @@ class Window(Shown):
         it, or record more: what counts is what is wanted in the end."""
         made: dict[Node, Storage] = {}
         try:
-            while lacking := [node for node in self._wanted() if node not in made]:
-                for node in lacking:
-                    made[node] = fusing.room(self.tape.kernels, self.shape, self.code, node)
+            while True:
+                nodes, count = self.nodes, len(self.nodes)
+                for node in [node for node in nodes if node.window is self and node.is_held]:
+                    if node not in made:
+                        made[node] = fusing.room(self.tape.kernels, self.shape, self.code, node)
+                for node in [node for node in made if node.window is not self]:
+                    made.pop(node).release()
+                if self.nodes is nodes and len(nodes) == count:
+                    return made
         except BaseException:
             for storage in made.values():
                 storage.release()
             raise
-        wanted = self._wanted()
-        for node in made.keys() - wanted:
-            made.pop(node).release()
-        return made
-
-    def _wanted(self) -> list[Node]:
-        return [node for node in self.nodes if node.is_held and node.window is self]
 
     def _close(self) -> None:
         for node in self.nodes:
