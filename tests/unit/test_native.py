@@ -216,6 +216,20 @@ with ThreadPoolExecutor(4) as threads:
     assert done.stdout.strip() == "True", done.stderr
 
 
+def test_dawn_locks_its_devices(engine: str) -> None:
+    # Pipelines are compiled in threads; a device of Dawn is for one unless it is told to lock.
+    code = """
+from browsergpu import WasmBackend
+
+with WasmBackend() as backend:
+    backend.init()
+    print(*backend.device.recorder._sender.device.features)
+"""
+    done = run("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert ("implicit-device-synchronization" in done.stdout) == (engine == "dawn")
+
+
 def test_threads_that_open_the_gpu_at_once_get_one_device() -> None:
     """Before the engine is loaded; some within an event loop, some by their first array."""
     code = """

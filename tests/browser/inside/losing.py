@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from threading import Barrier
 from typing import Any
 
 
@@ -14,5 +15,15 @@ def destroy(device: Any) -> None:
 
         js.gpuWatch.devices[-1].destroy()
     else:
-        device.recorder.flush()  # Dawn crashes where a device goes while it compiles
+        device.recorder.flush()
+        _finish_compiling(device.recorder._sender.compiler._threads)
         device.recorder._sender.device.destroy()
+
+
+def _finish_compiling(threads: Any) -> None:
+    """Wait until each thread has compiled what it began. Dawn crashes, or hangs, where a device is
+    destroyed while a pipeline of it is compiled; the package's own ``close`` waits, too."""
+    everyone = Barrier(threads._max_workers + 1)
+    for _ in range(threads._max_workers):
+        threads.submit(everyone.wait, 240)
+    everyone.wait(240)

@@ -14,6 +14,10 @@ from browsergpu.gpu.native.engine import Engine, engine
 from browsergpu.gpu.native.recorder import Recorder
 from browsergpu.gpu.native.worker import WORKER
 
+#: wgpu-native gives immediates to who names them. Dawn locks nothing unless it is asked to: its
+#: devices are then for one thread, and pipelines are compiled in several.
+_ALWAYS = {"immediates", "implicit-device-synchronization"}
+
 #: Takes the features that are wanted; raises NoAdapter where the GPU gives no device.
 Opener = Callable[[Set[str]], Awaitable[Recorder]]
 
@@ -36,9 +40,7 @@ def _opened(
     found: Engine, op: str, config: BackendConfig, info: AdapterInfo, wanted: Set[str]
 ) -> Recorder:
     adapter = fresh_adapter(info)
-    features = set(wanted & info.features)
-    if "immediates" in adapter.features:  # wgpu-native asks for them by name
-        features.add("immediates")
+    features = set(wanted & info.features) | (_ALWAYS & adapter.features)
     try:
         device = adapter.request_device_sync(
             label="browsergpu",
