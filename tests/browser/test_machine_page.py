@@ -26,6 +26,7 @@ def run(page: Page, code: str) -> str:
     return page.evaluate("(code) => browsergpu.run(code)", code)
 
 
+@pytest.mark.firefox
 @pytest.mark.parametrize(
     ("code", "result"),
     [
@@ -66,6 +67,7 @@ def test_runs_are_done_in_the_order_they_came(machine: Page) -> None:
     assert results[2] == "[1, 2]"
 
 
+@pytest.mark.firefox
 def test_what_is_printed_is_shown(machine: Page) -> None:
     run(machine, "print('printed by a machine')")
     expect(machine.get_by_role("log")).to_contain_text("printed by a machine")
@@ -76,6 +78,7 @@ def test_only_kernel_and_canvas_are_there(machine: Page) -> None:
     expect(machine.locator("canvas#gpu-canvas")).to_be_visible()
 
 
+@pytest.mark.firefox
 def test_it_computes_on_the_gpu_and_draws(machine: Page) -> None:
     drawn = run(
         machine,
@@ -104,6 +107,7 @@ def test_it_computes_on_the_gpu_and_draws(machine: Page) -> None:
     assert pixels.rgb(pixels.width // 2, pixels.height // 2) == (0, 255, 0)
 
 
+@pytest.mark.firefox
 def test_ready_may_be_asked_for_at_once(lab: Lab) -> None:
     problems: list[str] = []
     page = lab.new_page(problems.append, visited=True)

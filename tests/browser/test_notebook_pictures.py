@@ -51,6 +51,7 @@ def colour(notebook: NotebookPage, picture: Locator) -> tuple[int, int, int]:
     return shown.rgb(shown.width // 2, shown.height // 2)
 
 
+@pytest.mark.firefox
 def test_a_loop_that_never_waits_is_seen_while_it_runs(notebook: NotebookPage) -> None:
     index = notebook.start(
         "import time\nbg.draw(flat(0, 0, 1))\nwhile True:\n    time.sleep(0) or sum(range(1000))"
@@ -68,6 +69,7 @@ def test_a_loop_that_never_waits_is_seen_while_it_runs(notebook: NotebookPage) -
     assert colour(notebook, pictures(notebook, index)) == GREEN, "the last one"
 
 
+@pytest.mark.firefox
 def test_a_task_draws_in_the_cell_that_started_it(notebook: NotebookPage) -> None:
     first = notebook.start(
         "import asyncio\ngate = asyncio.Event()\nasync def later():\n    await gate.wait()\n"
@@ -98,6 +100,7 @@ def test_on_a_narrow_screen_the_picture_stands_with_its_cell(notebook: NotebookP
         notebook.page.set_viewport_size(before or {"width": 1280, "height": 720})
 
 
+@pytest.mark.firefox
 def test_what_no_cell_drew_is_shown_beside_them(notebook: NotebookPage) -> None:
     canvas = notebook.page.locator("#gpu-canvas")
     expect(canvas).to_be_hidden()
