@@ -11,6 +11,7 @@ const watch = {
   dispatches: 0,
   widestGrid: 0, // workgroups in x or z
   submits: 0,
+  emptySubmits: 0,
   mappings: 0,
   buffersAlive: 0,
 };
@@ -32,7 +33,8 @@ if ("GPUAdapter" in globalThis) {
     watch.widestGrid = Math.max(watch.widestGrid, x, yz[1] ?? 1);
   });
   count(GPUQueue, "submit", (_queue, buffers) => {
-    if (buffers.length > 0) watch.submits += 1; // an empty one only has the browser look
+    if (buffers.length > 0) watch.submits += 1;
+    else watch.emptySubmits += 1; // they only have the browser look whether the GPU is done
   });
   count(GPUBuffer, "mapAsync", () => (watch.mappings += 1));
   count(GPUDevice, "createBuffer", () => (watch.buffersAlive += 1));
