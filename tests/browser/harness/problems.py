@@ -19,6 +19,12 @@ _WEBGPU_WARNING = re.compile(
 # Chromium says this of a headless page that draws with SwiftShader; it is not about the page.
 _NOISE = re.compile(r"GPU stall due to ReadPixels|Automatic fallback to software WebGL")
 
+# Firefox says these of shaders, beside what it tells the page; what is wrong with a shader comes in
+# another line.
+_NOISE_OF_FIREFOX = re.compile(
+    r"^Encountered one or more errors while creating shader module|^Parent device is lost$"
+)
+
 # Firefox says this of a worker that is ended while its Python runs.
 _END_OF_A_WORKER = "uncaught exception: undefined"
 
@@ -28,16 +34,16 @@ def watch(page: Page, tell: Callable[[str], None]) -> None:
 
     def on_console(message: ConsoleMessage) -> None:
         text = message.text
-        if _NOISE.search(text):
+        if _NOISE.search(text) or (firefox.CHOSEN and _NOISE_OF_FIREFOX.search(text)):
             return
         if message.type == "error" or (message.type == "warning" and _WEBGPU_WARNING.search(text)):
             place = message.location
             tell(f"console {message.type}: {text} ({place['url']}:{place['lineNumber']})")
 
     def on_page_error(error: Error) -> None:
-        if firefox.CHOSEN and error.message == _END_OF_A_WORKER:
-            return
-        tell(f"page error: {error.stack or error.message}")
+        text = error.stack or error.message
+        if not (firefox.CHOSEN and text.startswith(_END_OF_A_WORKER)):
+            tell(f"page error: {text}")
 
     page.on("console", on_console)
     page.on("pageerror", on_page_error)

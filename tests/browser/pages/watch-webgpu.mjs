@@ -18,11 +18,14 @@ const watch = {
 globalThis.gpuWatch = watch;
 
 if ("GPUAdapter" in globalThis) {
+  // Firefox reports errors of a device that is gone, until it tells of the loss.
+  const gone = new WeakSet();
+  count(GPUDevice, "destroy", (device) => gone.add(device));
   const requestDevice = GPUAdapter.prototype.requestDevice;
   GPUAdapter.prototype.requestDevice = async function (...args) {
     const device = await requestDevice.apply(this, args);
     device.addEventListener("uncapturederror", ({ error }) => {
-      console.error(`uncaptured ${error.constructor.name}: ${error.message}`);
+      if (!gone.has(device)) console.error(`uncaptured ${error.constructor.name}: ${error.message}`);
     });
     watch.devices.push(device);
     return device;

@@ -1,7 +1,7 @@
 // What the GPU reported, each with its number. An error is told to every wait that had begun when
 // it was first told: a read that sees one leaves its array alone, so it must not end without it.
 // WebGPU reports errors asynchronously, so each is kept under the op's name until Python asks.
-import { lost, unlessLost } from "./loss.js";
+import { lost, lostSoon, unlessLost } from "./loss.js";
 
 const MOST_ERRORS = 64; // that nobody was told yet; further ones are dropped
 
@@ -104,4 +104,6 @@ export async function settle() {
   while (pending.size > 0 && lost === null) {
     await unlessLost(Promise.all(pending));
   }
+  // Firefox reports errors of a device that is gone, until it tells of the loss.
+  if (reported > told && lost === null) await lostSoon();
 }
