@@ -1,7 +1,5 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
-import sys as _sys
-
 from browsergpu import amp, data, errors, fft, image, io, linalg, nn, optim, random
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
@@ -221,11 +219,8 @@ from browsergpu.array.gradients import of_arrays as _of_arrays  # noqa: F401
 from browsergpu.array.gradients import operators as _operators  # noqa: F401
 from browsergpu.array.gradients.own import checkpoint, custom_vjp
 from browsergpu.array.gradients.transforms import grad, jvp, value_and_grad, vjp
-from browsergpu.array.methods import Methods as _Methods
-from browsergpu.array.threads import take_turns as _take_turns
 from browsergpu.array.tracking.precision import autocast, is_autocast_enabled
 from browsergpu.array.tracking.recording import enable_grad, is_grad_enabled, no_grad
-from browsergpu.array.tracking.variable import Variable as _Variable
 from browsergpu.array.x64 import set_x64
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
@@ -242,7 +237,6 @@ from browsergpu.gpu.adapters import (
     get_best_adapter_async,
 )
 from browsergpu.gpu.memory import BufferPool
-from browsergpu.gpu.platform import IN_PYODIDE as _IN_PYODIDE
 from browsergpu.gpu.platform import is_available
 from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 from browsergpu.tools.downloading import download
@@ -260,20 +254,6 @@ from browsergpu.tools.tuning import (
     tune,
     tune_async,
 )
-
-if not _IN_PYODIDE:  # where there are threads
-    _take_turns(
-        (_sys.modules[__name__], fft, image, linalg, nn, random),
-        (
-            Array,
-            _Variable,
-            _Methods,
-            random.Generator,
-            ElementwiseKernel,
-            ReductionKernel,
-            RawKernel,
-        ),
-    )
 
 __version__ = "0.1.0"
 __array_api_version__ = VERSIONS[-1]

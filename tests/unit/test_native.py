@@ -332,6 +332,80 @@ print(wrong)
     assert done.stdout.strip() == "0", done.stderr
 
 
+def test_functions_of_the_users_wait_for_other_threads() -> None:
+    """A thread that calls them must not keep the others from their turn meanwhile."""
+    code = """
+import threading
+import numpy as np
+import browsergpu as bg
+
+def beside(found):  # waits for work of another thread
+    done = []
+    thread = threading.Thread(target=lambda: done.append(float(bg.sum(bg.ones(8) * 2))))
+    thread.start()
+    thread.join(60)
+    told.append(done == [16.0])
+    return found
+
+told = []
+x = bg.arange(6, dtype=bg.float32).reshape(2, 3)
+np.apply_along_axis(lambda line: beside(line * 2), 1, x)
+np.piecewise(x, [x > 1], [lambda y: beside(y + 1), 0])
+w = bg.ones(3).requires_grad_()
+y = w * 2
+y.register_hook(beside)
+bg.sum(y).backward()
+bg.grad(lambda v: beside(bg.sum(v * v)))(bg.ones(3))
+bg.checkpoint(lambda v: beside(v * v))(w).sum().backward()
+own = bg.custom_vjp(lambda v: beside(v * 2))
+own.defvjp(lambda v: (beside(v * 2), None), lambda _, g: beside((g * 2,)))
+own(w).sum().backward()
+optimizer = bg.optim.SGD([w], 0.1)
+optimizer.step(lambda: beside(bg.sum(w)))
+print(len(told), all(told))
+"""
+    done = run("-c", code)
+    assert done.stdout.split() == ["10", "True"], (done.stdout, done.stderr)
+
+
+@pytest.mark.all
+def test_each_thread_trains_a_network_of_its_own() -> None:
+    code = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+import browsergpu as bg
+
+sys.setswitchinterval(1e-5)
+x = bg.asarray(np.random.default_rng(0).random((16, 4), np.float32))
+
+def train(seed):
+    random = bg.random.default_rng(seed)
+    weights = [random.normal(size=shape).requires_grad_() for shape in ((4, 8), (8, 1))]
+    optimizer = bg.optim.Adam(weights, 0.05)
+
+    def forward(x):
+        keep = random.random((16, 8)) > 0.2
+        return (bg.tanh(x @ weights[0]) * keep) @ weights[1]
+
+    for step in range(6):
+        optimizer.zero_grad()
+        loss = bg.mean((bg.checkpoint(forward)(x) - 1) ** 2)
+        loss.backward()
+        optimizer.step()
+        with bg.no_grad():
+            weights[0][0] *= 0.5
+    return [w.detach().numpy().tolist() for w in weights]
+
+alone = [train(seed) for seed in range(4)]
+with ThreadPoolExecutor(4) as threads:
+    together = list(threads.map(train, range(4)))
+print(together == alone)
+"""
+    done = run("-c", code)
+    assert done.stdout.strip() == "True", done.stderr
+
+
 def test_a_forked_process_is_refused() -> None:
     code = """
 import os, threading

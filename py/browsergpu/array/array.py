@@ -22,6 +22,7 @@ from browsergpu.core.element_types import FLOAT32, INT32, UINT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.handles import Handle
 from browsergpu.core.shapes import Shape
+from browsergpu.core.turns import exclusive
 from browsergpu.device.device import Device
 
 #: Of the Array API standard, those that the namespace keeps to.
@@ -91,11 +92,13 @@ class Array(Value, Methods):
         return self.tape.device
 
     @property
+    @exclusive
     def T(self) -> Array:
         """A view with the axes reversed."""
         return alias(self, views.permuted(self, tuple(reversed(range(self.ndim)))))
 
     @property
+    @exclusive
     def mT(self) -> Array:
         """A view with the last two axes exchanged. Raises ValueError below two axes."""
         if self.ndim < 2:
@@ -105,6 +108,7 @@ class Array(Value, Methods):
         return alias(self, views.permuted(self, tuple(axes)))
 
     @property
+    @exclusive
     def real(self) -> Array:
         """The real parts: a view of a complex array, else the array itself."""
         return alias(self, views.real(self)) if self.node.kind.kind == "c" else self
@@ -114,6 +118,7 @@ class Array(Value, Methods):
         self.real[...] = value
 
     @property
+    @exclusive
     def imag(self) -> Array:
         """The imaginary parts: a view of a complex array, else zeros."""
         if self.node.kind.kind == "c":
@@ -138,7 +143,7 @@ class Array(Value, Methods):
 
     async def ready(self) -> Array:
         """Waits until it is computed, and gives it. Raises what the GPU reported."""
-        self.node.in_memory()
+        reading.computed(self)
         await self.device.recorder.synchronize()
         return self
 
@@ -191,20 +196,24 @@ class Array(Value, Methods):
 
     # -- parts of it -------------------------------------------------------------------------------
 
+    @exclusive
     def __getitem__(self, key: Any) -> Array:
         return indexing.get(self, key)
 
+    @exclusive
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, Value) and value.is_noted:
             self._assign_variable(key, value)
         else:
             become(self, indexing.assigned(self, key, value))
 
+    @exclusive
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """Its elements as another dtype. Floats are cut off towards 0 and clamped to what a whole
         number can be, NaN becomes 0; whole numbers keep their lowest bits."""
         return cast_to("astype", self, element_type("astype", dtype), copy=copy)
 
+    @exclusive
     def view(self, dtype: Any = None) -> Array:
         """Return a view of the same memory, whose bits are read as another dtype.
 
@@ -236,6 +245,7 @@ class Array(Value, Methods):
             raise InvalidType("view", "dtype", wanted, expected, "astype() converts values.")
         return alias(self, views.retyped(self, kind))
 
+    @exclusive
     def reshape(self, *shape: Any) -> Array:
         """Its elements in another shape: a view where that is possible, else a copy. One extent
         may be -1."""
@@ -354,6 +364,7 @@ class Array(Value, Methods):
             return self
         return self._protocols.loaded(self.numpy(), found)  # type: ignore[no-any-return]
 
+    @exclusive
     def __copy__(self) -> Array:
         return duplicate(self)
 
@@ -365,148 +376,196 @@ class Array(Value, Methods):
 
     # -- operators ---------------------------------------------------------------------------------
 
+    @exclusive
     def __add__(self, other: Any) -> Any:
         return binary("add", self, other)
 
+    @exclusive
     def __radd__(self, other: Any) -> Any:
         return binary("add", other, self)
 
+    @exclusive
     def __sub__(self, other: Any) -> Any:
         return binary("subtract", self, other)
 
+    @exclusive
     def __rsub__(self, other: Any) -> Any:
         return binary("subtract", other, self)
 
+    @exclusive
     def __mul__(self, other: Any) -> Any:
         return binary("multiply", self, other)
 
+    @exclusive
     def __rmul__(self, other: Any) -> Any:
         return binary("multiply", other, self)
 
+    @exclusive
     def __truediv__(self, other: Any) -> Any:
         return binary("divide", self, other)
 
+    @exclusive
     def __rtruediv__(self, other: Any) -> Any:
         return binary("divide", other, self)
 
+    @exclusive
     def __floordiv__(self, other: Any) -> Any:
         return binary("floor_divide", self, other)
 
+    @exclusive
     def __rfloordiv__(self, other: Any) -> Any:
         return binary("floor_divide", other, self)
 
+    @exclusive
     def __mod__(self, other: Any) -> Any:
         return binary("remainder", self, other)
 
+    @exclusive
     def __rmod__(self, other: Any) -> Any:
         return binary("remainder", other, self)
 
+    @exclusive
     def __pow__(self, other: Any) -> Any:
         return binary("pow", self, other)
 
+    @exclusive
     def __rpow__(self, other: Any) -> Any:
         return binary("pow", other, self)
 
+    @exclusive
     def __matmul__(self, other: Any) -> Any:
         return self._protocols.product(self, other)
 
+    @exclusive
     def __rmatmul__(self, other: Any) -> Any:
         return self._protocols.product(other, self)
 
+    @exclusive
     def __and__(self, other: Any) -> Any:
         return binary("bitwise_and", self, other)
 
+    @exclusive
     def __rand__(self, other: Any) -> Any:
         return binary("bitwise_and", other, self)
 
+    @exclusive
     def __or__(self, other: Any) -> Any:
         return binary("bitwise_or", self, other)
 
+    @exclusive
     def __ror__(self, other: Any) -> Any:
         return binary("bitwise_or", other, self)
 
+    @exclusive
     def __xor__(self, other: Any) -> Any:
         return binary("bitwise_xor", self, other)
 
+    @exclusive
     def __rxor__(self, other: Any) -> Any:
         return binary("bitwise_xor", other, self)
 
+    @exclusive
     def __lshift__(self, other: Any) -> Any:
         return binary("bitwise_left_shift", self, other)
 
+    @exclusive
     def __rlshift__(self, other: Any) -> Any:
         return binary("bitwise_left_shift", other, self)
 
+    @exclusive
     def __rshift__(self, other: Any) -> Any:
         return binary("bitwise_right_shift", self, other)
 
+    @exclusive
     def __rrshift__(self, other: Any) -> Any:
         return binary("bitwise_right_shift", other, self)
 
+    @exclusive
     def __eq__(self, other: Any) -> Any:
         return binary("equal", self, other)
 
+    @exclusive
     def __ne__(self, other: Any) -> Any:
         return binary("not_equal", self, other)
 
+    @exclusive
     def __lt__(self, other: Any) -> Any:
         return binary("less", self, other)
 
+    @exclusive
     def __le__(self, other: Any) -> Any:
         return binary("less_equal", self, other)
 
+    @exclusive
     def __gt__(self, other: Any) -> Any:
         return binary("greater", self, other)
 
+    @exclusive
     def __ge__(self, other: Any) -> Any:
         return binary("greater_equal", self, other)
 
+    @exclusive
     def __neg__(self) -> Array:
         return unary("negative", self)
 
+    @exclusive
     def __pos__(self) -> Array:
         return unary("positive", self)
 
+    @exclusive
     def __invert__(self) -> Array:
         return unary("bitwise_invert", self)
 
+    @exclusive
     def __abs__(self) -> Array:
         return unary("abs", self)
 
     # -- operators in place ------------------------------------------------------------------------
 
+    @exclusive
     def __iadd__(self, other: Any) -> Any:
         return in_place("add", self, other)
 
+    @exclusive
     def __isub__(self, other: Any) -> Any:
         return in_place("subtract", self, other)
 
+    @exclusive
     def __imul__(self, other: Any) -> Any:
         return in_place("multiply", self, other)
 
+    @exclusive
     def __itruediv__(self, other: Any) -> Any:
         return in_place("divide", self, other)
 
+    @exclusive
     def __ifloordiv__(self, other: Any) -> Any:
         return in_place("floor_divide", self, other)
 
+    @exclusive
     def __imod__(self, other: Any) -> Any:
         return in_place("remainder", self, other)
 
+    @exclusive
     def __iand__(self, other: Any) -> Any:
         return in_place("bitwise_and", self, other)
 
+    @exclusive
     def __ior__(self, other: Any) -> Any:
         return in_place("bitwise_or", self, other)
 
+    @exclusive
     def __ixor__(self, other: Any) -> Any:
         return in_place("bitwise_xor", self, other)
 
+    @exclusive
     def __ilshift__(self, other: Any) -> Any:
         return in_place("bitwise_left_shift", self, other)
 
+    @exclusive
     def __irshift__(self, other: Any) -> Any:
         return in_place("bitwise_right_shift", self, other)
 
+    @exclusive
     def __ipow__(self, other: Any) -> Any:
         return in_place("pow", self, other)

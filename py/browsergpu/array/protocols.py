@@ -26,6 +26,7 @@ from browsergpu.array.numpys.operands import on_one_device as _on_one_device
 from browsergpu.array.numpys.operands import refuse
 from browsergpu.core.element_types import of_numpy
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.turns import exclusive
 
 #: NumPy's names of our elementwise operations, where they differ.
 _RENAMED = {
@@ -60,6 +61,7 @@ _RUNNING: dict[str, Callable[..., Array]] = {
 }
 
 
+@exclusive
 def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """``np.add(a, b)`` and its kin, with ``out``, ``dtype`` and ``where``; ``np.add.reduce(a)``.
     Beside others' arrays, which know what to do with ours, NotImplemented. Raises InvalidType, a
@@ -150,6 +152,7 @@ def _into(out: Any, found: Array) -> Any:
     return out
 
 
+@exclusive
 def product(a: Any, b: Any) -> Any:
     """a @ b, where one may be of NumPy."""
     if not all(isinstance(x, Array | np.ndarray) for x in (a, b)):
@@ -175,6 +178,11 @@ def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     own = _FUNCTIONS.get(func)
     if own is None:
         raise _unknown(func)
+    return own(*args, **kwargs) if func in _CALLING else _exclusively(own, args, kwargs)
+
+
+@exclusive
+def _exclusively(own: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return own(*args, **kwargs)
 
 
@@ -387,4 +395,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **numpys_linalg.FUNCTIONS,
     **{theirs: _of_two(own) for theirs, own in numpys_linalg.OF_TWO.items()},
 }
+#: Those that call functions of the user's, and let other threads work meanwhile.
+_CALLING = frozenset((np.apply_along_axis, np.piecewise))
+
 Array._protocols = sys.modules[__name__]

@@ -9,11 +9,12 @@ import numpy as np
 from browsergpu.array import gathering, transfers
 from browsergpu.array.apply import packed
 from browsergpu.array.arriving import on_host
-from browsergpu.array.lazy.node import stored
+from browsergpu.array.lazy.node import Node, stored
 from browsergpu.array.value import Value
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import shown
+from browsergpu.core.turns import exclusive
 from browsergpu.gpu import platform
 
 #: DLPack's name of the host's memory: kDLCPU, and the number of that device.
@@ -32,16 +33,30 @@ async def numpy_async(x: Value) -> np.ndarray:
     """:func:`numpy` for callers that cannot block."""
     device = x.tape.device
     device.check_open("numpy")
-    known = on_host(x.node)
-    if known is not None:
-        return known.copy()
-    found = packed(x).node.in_memory()
-    # A value of its own: nobody writes into the memory until all of it is read.
-    node = stored(found.kind, found.shape, found.storage)
+    node = _begun(x)
+    if isinstance(node, np.ndarray):
+        return node
     array = np.empty(node.shape, node.kind.device_numpy)
     if array.nbytes:
         await transfers.read(device, node.storage.buffer, 0, array.reshape(-1).data.cast("B"))
     return array.astype(node.kind.numpy, copy=False)
+
+
+@exclusive
+def _begun(x: Value) -> Node | np.ndarray:
+    """A copy of what is on the host, else a value in memory that is the read's own: nobody writes
+    into the memory until all of it is read."""
+    known = on_host(x.node)
+    if known is not None:
+        return known.copy()
+    found = packed(x).node.in_memory()
+    return stored(found.kind, found.shape, found.storage)
+
+
+@exclusive
+def computed(x: Value) -> None:
+    """Has an array computed, without waiting."""
+    x.node.in_memory()
 
 
 def dlpack(
@@ -87,6 +102,7 @@ def text(x: Value) -> str:
     return f"Array({values}, {facts})"
 
 
+@exclusive
 def _edges(x: Value) -> tuple[Value, bool]:
     """What is shown of an array, and whether that is less than all: its first and last elements
     along each axis, with one between them that stands for the rest."""

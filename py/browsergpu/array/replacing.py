@@ -11,10 +11,12 @@ from browsergpu.array.value import NODE, Value
 from browsergpu.core.element_types import is_same_kind
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
+from browsergpu.core.turns import exclusive
 
 V = TypeVar("V", bound=Value)
 
 
+@exclusive
 def become(x: Value, other: Value) -> None:
     """Gives an array another one's value. Where views share its memory, or a captured graph works
     on it, the value is written there; else x takes the value as it is, computed or not."""

@@ -18,6 +18,7 @@ from browsergpu.array.lazy.tape import Tape, tape_of
 from browsergpu.array.uploading import element_type, uploaded
 from browsergpu.core import checks
 from browsergpu.core.errors import NoAdapter
+from browsergpu.core.turns import exclusive
 from browsergpu.device.device import Device
 
 
@@ -27,6 +28,7 @@ def nowhere() -> Tape:
     return tape_of(Device.of_nothing())
 
 
+@exclusive
 def stand_in(shape: Any, dtype: Any = np.float32) -> Array:
     """An array without values."""
     op, tape = "stand_in", nowhere()
@@ -48,6 +50,7 @@ def here() -> Tape:
         return nowhere()
 
 
+@exclusive
 def beside(device: Device, given: Any, dtype: Any = None) -> Array:
     """``browsergpu.asarray`` on a device; where that has no GPU, the values stay on the host."""
     if device.has_values:
@@ -77,6 +80,7 @@ def full(shape: Any, number: Any, dtype: Any) -> Array:
     return asarray(np.full(extents, number), dtype)
 
 
+@exclusive
 def unpickled(data: np.ndarray) -> Array:
     """An array that another process had; it is uploaded when it is needed."""
     tape = here()

@@ -8,6 +8,7 @@ from weakref import ref
 from browsergpu.array.lazy.node import Node
 from browsergpu.array.lazy.tape import Tape
 from browsergpu.core.showing import Shown
+from browsergpu.core.turns import exclusive
 
 
 class Value(Shown):
@@ -33,6 +34,7 @@ class Value(Shown):
         """Another value on the same device."""
         return type(self)(node, self.tape)
 
+    @exclusive
     def same(self) -> Self:
         """Another array of the same value: no view, but in the same memory until one is written."""
         node: Node = NODE.__get__(self)

@@ -4,14 +4,16 @@ others from it while it waits for the GPU. In a page there is one thread, and no
 from __future__ import annotations
 
 import os
+import sys
 import threading
-import types
-from collections.abc import Coroutine, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from inspect import Parameter, signature
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 _locks: WeakSet[Any] = WeakSet()
 
@@ -41,6 +43,51 @@ if hasattr(os, "register_at_fork"):
 TURN = new_lock()
 
 
+def exclusive(function: F) -> F:
+    """Have a function take the turn while it runs, as all must that look at what is recorded.
+
+    Functions that call each other may all be exclusive: a thread takes the turn more than once. One
+    that calls a function of the user's must not be, as that may wait for another thread. In a page
+    this does nothing.
+    """
+    return function if sys.platform == "emscripten" else _taking(function)
+
+
+def _taking(function: F) -> F:
+    made: Any
+    rank = _count(function)
+    # Of one or two operands: arguments that are packed and unpacked cost as much as the turn.
+    if rank == 1:
+
+        def made(x: Any, /) -> Any:
+            with TURN:
+                return function(x)
+
+    elif rank == 2:
+
+        def made(a: Any, b: Any, /) -> Any:
+            with TURN:
+                return function(a, b)
+
+    else:
+
+        def made(*args: Any, **options: Any) -> Any:
+            with TURN:
+                return function(*args, **options)
+
+    return wraps(function)(made)  # type: ignore[return-value]
+
+
+def _count(function: Callable[..., Any]) -> int | None:
+    """How many parameters a function has that nobody gives by name; None for others and for more
+    than two."""
+    known = signature(function).parameters.values()
+    is_operator = function.__name__.startswith("__") and function.__name__.endswith("__")
+    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)[: 1 + is_operator]
+    plain = all(one.kind in kinds and one.default is Parameter.empty for one in known)
+    return len(known) if plain and len(known) <= 2 else None
+
+
 @contextmanager
 def others_turn() -> Iterator[None]:
     """The others' turn meanwhile, however often this thread has taken it."""
@@ -51,24 +98,3 @@ def others_turn() -> Iterator[None]:
     finally:
         if state is not None:
             TURN._acquire_restore(state)
-
-
-async def in_turn(coroutine: Coroutine[Any, Any, T]) -> T:
-    """A coroutine that has the turn whenever it runs, and not while it is suspended."""
-    return await _stepped(coroutine)
-
-
-@types.coroutine
-def _stepped(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
-    step, value = coroutine.send, None
-    while True:
-        try:
-            with TURN:
-                asked = step(value)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        try:
-            step, value = coroutine.send, (yield asked)
-        except BaseException as error:
-            step, value = coroutine.throw, error

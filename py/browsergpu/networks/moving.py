@@ -7,8 +7,10 @@ from typing import Any
 from browsergpu.array.aliasing import take_node
 from browsergpu.array.array import Array
 from browsergpu.array.tracking.variable import node_of, source_of
+from browsergpu.core.turns import exclusive
 
 
+@exclusive
 def move(x: Array, device: Any, dtype: Any) -> None:
     """Gives a parameter or a buffer, and its gradient, another device, or, where it is of floats,
     another dtype; None leaves either. It stays the array that it is: whoever holds it sees that."""

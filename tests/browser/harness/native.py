@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator, Iterable
+from functools import wraps
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -36,6 +37,7 @@ def prepare() -> None:
     pyodide, ffi = ModuleType("pyodide"), ModuleType("pyodide.ffi")
     ffi.__dict__["run_sync"] = lambda coroutine: block_on(coroutine, "test")
     sys.modules |= {"pyodide": pyodide, "pyodide.ffi": ffi}
+    _watch_turns()
 
 
 def _zero_by_loops() -> None:
@@ -43,6 +45,43 @@ def _zero_by_loops() -> None:
     from browsergpu.gpu.native import engine
 
     engine.TOGGLES_OFF.append("use_vulkan_zero_initialize_workgroup_memory_extension")
+
+
+def _watch_turns() -> None:
+    """Have the package assert that a thread which looks at what is recorded has the turn.
+
+    Whatever users call must take it (``exclusive`` in core/turns.py). A function that forgets to
+    fails here each time, and not only where two threads meet in it.
+    """
+    from browsergpu.array import reducing
+    from browsergpu.array.aliasing import Cell
+    from browsergpu.array.lazy.node import Node
+    from browsergpu.array.lazy.tape import Tape, Window
+    from browsergpu.array.value import Value
+
+    for owner in (Window, Tape, Node, Cell):
+        for name, found in list(vars(owner).items()):
+            if isinstance(found, FunctionType) and name not in _NEED_NO_TURN:
+                setattr(owner, name, _watched(found))
+    Value.__init__ = _watched(Value.__init__)  # an array more holds the node
+    reducing.memory_view = _watched(reducing.memory_view)
+
+
+#: What makes an object, or shows it.
+_NEED_NO_TURN = {"__init__", "__repr__", "_facts"}
+
+
+def _watched(function: FunctionType) -> Any:
+    from browsergpu.core.turns import TURN
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        caller = sys._getframe(1).f_globals["__name__"]
+        if caller.startswith("browsergpu.") and not TURN._is_owned():
+            raise AssertionError(f"{caller} calls {function.__qualname__} without the turn")
+        return function(*args, **options)
+
+    return call
 
 
 def leave_out(items: list[pytest.Item], folder: Path) -> None:

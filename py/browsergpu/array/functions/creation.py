@@ -27,6 +27,7 @@ from browsergpu.core.element_types import (
     of_numpy,
 )
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.turns import exclusive
 
 
 @differentiable(obj=lambda g: g)
@@ -81,6 +82,7 @@ def _shape(op: str, shape: Any) -> tuple[int, ...]:
     return checks.dimensions(op, "shape", given)
 
 
+@exclusive
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """An array of copies of a number; its dtype is the number's by default."""
     check_number("full", "fill_value", fill_value)
@@ -93,16 +95,19 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     return Array(apply.full_node(tape, _shape("full", shape), kind, number), tape)
 
 
+@exclusive
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """An array of zeros, float32 by default."""
     return full(shape, 0, dtype=FLOAT32.numpy if dtype is None else dtype, device=device)
 
 
+@exclusive
 def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """An array of ones, float32 by default."""
     return full(shape, 1, dtype=FLOAT32.numpy if dtype is None else dtype, device=device)
 
 
+@exclusive
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """An array for results, float32 by default; its elements are zeros."""
     return zeros(shape, dtype=dtype, device=device)
@@ -137,6 +142,7 @@ def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     return zeros_like(x, dtype=dtype, device=device)
 
 
+@exclusive
 def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Array:
@@ -169,6 +175,7 @@ def arange(
     return apply.cast_to("arange", numbers, kind, copy=False)
 
 
+@exclusive
 def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None,
     endpoint: bool = True,
@@ -186,6 +193,7 @@ def linspace(
     return apply.cast_to("linspace", found, kind, copy=False)
 
 
+@exclusive
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Array:

@@ -19,6 +19,7 @@ from browsergpu.core import checks, philox, shapes
 from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType, UnknownName
 from browsergpu.core.showing import Shown
+from browsergpu.core.turns import exclusive
 
 _KEYS = 2**64
 
@@ -35,6 +36,7 @@ class Generator(Shown):
     def _facts(self) -> str:
         return f"at {self._counter} of stream {self._key}"
 
+    @exclusive
     def _new(self, op: str, size: Any, kind: ElementType) -> Array:
         shape = _shape(op, size)
         tape = self._tape
@@ -68,6 +70,7 @@ class Generator(Shown):
         if not redrawing.is_again(self):  # that draws as before, also after a seed
             self._key, self._counter = value
 
+    @exclusive
     def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
         view, block = reducing.memory_view(array.node), block_of(array)
         first = 0 if block is None else block.draws

@@ -8,15 +8,18 @@ from browsergpu.array.lazy import fusing
 from browsergpu.array.tracking.variable import node_of
 from browsergpu.core.checks import product
 from browsergpu.core.showing import byte_count
+from browsergpu.core.turns import exclusive
 from browsergpu.kernels.fused.source import name_of, result_of
 
 
+@exclusive
 def eval(*arrays: Array) -> None:
     """Has arrays computed now, without waiting. Raises OutOfMemory where there is no room."""
     for x in arrays:
         node_of(x).in_memory()
 
 
+@exclusive
 def explain(x: Array, /) -> str:
     """What computes an array, as text: for each kernel its operations, the bytes that it reads and
     writes, and its WGSL. Computes nothing; of an array that is in memory, says so."""

@@ -17,6 +17,7 @@ from browsergpu.array.own_operations import (
 )
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
+from browsergpu.core.turns import exclusive
 
 
 class ElementwiseKernel:
@@ -49,6 +50,7 @@ class ElementwiseKernel:
         self.name = name
         self._operations = operations_of(name, self._inputs, outputs, operation)
 
+    @exclusive
     def __call__(self, *args: Any) -> Any:
         """The results for arrays and numbers that broadcast to one shape; one at least is an
         array."""

@@ -27,6 +27,7 @@ from browsergpu.array.own_operations import (
 from browsergpu.core import shapes
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.turns import exclusive
 from browsergpu.kernels.fused.operations import overload_of
 from browsergpu.kernels.fused.reduction import WIDE
 from browsergpu.kernels.fused.written import ONE
@@ -83,6 +84,7 @@ class ReductionKernel:
         self._map, self._reduce, self._post = map_expr, reduce_expr, post_map_expr
         self._identity = None if identity is None else _number(op, identity)
 
+    @exclusive
     def __call__(self, *args: Any, axis: Any = None, keepdims: bool = False) -> Any:
         """The results for arrays and numbers that broadcast to one shape, over some of its axes or
         all. Raises InvalidArgument, a ValueError, where there are no elements and no identity."""

@@ -16,6 +16,7 @@ from browsergpu.array.replacing import become
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.core.showing import Description
+from browsergpu.core.turns import exclusive
 from browsergpu.kernels.reflect import Reflection, reflect
 
 #: Numbers of NumPy's that are a word in WGSL.
@@ -55,6 +56,7 @@ class RawKernel:
         storage = [one for one in self._reflection.resources if one.access in "rw"]
         self._access = [one.access for one in sorted(storage, key=lambda one: one.binding or 0)]
 
+    @exclusive
     def __call__(self, grid: Any, *args: Any) -> None:
         """Runs on a grid of workgroups (an integer, or up to three) with arrays and numbers."""
         op = self.name

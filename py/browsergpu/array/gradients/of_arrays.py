@@ -15,6 +15,7 @@ from browsergpu.array.tracking.steps import Leaf
 from browsergpu.array.tracking.variable import Variable, plain, require
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.handles import Handle, added
+from browsergpu.core.turns import exclusive
 
 
 def requires_grad(x: Array) -> bool:
@@ -112,6 +113,7 @@ def _leaf(op: str, x: Array) -> None:
         raise NotDifferentiable(op, f"array must be a leaf, got {given}. Use x.detach().")
 
 
+@exclusive
 def deep_copy(x: Array) -> Array:
     """Another leaf of the same values, with a copy of its gradient; a parameter's has none."""
     _leaf("deepcopy", x)
@@ -144,6 +146,7 @@ def remade(maker: Maker, wanted: bool, function: Callable[..., Array], args: Any
     return maker(function(*args), wanted)
 
 
+@exclusive
 def detach(x: Array) -> Array:
     """A view of the whole of it, whose operations are not noted."""
     return alias(x, plain(x), follows=False)

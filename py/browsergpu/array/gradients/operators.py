@@ -24,6 +24,7 @@ from browsergpu.array.tracking.variable import Variable, not_noted, noted, plain
 from browsergpu.core.element_types import is_same_kind
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
+from browsergpu.core.turns import exclusive
 
 _OF_TWO = {
     "add": elementwise.add, "sub": elementwise.subtract, "mul": elementwise.multiply,
@@ -68,6 +69,7 @@ def _of_one(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
 
 def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    @exclusive
     def of_two(self: Array, other: Any) -> Any:
         own = _own(self, other)
         if own is None:
@@ -77,6 +79,7 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     return of_two
 
 
+@exclusive
 def rebound(x: Array, found: Array, op: str) -> Array:
     """x takes a value and where it comes from. Raises where it is a leaf, whose gradient that would
     lose, and where shape or dtype are others, as arrays that require none do."""
@@ -103,6 +106,7 @@ def rebound(x: Array, found: Array, op: str) -> Array:
     return x
 
 
+@exclusive
 def _assign(self: Array, key: Any, value: Any) -> None:
     own = _own(self, value)
     if own is None:
@@ -112,6 +116,7 @@ def _assign(self: Array, key: Any, value: Any) -> None:
     rebound(self, parts.assigned(self, key, own), "assignment")
 
 
+@exclusive
 def _beside_variable(x: Array, op: str, other: Array) -> Array:
     """``x += other`` where other requires a gradient: so does x from then on."""
     return rebound(x, getattr(elementwise, op)(x, other), op)

@@ -16,6 +16,7 @@ from browsergpu.array.tracking.precision import autocast
 from browsergpu.array.tracking.recording import enable_grad, is_grad_enabled, no_grad
 from browsergpu.array.tracking.steps import Leaf, Like, Operand, Source, Step, behind
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+from browsergpu.core.turns import exclusive
 
 
 def swept(
@@ -62,8 +63,14 @@ def swept(
             if not keeps:
                 step.let_go()
         for leaf, gradient in leaves:  # at the end: all of them, or none where a rule raises
-            leaf.grad = _added(leaf.grad, gradient)
+            _add(leaf, gradient)
     return [kept[target] for target in asked]
+
+
+@exclusive
+def _add(leaf: Leaf, gradient: Array) -> None:
+    """Adds to a leaf's gradient, which another thread may do as well."""
+    leaf.grad = _added(leaf.grad, gradient)
 
 
 def _added(before: Array | None, gradient: Any) -> Any:

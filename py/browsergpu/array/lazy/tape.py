@@ -22,7 +22,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
-from browsergpu.core.turns import new_lock
+from browsergpu.core.turns import exclusive, new_lock
 from browsergpu.device.device import Device
 from browsergpu.kernels.fused.operations import Overload
 from browsergpu.kernels.fused.source import (
@@ -363,6 +363,7 @@ class Tape(Shown):
         window = windows[shape] = Window(self, shape)
         return window
 
+    @exclusive
     def evaluate(self) -> None:
         """Computes all that somebody holds, of what was recorded here: in a block, or outside."""
         for window in list(self.windows.values()):

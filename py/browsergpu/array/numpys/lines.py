@@ -24,6 +24,7 @@ from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import DEFAULTS
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
+from browsergpu.core.turns import exclusive
 
 #: Functions that compute all lines at once, given their axis.
 _OF_AN_AXIS = frozenset(
@@ -64,6 +65,7 @@ def _along_axis(
     return manipulation.moveaxis(whole, source, tuple(range(at, at + rank)))
 
 
+@exclusive
 def _as_array(op: str, found: Any, beside: Array) -> Array:
     if isinstance(found, Array):
         return found

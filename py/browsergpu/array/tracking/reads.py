@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from sys import _getframe
 from typing import Any
 
-from browsergpu.array import threads
 from browsergpu.array.array import Array
 from browsergpu.array.tracking.recording import DIFFERENTIATED, is_grad_enabled
 from browsergpu.array.tracking.steps import Source, behind
@@ -84,10 +83,7 @@ def check_number(op: str, argument: str, x: Any) -> None:
 
 def _is_read_here() -> bool:
     """Whether a function of this package reads, and not its user."""
-    frame: Any = _getframe(3)
-    while frame.f_globals.get("__name__") == threads.__name__:
-        frame = frame.f_back
-    return is_own(frame)
+    return is_own(_getframe(3))
 
 
 def _differentiated_by(x: Any) -> str | None:

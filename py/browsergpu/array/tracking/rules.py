@@ -41,6 +41,7 @@ from browsergpu.array.tracking.variable import (
 from browsergpu.array.value import NODE
 from browsergpu.core.errors import NotDifferentiable
 from browsergpu.core.showing import Shown
+from browsergpu.core.turns import exclusive
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -126,7 +127,7 @@ def differentiable(
         own = Rules(function, function.__name__, rules, joint)
         RULES[_key(function)] = own.of
 
-        return wraps(function)(_door(function, own))  # type: ignore[return-value]
+        return wraps(function)(exclusive(_door(function, own)))  # type: ignore[return-value]
 
     return decorate
 
@@ -166,6 +167,7 @@ def constant(function: F) -> F:
     RULES[_key(function)] = ()
 
     @wraps(function)
+    @exclusive
     def call(*args: Any, **options: Any) -> Any:
         for x in args:
             kind = type(x)
@@ -186,7 +188,7 @@ def composed(*of: str) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         RULES[_key(function)] = of
-        return function
+        return exclusive(function)
 
     return decorate
 
@@ -329,6 +331,7 @@ def _source_in(step: Step, at: int) -> Source | None:
     return None if step.results[at] is None else Source(step, at)
 
 
+@exclusive
 def keep(x: Any, source: Source | None) -> Any:
     """What is kept of an argument or a result: no array that its user holds."""
     if not isinstance(x, Array):

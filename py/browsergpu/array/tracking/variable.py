@@ -19,6 +19,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description
+from browsergpu.core.turns import exclusive
 
 
 class Variable(Array):
@@ -97,7 +98,8 @@ for _name in (
     setattr(Variable, _name, _reading)
 
 
-def plain(x: Array) -> Array:
+@exclusive
+def plain(x: Array, /) -> Array:
     """The value of an array, of which nothing is noted."""
     return Array(NODE.__get__(x), x.tape)
 
@@ -130,7 +132,8 @@ def not_noted(x: Array) -> None:
     del x.source
 
 
-def variable(x: Array, source: Source) -> Array:
+@exclusive
+def variable(x: Array, source: Source, /) -> Array:
     """Another array of the same value, the result of a step."""
     return noted(Array(NODE.__get__(x), x.tape), source)
 

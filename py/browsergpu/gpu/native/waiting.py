@@ -10,7 +10,7 @@ from contextlib import suppress
 from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
-from browsergpu.core.turns import in_turn, others_turn
+from browsergpu.core.turns import others_turn
 from browsergpu.gpu.native.worker import WORKER
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ def _beside(coroutine: Coroutine[Any, Any, T]) -> T:
     beside = ThreadPoolExecutor(1, thread_name_prefix="browsergpu")
     try:
         with others_turn():
-            return beside.submit(copy_context().run, _run, in_turn(coroutine)).result()
+            return beside.submit(copy_context().run, _run, coroutine).result()
     finally:
         beside.shutdown(wait=False)
 

@@ -18,7 +18,7 @@ from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
-from browsergpu.core.turns import TURN
+from browsergpu.core.turns import exclusive
 from browsergpu.networks.optimizers.kept import Kept, State
 from browsergpu.networks.optimizers.settings import Group, Settings
 from browsergpu.networks.states import without_gradient
@@ -127,8 +127,9 @@ class Optimizer:
             raise InvalidArgument("step_unless", "skipped", skipped, "an array of one bool")
         self._take_step(skipped)
 
+    @exclusive
     def _take_step(self, skipped: Array | None) -> None:
-        with TURN, no_grad():
+        with no_grad():
             due = [
                 _Due(param, gradient, self._states.setdefault(id(param), {}), group)
                 for group in self.param_groups

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise, manipulation, statistics
+from browsergpu.array.functions import creation, elementwise, evaluation, manipulation, statistics
 from browsergpu.array.graphs.hooks import each_time, outside
 from browsergpu.array.replacing import become
 from browsergpu.array.tracking.recording import no_grad
-from browsergpu.array.tracking.variable import node_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description, Shown
@@ -136,8 +135,7 @@ class GradScaler(Shown):
             become(
                 scale, elementwise.where(bad, scale * self._setting(scale, "_backoff_factor"), now)
             )
-        for one in (scale, tracker):
-            node_of(one).in_memory()
+        evaluation.eval(scale, tracker)
         self._optimizers.clear()
 
     def _setting(self, like: Array, name: str) -> Any:

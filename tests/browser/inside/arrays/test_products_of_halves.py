@@ -12,6 +12,7 @@ import pytest
 
 from browsergpu.array.functions.networks import inputs
 from browsergpu.array.staging import launch, of_operands
+from browsergpu.core.turns import exclusive
 from browsergpu.kernels import conv2d_products, gemm_f16
 from browsergpu.kernels.conv2d import plan_conv2d
 from inside.gpu import each_variant, random_array
@@ -19,6 +20,7 @@ from inside.gpu import each_variant, random_array
 pytestmark = pytest.mark.firefox
 
 
+@exclusive
 def by_halves(prepare: Any, bg: Any, shape: tuple[int, ...], *operands: np.ndarray) -> np.ndarray:
     """What a function of a build, its operands and its result makes: float16 of a shape."""
     made = bg.full(shape, float("nan"), dtype="float16")

@@ -1,0 +1,67 @@
+"""Outside a page: whatever looks at what is recorded has the turn (harness/native.py watches)."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "emscripten", reason="a page has one thread, and no turns"
+)
+
+
+def as_of_the_package(code: str, **names: Any) -> Any:
+    """The value of an expression, as if a module of the package had it."""
+    return eval(code, {"__name__": "browsergpu.forgetful", **names})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x.node.in_memory()",
+        "x.node.twin()",
+        "x.tape.window((3,), 1)",
+        "type(x)(x.node, x.tape)",
+        "reducing.memory_view(x.node)",
+    ],
+)
+def test_a_function_that_forgets_to_take_the_turn_is_found(bg: Any, code: str) -> None:
+    from browsergpu.array import reducing
+    from browsergpu.core.turns import exclusive
+
+    x = bg.ones(3)
+    bg.eval(x)
+    with pytest.raises(AssertionError, match=r"browsergpu\.forgetful calls .* without the turn"):
+        as_of_the_package(code, x=x, reducing=reducing)
+
+    @exclusive
+    def careful() -> Any:
+        return as_of_the_package(code, x=x, reducing=reducing)
+
+    careful()
+
+
+def test_what_waits_in_an_event_loop_takes_the_turn_itself(bg: Any) -> None:
+    """A read within a running loop is done by a thread of its own."""
+
+    async def main() -> Any:
+        x = bg.arange(4) * 2
+        return x.numpy().tolist(), (await (x + 1).numpy_async()).tolist(), repr(x), float(x[1])
+
+    numpy, awaited, text, number = asyncio.run(main())
+    assert (numpy, awaited, number) == ([0, 2, 4, 6], [1, 3, 5, 7], 2)
+    assert text.startswith("Array([0, 2, 4, 6]")
+
+
+def test_an_exclusive_function_is_the_function_to_who_looks_at_it(bg: Any) -> None:
+    import inspect
+    import pickle
+
+    assert [*inspect.signature(bg.matmul).parameters] == ["x1", "x2", "precision"]
+    assert pickle.loads(pickle.dumps(bg.sin)) is bg.sin
+    assert bg.Array.__add__.__name__ == "__add__"
+    with pytest.raises(TypeError, match="positional"):
+        bg.add(1)
