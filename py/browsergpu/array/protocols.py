@@ -22,8 +22,9 @@ from browsergpu.array.functions import (
     sorting,
     statistics,
 )
+from browsergpu.array.numpys.operands import layout, refuse
 from browsergpu.array.numpys.operands import on_one_device as _on_one_device
-from browsergpu.array.numpys.operands import refuse
+from browsergpu.array.value import NODE
 from browsergpu.core.element_types import of_numpy
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
@@ -193,6 +194,10 @@ def _reduction(own: Callable[..., Array]) -> Callable[..., Array]:
         if dtype is not None:
             if own in (statistics.sum, statistics.prod):
                 options["dtype"] = dtype
+            elif own in (statistics.std, statistics.var) and np.dtype(dtype).kind in "biu":
+                raise InvalidArgument(
+                    f"np.{own.__name__}", "dtype", dtype, "a floating-point dtype"
+                )
             else:
                 a = a.astype(dtype, copy=False)
         if "ddof" in options:
@@ -227,7 +232,9 @@ def _einsum(
     *operands: Any, out: Any = None, dtype: Any = None, optimize: Any = True, order: str = "K",
     casting: str = "safe",
 ) -> Any:  # fmt: skip
-    """``order`` and ``casting`` say nothing here: results are packed, and types are promoted."""
+    layout("np.einsum", order)
+    if casting != "safe":
+        refuse("np.einsum", casting=casting)
     ours = next(x for x in operands if isinstance(x, Array))
     given = [
         creation.asarray(x, device=ours.device) if isinstance(x, np.ndarray) else x
@@ -237,8 +244,28 @@ def _einsum(
     return found if out is None else _into(out, found)
 
 
-def _reshape(a: Array, /, shape: Any) -> Array:
-    return manipulation.reshape(a, shape)
+def _reshape(a: Array, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
+    if not _is_by_columns("np.reshape", a, order):
+        return manipulation.reshape(a, shape, copy=copy)
+    extents = shape if isinstance(shape, tuple | list) else (shape,)
+    return manipulation.reshape(a.T, tuple(extents[::-1]), copy=copy).T
+
+
+def _ravel(a: Array, order: str = "C") -> Array:
+    own = a.T if _is_by_columns("np.ravel", a, order) else a
+    return manipulation.reshape(own, (-1,))
+
+
+def _is_by_columns(op: str, a: Array, order: str) -> bool:
+    """Whether elements are taken in Fortran's order. "K" and "A" depend on the memory of views."""
+    if order == "F":
+        return a.ndim > 1
+    node = NODE.__get__(a)
+    is_packed = node.window is not None or node.strides is None
+    if order != "C" and (order not in ("K", "A") or not is_packed):
+        expected = "'C' or 'F', or for arrays that are no views 'K' or 'A'"
+        raise InvalidArgument(op, "order", order, expected)
+    return False
 
 
 def _squeeze(a: Array, axis: Any = None) -> Array:
@@ -255,24 +282,30 @@ def _clip(a: Array, a_min: Any = None, a_max: Any = None) -> Array:
 
 
 def _of_two(own: Callable[..., Array]) -> Callable[..., Array]:
-    def call(a: Any, b: Any, **options: Any) -> Array:
-        return own(*_on_one_device((a, b)), **options)
+    def call(a: Any, b: Any, *rest: Any, **options: Any) -> Array:
+        return own(*_on_one_device((a, b)), *rest, **options)
 
     return call
 
 
 def _like(number: Any) -> Callable[..., Array]:
-    def call(a: Array, dtype: Any = None, order: str = "K", shape: Any = None) -> Array:
-        return _full_like(a, number, dtype=dtype, shape=shape)
+    def call(
+        a: Array, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
+        *, device: Any = None,
+    ) -> Array:  # fmt: skip
+        return _full_like(a, number, dtype, order, subok, shape, device=device)
 
     return call
 
 
 def _full_like(
-    a: Array, fill_value: Any, dtype: Any = None, order: str = "K", shape: Any = None
-) -> Array:
-    """``order`` says nothing here. In the likeness of an array without values one is made that has
-    them, where there are elements."""
+    a: Array, fill_value: Any, dtype: Any = None, order: str = "K", _subok: bool = True,
+    shape: Any = None, *, device: Any = None,
+) -> Array:  # fmt: skip
+    """In the likeness of an array without values one is made that has them, where there are
+    elements. There are no subclasses of arrays."""
+    layout("np.full_like", order)
+    refuse("np.full_like", device=device)
     kind = a.dtype if dtype is None else dtype
     extents = a.shape if shape is None else shape
     if a.device.has_values:
@@ -280,15 +313,23 @@ def _full_like(
     return shapes_only.full(extents, fill_value, kind)
 
 
-def _made(a: Any, dtype: Any = None, *, ndmin: int = 0, copy: Any = None, **_: Any) -> Array:
-    """``np.asarray(a, like=x)``, which does not tell x; the order in memory says nothing here."""
+def _made(
+    a: Any, dtype: Any = None, order: Any = None, *, ndmin: int = 0, ndmax: int = 0,
+    copy: Any = None, subok: bool = False, device: Any = None,
+) -> Array:  # fmt: skip
+    """``np.asarray(a, like=x)``, which does not tell x. There are no subclasses of arrays."""
+    layout("np.asarray", order)
+    refuse("np.asarray", device=device, ndmax=ndmax or None)
     found = shapes_only.asarray(a, dtype)
     if copy:
         found = creation.asarray(found, copy=True)
     return found[(None,) * (ndmin - found.ndim)] if ndmin > found.ndim else found
 
 
-def _range(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: Any) -> Array:
+def _range(
+    start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+) -> Array:
+    refuse("np.arange", device=device)
     device = shapes_only.here().device
     if device.has_values and all(isinstance(x, int | None) for x in (start, stop, step)):
         return creation.arange(start, stop, step, dtype=dtype, device=device)
@@ -297,10 +338,46 @@ def _range(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: 
     return shapes_only.asarray(numbers, kind.numpy if dtype is None and kind else dtype)
 
 
-def _take(a: Array, indices: Any, axis: int | None = None, mode: str = "raise") -> Array:
-    """``mode`` says nothing here: indices on the GPU are not checked."""
+def _take(
+    a: Array, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+) -> Array:
     own = manipulation.reshape(a, (-1,)) if axis is None else a
-    return manipulation.take(own, indices, axis=axis or 0)
+    extent = own.shape[axis or 0]
+    if mode == "wrap":
+        indices = indices % extent if isinstance(indices, Array) else np.mod(indices, extent)
+    elif mode == "clip":
+        clip = elementwise.clip if isinstance(indices, Array) else np.clip
+        indices = clip(indices, 0, extent - 1)
+    elif mode != "raise":
+        raise InvalidArgument("np.take", "mode", mode, "one of 'raise', 'wrap' and 'clip'")
+    found = manipulation.take(own, indices, axis=axis or 0)
+    return found if out is None else _into(out, found)
+
+
+def _ordered(own: Callable[..., Array]) -> Callable[..., Array]:
+    """``kind`` and ``stable`` ask for what every sort here is: stable."""
+
+    def call(
+        a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    ) -> Array:
+        refuse(f"np.{own.__name__}", order=order)
+        x, at = (manipulation.reshape(a, (-1,)), -1) if axis is None else (a, axis)
+        return own(x, axis=at)
+
+    return call
+
+
+def _copy(a: Array, order: str = "K", subok: bool = False) -> Array:
+    """There are no subclasses of arrays."""
+    layout("np.copy", order)
+    return creation.asarray(a, copy=True)
+
+
+def _isin(
+    a: Array, b: Array, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Array:
+    """``assume_unique`` and ``kind`` choose NumPy's algorithm, and not the result."""
+    return sets.isin(a, b, invert=invert)
 
 
 def _vstack(tup: Any) -> Array:
@@ -335,14 +412,14 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.array: _made,
     np.asanyarray: _made,
     np.asarray: _made,
-    np.argsort: lambda a, axis=-1, **_: sorting.argsort(a, axis=axis),
+    np.argsort: _ordered(sorting.argsort),
     np.ascontiguousarray: _made,
     np.astype: data_types.astype,
     np.broadcast_arrays: manipulation.broadcast_arrays,
     np.broadcast_to: manipulation.broadcast_to,
     np.clip: _clip,
     np.concatenate: _concatenate,
-    np.copy: lambda a, **_: creation.asarray(a, copy=True),
+    np.copy: _copy,
     np.count_nonzero: _reduction(statistics.count_nonzero),
     np.cumprod: _running(sorting.cumulative_prod),
     np.cumsum: _running(sorting.cumulative_sum),
@@ -356,7 +433,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.hstack: _hstack,
     np.imag: lambda val: val.imag,
     np.iscomplexobj: _is_complex,
-    np.isin: _of_two(lambda a, b, invert=False, **_: sets.isin(a, b, invert=invert)),
+    np.isin: _of_two(_isin),
     np.max: _reduction(statistics.max),
     np.mean: _reduction(statistics.mean),
     np.min: _reduction(statistics.min),
@@ -365,7 +442,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.nonzero: sorting.nonzero,
     np.ones_like: _like(1),
     np.prod: _reduction(statistics.prod),
-    np.ravel: lambda a, order="C": manipulation.reshape(a, (-1,)),
+    np.ravel: _ravel,
     np.real: lambda val: val.real,
     np.repeat: lambda a, repeats, axis=None: manipulation.repeat(a, repeats, axis=axis),
     np.reshape: _reshape,
@@ -374,7 +451,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.save: lambda file, arr, allow_pickle=True: files.save(file, arr),
     np.shape: lambda a: a.shape,
     np.size: lambda a: a.size,
-    np.sort: lambda a, axis=-1, **_: sorting.sort(a, axis=axis),
+    np.sort: _ordered(sorting.sort),
     np.squeeze: _squeeze,
     np.stack: _stack,
     np.std: _reduction(statistics.std),

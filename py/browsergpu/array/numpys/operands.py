@@ -64,6 +64,15 @@ def refuse(op: str, **given: Any) -> None:
             raise InvalidArgument(op, name, value, "the default, as there is no other on the GPU")
 
 
+def layout(op: str, order: Any) -> None:
+    """Raise InvalidArgument for an order of elements in memory that arrays on the GPU cannot have.
+
+    Results are packed row by row. That is "C", and what "K" and "A" allow.
+    """
+    if order not in (None, "C", "K", "A"):
+        raise InvalidArgument(op, "order", order, "one of 'C', 'K' and 'A'")
+
+
 def described(own: Callable[..., Any]) -> Callable[..., Any]:
     """A function of an array that needs elements, also for arrays without values that have none.
 
