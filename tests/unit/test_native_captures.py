@@ -105,3 +105,46 @@ async def main():
 asyncio.run(main())
 """
     assert run(code) == "True\nTrue\n1.0 1.0 1.0 1.0 3.0 3.0 3.0 3.0"
+
+
+def test_a_thread_that_the_block_waits_for_records_in_it(run: Callable[[str], str]) -> None:
+    code = """
+async def main():
+    with bg.capture() as graph:
+        y = await asyncio.to_thread(lambda: x * 3)
+        z = y + 1
+    for _ in range(3):
+        x[...] += 1
+        graph.replay()
+    print(*z.numpy())
+
+asyncio.run(main())
+"""
+    assert run(code) == "13.0 13.0 13.0 13.0"
+
+
+def test_a_thread_beside_a_block_goes_on(run: Callable[[str], str]) -> None:
+    code = """
+own = bg.zeros(4)
+
+def beside():
+    global own
+    for _ in range(500):
+        own += 1
+        own = own * 1
+
+thread = threading.Thread(target=beside)
+thread.start()
+for _ in range(20):
+    x[...] = 1
+    with bg.capture() as graph:
+        y = x
+        for _ in range(50):
+            y = y * 1 + 1
+        x[...] = y
+    graph.replay()
+    assert x.numpy().tolist() == [101.0] * 4, x
+thread.join()
+print(*own.numpy())
+"""
+    assert run(code) == "500.0 500.0 500.0 500.0"

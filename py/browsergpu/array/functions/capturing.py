@@ -43,14 +43,13 @@ class capture(Shown):
             raise InvalidArgument(
                 "capture", "block", Description("a block within another"), "outside of other blocks"
             )
-        TURN.acquire()
         self._block = blocks.begin()
         try:
             graph = self._graph = Graph(tape)
-            graph.start()
+            with TURN:
+                graph.start()
         except BaseException:
             blocks.end(self._block)
-            TURN.release()
             raise
         return graph
 
@@ -63,10 +62,10 @@ class capture(Shown):
         graph, self._graph = self._graph, None
         assert graph is not None
         try:
-            if kind is None:
-                graph.end()
-            else:
-                graph.drop()
+            with TURN:
+                if kind is None:
+                    graph.end()
+                else:
+                    graph.drop()
         finally:
             blocks.end(self._block)
-            TURN.release()
