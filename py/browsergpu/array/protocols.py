@@ -327,7 +327,7 @@ def _made(
 
 
 def _range(
-    start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+    start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None
 ) -> Array:
     refuse("np.arange", device=device)
     device = shapes_only.here().device
