@@ -32,7 +32,7 @@ from browsergpu.core.blocks import OfBlock
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown
-from browsergpu.core.turns import TURN
+from browsergpu.core.turns import TURN, exclusive
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import Captured
@@ -148,16 +148,17 @@ class Graph(OfBlock):
     @contextmanager
     def outside(self) -> Iterator[None]:
         """What is recorded meanwhile is done once, now, and is no part of it."""
-        self.tape.evaluate()
-        self._pause()
-        self._holding.is_paused = True
-        try:
-            yield
+        with TURN:  # another thread must not find the block paused
             self.tape.evaluate()
-        finally:
-            self._holding.is_paused = False
-            self._device.recorder.start_capture(self._captured)
-            self._go_on()
+            self._pause()
+            self._holding.is_paused = True
+            try:
+                yield
+                self.tape.evaluate()
+            finally:
+                self._holding.is_paused = False
+                self._device.recorder.start_capture(self._captured)
+                self._go_on()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -290,6 +291,7 @@ class Graph(OfBlock):
         self._checks.append(check)
         self._actions.append(check)
 
+    @exclusive
     def number(self, key: Hashable, value: Callable[[], float], like: Value) -> Any:
         """An array without axes of a number that is computed now and before each replay; the one
         that there is already for a key."""
@@ -307,11 +309,13 @@ class Graph(OfBlock):
         assert self._captured is not None
         return len(self._captured.lates)
 
+    @exclusive
     def words(self, first: int, words: Callable[[], Sequence[int]]) -> None:
         """Has the parameters of those from the ``first`` on computed before each replay."""
         assert self._captured is not None
         self._late.append((self._captured.lates[first:], words))
 
+    @exclusive
     def constant(self, buffer: Allocation, at: int, view: memoryview, nbytes: int) -> None:
         """Uploads to memory that nothing else has, from where each replay copies it: the buffer may
         have been something else before, and may become something else."""
