@@ -18,10 +18,11 @@ def pytest_xdist_make_scheduler(config, log):
     return FileScheduling(config, log)
 """
 PASSING = "def test_a(): pass\n"
+# A worker that ends at once takes the result of the test before with it.
 CRASHING = f"""
-import os
+import os, time
 {PASSING}
-def test_crash(): os._exit(1)
+def test_crash(): time.sleep(0.5) or os._exit(1)
 def test_b(): pass
 """
 HANGING = f"""
@@ -38,7 +39,7 @@ def run(folder: Path, workers: int, files: list[str]) -> str:
     for n, content in enumerate(files):
         (folder / f"test_{n}.py").write_text(content)
     (folder / "pytest.ini").write_text(
-        "[pytest]\nfaulthandler_timeout = 3\nfaulthandler_exit_on_timeout = true\n"
+        "[pytest]\nfaulthandler_timeout = 6\nfaulthandler_exit_on_timeout = true\n"
     )
     command = [
         sys.executable, "-m", "pytest", "-n", str(workers), "--dist", "loadfile",
