@@ -1,7 +1,6 @@
 """Finds a Chromium that can run the browser tests, or brings one."""
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from devsite.processes import run_program
 from runner import debian
 from runner.problem import CannotPrepare
+from runner.versions import version_of
 
 # The first with WebAssembly's JavaScript Promise Integration; WebGPU is older.
 OLDEST = 137
@@ -111,17 +111,7 @@ def _playwrights(python: Path, say: Callable[[str], None]) -> str | None:
 
 def _version(path: str) -> str:
     """The version of a Chromium that starts and is new enough."""
-    if not Path(path).is_file():
-        raise CannotPrepare(f"no file {path}")
-    try:
-        finished = run_program([path, "--version"], folder=Path.cwd(), timeout=60.0)
-    except OSError as error:
-        raise CannotPrepare(f"{path} does not start: {error.strerror}") from error
-    found = re.search(r"\b(\d+)(?:\.\d+){3}\b", finished.output)
-    if not finished.succeeded or found is None:
-        raise CannotPrepare(
-            f"{path} --version gave no version: {finished.last_lines(1) or 'no output'}"
-        )
+    found = version_of(path, r"\b(\d+)(?:\.\d+){3}\b")
     if int(found[1]) < OLDEST:
         raise CannotPrepare(
             f"{path} is Chromium {found[0]}; WebGPU together with JSPI needs {OLDEST} or newer"

@@ -1,15 +1,13 @@
 """Finds a Firefox that can run the browser tests, or brings one."""
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from devsite.processes import run_program
 from runner import debian
 from runner.problem import CannotPrepare
+from runner.versions import version_of
 
 # The first with WebAssembly's JavaScript Promise Integration switched on.
 OLDEST = 153
@@ -64,17 +62,7 @@ def _places(say: Callable[[str], None]) -> Iterator[str]:
 
 def _version(path: str) -> str:
     """The version of a Firefox that starts and is new enough."""
-    if not Path(path).is_file():
-        raise CannotPrepare(f"no file {path}")
-    try:
-        finished = run_program([path, "--version"], folder=Path.cwd(), timeout=60.0)
-    except OSError as error:
-        raise CannotPrepare(f"{path} does not start: {error.strerror}") from error
-    found = re.search(r"\bFirefox (\d+)(?:\.\d+)+", finished.output)
-    if not finished.succeeded or found is None:
-        raise CannotPrepare(
-            f"{path} --version gave no version: {finished.last_lines(1) or 'no output'}"
-        )
+    found = version_of(path, r"\bFirefox (\d+)(?:\.\d+)+")
     version = found[0].removeprefix("Firefox ")
     if int(found[1]) < OLDEST:
         raise CannotPrepare(f"{path} is Firefox {version}; JSPI needs {OLDEST} or newer")

@@ -22,7 +22,7 @@ from browsergpu.array.functions import (
     sorting,
     statistics,
 )
-from browsergpu.array.numpys.operands import layout, refuse
+from browsergpu.array.numpys.operands import indices_by_mode, layout, refuse
 from browsergpu.array.numpys.operands import on_one_device as _on_one_device
 from browsergpu.array.value import NODE
 from browsergpu.core.element_types import of_numpy
@@ -342,15 +342,8 @@ def _take(
     a: Array, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> Array:
     own = manipulation.reshape(a, (-1,)) if axis is None else a
-    extent = own.shape[axis or 0]
-    if mode == "wrap":
-        indices = indices % extent if isinstance(indices, Array) else np.mod(indices, extent)
-    elif mode == "clip":
-        clip = elementwise.clip if isinstance(indices, Array) else np.clip
-        indices = clip(indices, 0, extent - 1)
-    elif mode != "raise":
-        raise InvalidArgument("np.take", "mode", mode, "one of 'raise', 'wrap' and 'clip'")
-    found = manipulation.take(own, indices, axis=axis or 0)
+    at = indices_by_mode("np.take", indices, own.shape[axis or 0], mode)
+    found = manipulation.take(own, at, axis=axis or 0)
     return found if out is None else _into(out, found)
 
 

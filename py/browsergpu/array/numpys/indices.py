@@ -13,7 +13,7 @@ from browsergpu.array.array import Array
 from browsergpu.array.arriving import on_host
 from browsergpu.array.functions import creation, elementwise, linear, manipulation, sorting
 from browsergpu.array.numpys.edges import edges_at_most
-from browsergpu.array.numpys.operands import on_one_device, refuse
+from browsergpu.array.numpys.operands import indices_by_mode, on_one_device, refuse
 from browsergpu.array.views import strides_of, view
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -83,16 +83,9 @@ def _without_values(op: str, multi_index: Array) -> Array:
 
 
 def _inside(op: str, index: Any, extent: int, mode: str) -> Any:
-    if mode == "wrap":
-        return index % extent
-    if mode == "clip":
-        clip = elementwise.clip if isinstance(index, Array) else np.clip
-        return clip(index, 0, extent - 1)
-    if mode != "raise":
-        raise InvalidArgument(op, "mode", mode, "'raise', 'wrap' or 'clip'")
-    if not isinstance(index, Array) and not 0 <= index < extent:
+    if mode == "raise" and not isinstance(index, Array) and not 0 <= index < extent:
         raise InvalidArgument(op, "multi_index", index, f"an index from 0 to {extent - 1}")
-    return index
+    return indices_by_mode(op, index, extent, mode)
 
 
 def _diag(v: Array, k: int = 0) -> Array:

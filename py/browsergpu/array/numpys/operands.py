@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.array import apply, shapes_only
 from browsergpu.array.array import Array
+from browsergpu.array.functions import elementwise
 from browsergpu.core.errors import InvalidArgument
 
 
@@ -62,6 +63,21 @@ def refuse(op: str, **given: Any) -> None:
     for name, value in given.items():
         if value is not None and value is not False and value is not np._NoValue:
             raise InvalidArgument(op, name, value, "the default, as there is no other on the GPU")
+
+
+def indices_by_mode(op: str, indices: Any, extent: int, mode: str) -> Any:
+    """Return indices from 0 on for ``mode`` "wrap" or "clip", and as they are for "raise".
+
+    Raises InvalidArgument for another mode.
+    """
+    if mode == "wrap":
+        return indices % extent if isinstance(indices, Array) else np.mod(indices, extent)
+    if mode == "clip":
+        clip = elementwise.clip if isinstance(indices, Array) else np.clip
+        return clip(indices, 0, extent - 1)
+    if mode != "raise":
+        raise InvalidArgument(op, "mode", mode, "'raise', 'wrap' or 'clip'")
+    return indices
 
 
 def layout(op: str, order: Any) -> None:
