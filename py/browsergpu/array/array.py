@@ -8,14 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from browsergpu.array import flags as memory_flags
 from browsergpu.array import indexing, reading, views
 from browsergpu.array.aliasing import alias
 from browsergpu.array.apply import binary, cast_to, duplicate, unary
 from browsergpu.array.context import device_of
+from browsergpu.array.flat import Flat
+from browsergpu.array.lazy.node import Node
 from browsergpu.array.methods import Methods
 from browsergpu.array.replacing import become, in_place
 from browsergpu.array.uploading import element_type
-from browsergpu.array.value import Value
+from browsergpu.array.value import NODE, Value
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32, INT32, UINT32
@@ -85,6 +88,29 @@ class Array(Value, Methods):
     def nbytes(self) -> int:
         """Bytes of its elements on the host."""
         return self.size * self.itemsize
+
+    @property
+    def strides(self) -> Shape:
+        """Bytes from one index of each axis to the next, as NumPy counts them."""
+        return tuple(step * self.itemsize for step in memory_flags.strides(self._own_node))
+
+    @property
+    def flags(self) -> memory_flags.Flags:
+        """How it lies in memory, and whether it can be written."""
+        return memory_flags.flags(self._own_node)
+
+    @property
+    def flat(self) -> Flat:
+        """Its elements row by row, to be read, iterated and assigned."""
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self.flat[:] = value
+
+    @property
+    def _own_node(self) -> Node:
+        return NODE.__get__(self)  # type: ignore[no-any-return]
 
     @property
     def device(self) -> Device:
@@ -183,9 +209,13 @@ class Array(Value, Methods):
             raise TypeError("len() of an array without axes")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Array]:
+    def __iter__(self) -> Iterator[Any]:
+        """Views of the parts along the first axis. Of one axis NumPy's numbers, as in NumPy, which
+        are read at once; views where gradients are wanted or nothing can be read."""
         if not self.shape:
             raise TypeError("iteration over an array without axes")
+        if self.ndim == 1 and not self.is_noted and reading.can_read(self):
+            return iter(self.numpy())
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, value: Any) -> bool:
@@ -193,6 +223,19 @@ class Array(Value, Methods):
 
     def __repr__(self) -> str:
         return reading.text(self)
+
+    def __str__(self) -> str:
+        return reading.printed(self)
+
+    def __format__(self, spec: str) -> str:
+        if self.shape:
+            return object.__format__(self, spec)
+        return format(reading.item("format", self), spec)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if self.shape:
+            raise TypeError("round() of an array with axes; browsergpu.round rounds its elements")
+        return round(reading.item("round", self), digits)
 
     # -- parts of it -------------------------------------------------------------------------------
 
@@ -424,6 +467,12 @@ class Array(Value, Methods):
     def __rmod__(self, other: Any) -> Any:
         return binary("remainder", other, self)
 
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     @exclusive
     def __pow__(self, other: Any) -> Any:
         return binary("pow", self, other)
@@ -439,6 +488,10 @@ class Array(Value, Methods):
     @exclusive
     def __rmatmul__(self, other: Any) -> Any:
         return self._protocols.product(other, self)
+
+    def __imatmul__(self, other: Any) -> Any:
+        self[...] = self @ other
+        return self
 
     @exclusive
     def __and__(self, other: Any) -> Any:

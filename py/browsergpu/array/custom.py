@@ -57,7 +57,7 @@ def source_text(op: str, name: str, value: Any) -> str:
 def workgroups(op: str, value: Any) -> tuple[int, int, int]:
     """A workgroup count: one integer, or up to three, each from 1 to 65,535."""
     expected = f"1 to 3 integers from 1 to {MAX_PER_DIMENSION}"
-    given = value if hasattr(value, "__len__") else (value,)
+    given = value if checks.is_several(value) else (value,)
     counts = checks.dimensions(op, "workgroup_count", given, minimum=1)
     if not 1 <= len(counts) <= 3 or max(counts) > MAX_PER_DIMENSION:
         raise InvalidArgument(op, "workgroup_count", value, expected)

@@ -5,8 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any, Self
 
+import numpy as np
+
 from browsergpu.core import shapes
+from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Shown
+
+_NONE: Any = np._NoValue
 
 
 class Methods(Shown):
@@ -20,102 +25,187 @@ class Methods(Shown):
         found: Self = getattr(sys.modules["browsergpu"], name)(self, *arguments, **options)
         return found
 
-    def all(self, axis: Any = None, *, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.all`."""
-        return self._called("all", axis=axis, keepdims=keepdims)
+    def _numpys(self, function: Any, *arguments: Any, **options: Any) -> Self:
+        # What NumPy's function does with arrays of the GPU.
+        own: Any = self
+        found: Self = own._protocols.function(function, (self, *arguments), options)
+        return found
 
-    def any(self, axis: Any = None, *, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.any`."""
-        return self._called("any", axis=axis, keepdims=keepdims)
+    def _assign(self, value: Any) -> None:
+        own: Any = self
+        own[...] = value
 
-    def max(self, axis: Any = None, *, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.max`."""
-        return self._called("max", axis=axis, keepdims=keepdims)
+    def all(
+        self, axis: Any = None, *, out: Any = None, keepdims: Any = False, where: Any = True
+    ) -> Self:
+        """``np.all``."""
+        return self._numpys(np.all, axis, out, keepdims, where=where)
 
-    def mean(self, axis: Any = None, *, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.mean`."""
-        return self._called("mean", axis=axis, keepdims=keepdims)
+    def any(
+        self, axis: Any = None, *, out: Any = None, keepdims: Any = False, where: Any = True
+    ) -> Self:
+        """``np.any``."""
+        return self._numpys(np.any, axis, out, keepdims, where=where)
 
-    def min(self, axis: Any = None, *, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.min`."""
-        return self._called("min", axis=axis, keepdims=keepdims)
+    def max(
+        self, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NONE,
+        where: Any = True,
+    ) -> Self:  # fmt: skip
+        """``np.max``."""
+        return self._numpys(np.max, axis, out, keepdims, initial, where)
 
-    def prod(self, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.prod`."""
-        return self._called("prod", axis=axis, dtype=dtype, keepdims=keepdims)
+    def mean(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
+        where: Any = True,
+    ) -> Self:  # fmt: skip
+        """``np.mean``."""
+        return self._numpys(np.mean, axis, dtype, out, keepdims, where=where)
 
-    def sum(self, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.sum`."""
-        return self._called("sum", axis=axis, dtype=dtype, keepdims=keepdims)
+    def min(
+        self, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NONE,
+        where: Any = True,
+    ) -> Self:  # fmt: skip
+        """``np.min``."""
+        return self._numpys(np.min, axis, out, keepdims, initial, where)
 
-    def std(self, axis: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.std`; ``ddof`` is its ``correction``."""
-        return self._called("std", axis=axis, correction=ddof, keepdims=keepdims)
+    def prod(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
+        initial: Any = _NONE, where: Any = True,
+    ) -> Self:  # fmt: skip
+        """``np.prod``."""
+        return self._numpys(np.prod, axis, dtype, out, keepdims, initial, where)
 
-    def var(self, axis: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.var`; ``ddof`` is its ``correction``."""
-        return self._called("var", axis=axis, correction=ddof, keepdims=keepdims)
+    def sum(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
+        initial: Any = _NONE, where: Any = True,
+    ) -> Self:  # fmt: skip
+        """``np.sum``."""
+        return self._numpys(np.sum, axis, dtype, out, keepdims, initial, where)
 
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.argmax`."""
-        return self._called("argmax", axis=axis, keepdims=keepdims)
+    def std(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
+        keepdims: Any = False, *, where: Any = True, mean: Any = _NONE,
+    ) -> Self:  # fmt: skip
+        """``np.std``."""
+        return self._numpys(np.std, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
 
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Self:
-        """:func:`browsergpu.argmin`."""
-        return self._called("argmin", axis=axis, keepdims=keepdims)
+    def var(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
+        keepdims: Any = False, *, where: Any = True, mean: Any = _NONE,
+    ) -> Self:  # fmt: skip
+        """``np.var``."""
+        return self._numpys(np.var, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
 
-    def argsort(self, axis: int = -1, *, descending: bool = False) -> Self:
-        """:func:`browsergpu.argsort`."""
-        return self._called("argsort", axis=axis, descending=descending)
+    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Self:
+        """``np.argmax``."""
+        return self._numpys(np.argmax, axis, out, keepdims=keepdims)
 
-    def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
-        """:func:`browsergpu.cumulative_sum`; without an axis of all elements in their order."""
-        own = self.ravel() if axis is None else self
-        at = 0 if axis is None else axis
-        return own._called("cumulative_sum", axis=at, dtype=dtype)
+    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Self:
+        """``np.argmin``."""
+        return self._numpys(np.argmin, axis, out, keepdims=keepdims)
 
-    def cumprod(self, axis: int | None = None, *, dtype: Any = None) -> Self:
-        """:func:`browsergpu.cumulative_prod`; without an axis of all elements in their order."""
-        own = self.ravel() if axis is None else self
-        at = 0 if axis is None else axis
-        return own._called("cumulative_prod", axis=at, dtype=dtype)
+    def argsort(
+        self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None,
+        descending: bool = False,
+    ) -> Self:  # fmt: skip
+        """``np.argsort``, or the other way round."""
+        if not descending:
+            return self._numpys(np.argsort, axis, kind, order, stable=stable)
+        if axis is None or kind is not None or order is not None:
+            expected = "False beside kind, order and an axis of None"
+            raise InvalidArgument("argsort", "descending", descending, expected)
+        return self._called("argsort", axis=axis, descending=True)
 
-    def clip(self, min: Any = None, max: Any = None) -> Self:
-        """:func:`browsergpu.clip`."""
-        return self._called("clip", min, max)
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
+        """``np.cumsum``."""
+        return self._numpys(np.cumsum, axis, dtype, out)
+
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
+        """``np.cumprod``."""
+        return self._numpys(np.cumprod, axis, dtype, out)
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Self:
+        """``np.clip``."""
+        return self._numpys(np.clip, min, max, out)
+
+    def argpartition(self, kth: Any, axis: int | None = -1) -> Self:
+        """``np.argpartition``."""
+        return self._numpys(np.argpartition, kth, axis)
+
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Self:
+        """``np.choose``."""
+        return self._numpys(np.choose, choices, out, mode)
+
+    def conjugate(self) -> Self:
+        """:func:`browsergpu.conj`."""
+        return self.conj()
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
+        """A view of a diagonal, as ``np.diagonal``. NumPy's cannot be written."""
+        return self._numpys(np.diagonal, offset, axis1, axis2)
+
+    def fill(self, value: Any) -> None:
+        """Assigns a number to all elements."""
+        if np.ndim(value):
+            raise InvalidArgument("fill", "value", value, "a number")
+        self._assign(value)
+
+    def partition(self, kth: Any, axis: int = -1) -> None:
+        """``np.partition``, in place."""
+        self._assign(self._numpys(np.partition, kth, axis))
+
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
+        """``np.searchsorted``."""
+        return self._numpys(np.searchsorted, v, side, sorter)
+
+    def sort(
+        self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    ) -> None:
+        """Sorts along an axis, in place, as NumPy's ``sort`` method does."""
+        self._assign(self._numpys(np.sort, axis, kind, order, stable=stable))
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """Its elements as bytes, row by row ("C") or column by column ("F"). Waits."""
+        host: Any = self
+        found: bytes = host.numpy().tobytes(order)
+        return found
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Self:
+        """``np.trace``."""
+        return self._numpys(np.trace, offset, axis1, axis2, dtype)
 
     def conj(self) -> Self:
         """:func:`browsergpu.conj`."""
         return self._called("conj")
 
-    def copy(self) -> Self:
+    def copy(self, order: str = "C") -> Self:
         """Another array of the same values."""
-        return self._called("asarray", copy=True)
+        return self._numpys(np.copy, order)
 
-    def dot(self, other: Any) -> Self:
-        """The product with a matrix, a vector or a number, as NumPy's ``dot`` of up to two axes."""
-        return self._called("matmul" if getattr(other, "shape", ()) else "multiply", other)
+    def dot(self, b: Any, out: Any = None) -> Self:
+        """``np.dot``."""
+        return self._numpys(np.dot, b, out=out)
 
-    def flatten(self) -> Self:
+    def flatten(self, order: str = "C") -> Self:
         """A copy along one axis."""
-        return self.ravel()._called("asarray", copy=True)
+        return self.ravel(order).copy()
 
     def nonzero(self) -> tuple[Self, ...]:
         """:func:`browsergpu.nonzero`."""
         found: Any = self._called("nonzero")
         return tuple(found)
 
-    def ravel(self) -> Self:
+    def ravel(self, order: str = "C") -> Self:
         """Its elements along one axis, in the same memory where that is possible."""
-        return self._called("reshape", (-1,))
+        return self._numpys(np.ravel, order)
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Self:
         """:func:`browsergpu.repeat`."""
         return self._called("repeat", repeats, axis=axis)
 
-    def round(self) -> Self:
-        """:func:`browsergpu.round`, to whole numbers."""
-        return self._called("round")
+    def round(self, decimals: int = 0, out: Any = None) -> Self:
+        """``np.round``."""
+        return self._numpys(np.round, decimals, out)
 
     def squeeze(self, axis: Any = None) -> Self:
         """:func:`browsergpu.squeeze`; without an axis of all axes of one index."""
@@ -132,10 +222,11 @@ class Methods(Shown):
             return self._called("permute_dims", tuple(range(rank)))
         return self._called("moveaxis", (axis1, axis2), (axis2, axis1))
 
-    def take(self, indices: Any, axis: int | None = None) -> Self:
-        """:func:`browsergpu.take`; without an axis of all elements in their order."""
-        own, at = (self.ravel(), 0) if axis is None else (self, axis)
-        return own._called("take", indices, axis=at)
+    def take(
+        self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+    ) -> Self:
+        """``np.take``; without an axis of all elements in their order."""
+        return self._numpys(np.take, indices, axis, out, mode)
 
     def transpose(self, *axes: Any) -> Self:
         """:func:`browsergpu.permute_dims`; without axes all of them reversed."""

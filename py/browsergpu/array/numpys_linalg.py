@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import decompositions, equations, linear, manipulation, norms
+from browsergpu.core.checks import is_several
 from browsergpu.core.errors import InvalidArgument
 
 
@@ -34,7 +35,7 @@ def _norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -
         order = 2 if ord is None else ord
         return norms.vector_norm(x, ord=order, keepdims=keepdims)
     axes = tuple(range(x.ndim)) if axis is None else axis
-    if not hasattr(axes, "__len__") or len(axes) == 1:
+    if not is_several(axes) or len(axes) == 1:
         order = 2 if ord is None else ord
         return norms.vector_norm(x, ord=order, axis=axes, keepdims=keepdims)
     if len(axes) != 2:

@@ -22,9 +22,10 @@ from browsergpu.array.functions import (
     sorting,
     statistics,
 )
-from browsergpu.array.numpys.operands import indices_by_mode, layout, refuse
+from browsergpu.array.numpys.operands import indices_by_mode, into, layout, refuse
 from browsergpu.array.numpys.operands import on_one_device as _on_one_device
 from browsergpu.array.value import NODE
+from browsergpu.core.checks import is_several
 from browsergpu.core.element_types import of_numpy
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
@@ -55,6 +56,8 @@ _REDUCTIONS: dict[str, Callable[..., Array]] = {
     "logical_and": statistics.all,
     "logical_or": statistics.any,
 }
+
+_NONE: Any = np._NoValue
 
 _RUNNING: dict[str, Callable[..., Array]] = {
     "add": sorting.cumulative_sum,
@@ -187,32 +190,10 @@ def _exclusively(own: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     return own(*args, **kwargs)
 
 
-def _reduction(own: Callable[..., Array]) -> Callable[..., Array]:
-    def call(a: Any, axis: Any = None, **options: Any) -> Array:
-        out = options.pop("out", None)
-        dtype = options.pop("dtype", None)
-        if dtype is not None:
-            if own in (statistics.sum, statistics.prod):
-                options["dtype"] = dtype
-            elif own in (statistics.std, statistics.var) and np.dtype(dtype).kind in "biu":
-                raise InvalidArgument(
-                    f"np.{own.__name__}", "dtype", dtype, "a floating-point dtype"
-                )
-            else:
-                a = a.astype(dtype, copy=False)
-        if "ddof" in options:
-            options["correction"] = options.pop("ddof")
-        given = {key: value for key, value in options.items() if value is not np._NoValue}
-        found = own(a, axis=axis, **given)
-        return found if out is None else _into(out, found)
-
-    return call
-
-
 def _running(own: Callable[..., Array]) -> Callable[..., Array]:
-    def call(a: Array, axis: int | None = None, dtype: Any = None) -> Array:
+    def call(a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
         flat = manipulation.reshape(a, (-1,)) if axis is None else a
-        return own(flat, axis=axis or 0, dtype=dtype)
+        return into(out, own(flat, axis=axis or 0, dtype=dtype))
 
     return call
 
@@ -277,8 +258,20 @@ def _where(condition: Any, x: Any, y: Any) -> Array:
     return elementwise.where(*_on_one_device((condition, x, y)))
 
 
-def _clip(a: Array, a_min: Any = None, a_max: Any = None) -> Array:
-    return elementwise.clip(a, a_min, a_max)
+def _clip(
+    a: Array, a_min: Any = _NONE, a_max: Any = _NONE, out: Any = None, *, min: Any = _NONE,
+    max: Any = _NONE,
+) -> Array:  # fmt: skip
+    below, above = _bound("min", a_min, min), _bound("max", a_max, max)
+    return into(out, elementwise.clip(*_on_one_device((a, below, above))))
+
+
+def _bound(name: str, first: Any, second: Any) -> Any:
+    """A bound of clip(), which has two names."""
+    if first is not _NONE and second is not _NONE:
+        raise InvalidArgument("np.clip", name, second, f"left out beside a_{name}")
+    found = second if first is _NONE else first
+    return None if found is _NONE else found
 
 
 def _of_two(own: Callable[..., Array]) -> Callable[..., Array]:
@@ -384,10 +377,10 @@ def _hstack(tup: Any) -> Array:
     return manipulation.concat(parts, axis=0 if parts[0].ndim == 1 else 1)
 
 
-def _dot(a: Array, b: Array) -> Array:
-    if a.ndim == 0 or b.ndim == 0:
-        return a * b  # type: ignore[no-any-return]
-    return linear.tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
+def _dot(a: Any, b: Any, out: Any = None) -> Array:
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return into(out, a * b)
+    return into(out, linear.tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),))))
 
 
 def _is_complex(x: Array) -> bool:
@@ -395,13 +388,7 @@ def _is_complex(x: Array) -> bool:
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.all: _reduction(statistics.all),
-    np.any: _reduction(statistics.any),
-    np.amax: _reduction(statistics.max),
-    np.amin: _reduction(statistics.min),
     np.arange: _range,
-    np.argmax: lambda a, axis=None, **o: sorting.argmax(a, axis=axis, **o),
-    np.argmin: lambda a, axis=None, **o: sorting.argmin(a, axis=axis, **o),
     np.array: _made,
     np.asanyarray: _made,
     np.asarray: _made,
@@ -413,7 +400,6 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.clip: _clip,
     np.concatenate: _concatenate,
     np.copy: _copy,
-    np.count_nonzero: _reduction(statistics.count_nonzero),
     np.cumprod: _running(sorting.cumulative_prod),
     np.cumsum: _running(sorting.cumulative_sum),
     np.diff: lambda a, n=1, axis=-1: sorting.diff(a, n=n, axis=axis),
@@ -427,14 +413,10 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.imag: lambda val: val.imag,
     np.iscomplexobj: _is_complex,
     np.isin: _of_two(_isin),
-    np.max: _reduction(statistics.max),
-    np.mean: _reduction(statistics.mean),
-    np.min: _reduction(statistics.min),
     np.moveaxis: manipulation.moveaxis,
     np.ndim: lambda a: a.ndim,
     np.nonzero: sorting.nonzero,
     np.ones_like: _like(1),
-    np.prod: _reduction(statistics.prod),
     np.ravel: _ravel,
     np.real: lambda val: val.real,
     np.repeat: lambda a, repeats, axis=None: manipulation.repeat(a, repeats, axis=axis),
@@ -447,16 +429,13 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sort: _ordered(sorting.sort),
     np.squeeze: _squeeze,
     np.stack: _stack,
-    np.std: _reduction(statistics.std),
-    np.sum: _reduction(statistics.sum),
     np.swapaxes: lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
     np.take: _take,
     np.tensordot: _of_two(lambda a, b, axes=2: linear.tensordot(a, b, axes=axes)),
-    np.tile: lambda A, reps: manipulation.tile(A, reps if hasattr(reps, "__len__") else (reps,)),
+    np.tile: lambda A, reps: manipulation.tile(A, reps if is_several(reps) else (reps,)),
     np.transpose: manipulation.transpose,
     np.tril: lambda m, k=0: creation.tril(m, k=k),
     np.triu: lambda m, k=0: creation.triu(m, k=k),
-    np.var: _reduction(statistics.var),
     np.vstack: _vstack,
     np.where: _where,
     np.zeros_like: _like(0),

@@ -84,6 +84,25 @@ def item(op: str, x: Value) -> Any:
     return numpy(x).reshape(()).item()
 
 
+def can_read(x: Value) -> bool:
+    """Whether an array can be read here and now: by who may wait, outside of blocks of
+    capture()."""
+    device = x.tape.device
+    in_block = device.graphs is not None and device.graphs.open is not None
+    return device.has_values and not device.is_closed and not in_block and platform.can_block()
+
+
+def printed(x: Value) -> str:
+    """The array as NumPy prints it; :func:`text` where it cannot be read."""
+    if not can_read(x):
+        return text(x)
+    shown, is_short = _edges(x)
+    values = numpy(shown)
+    if not values.ndim:
+        return str(values[()])
+    return np.array2string(values, threshold=0 if is_short else _SHOWN, edgeitems=_EDGE)
+
+
 def text(x: Value) -> str:
     """The array as NumPy shows it, with its shape, dtype and device. Of a large one only the edges
     are read; where Python cannot wait, none."""

@@ -71,7 +71,7 @@ def asarray(given: Any, dtype: Any = None) -> Array:
 def full(shape: Any, number: Any, dtype: Any) -> Array:
     """``browsergpu.full``, which needs no GPU where there are no elements, and keeps the values on
     the host where there is none."""
-    extents = tuple(shape) if hasattr(shape, "__len__") else (shape,)
+    extents = tuple(shape) if checks.is_several(shape) else (shape,)
     if 0 in extents:
         return stand_in(extents, dtype)
     tape = here()

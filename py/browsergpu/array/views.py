@@ -78,7 +78,7 @@ def spread(x: V, shape: Shape) -> V:
 def reshaped(op: str, x: V, shape: Any, *, copy: bool | None = None) -> V:
     """The elements in another shape, of which one extent may be -1. With ``copy`` False raises
     InvalidArgument, a ValueError, where they cannot stay in the same memory."""
-    given = shape if hasattr(shape, "__len__") else (shape,)
+    given = shape if checks.is_several(shape) else (shape,)
     extents = checks.dimensions(op, "shape", given, minimum=-1)
     size = checks.product(x.node.shape)
     if extents.count(-1) == 1:

@@ -104,9 +104,17 @@ def dimensions(
         raise InvalidArgument(op, name, value, expected) from None
 
 
+def is_several(value: Any) -> bool:
+    """Whether an argument is a sequence, as of axes or extents. An array of the GPU is none, as
+    looking at its elements would read it."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
 def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:
     """(vertical, horizontal): one integer stands for both."""
-    if hasattr(value, "__len__"):
+    if is_several(value):
         first, second = dimensions(op, name, value, 2, minimum)
         return first, second
     number = integer(op, name, value, minimum)
@@ -116,7 +124,8 @@ def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:
 def threads(op: str, name: str, value: Any) -> Any:
     """The threads of a workgroup given as (x, y, z); what is no sequence stays as it is. The
     kernels number their threads in one row, so that only the product counts."""
-    return product(dimensions(op, name, value, 3, 1)) if hasattr(value, "__len__") else value
+    is_triple = is_several(value) or isinstance(value, str | bytes)
+    return product(dimensions(op, name, value, 3, 1)) if is_triple else value
 
 
 def product(shape: Sequence[int]) -> int:

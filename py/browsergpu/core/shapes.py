@@ -93,7 +93,7 @@ def axes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
     """Axes in rising order, given as None (all), one axis, or a sequence of different ones."""
     if value is None:
         return tuple(range(rank))
-    if not hasattr(value, "__len__"):
+    if not checks.is_several(value):
         return (axis(op, name, value, rank),)
     chosen = sorted(axis(op, name, item, rank) for item in value)
     if len(set(chosen)) < len(chosen):

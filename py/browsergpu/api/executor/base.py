@@ -129,7 +129,7 @@ class ExecutorBase(Shown):
         may be -1."""
         op = "reshape"
         self._array(op, "x", x)
-        given = shape if hasattr(shape, "__len__") else (shape,)
+        given = shape if checks.is_several(shape) else (shape,)
         extents = checks.dimensions(op, "shape", given, minimum=-1)
         if extents.count(-1) == 1:
             known = prod(extent for extent in extents if extent != -1)

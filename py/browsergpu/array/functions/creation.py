@@ -78,7 +78,7 @@ def _kind(op: str, dtype: Any, default: ElementType) -> ElementType:
 
 
 def _shape(op: str, shape: Any) -> tuple[int, ...]:
-    given = shape if hasattr(shape, "__len__") else (shape,)
+    given = shape if checks.is_several(shape) else (shape,)
     return checks.dimensions(op, "shape", given)
 
 

@@ -254,7 +254,7 @@ def _probabilities(op: str, p: Any, n: int) -> np.ndarray:
 
 
 def _shape(op: str, size: Any) -> tuple[int, ...]:
-    given = () if size is None else size if hasattr(size, "__len__") else (size,)
+    given = () if size is None else size if checks.is_several(size) else (size,)
     return checks.dimensions(op, "size", given)
 
 

@@ -162,6 +162,8 @@ def _axes(op: str, x: Array, s: Any, axes: Any) -> list[tuple[int, int]]:
     if axes is None:
         count = x.ndim if s is None else len(s)
         axes = range(x.ndim - count, x.ndim)
+    elif not checks.is_several(axes) and not isinstance(axes, range):
+        raise InvalidArgument(op, "axes", axes, "a sequence of axes")
     chosen = [shapes.axis(op, "axes", axis, x.ndim) for axis in axes]
     lengths = [x.shape[axis] for axis in chosen] if s is None else list(s)
     if len(lengths) != len(chosen):

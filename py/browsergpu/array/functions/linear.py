@@ -17,7 +17,7 @@ from browsergpu.array.tracking.precision import narrowed
 from browsergpu.array.tracking.rules import differentiable
 from browsergpu.array.tracking.steps import Like
 from browsergpu.core import shapes
-from browsergpu.core.checks import choice, product
+from browsergpu.core.checks import choice, is_several, product
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
 from browsergpu.core.enums import Precision
 from browsergpu.core.errors import InvalidArgument
@@ -211,7 +211,9 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
         own: Sequence[int] = range(x1.ndim - axes, x1.ndim)
         other: Sequence[int] = range(axes)
     else:
-        own, other = ([*given] for given in axes)
+        if not is_several(axes) or len(axes) != 2:
+            raise InvalidArgument(op, "axes", axes, "a number of axes, or two sequences of axes")
+        own, other = ([*given] if is_several(given) else [given] for given in axes)
     own = [shapes.axis(op, "axes", n, x1.ndim) for n in own]
     other = [shapes.axis(op, "axes", n, x2.ndim) for n in other]
     if [x1.shape[n] for n in own] != [x2.shape[n] for n in other]:

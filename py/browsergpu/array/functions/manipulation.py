@@ -45,7 +45,7 @@ def _flipped(g: Array, axis: Any) -> Array:
 
 
 def _rolled_back(g: Array, shift: Any, axis: Any) -> Array:
-    by = tuple(-int(n) for n in shift) if hasattr(shift, "__len__") else -int(shift)
+    by = tuple(-int(n) for n in shift) if checks.is_several(shift) else -int(shift)
     return roll(g, by, axis=axis)
 
 
@@ -93,6 +93,8 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
 @differentiable(x=lambda g, axes: _put_back(g, axes))
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """The array with its axes in another order, in the same memory."""
+    if not checks.is_several(axes):
+        raise InvalidArgument("permute_dims", "axes", axes, f"each axis below {x.ndim} once")
     order = tuple(shapes.axis("permute_dims", "axes", axis, x.ndim) for axis in axes)
     if sorted(order) != list(range(x.ndim)):
         raise InvalidArgument("permute_dims", "axes", axes, f"each axis below {x.ndim} once")
@@ -117,7 +119,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     """The array with some axes moved to other places, in the same memory."""
     op = "moveaxis"
     given, places = (
-        [shapes.axis(op, name, axis, x.ndim) for axis in (v if hasattr(v, "__len__") else (v,))]
+        [shapes.axis(op, name, axis, x.ndim) for axis in (v if checks.is_several(v) else (v,))]
         for name, v in (("source", source), ("destination", destination))
     )
     if len(given) != len(places) or len(set(given)) < len(given) or len(set(places)) < len(places):
@@ -132,7 +134,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
 def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
     """The array with an axis of one index more, or several, at these places of the result; in the
     same memory."""
-    places = (axis,) if isinstance(axis, int) else tuple(axis)
+    places: tuple[Any, ...] = tuple(axis) if isinstance(axis, Sequence | np.ndarray) else (axis,)
     rank = x.ndim + len(places)
     chosen = shapes.axes("expand_dims", "axis", places, rank) if places else ()
     extents = iter(x.shape)
@@ -164,8 +166,8 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     if axis is None:
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
     given_array = x
-    given = axis if hasattr(axis, "__len__") else (axis,)
-    by = shift if hasattr(shift, "__len__") else (shift,) * len(given)
+    given = axis if checks.is_several(axis) else (axis,)
+    by = shift if checks.is_several(shift) else (shift,) * len(given)
     if len(by) != len(given):
         raise InvalidArgument(
             "roll", "shift", shift, f"have {len(given)} numbers, as there are axes"

@@ -13,6 +13,7 @@ from browsergpu.array.numpys import (
     indices,
     lines,
     quantiles,
+    reductions,
     sets,
     ufuncs,
 )
@@ -29,5 +30,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **indices.FUNCTIONS,
     **lines.FUNCTIONS,
     **quantiles.FUNCTIONS,
+    **reductions.FUNCTIONS,
     **sets.FUNCTIONS,
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from browsergpu.array.array import Array
 from browsergpu.array.functions import creation, elementwise
-from browsergpu.array.numpys.operands import into, on_one_device
+from browsergpu.array.numpys.operands import into, on_one_device, parts_of
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
 
@@ -20,7 +20,7 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array
     if mode not in ("raise", "wrap", "clip"):
         raise InvalidArgument(op, "mode", mode, "'raise', 'wrap' or 'clip'")
     given = a if isinstance(a, Array) else np.asarray(a)
-    index, *parts = on_one_device((given, *choices))
+    index, *parts = on_one_device((given, *parts_of(choices)))
     if not parts:
         raise InvalidArgument(op, "choices", choices, "have one array at least")
     if index.dtype.kind not in "iub":

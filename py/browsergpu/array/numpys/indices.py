@@ -170,7 +170,7 @@ def _sliding_window_view(
     refuse(op, subok=subok, writeable=writeable)
     given = (window_shape,) if isinstance(window_shape, int | np.integer) else tuple(window_shape)
     window = checks.dimensions(op, "window_shape", given)
-    names = range(x.ndim) if axis is None else axis if hasattr(axis, "__len__") else (axis,)
+    names = range(x.ndim) if axis is None else axis if checks.is_several(axis) else (axis,)
     chosen = [shapes.axis(op, "axis", n, x.ndim) for n in names]
     if len(chosen) != len(window):
         expected = f"have {len(chosen)} extents, as there are axes"

@@ -83,7 +83,7 @@ def _gradient(
 ) -> Array | tuple[Array, ...]:
     op = "gradient"
     names = range(f.ndim) if axis is None else axis
-    is_one = not hasattr(names, "__len__")
+    is_one = not checks.is_several(names)
     chosen = [shapes.axis(op, "axis", n, f.ndim) for n in ([names] if is_one else names)]
     if len(varargs) not in (0, 1, len(chosen)):
         raise InvalidType(

@@ -41,6 +41,11 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
     ]
 
 
+def parts_of(x: Any) -> Any:
+    """The parts of an array along its first axis, as views: to iterate over a vector reads it."""
+    return [x[i] for i in range(x.shape[0])] if isinstance(x, Array) else x
+
+
 def as_floats(x: Any) -> Any:
     """Return integers and bools as float32, floats and complex numbers as they are."""
     if isinstance(x, Array):

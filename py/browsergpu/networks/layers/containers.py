@@ -25,6 +25,8 @@ class _Row(Module):
 
     def _put(self, modules: Iterable[Module]) -> None:
         """These modules, and no others."""
+        if hasattr(modules, "dtype"):  # to iterate over an array may read it
+            raise InvalidType(type(self).__name__, "modules", modules, "modules")
         given = list(modules)
         for module in given:
             if not isinstance(module, Module):

@@ -10,14 +10,14 @@ from browsergpu.core.errors import InvalidArgument
 
 def each_axis(op: str, name: str, value: Any, rank: int, minimum: int) -> tuple[int, ...]:
     """One whole number for each axis, given as one for all of them or so many."""
-    if hasattr(value, "__len__"):
+    if checks.is_several(value):
         return checks.dimensions(op, name, value, rank, minimum)
     return (checks.integer(op, name, value, minimum),) * rank
 
 
 def extents(op: str, name: str, value: Any) -> tuple[int, ...]:
     """Whole numbers of at least 1, given as one or as several."""
-    given = value if hasattr(value, "__len__") else (value,)
+    given = value if checks.is_several(value) else (value,)
     return checks.dimensions(op, name, given, minimum=1)
 
 

@@ -49,6 +49,8 @@ class Optimizer:
 
     def __init__(self, params: Iterable[Any], defaults: Mapping[str, Any]) -> None:
         self._op = type(self).__name__
+        if not isinstance(defaults, Mapping):
+            raise InvalidType(self._op, "defaults", defaults, "a dict of settings")
         self.defaults = dict(defaults)
         self.param_groups: list[Group] = []
         self._states: dict[int, State] = {}  # by the parameters' ids, which the groups hold

@@ -83,7 +83,7 @@ def of_channels(x: Array, rank: int) -> Array:
 
 def each_axis(op: str, name: str, value: Any, rank: int, minimum: int) -> Shape:
     """One whole number for each axis, given as one for all of them or so many."""
-    if hasattr(value, "__len__"):
+    if checks.is_several(value):
         return checks.dimensions(op, name, value, rank, minimum)
     return (checks.integer(op, name, value, minimum),) * rank
 

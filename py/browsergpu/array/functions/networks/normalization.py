@@ -45,7 +45,7 @@ def layer_norm(
 
 
 def _last_axes(op: str, x: Array, normalized_shape: Any) -> Shape:
-    given = normalized_shape if hasattr(normalized_shape, "__len__") else (normalized_shape,)
+    given = normalized_shape if checks.is_several(normalized_shape) else (normalized_shape,)
     shape = checks.dimensions(op, "normalized_shape", given, minimum=1)
     if not shape or x.shape[-len(shape) :] != shape:
         expected = f"the extents of the last axes of input, {x.shape}"

@@ -14,7 +14,7 @@ from browsergpu.array.functions import (
     manipulation,
     statistics,
 )
-from browsergpu.core.checks import product
+from browsergpu.core.checks import is_several, product
 from browsergpu.core.shapes import Shape
 
 
@@ -33,7 +33,7 @@ def _of_centred(g: Any, x: Any, axes: Shape, eps: float) -> tuple[Any, Any]:
 
 
 def _last_axes(normalized_shape: Any) -> Shape:
-    count = len(normalized_shape) if hasattr(normalized_shape, "__len__") else 1
+    count = len(normalized_shape) if is_several(normalized_shape) else 1
     return tuple(range(-count, 0))
 
 

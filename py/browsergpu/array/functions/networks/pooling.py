@@ -148,7 +148,7 @@ def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
     the i-th of m windows reaches from ⌊i n / m⌋ up to, but not, ⌈(i + 1) n / m⌉."""
     op = "adaptive_avg_pool2d"
     x, alone = inputs.images(op, "input", input, 2)
-    given = output_size if hasattr(output_size, "__len__") else (output_size,) * 2
+    given = output_size if checks.is_several(output_size) else (output_size,) * 2
     if len(given) != 2:
         raise InvalidArgument(op, "output_size", output_size, "one number, or two")
     sizes = [
