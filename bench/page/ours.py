@@ -19,7 +19,7 @@ from bench_rule import WORK, Skip, check, post, timed
 
 import browsergpu
 from browsergpu import KernelExecutor, TensorBackend, WasmBackend
-from browsergpu.array import matmul, transfers
+from browsergpu.arrays import matmul, transfers
 from browsergpu.core.enums import Precision
 
 READ_WHOLE = 2**24  # bytes; of larger results only the entries that are checked

@@ -8,10 +8,10 @@ from browsergpu.api.wasm_backend.backend import WasmBackend
 from browsergpu.api.wasm_backend.contract import ComputeBackend
 
 # NumPy's functions know arrays by this module.
-from browsergpu.array import protocols as _protocols  # noqa: F401
-from browsergpu.array.array import VERSIONS, Array
-from browsergpu.array.buffers import Buffer, BufferUsage, MapMode
-from browsergpu.array.context import (
+from browsergpu.arrays import protocols as _protocols  # noqa: F401
+from browsergpu.arrays.array import VERSIONS, Array
+from browsergpu.arrays.buffers import Buffer, BufferUsage, MapMode
+from browsergpu.arrays.context import (
     default_device,
     devices,
     devices_async,
@@ -21,9 +21,9 @@ from browsergpu.array.context import (
     recover_async,
     use,
 )
-from browsergpu.array.device_array import DeviceArray
-from browsergpu.array.functions.capturing import capture
-from browsergpu.array.functions.constants import (
+from browsergpu.arrays.device_array import DeviceArray
+from browsergpu.arrays.functions.capturing import capture
+from browsergpu.arrays.functions.constants import (
     bool,
     complex64,
     complex128,
@@ -44,8 +44,8 @@ from browsergpu.array.functions.constants import (
     uint32,
     uint64,
 )
-from browsergpu.array.functions.contraction import einsum
-from browsergpu.array.functions.creation import (
+from browsergpu.arrays.functions.contraction import einsum
+from browsergpu.arrays.functions.creation import (
     arange,
     asarray,
     empty,
@@ -62,7 +62,7 @@ from browsergpu.array.functions.creation import (
     zeros,
     zeros_like,
 )
-from browsergpu.array.functions.data_types import (
+from browsergpu.arrays.functions.data_types import (
     astype,
     can_cast,
     finfo,
@@ -70,7 +70,7 @@ from browsergpu.array.functions.data_types import (
     isdtype,
     result_type,
 )
-from browsergpu.array.functions.elementwise import (
+from browsergpu.arrays.functions.elementwise import (
     abs,
     acos,
     acosh,
@@ -140,9 +140,9 @@ from browsergpu.array.functions.elementwise import (
     trunc,
     where,
 )
-from browsergpu.array.functions.evaluation import eval, explain
-from browsergpu.array.functions.exchange import from_dlpack
-from browsergpu.array.functions.files import (
+from browsergpu.arrays.functions.evaluation import eval, explain
+from browsergpu.arrays.functions.exchange import from_dlpack
+from browsergpu.arrays.functions.files import (
     SavedArrays,
     load,
     save,
@@ -152,13 +152,13 @@ from browsergpu.array.functions.files import (
     savez_compressed,
     savez_compressed_async,
 )
-from browsergpu.array.functions.information import __array_namespace_info__
-from browsergpu.array.functions.linear import (
+from browsergpu.arrays.functions.information import __array_namespace_info__
+from browsergpu.arrays.functions.linear import (
     matmul,
     tensordot,
     vecdot,
 )
-from browsergpu.array.functions.manipulation import (
+from browsergpu.arrays.functions.manipulation import (
     broadcast_arrays,
     broadcast_shapes,
     broadcast_to,
@@ -178,18 +178,18 @@ from browsergpu.array.functions.manipulation import (
     transpose,
     unstack,
 )
-from browsergpu.array.functions.own_kernels import ElementwiseKernel, kernel
-from browsergpu.array.functions.own_reductions import ReductionKernel
-from browsergpu.array.functions.raw_kernel import RawKernel
-from browsergpu.array.functions.sets import (
+from browsergpu.arrays.functions.own_kernels import ElementwiseKernel, kernel
+from browsergpu.arrays.functions.own_reductions import ReductionKernel
+from browsergpu.arrays.functions.raw_kernel import RawKernel
+from browsergpu.arrays.functions.sets import (
     isin,
     unique_all,
     unique_counts,
     unique_inverse,
     unique_values,
 )
-from browsergpu.array.functions.showing import draw
-from browsergpu.array.functions.sorting import (
+from browsergpu.arrays.functions.showing import draw
+from browsergpu.arrays.functions.sorting import (
     argmax,
     argmin,
     argsort,
@@ -201,7 +201,7 @@ from browsergpu.array.functions.sorting import (
     sort,
     take_along_axis,
 )
-from browsergpu.array.functions.statistics import (
+from browsergpu.arrays.functions.statistics import (
     all,
     any,
     count_nonzero,
@@ -215,13 +215,13 @@ from browsergpu.array.functions.statistics import (
 )
 
 # What arrays are asked of gradients.
-from browsergpu.array.gradients import of_arrays as _of_arrays  # noqa: F401
-from browsergpu.array.gradients import operators as _operators  # noqa: F401
-from browsergpu.array.gradients.own import checkpoint, custom_vjp
-from browsergpu.array.gradients.transforms import grad, jvp, value_and_grad, vjp
-from browsergpu.array.tracking.precision import autocast, is_autocast_enabled
-from browsergpu.array.tracking.recording import enable_grad, is_grad_enabled, no_grad
-from browsergpu.array.x64 import set_x64
+from browsergpu.arrays.gradients import of_arrays as _of_arrays  # noqa: F401
+from browsergpu.arrays.gradients import operators as _operators  # noqa: F401
+from browsergpu.arrays.gradients.own import checkpoint, custom_vjp
+from browsergpu.arrays.gradients.transforms import grad, jvp, value_and_grad, vjp
+from browsergpu.arrays.tracking.precision import autocast, is_autocast_enabled
+from browsergpu.arrays.tracking.recording import enable_grad, is_grad_enabled, no_grad
+from browsergpu.arrays.x64 import set_x64
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp

@@ -1,6 +1,6 @@
 """Discrete Fourier transforms: the extension ``fft`` of the Array API standard."""
 
-from browsergpu.array.functions.fourier import (
+from browsergpu.arrays.functions.fourier import (
     fft,
     fftfreq,
     fftn,

@@ -1,6 +1,6 @@
 """Linear algebra: the extension ``linalg`` of the Array API standard."""
 
-from browsergpu.array.functions.decompositions import (
+from browsergpu.arrays.functions.decompositions import (
     EighResult,
     EigResult,
     QRResult,
@@ -14,7 +14,7 @@ from browsergpu.array.functions.decompositions import (
     svd,
     svdvals,
 )
-from browsergpu.array.functions.equations import (
+from browsergpu.arrays.functions.equations import (
     SlogdetResult,
     det,
     inv,
@@ -22,7 +22,7 @@ from browsergpu.array.functions.equations import (
     slogdet,
     solve,
 )
-from browsergpu.array.functions.linear import (
+from browsergpu.arrays.functions.linear import (
     cross,
     diagonal,
     matmul,
@@ -31,8 +31,8 @@ from browsergpu.array.functions.linear import (
     trace,
     vecdot,
 )
-from browsergpu.array.functions.manipulation import matrix_transpose
-from browsergpu.array.functions.norms import matrix_norm, matrix_rank, pinv, vector_norm
+from browsergpu.arrays.functions.manipulation import matrix_transpose
+from browsergpu.arrays.functions.norms import matrix_norm, matrix_rank, pinv, vector_norm
 
 __all__ = [
     "EigResult",

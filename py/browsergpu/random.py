@@ -4,7 +4,7 @@ from typing import Any
 
 from numpy import random as _of_numpy
 
-from browsergpu.array.functions.drawing import Generator, default_rng
+from browsergpu.arrays.functions.drawing import Generator, default_rng
 from browsergpu.core.errors import UnknownName
 
 __all__ = ["Generator", "default_rng"]

@@ -9,7 +9,7 @@ from types import FunctionType
 import pytest
 
 import browsergpu
-from browsergpu.array.tracking.rules import RULES
+from browsergpu.arrays.tracking.rules import RULES
 
 pytestmark = pytest.mark.fast
 

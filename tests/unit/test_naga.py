@@ -20,7 +20,7 @@ import pytest
 import wgpu
 import wgpu.backends.wgpu_native
 
-from browsergpu.array.functions.own_kernels import ElementwiseKernel
+from browsergpu.arrays.functions.own_kernels import ElementwiseKernel
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, TYPES, ElementType
 from browsergpu.kernels import shaders
 from browsergpu.kernels.family import Kernel

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import browsergpu as bg
-from browsergpu.array import shapes_only
-from browsergpu.array.shapes_only import stand_in
+from browsergpu.arrays import shapes_only
+from browsergpu.arrays.shapes_only import stand_in
 from browsergpu.device.device import open_devices
 from browsergpu.errors import InvalidArgument, NoAdapter, OutOfMemory
 

@@ -9,12 +9,12 @@ import numpy as np
 from dask.base import normalize_token
 from distributed.worker import thread_state
 
-from browsergpu.array import apply
-from browsergpu.array.aliasing import take_node
-from browsergpu.array.array import Array
-from browsergpu.array.arriving import on_host
-from browsergpu.array.functions import creation
-from browsergpu.array.shapes_only import has_values
+from browsergpu.arrays import apply
+from browsergpu.arrays.aliasing import take_node
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.arriving import on_host
+from browsergpu.arrays.functions import creation
+from browsergpu.arrays.shapes_only import has_values
 from browsergpu.core.errors import OutOfMemory
 from browsergpu.core.turns import TURN
 

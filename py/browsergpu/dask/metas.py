@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.array.array import Array
-from browsergpu.array.shapes_only import stand_in
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.shapes_only import stand_in
 from browsergpu.core import checks
 
 

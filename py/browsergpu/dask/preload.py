@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from browsergpu.array import context, x64
+from browsergpu.arrays import context, x64
 from browsergpu.dask import registration, serialising
 from browsergpu.dask.adapters import adapter_of, gpus
 

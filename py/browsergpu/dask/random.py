@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions.drawing import Generator
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions.drawing import Generator
 from browsergpu.core.errors import UnknownName
 from browsergpu.core.showing import Shown
 

@@ -11,7 +11,7 @@ from dask.array.dispatch import percentile_lookup, to_numpy_dispatch
 from dask.base import normalize_token
 from dask.sizeof import sizeof
 
-from browsergpu.array.array import Array
+from browsergpu.arrays.array import Array
 from browsergpu.core.showing import Shown
 from browsergpu.dask import chunks
 from browsergpu.dask.metas import meta as make_meta

@@ -8,9 +8,9 @@ import numpy as np
 from distributed.protocol.numpy import deserialize_numpy_ndarray, serialize_numpy_ndarray
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
-from browsergpu.array import shapes_only
-from browsergpu.array.array import Array
-from browsergpu.array.arriving import on_host
+from browsergpu.arrays import shapes_only
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.arriving import on_host
 
 
 @dask_serialize.register(Array)  # type: ignore[untyped-decorator]

@@ -7,8 +7,8 @@ from __future__ import annotations
 from math import prod, sqrt
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, decompositions, elementwise, linear, manipulation
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation, decompositions, elementwise, linear, manipulation
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description

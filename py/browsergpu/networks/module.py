@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
-from browsergpu.array.array import Array
-from browsergpu.array.uploading import element_type
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.uploading import element_type
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.handles import Handle, added

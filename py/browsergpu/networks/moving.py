@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.array.aliasing import take_node
-from browsergpu.array.array import Array
-from browsergpu.array.tracking.variable import node_of, source_of
+from browsergpu.arrays.aliasing import take_node
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.variable import node_of, source_of
 from browsergpu.core.turns import exclusive
 
 

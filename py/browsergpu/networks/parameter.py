@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakValueDictionary
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation
-from browsergpu.array.gradients.of_arrays import MAKERS, Maker
-from browsergpu.array.replacing import become
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation
+from browsergpu.arrays.gradients.of_arrays import MAKERS, Maker
+from browsergpu.arrays.replacing import become
 from browsergpu.core.errors import InvalidType, two_devices
 from browsergpu.core.showing import Shown
 

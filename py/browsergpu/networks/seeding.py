@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from browsergpu.array.context import current
-from browsergpu.array.functions.drawing import Generator
+from browsergpu.arrays.context import current
+from browsergpu.arrays.functions.drawing import Generator
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument, InvalidType
 

@@ -53,11 +53,11 @@ def _watch_turns() -> None:
     Whatever users call must take it (``exclusive`` in core/turns.py). A function that forgets to
     fails here each time, and not only where two threads meet in it.
     """
-    from browsergpu.array import reducing
-    from browsergpu.array.aliasing import Cell
-    from browsergpu.array.lazy.node import Node
-    from browsergpu.array.lazy.tape import Tape, Window
-    from browsergpu.array.value import Value
+    from browsergpu.arrays import reducing
+    from browsergpu.arrays.aliasing import Cell
+    from browsergpu.arrays.lazy.node import Node
+    from browsergpu.arrays.lazy.tape import Tape, Window
+    from browsergpu.arrays.value import Value
 
     for owner in (Window, Tape, Node, Cell):
         for name, found in list(vars(owner).items()):

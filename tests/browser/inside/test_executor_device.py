@@ -139,7 +139,7 @@ def test_custom_kernels_that_are_refused(executor: Any) -> None:
 
 
 def test_a_custom_kernels_source_is_read_once(executor: Any) -> None:
-    from browsergpu.array import custom
+    from browsergpu.arrays import custom
     from browsergpu.kernels import reflect
 
     reads = (reflect.reflect, reflect.without_comments, custom.sha256)

@@ -30,8 +30,8 @@ def drawn(
     executor: Any, name: str, n: int, counter: int, *args: Any, dtype: str = "f32", key: int = KEY
 ) -> np.ndarray:
     """What a function of array/random.py fills the start of some more memory with."""
-    from browsergpu.array import random
-    from browsergpu.array.view import View
+    from browsergpu.arrays import random
+    from browsergpu.arrays.view import View
     from browsergpu.core import philox
 
     target = executor.empty((n + 3,), dtype)
@@ -130,7 +130,7 @@ def test_halves_are_rounded_floats(executor: Any) -> None:
 
 @pytest.mark.parametrize("name", ["words", "uniform", "normal", "exponential", "integers"])
 def test_draws_one_after_the_other_share_nothing(executor: Any, name: str) -> None:
-    from browsergpu.array import random
+    from browsergpu.arrays import random
 
     dtype = {"words": "u32", "integers": "i32"}.get(name, "f32")
     bounds = (-1000, 1000) if name == "integers" else ()
@@ -170,7 +170,7 @@ def test_distribution_of_what_the_gpu_draws(executor: Any) -> None:
 
 
 def test_what_is_refused(executor: Any) -> None:
-    from browsergpu.array import random
+    from browsergpu.arrays import random
     from browsergpu.errors import InvalidArgument
 
     floats, ints = executor.full((4,), SENTINEL), executor.empty((4,), "i32")

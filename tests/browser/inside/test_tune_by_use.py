@@ -74,7 +74,7 @@ class Products:
 def used(backend: Any) -> Iterator[None]:
     """Within the block it is the arrays' backend."""
     import browsergpu as bg
-    from browsergpu.array import context
+    from browsergpu.arrays import context
 
     before = context._current[:]
     bg.use(backend)

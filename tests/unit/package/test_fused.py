@@ -10,11 +10,11 @@ import pytest
 from fake_gpu import FakeGpu, fake_device
 
 import browsergpu as bg
-from browsergpu.array.apply import full_node
-from browsergpu.array.array import Array
-from browsergpu.array.lazy.layout import layout, workgroups
-from browsergpu.array.lazy.node import Node
-from browsergpu.array.lazy.tape import MOST_ENTRIES, MOST_WINDOWS, Tape
+from browsergpu.arrays.apply import full_node
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.lazy.layout import layout, workgroups
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.tape import MOST_ENTRIES, MOST_WINDOWS, Tape
 from browsergpu.core.element_types import DEMOTED, FLOAT32, TYPES, beside_number, promoted
 from browsergpu.core.errors import InvalidType
 from browsergpu.kernels.fused.operations import OPERATIONS, overload

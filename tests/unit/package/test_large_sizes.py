@@ -12,7 +12,7 @@ import pytest
 from fake_gpu import FakeGpu, fake_device
 
 import browsergpu as bg
-from browsergpu.array.context import current
+from browsergpu.arrays.context import current
 from browsergpu.core import grids
 from browsergpu.core.errors import BackendError, InvalidArgument, OutOfMemory, Unsupported
 from browsergpu.device.device import Device
@@ -208,7 +208,7 @@ def test_no_buffer_has_more_bytes_than_a_kernel_counts() -> None:
 
 
 def test_arrays_without_a_gpu_reduce_large_values_too() -> None:
-    from browsergpu.array.shapes_only import stand_in
+    from browsergpu.arrays.shapes_only import stand_in
 
     found = bg.sum(stand_in((ROWS, 1)) * stand_in((1, ROWS)), axis=1)
     bg.eval(found)

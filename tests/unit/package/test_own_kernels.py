@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.array.declarations import arguments, of_letters, parameters
-from browsergpu.array.functions.own_kernels import ElementwiseKernel
+from browsergpu.arrays.declarations import arguments, of_letters, parameters
+from browsergpu.arrays.functions.own_kernels import ElementwiseKernel
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, TYPES
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.kernels.fused.operations import overload_of

@@ -13,7 +13,7 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
-from browsergpu.array import adding, factorisations, fourier, matmul, ordering, random, scans
+from browsergpu.arrays import adding, factorisations, fourier, matmul, ordering, random, scans
 from browsergpu.core.enums import Precision
 from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.matrices import Matrices

@@ -119,7 +119,7 @@ def test_the_installed_wheel_computes_outside_a_browser_and_dask_finds_it(
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr
     assert "TFLOP/s" in finished.stdout
-    assert "browsergpu.array.array.Array" in finished.stdout
+    assert "browsergpu.arrays.array.Array" in finished.stdout
 
 
 def test_the_description_leads_to_nothing_that_a_registrys_page_lacks(metadata: Message) -> None:

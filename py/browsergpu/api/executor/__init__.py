@@ -15,9 +15,9 @@ from browsergpu.api.executor.arithmetic import Arithmetic
 from browsergpu.api.executor.networks import BatchNormTraining, Networks
 from browsergpu.api.executor.reductions import Reductions
 from browsergpu.api.executor.transformers import Transformers
-from browsergpu.array import custom
-from browsergpu.array.buffers import Buffer
-from browsergpu.array.device_array import DeviceArray
+from browsergpu.arrays import custom
+from browsergpu.arrays.buffers import Buffer
+from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation

@@ -6,10 +6,10 @@ from struct import pack
 from typing import Any
 
 from browsergpu.api.executor.base import ExecutorBase, number
-from browsergpu.array import pointwise
-from browsergpu.array.device_array import DeviceArray
-from browsergpu.array.matmul import multiply, planned
-from browsergpu.array.operand_checks import has_shape
+from browsergpu.arrays import pointwise
+from browsergpu.arrays.device_array import DeviceArray
+from browsergpu.arrays.matmul import multiply, planned
+from browsergpu.arrays.operand_checks import has_shape
 from browsergpu.core import shapes
 from browsergpu.core.checks import choice, flag
 from browsergpu.core.dtypes import FLOATS, NUMBERS, DType

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.array import pointwise
-from browsergpu.array.device_array import DeviceArray
+from browsergpu.arrays import pointwise
+from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import FLOATS, DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument

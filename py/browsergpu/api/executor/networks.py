@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from browsergpu.api.executor.base import ExecutorBase
-from browsergpu.array import networks, pointwise
-from browsergpu.array.device_array import DeviceArray
-from browsergpu.array.operand_checks import has_shape
+from browsergpu.arrays import networks, pointwise
+from browsergpu.arrays.device_array import DeviceArray
+from browsergpu.arrays.operand_checks import has_shape
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import FLOATS, DType

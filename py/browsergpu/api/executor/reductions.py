@@ -7,9 +7,9 @@ from math import isfinite
 from typing import Any
 
 from browsergpu.api.executor.base import ExecutorBase
-from browsergpu.array import reductions
-from browsergpu.array.device_array import DeviceArray
-from browsergpu.array.reductions import Steps
+from browsergpu.arrays import reductions
+from browsergpu.arrays.device_array import DeviceArray
+from browsergpu.arrays.reductions import Steps
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import NUMBERS, DType
 from browsergpu.core.errors import InvalidArgument

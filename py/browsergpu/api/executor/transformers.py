@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from browsergpu.api.executor.base import ExecutorBase
-from browsergpu.array import attention
-from browsergpu.array.device_array import DeviceArray
-from browsergpu.array.operand_checks import has_shape
+from browsergpu.arrays import attention
+from browsergpu.arrays.device_array import DeviceArray
+from browsergpu.arrays.operand_checks import has_shape
 from browsergpu.core import checks
 from browsergpu.core.dtypes import FLOATS, DType
 from browsergpu.core.errors import InvalidArgument

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
-from browsergpu.array import matmul, pointwise, reductions
-from browsergpu.array.networks import around
-from browsergpu.array.operand_checks import has_axes, has_shape
+from browsergpu.arrays import matmul, pointwise, reductions
+from browsergpu.arrays.networks import around
+from browsergpu.arrays.operand_checks import has_axes, has_shape
 from browsergpu.core import shapes
 from browsergpu.core.dtypes import FLOATS, NUMBERS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument

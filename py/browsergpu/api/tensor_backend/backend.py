@@ -12,7 +12,7 @@ from browsergpu.api.tensor_backend.arithmetic import Arithmetic
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.images import Images
 from browsergpu.api.tensor_backend.networks import Networks
-from browsergpu.array import custom
+from browsergpu.arrays import custom
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.gpu import platform
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
-from browsergpu.array import images
-from browsergpu.array.operand_checks import has_shape
-from browsergpu.array.view import View
+from browsergpu.arrays import images
+from browsergpu.arrays.operand_checks import has_shape
+from browsergpu.arrays.view import View
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
-from browsergpu.array import attention, networks
-from browsergpu.array.operand_checks import has_shape, small_number
+from browsergpu.arrays import attention, networks
+from browsergpu.arrays.operand_checks import has_shape, small_number
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import FLOATS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument

@@ -13,9 +13,9 @@ import numpy as np
 
 from browsergpu.api.tensor_backend.contract import TensorContract, TensorHandle, TensorMeta
 from browsergpu.api.wasm_backend.backend import WasmBackend
-from browsergpu.array import transfers
-from browsergpu.array.device_array import DeviceArray, Storage
-from browsergpu.array.view import View
+from browsergpu.arrays import transfers
+from browsergpu.arrays.device_array import DeviceArray, Storage
+from browsergpu.arrays.view import View
 from browsergpu.core import checks, host_tensors
 from browsergpu.core.dtypes import DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument

@@ -13,8 +13,8 @@ from weakref import finalize
 import numpy as np
 
 from browsergpu.api.wasm_backend.contract import ComputeBackend
-from browsergpu.array import canvas, transfers
-from browsergpu.array.device_array import DeviceArray
+from browsergpu.arrays import canvas, transfers
+from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.core import checks, host_memory
 from browsergpu.core.config import BackendConfig, configured
 from browsergpu.core.dtypes import DType

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import evaluation, manipulation
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import evaluation, manipulation
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.gpu import platform

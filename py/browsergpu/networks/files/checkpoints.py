@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from browsergpu.array.array import Array
+from browsergpu.arrays.array import Array
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.array.array import Array
-from browsergpu.array.context import current
-from browsergpu.array.functions import creation
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.context import current
+from browsergpu.arrays.functions import creation
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.files import opened
 from browsergpu.gpu import platform

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import elementwise
-from browsergpu.array.functions.networks import activations
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise
+from browsergpu.arrays.functions.networks import activations
 from browsergpu.core import checks
 from browsergpu.networks import init as beginning
 from browsergpu.networks.layers.making import parameter, placed

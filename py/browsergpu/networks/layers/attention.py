@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise, linear, manipulation, statistics
-from browsergpu.array.functions.networks import activations, attention, tables
-from browsergpu.array.functions.networks.attention_gradients import shares_of
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation, elementwise, linear, manipulation, statistics
+from browsergpu.arrays.functions.networks import activations, attention, tables
+from browsergpu.arrays.functions.networks.attention_gradients import shares_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions.networks import convolution, padding
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions.networks import convolution, padding
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.networks.layers.making import begin, optional, parameter

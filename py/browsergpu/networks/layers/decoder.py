@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation, elementwise
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks import init

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions.networks import activations
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions.networks import activations
 from browsergpu.core import checks
 from browsergpu.networks.layers.making import placed
 from browsergpu.networks.layers.settings import share

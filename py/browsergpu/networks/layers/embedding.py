@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import elementwise, manipulation
-from browsergpu.array.functions.networks import tables
-from browsergpu.array.tracking.variable import plain
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise, manipulation
+from browsergpu.arrays.functions.networks import tables
+from browsergpu.arrays.tracking.variable import plain
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks import init

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import elementwise, manipulation, statistics
-from browsergpu.array.functions import linear as products
-from browsergpu.array.functions.networks import tables
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise, manipulation, statistics
+from browsergpu.arrays.functions import linear as products
+from browsergpu.arrays.functions.networks import tables
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import elementwise, statistics
-from browsergpu.array.functions.networks import losses
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise, statistics
+from browsergpu.arrays.functions.networks import losses
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.networks.layers.settings import share

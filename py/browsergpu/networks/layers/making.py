@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation
 from browsergpu.core import checks
 from browsergpu.networks import init
 from browsergpu.networks.module import Module

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation
-from browsergpu.array.functions.networks import normalization
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation
+from browsergpu.arrays.functions.networks import normalization
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.networks import init

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import manipulation
-from browsergpu.array.functions.networks import pooling
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import manipulation
+from browsergpu.arrays.functions.networks import pooling
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.networks.layers.settings import each_axis

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import Any, ClassVar
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise, manipulation
-from browsergpu.array.functions.networks import activations, tables
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation, elementwise, manipulation
+from browsergpu.arrays.functions.networks import activations, tables
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks import init

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import manipulation
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import manipulation
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.networks.module import Module

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import elementwise
-from browsergpu.array.functions.networks import activations
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise
+from browsergpu.arrays.functions.networks import activations
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.networks.layers.attention import MultiheadAttention

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from math import sqrt
 from typing import Any, ClassVar
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import elementwise
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise
 from browsergpu.networks.optimizers.kept import Kept, complement
 from browsergpu.networks.optimizers.optimizer import Optimizer, at_least, below_one
 from browsergpu.networks.optimizers.settings import Group, Settings

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from math import inf
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise, manipulation, statistics
-from browsergpu.array.tracking.recording import no_grad
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation, elementwise, manipulation, statistics
+from browsergpu.arrays.tracking.recording import no_grad
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import elementwise
-from browsergpu.array.graphs.hooks import block_of
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise
+from browsergpu.arrays.graphs.hooks import block_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description

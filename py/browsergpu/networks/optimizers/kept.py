@@ -6,9 +6,9 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import elementwise
-from browsergpu.array.updating import Draft
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise
+from browsergpu.arrays.updating import Draft
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.showing import Shown
 from browsergpu.networks.optimizers.settings import Settings

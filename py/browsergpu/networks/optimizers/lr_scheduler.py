@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import cos, pi
 from typing import Any
 
-from browsergpu.array.graphs.hooks import repeated
+from browsergpu.arrays.graphs.hooks import repeated
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Shown

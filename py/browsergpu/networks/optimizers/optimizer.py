@@ -7,13 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise
-from browsergpu.array.graphs.hooks import checked, outside, repeated
-from browsergpu.array.replacing import become
-from browsergpu.array.tracking.recording import enable_grad, no_grad
-from browsergpu.array.tracking.variable import node_of
-from browsergpu.array.updating import Draft, update
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation, elementwise
+from browsergpu.arrays.graphs.hooks import checked, outside, repeated
+from browsergpu.arrays.replacing import become
+from browsergpu.arrays.tracking.recording import enable_grad, no_grad
+from browsergpu.arrays.tracking.variable import node_of
+from browsergpu.arrays.updating import Draft, update
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument, InvalidType

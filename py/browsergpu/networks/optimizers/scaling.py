@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.array.array import Array
-from browsergpu.array.functions import creation, elementwise, evaluation, manipulation, statistics
-from browsergpu.array.graphs.hooks import each_time, outside
-from browsergpu.array.replacing import become
-from browsergpu.array.tracking.recording import no_grad
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation, elementwise, evaluation, manipulation, statistics
+from browsergpu.arrays.graphs.hooks import each_time, outside
+from browsergpu.arrays.replacing import become
+from browsergpu.arrays.tracking.recording import no_grad
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description, Shown

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from browsergpu.array.array import Array
-from browsergpu.array.graphs.hooks import checked, each_time
-from browsergpu.array.updating import Draft
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.graphs.hooks import checked, each_time
+from browsergpu.arrays.updating import Draft
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Shown
 

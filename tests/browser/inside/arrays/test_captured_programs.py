@@ -59,7 +59,7 @@ def make(bg: Any, seed: int) -> list[Any]:
 @pytest.mark.parametrize("named", [ALL, ASSIGNING], ids=["all", "assigning"])
 @pytest.mark.parametrize("batch", range(max(1, PROGRAMS // A_TEST)))
 def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
-    from browsergpu.array import overwriting
+    from browsergpu.arrays import overwriting
 
     @settings(max_examples=A_TEST)
     @given(st.lists(st.integers(0, 2**16 - 1), min_size=30, max_size=150), st.booleans())

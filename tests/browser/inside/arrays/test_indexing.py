@@ -143,7 +143,7 @@ def test_the_last_counts_in_whatever_parts_memory_is_written(
     bg: Any, monkeypatch: pytest.MonkeyPatch, n: int, count: int
 ) -> None:
     """Large arrays' places are claimed part by part: here a small one's are, of 64 bytes each."""
-    from browsergpu.array.lazy import placing
+    from browsergpu.arrays.lazy import placing
 
     rng = np.random.default_rng(n + count)
     at, new = rng.integers(-n, n, count), rng.random(count, dtype=np.float32)

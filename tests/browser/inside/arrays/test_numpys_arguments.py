@@ -72,7 +72,7 @@ APART = {"empty_like", "save", "piecewise", "apply_along_axis", "result_type", "
 
 
 def _functions(bg: Any) -> Iterator[Callable[..., Any]]:
-    from browsergpu.array import protocols
+    from browsergpu.arrays import protocols
 
     yield from (one for one in protocols._FUNCTIONS if one.__name__ not in APART)
 

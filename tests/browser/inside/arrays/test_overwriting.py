@@ -125,7 +125,7 @@ def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
 def test_arrays_are_made_anew_around_what_reads_them(
     bg: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from browsergpu.array import overwriting
+    from browsergpu.arrays import overwriting
 
     monkeypatch.setattr(overwriting, "LEAST", 0)
     rng = np.random.default_rng(9)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.array.functions.networks import inputs
-from browsergpu.array.staging import launch, of_operands
+from browsergpu.arrays.functions.networks import inputs
+from browsergpu.arrays.staging import launch, of_operands
 from browsergpu.core.turns import exclusive
 from browsergpu.kernels import conv2d_products, gemm_f16
 from browsergpu.kernels.conv2d import plan_conv2d

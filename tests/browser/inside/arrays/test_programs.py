@@ -27,7 +27,7 @@ ASSIGNING = ("number", "part", "overwritten", "assign", "in place", "moved", "fo
 @pytest.mark.parametrize("named", [(), ASSIGNING], ids=["all", "assigning"])
 @pytest.mark.parametrize("batch", range(max(1, PROGRAMS // A_TEST)))
 def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
-    from browsergpu.array import overwriting
+    from browsergpu.arrays import overwriting
     from inside.arrays.programs import Machine
 
     @settings(max_examples=A_TEST)

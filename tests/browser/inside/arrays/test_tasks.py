@@ -15,7 +15,7 @@ pytestmark = pytest.mark.firefox
 @pytest.fixture
 def nothing_open(bg: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """browsergpu as it is before its first array. Gives the devices that are opened since."""
-    from browsergpu.array import context
+    from browsergpu.arrays import context
     from browsergpu.device.device import open_devices
 
     monkeypatch.setattr(context, "_current", [])
@@ -46,7 +46,7 @@ def test_tasks_that_open_the_gpu_together_get_one_device(bg: Any, nothing_open: 
 
 
 def test_tasks_that_list_the_devices_together_get_the_same(bg: Any, nothing_open: Any) -> None:
-    from browsergpu.array.context import devices_async
+    from browsergpu.arrays.context import devices_async
 
     async def main() -> Any:
         return await asyncio.gather(devices_async(), devices_async())

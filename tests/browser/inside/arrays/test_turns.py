@@ -29,7 +29,7 @@ def as_of_the_package(code: str, **names: Any) -> Any:
     ],
 )
 def test_a_function_that_forgets_to_take_the_turn_is_found(bg: Any, code: str) -> None:
-    from browsergpu.array import reducing
+    from browsergpu.arrays import reducing
     from browsergpu.core.turns import exclusive
 
     x = bg.ones(3)

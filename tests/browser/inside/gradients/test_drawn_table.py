@@ -50,7 +50,7 @@ def _named(bg: Any) -> dict[str, str]:
 
 
 def test_each_function_with_a_gradient_is_in_one_table(bg: Any) -> None:
-    from browsergpu.array.tracking.rules import RULES
+    from browsergpu.arrays.tracking.rules import RULES
 
     public = _named(bg)
     expected = {name for name, key in public.items() if RULES.get(key)}
@@ -62,9 +62,9 @@ def test_each_function_with_a_gradient_is_in_one_table(bg: Any) -> None:
 
 
 def test_rules_that_are_not_public_have_a_reason(bg: Any) -> None:
-    from browsergpu.array.tracking.rules import RULES
+    from browsergpu.arrays.tracking.rules import RULES
 
     public = {*_named(bg).values()}
     hidden = {".".join(key.split(".")[-2:]) for key, of in RULES.items() if of and key not in public
-              and key.startswith("browsergpu.array.")}  # fmt: skip
+              and key.startswith("browsergpu.arrays.")}  # fmt: skip
     assert sorted(hidden) == sorted(HIDDEN)

@@ -57,7 +57,7 @@ def _functions(module: Any, before: str) -> dict[str, str]:
     found = {name: getattr(module, name) for name in module.__all__}
     return {
         before + name: f"{one.__module__}.{one.__qualname__}" for name, one in found.items()
-        if isinstance(one, FunctionType) and one.__module__.startswith("browsergpu.array.functions")
+        if isinstance(one, FunctionType) and one.__module__.startswith("browsergpu.arrays.functions")
     }  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def _public(bg: Any) -> dict[str, str]:
 
 
 def _rules() -> dict[str, tuple[str, ...]]:
-    from browsergpu.array.tracking.rules import RULES
+    from browsergpu.arrays.tracking.rules import RULES
 
     return RULES
 

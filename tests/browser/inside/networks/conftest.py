@@ -12,7 +12,7 @@ import pytest
 def bg(backend: Any) -> Iterator[Any]:
     """browsergpu, whose new arrays are on the session's backend. Nothing is left to be computed."""
     import browsergpu
-    from browsergpu.array.lazy.tape import tape_of
+    from browsergpu.arrays.lazy.tape import tape_of
 
     browsergpu.use(backend)
     yield browsergpu

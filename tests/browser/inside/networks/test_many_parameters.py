@@ -69,7 +69,7 @@ def test_many_are_as_each_by_itself(
 ) -> None:
     """Of all shapes and two dtypes, with gradients that lie as they may and some that are missing;
     with the buffers that a kernel may have here, and with eight, which all GPUs have."""
-    from browsergpu.array.lazy.tape import tape_of
+    from browsergpu.arrays.lazy.tape import tape_of
 
     if most is not None:
         monkeypatch.setattr(tape_of(backend.device).kernels, "most_leaves", most - 1)

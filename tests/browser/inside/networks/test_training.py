@@ -113,7 +113,7 @@ def test_a_recurrent_layer_learns(bg: Any) -> None:
 
 def test_steps_do_not_grow(bg: Any) -> None:
     """Hundreds of steps leave no more arrays, buffers or work to be done than a few."""
-    from browsergpu.array.lazy.tape import tape_of
+    from browsergpu.arrays.lazy.tape import tape_of
 
     a, b = (bg.nn.Parameter(np.ones(shape, np.float32)) for shape in ((4, 3), (3,)))
     optimizer = bg.optim.AdamW([a, b], lr=1e-3)

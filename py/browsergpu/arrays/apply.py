@@ -1,0 +1,303 @@
+"""Elementwise operations on arrays and numbers: their types, shapes and entries on a tape."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, TypeVar
+
+import numpy as np
+
+from browsergpu.arrays.arriving import arriving, on_host
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.numbers import overflows, python_number, typed_number, words_of
+from browsergpu.arrays.uploading import uploaded
+from browsergpu.arrays.value import Value
+from browsergpu.arrays.x64 import look_at
+from browsergpu.core import shapes
+from browsergpu.core.element_types import (
+    BOOL,
+    DEFAULTS,
+    ElementType,
+    beside_number,
+    promoted,
+)
+from browsergpu.core.errors import InvalidType, two_devices
+from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Description
+from browsergpu.kernels.fused.operations import Overload, cast, overload
+from browsergpu.kernels.fused.source import number as number_entry
+
+V = TypeVar("V", bound=Value)
+
+
+#: Overloads by their operation and types. A plain dict, as the next one: what is called for each
+#: operation that is recorded asks it, and functools' caches take several times as long.
+_resolved: dict[tuple[Any, ...], Overload] = {}
+
+
+def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
+    """The operation for operands of these types. Raises InvalidType, a TypeError, for others than
+    it takes."""
+    found = overload(op, kinds)
+    if found is None:
+        given = Description(", ".join(kind.name for kind in kinds))
+        raise InvalidType(op, "dtypes", given, "dtypes that the operation is defined for")
+    _resolved[op, *kinds] = found
+    return found
+
+
+def unary(op: str, x: V) -> V:
+    """An operation on one array."""
+    node, tape = x.node, x.tape
+    made = _resolved.get((op, node.kind)) or resolve(op, (node.kind,))
+    window = node.window
+    if window is None or len(window.code) > window.free_below:
+        window = tape.window(node.shape, 1)
+    return type(x)(window.add_one(made, node), tape)
+
+
+def binary(op: str, a: Any, b: Any) -> Any:
+    """An operation on two arrays, or on an array and a number, a list or a NumPy array;
+    NotImplemented for anything else, which only operators may be given."""
+    if not isinstance(a, Value):
+        return _beside_another(op, b, a, False)
+    if isinstance(b, Value):
+        x, y = a.node, b.node
+        made = _resolved.get((op, x.kind, y.kind)) or resolve(op, (x.kind, y.kind))
+        tape = a.tape
+        if b.tape is not tape:
+            return binary(op, *on_one_tape(op, a, b))
+        window = x.window
+        if window is None or window is not y.window or len(window.code) > window.free_below:
+            shape = x.shape
+            if y.shape is not shape and y.shape != shape:
+                shape = shapes.broadcast(op, shape, y.shape)
+            window = tape.window(shape, 2)
+        return type(a)(window.add_two(made, x, y), tape)
+    return _beside_another(op, a, b, True)
+
+
+Beside = tuple[Overload, int, tuple[int, ...]]
+
+#: Of an operation on an array of a type and a number: its overload, and the number's entry on a
+#: tape and its words. By operation, types, the number and whether it is the right operand.
+_numbers: dict[tuple[Any, ...], Beside] = {}
+_MOST_NUMBERS = 1024  # then all are forgotten
+#: Python's numbers that are equal where they are the same, but for 0.0, which has two signs.
+_ALIKE = frozenset({bool, int, float})
+
+
+def _beside(op: str, kind: ElementType, own: ElementType, number: Any, is_left: bool) -> Beside:
+    made = resolve(op, (kind, own) if is_left else (own, kind))
+    return made, number_entry(own), words_of(number, own)
+
+
+def _beside_pythons(op: str, kind: ElementType, number: Any, is_left: bool) -> Beside:
+    """An operation beside a number of Python's, remembered."""
+    own = beside_number(kind, type(number))
+    found = _beside(op, kind, own, number, is_left)
+    if own.kind in "fc" and overflows(number, own):
+        return found  # not remembered: set_x64 decides each time
+    if len(_numbers) >= _MOST_NUMBERS:
+        _numbers.clear()
+    _numbers[op, kind, type(number), number, is_left] = found
+    return found
+
+
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+
+
+def _is(op: str, number: int, is_left: bool) -> bool:
+    """What a comparison of any whole number that an array holds with one outside of these gives."""
+    compare = _COMPARISONS[op]
+    return compare(0, number) if is_left else compare(number, 0)
+
+
+def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
+    """An operation on an array, which is its left operand or its right one, and no array."""
+    node = array.node
+    kind = type(other)
+    if kind in _ALIKE and (other or kind is not float):
+        found = _numbers.get((op, node.kind, kind, other, is_left))
+        if found is None:
+            try:
+                found = _beside_pythons(op, node.kind, other, is_left)
+            except OverflowError:
+                if op not in _COMPARISONS or node.kind.kind not in "iu":
+                    raise
+                return array.like(full_node(array.tape, node.shape, BOOL, _is(op, other, is_left)))
+    else:
+        number = python_number(other)
+        if number is not None:
+            own = beside_number(node.kind, type(number))
+        else:
+            typed = typed_number(other)
+            if typed is None:
+                return _beside_elements(op, array, other, is_left)
+            own, number = typed
+        found = _beside(op, node.kind, own, number, is_left)
+    made, entry, words = found
+    window = node.window
+    if window is None or len(window.code) > window.free_below:
+        window = array.tape.window(node.shape, 2)
+    return type(array)(window.add_number(made, entry, words, node, is_left), array.tape)
+
+
+def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
+    if isinstance(other, np.ndarray):
+        look_at(op, "operand", other.dtype)
+    if not isinstance(other, np.ndarray | list):
+        return NotImplemented
+    copy = array.like(uploaded(array.tape, np.asarray(other)))
+    return binary(op, array, copy) if is_left else binary(op, copy, array)
+
+
+def apply(op: str, like: V, *operands: Any) -> V:
+    """An operation on any number of arrays and numbers, on the device of ``like``. Python's numbers
+    take the type of the arrays that are not a condition."""
+    arrays = [x for x in operands if isinstance(x, Value)]
+    tape = like.tape
+    for x in arrays:
+        if x.tape is not tape:
+            like, *arrays = on_one_tape(op, like, *arrays)
+            those = iter(arrays)
+            operands = tuple(next(those) if isinstance(x, Value) else x for x in operands)
+            break
+    numbers = [None if isinstance(x, Value) else python_number(x) for x in operands]
+    scalars = [None if isinstance(x, Value) else typed_number(x) for x in operands]
+    typed = [x.node.kind for x in (arrays[1:] if op == "where" else arrays)]
+    typed += [scalar[0] for scalar in scalars if scalar is not None]
+    common = reduce(promoted, typed) if typed else None
+    kinds = [
+        x.node.kind
+        if isinstance(x, Value)
+        else _kind_of_number(number, common)
+        if scalar is None
+        else scalar[0]
+        for x, number, scalar in zip(operands, numbers, scalars, strict=True)
+    ]
+    values = [
+        scalar[1] if scalar is not None else x if number is None else number
+        for x, number, scalar in zip(operands, numbers, scalars, strict=True)
+    ]
+    return recorded(op, like, resolve(op, tuple(kinds)), values, kinds)
+
+
+def recorded(
+    op: str, like: V, made: Overload, operands: Sequence[Any], kinds: Sequence[ElementType]
+) -> V:
+    """An overload's value for arrays of one device and numbers, which are of these types. Raises
+    OverflowError where a number is not within its type's range."""
+    shape = reduce(
+        lambda a, b: a if a == b else shapes.broadcast(op, a, b),
+        [x.node.shape for x in operands if isinstance(x, Value)],
+    )
+    words = [
+        None if isinstance(x, Value) else words_of(x, kind)
+        for x, kind in zip(operands, kinds, strict=True)
+    ]
+    window = like.tape.window(shape, len(operands))
+    places = [
+        window.place_of(x.node) if given is None else window.number(kind, given)
+        for x, given, kind in zip(operands, words, kinds, strict=True)
+    ]
+    return like.like(window.add(made, *places))
+
+
+def _kind_of_number(number: Any, common: ElementType | None) -> ElementType:
+    kind = type(number)
+    return DEFAULTS[kind] if common is None else beside_number(common, kind)
+
+
+def cast_to(op: str, x: V, kind: ElementType, *, copy: bool = True) -> V:
+    """The elements as another type; the array itself where it has that type, unless ``copy``."""
+    node = x.node
+    if node.kind is kind:
+        return duplicate(x) if copy else x
+    window = x.tape.window(node.shape, 1)
+    return x.like(window.add(cast(node.kind, kind), window.place_of(node)))
+
+
+def duplicate(x: V) -> V:
+    """Another array of the same values, in memory of its own once it is computed."""
+    node = x.node
+    data = on_host(node)
+    if data is not None:
+        return x.like(arriving(x.tape, data))
+    window = x.tape.window(node.shape, 1)
+    return x.like(window.add(cast(node.kind, node.kind), window.place_of(node)))
+
+
+def packed(x: V) -> V:
+    """The array with its elements packed in memory of their own from its beginning on."""
+    node = x.node.in_memory()
+    return x if node.strides is None and node.offset == 0 else copied(x)
+
+
+def copied(x: V) -> V:
+    """The array's elements, packed in memory that nothing else has."""
+    node = x.node
+    window = x.tape.window(node.shape, 1)
+    return x.like(window.add(cast(node.kind, node.kind), window.place_of(node)).in_memory())
+
+
+def array_of(op: str, name: str, given: Any, beside: V) -> V:
+    """An array that was given, or a number as an array without axes, of the type that it takes
+    beside another array. Raises InvalidType, a TypeError, for anything else."""
+    if isinstance(given, Value):
+        if given.tape is not beside.tape:
+            given, _ = on_one_tape(op, given, beside)
+        return beside.like(given.node)
+    number = python_number(given)
+    if number is not None:
+        kind = beside_number(beside.node.kind, type(number))
+    elif (typed := typed_number(given)) is not None:
+        kind, number = typed
+    else:
+        raise InvalidType(op, name, given, "an array or a number")
+    return beside.like(full_node(beside.tape, (), kind, number))
+
+
+def full_node(tape: Tape, shape: Shape, kind: ElementType, number: Any) -> Node:
+    """The value whose elements are all a number."""
+    words = words_of(number, kind)
+    window = tape.window(shape, 0)
+    return window.add_value(kind, window.number(kind, words))
+
+
+def same_device(op: str, *arrays: Any) -> None:
+    """Raises InvalidType, a TypeError, for arrays of two GPUs; what is no array may be among
+    them."""
+    tapes = {id(x.tape): x.tape for x in arrays if isinstance(x, Value)}
+    if len(tapes) > 1 and sum(tape.device.has_values for tape in tapes.values()) > 1:
+        raise two_devices(op)
+
+
+def on_one_tape(op: str, *arrays: Any) -> list[Any]:
+    """Arrays of a GPU and of none as they can meet: what is on the host, or has no elements, goes
+    to the GPU; where another has no values, the result has none either, and all are taken for their
+    shapes and dtypes. Raises InvalidType for those of two GPUs."""
+    tapes = {id(x.tape): x.tape for x in arrays}.values()
+    gpus = [tape for tape in tapes if tape.device.has_values]
+    if len(gpus) != 1:
+        raise two_devices(op)
+    known = [x.tape is gpus[0] or 0 in x.node.shape or on_host(x.node) is not None for x in arrays]
+    target = gpus[0] if all(known) else next(tape for tape in tapes if tape is not gpus[0])
+    return [x if x.tape is target else _moved(x, target) for x in arrays]
+
+
+def _moved(x: V, tape: Tape) -> V:
+    data = on_host(x.node) if tape.device.has_values else None
+    if data is None:
+        return type(x)(full_node(tape, x.node.shape, x.node.kind, 0), tape)
+    return type(x)(arriving(tape, data), tape)

@@ -1,0 +1,193 @@
+"""The device on which new arrays are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays import einops_backend
+from browsergpu.arrays.lazy.tape import Tape, tape_of
+from browsergpu.core.config import configured
+from browsergpu.core.errors import InvalidArgument, NoAdapter, NotInitialized
+from browsergpu.core.mutex import Mutex
+from browsergpu.core.turns import others_turn
+from browsergpu.device.device import Device
+from browsergpu.gpu import platform
+from browsergpu.gpu.adapter_info import AdapterInfo, gpus
+from browsergpu.gpu.port import OPEN_ANOTHER
+
+#: What arrays' users do after a loss, before and after they have opened the GPU again.
+_RECOVER = "Open it again with browsergpu.recover(), and make the arrays again."
+_RECOVERED = "It was opened again since: make its arrays again."
+
+_current: list[Tape] = []
+_by_number: dict[int, Device] = {}  # those that were opened here, by their adapter's number
+#: Held while a GPU is opened: tasks and threads that come together get one device.
+_opening = Mutex()
+
+
+def use(device: Any) -> Device:
+    """Makes new arrays on a device from now on: a Device, or a backend that has one. Gives it."""
+    found = device if isinstance(device, Device) else getattr(device, "device", None)
+    if not isinstance(found, Device):
+        raise InvalidArgument("use", "device", device, "a Device, or a backend that has one")
+    if found.recorder.recovery == OPEN_ANOTHER:  # and no backend's
+        found.recorder.recovery = _RECOVER
+    _current[:] = [tape_of(found)]
+    return found
+
+
+async def init_async(**options: Any) -> Device:
+    """Open the GPU for arrays, where Python cannot block: ``await browsergpu.init_async()``.
+
+    Where it is open already, this only gives the device. Tasks and threads that call it together
+    get one device.
+
+    Parameters
+    ----------
+    **options
+        Fields of :class:`BackendConfig`.
+
+    Returns
+    -------
+    Device
+        The device that new arrays are made on.
+
+    Raises
+    ------
+    InvalidArgument
+        For an option that is unknown, or that the open device does not have.
+    NoAdapter
+        Where there is no WebGPU, or no GPU.
+    """
+    op = "init"
+    config = configured(op, None, options)
+    async with _opening:
+        tape = open_tape()
+        if tape is None:
+            device = use(await Device.request(config))
+            _by_number.setdefault(device.adapter.index, device)
+            return device
+    for name in options:
+        found, wanted = getattr(tape.device.config, name), getattr(config, name)
+        if found != wanted:
+            advice = "browsergpu.use(await Device.request(...)) opens another device."
+            expected = f"{found!r}, as the GPU was opened with"
+            raise InvalidArgument(op, name, wanted, expected, advice)
+    return tape.device
+
+
+def init(**options: Any) -> Device:
+    """Open the GPU for arrays, and wait until it is open. The first array that is made does it by
+    itself. See :func:`init_async`."""
+    if not platform.is_available():
+        raise NoAdapter("init", platform.why_no_gpu())
+    return platform.block_on(init_async(**options), "init")
+
+
+async def recover_async() -> Device:
+    """:func:`recover` for callers that cannot block."""
+    op, tape = "recover", open_tape()
+    if tape is None:
+        raise NotInitialized(op, "no GPU is open for arrays; init() opens one")
+    async with _opening:
+        old = (open_tape() or tape).device  # another task may have opened it meanwhile
+        if not old.is_lost:
+            return old
+        made = await Device.request(old.config)
+        old.recorder.recovery = _RECOVERED
+        _by_number[made.adapter.index] = made
+        return use(made)
+
+
+def recover() -> Device:
+    """Open the GPU for arrays again after it was lost, with the same options.
+
+    What was on the lost device is gone: its arrays raise DeviceLost. Make them again, and load
+    networks from a checkpoint. On a device that is not lost, this does nothing.
+
+    Returns
+    -------
+    Device
+        The device that new arrays are made on.
+
+    Raises
+    ------
+    NotInitialized
+        Where no GPU was open.
+    NoAdapter
+        Where there is no GPU any more. After two crashes, Chrome gives none until the page is
+        reloaded.
+    """
+    return platform.block_on(recover_async(), "recover")
+
+
+async def devices_async() -> tuple[Device, ...]:
+    """:func:`devices` for callers that cannot block."""
+    return tuple([await _opened(info) for info in gpus(await platform.list_adapters("devices"))])
+
+
+def devices() -> tuple[Device, ...]:
+    """The GPUs, best first, each opened; in a page there is one. Those in software are left out
+    where there is another. Waits. Raises NoAdapter where there is no WebGPU."""
+    return platform.block_on(devices_async(), "devices")
+
+
+def default_device(device: Any = None) -> Device:
+    """Makes new arrays on one of :func:`devices`, which its number may stand for, from now on; with
+    no argument it stays the same. Gives it. Raises InvalidArgument for what is no device."""
+    return current().device if device is None else use(device_of("default_device", device))
+
+
+def device_of(op: str, device: Any) -> Device:
+    """The device that an argument names, which may be the number of one of :func:`devices`."""
+    if isinstance(device, Device):
+        return device
+    if isinstance(device, int) and not isinstance(device, bool):
+        known = _open_on(device)
+        if known is not None:
+            return known
+        found = devices()
+        if 0 <= device < len(found):
+            return found[device]
+        raise InvalidArgument(op, "device", device, f"one of the {len(found)} devices, or None")
+    raise InvalidArgument(op, "device", device, "a Device, its number, or None")
+
+
+def _open_on(number: int) -> Device | None:
+    """The open device on the adapter of a number: the one in use, where it is there."""
+    known = [*(tape.device for tape in _current), *_by_number.values()]
+    there = (
+        one
+        for one in known
+        if one.adapter.index == number and not one.is_closed and not one.is_lost
+    )
+    return next(there, None)
+
+
+async def _opened(info: AdapterInfo) -> Device:
+    async with _opening:
+        known = _open_on(info.index)
+        if known is None or known.adapter.names != info.names:
+            known = _by_number[info.index] = await Device.request(adapter_index=info.index)
+            known.recorder.recovery = _RECOVER
+        return known
+
+
+def open_tape() -> Tape | None:
+    """The tape of the device that new arrays are made on, where it is open."""
+    return _current[0] if _current and not _current[0].device.is_closed else None
+
+
+def current(device: Any = None) -> Tape:
+    """The tape of a device that an argument names, or of the one that new arrays are made on, which
+    is opened where there is none. Raises NotInitialized where that cannot be waited for."""
+    einops_backend.introduce()
+    if device is not None:
+        return tape_of(device_of("device", device))
+    tape = open_tape()
+    if tape is not None:
+        return tape
+    if not platform.can_block():
+        raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
+    with others_turn():
+        return tape_of(init())

@@ -1,0 +1,152 @@
+"""Linear equations, inverses and determinants, by Gaussian elimination with partial pivoting.
+
+Source of the gradients: Giles, Collected Matrix Derivative Results for Forward and Reverse Mode
+Algorithmic Differentiation, 2008, section 2; those of inverses and determinants are infinities or
+NaN where a matrix is singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from browsergpu.arrays import apply, factorisations, views
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation, elementwise
+from browsergpu.arrays.functions.linear import adjoint, matmul
+from browsergpu.arrays.functions.matrices import (
+    checked,
+    identities,
+    like,
+    operand,
+    ready,
+    room,
+    stack,
+    view,
+    wide,
+)
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import FLOAT32, promoted
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+
+class SlogdetResult(NamedTuple):
+    """What :func:`slogdet` gives."""
+
+    sign: Array
+    logabsdet: Array
+
+
+def _of_equations(
+    g: Array, y: Array, x1: Array, x2_like: Like, needs: Sequence[bool]
+) -> tuple[Any, Any]:
+    """x1^-H g for x2, and -(that) y^H for x1."""
+    of_vectors = x2_like.ndim == 1
+    column = g[..., None] if of_vectors else g
+    right = solve(adjoint(x1), column)
+    left = -matmul(right, adjoint(y[..., None] if of_vectors else y)) if needs[0] else None
+    return left, right[..., 0] if of_vectors else right
+
+
+@differentiable(joint=(("x1", "x2"), _of_equations))
+def solve(x1: Array, x2: Array, /) -> Array:
+    """The x of x1 x = x2 for square matrices x1: x2 is a vector, or matrices, and leading axes are
+    broadcast. Of a singular x1, x is infinities or NaN, where NumPy raises: to know of it, the GPU
+    would have to be waited for."""
+    op = "solve"
+    a = operand(op, "x1", x1, square=True)
+    if not isinstance(x2, Array):
+        raise InvalidType(op, "x2", x2, "an array (asarray makes one)")
+    apply.same_device(op, x1, x2)
+    b = operand(op, "x2", views.reshaped(op, x2, (-1, 1)) if x2.ndim == 1 else x2)
+    n, width = b.shape[-2:]
+    if n != a.shape[-1]:
+        raise InvalidArgument(op, "x2", x2, f"have {a.shape[-1]} rows, as x1 has")
+    kind = promoted(a.node.kind, b.node.kind)
+    lead = shapes.broadcast(op, a.shape[:-2], b.shape[:-2])
+    a, b = (ready(op, views.spread(x, (*lead, *x.shape[-2:])), kind) for x in (a, b))
+    found = room(op, a, (*lead, n, width))
+    if found.size:
+        factorisations.solve(a.device, op, view(a), view(b), view(found), stack(a), width)
+    wanted = promoted(x1.node.kind, x2.node.kind)
+    if wanted.kind == "f":
+        found = apply.cast_to(op, found, wanted, copy=False)
+    return views.reshaped(op, found, found.shape[:-1]) if x2.ndim == 1 else found
+
+
+def _of_inverse(g: Array, y: Array) -> Any:
+    turned = adjoint(y)
+    return -matmul(matmul(turned, g), turned)
+
+
+@differentiable(x=_of_inverse)
+def inv(x: Array, /) -> Array:
+    """The inverses of square matrices; of singular ones infinities or NaN, as of :func:`solve`."""
+    op = "inv"
+    a = operand(op, "x", x, square=True)
+    found = room(op, a, a.shape)
+    if a.size:
+        factorisations.solve(a.device, op, view(a), None, view(found), stack(a), a.shape[-1])
+    return like(x, found)
+
+
+def _of_determinant(g: Array, y: Array, x: Array) -> Any:
+    factor = g * (elementwise.conj(y) if y.dtype.kind == "c" else y)
+    return factor[..., None, None] * adjoint(inv(x))
+
+
+@differentiable(x=_of_determinant)
+def det(x: Array, /) -> Array:
+    """The determinants of square matrices."""
+    op = "det"
+    a = operand(op, "x", x, square=True)
+    lead = a.shape[:-2]
+    if a.size == 0:
+        return creation.ones(lead, dtype=like(x, a).dtype, device=x.device)
+    found = room(op, a, lead)
+    factorisations.determinant(a.device, op, view(a), view(found), None, stack(a))
+    return like(x, found)
+
+
+def _of_logarithm(g: tuple[Array, Array], y: tuple[Array, Array], x: Array) -> Any:
+    """The sign of a complex determinant turns as that does; a real one's does not move."""
+    factor: Any = g[1]
+    if x.dtype.kind == "c":
+        factor = factor + 1j * (g[0] * elementwise.conj(y[0])).imag
+    return factor[..., None, None] * adjoint(inv(x))
+
+
+@differentiable(x=_of_logarithm)
+def slogdet(x: Array, /) -> SlogdetResult:
+    """The signs of the determinants of square matrices (of complex ones, numbers of length 1; of
+    determinants 0, 0), and the logarithms of their absolute values."""
+    op = "slogdet"
+    a = operand(op, "x", x, square=True)
+    lead = a.shape[:-2]
+    if a.size == 0:
+        ones = creation.ones(lead, dtype=like(x, a).dtype, device=x.device)
+        return SlogdetResult(ones, creation.zeros_like(ones.real))
+    signs, logarithms = room(op, a, lead), room(op, a, lead, FLOAT32)
+    factorisations.determinant(a.device, op, view(a), view(signs), view(logarithms), stack(a))
+    return SlogdetResult(like(x, signs), like(x, logarithms))
+
+
+def matrix_power(x: Array, n: int, /) -> Array:
+    """The n-th power of square matrices, by repeated squaring: of 0 identities, below 0 powers of
+    the inverses."""
+    op = "matrix_power"
+    a = wide(checked(op, "x", x, square=True))
+    exponent = checks.integer(op, "n", n, -checks.LARGEST)
+    if exponent < 0:
+        a = inv(a)
+    left, found = abs(exponent), None
+    while left:
+        if left % 2:
+            found = a if found is None else matmul(found, a)
+        left //= 2
+        if left:
+            a = matmul(a, a)
+    extent = x.shape[-1]
+    return like(x, identities(a, extent, extent) if found is None else found)

@@ -1,0 +1,230 @@
+"""Sorting, searching, and running sums and products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays import apply, ordering, reducing, scans, views
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import creation, manipulation, parts, running
+from browsergpu.arrays.gathering import coordinates
+from browsergpu.arrays.masking import indices_of_true
+from browsergpu.arrays.ranking import argsorted, searched
+from browsergpu.arrays.tracking.rules import constant, differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.core import shapes
+from browsergpu.core.checks import integer
+from browsergpu.core.element_types import BOOL, COMPLEX64, INT32, UINT32, ElementType, promoted
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+
+def _known(op: str, x: Array) -> Array:
+    """Real numbers of a type that the kernels know, which orders them alike; in memory."""
+    kind = x.node.kind
+    if kind is COMPLEX64:
+        raise InvalidType(op, "x", x.dtype, "real numbers")
+    if kind.dtype is None:
+        x = apply.cast_to(op, x, INT32 if kind.kind == "i" else UINT32)
+    x.node.in_memory()
+    return x
+
+
+def _result(x: Array, op: str, kind: ElementType, shape: tuple[int, ...]) -> Array:
+    return x.like(reducing.room(x.device, op, kind, shape))
+
+
+def _sorted_back(g: Array, x: Array, axis: int, descending: bool) -> Array:
+    order = argsort(x, axis=axis, descending=descending)
+    return take_along_axis(g, argsort(order, axis=axis), axis=axis)
+
+
+@differentiable(x=_sorted_back)
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The array in order along an axis; equal elements keep theirs, ``stable`` or not. NaN come
+    last, or first where ``descending``. Real numbers and bool."""
+    op = "sort"
+    own = _known(op, x)
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    found = _result(own, op, own.node.kind, x.shape)
+    ordering.sort(x.device, op, _view(own), _view(found), at, descending=bool(descending))
+    return apply.cast_to(op, found, x.node.kind, copy=False)
+
+
+@constant
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Where along an axis each element of :func:`sort` is: int32."""
+    op = "argsort"
+    own = _known(op, x)
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    return argsorted(op, own, at, descending=bool(descending))
+
+
+def _view(x: Array) -> Any:
+    return reducing.memory_view(x.node)
+
+
+def _extreme(op: str, function: str, x: Array, axis: int | None, keepdims: bool) -> Array:
+    own = _known(op, x)
+    at = None if axis is None else shapes.axis(op, "axis", axis, x.ndim)
+    chosen = tuple(range(x.ndim)) if at is None else (at,)
+    if 0 in (x.shape[n] for n in chosen):
+        raise InvalidArgument(op, "x", x, "have elements to look through")
+    shape = shapes.without(x.shape, chosen, keepdims=keepdims)
+    found = _result(own, op, INT32, shape)
+    ordering.arg_reduce(x.device, op, function, _view(own), _view(found), at)
+    return found
+
+
+@constant
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Where along an axis, or of all elements in their order, the greatest one is, the first of
+    equals; NaN counts as the greatest. int32. Raises InvalidArgument where there is none."""
+    return _extreme("argmax", "max", x, axis, keepdims)
+
+
+@constant
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """:func:`argmax` of the least element; NaN counts as the least."""
+    return _extreme("argmin", "min", x, axis, keepdims)
+
+
+@constant
+def searchsorted(
+    x1: Array, x2: Array | float, /, *, side: str = "left", sorter: Array | None = None
+) -> Array:
+    """Before which element of a sorted vector x1 each element of x2, or a number, belongs: before
+    equal ones, or behind them where ``side`` is "right". ``sorter`` says in which order x1 is
+    sorted. int32."""
+    op = "searchsorted"
+    if side not in ("left", "right"):
+        raise InvalidArgument(op, "side", side, "'left' or 'right'")
+    if x1.ndim != 1:
+        raise InvalidArgument(op, "x1", x1, "have one axis")
+    ordered = x1 if sorter is None else x1[sorter]
+    values = apply.array_of(op, "x2", x2, x1)
+    kind = promoted(ordered.node.kind, values.node.kind)
+    one, other = (_known(op, apply.cast_to(op, x, kind, copy=False)) for x in (ordered, values))
+    return searched(op, one, other, right=side == "right")
+
+
+@constant
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """The indices, along each axis, of the elements that are not 0, in their order: int32. Waits
+    for how many there are."""
+    if x.ndim == 0:
+        raise InvalidArgument("nonzero", "x", x, "have an axis")
+    return tuple(indices_of_true("nonzero", apply.cast_to("nonzero", x, BOOL)))
+
+
+def _running(
+    op: str, function: str, x: Array, axis: int | None, dtype: Any, include_initial: bool
+) -> Array:
+    if axis is None:
+        if x.ndim != 1:
+            raise InvalidArgument(op, "axis", axis, "an axis, as there is not just one")
+        axis = 0
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    own = reducing.widened(x) if dtype is None else x.astype(dtype, copy=False)
+    kind = own.node.kind
+    if kind is COMPLEX64:
+        if function == "prod":
+            raise InvalidType(op, "x", x.dtype, "real numbers")
+        parts = [
+            _running(op, function, part, at, None, include_initial) for part in (own.real, own.imag)
+        ]
+        found: Array = parts[0] + parts[1] * 1j
+        return found
+    wide = _known(op, own)
+    shape = list(x.shape)
+    shape[at] += bool(include_initial)
+    result = _result(x, op, wide.node.kind, tuple(shape))
+    scans.scan(x.device, op, function, _view(wide), _view(result), at)
+    return apply.cast_to(op, result, kind, copy=False)
+
+
+def _of_running_sum(g: Array, axis: int | None, include_initial: bool) -> Array:
+    return running.of_sum(cumulative_sum, g, axis, include_initial)
+
+
+@differentiable(x=_of_running_sum)
+def cumulative_sum(
+    x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """The sums of the elements along an axis up to each one, in the dtypes of ``sum``;
+    ``include_initial`` begins with 0."""
+    return _running("cumulative_sum", "sum", x, axis, dtype, include_initial)
+
+
+def _of_running_product(g: Array, x: Array, axis: int | None, include_initial: bool) -> Array:
+    return running.of_product(cumulative_prod, g, x, axis, include_initial)
+
+
+@differentiable(x=_of_running_product)
+def cumulative_prod(
+    x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """The products of the elements along an axis up to each one; see :func:`cumulative_sum`, but
+    for complex numbers."""
+    return _running("cumulative_prod", "prod", x, axis, dtype, include_initial)
+
+
+def _of_differences(
+    g: Array, prepend_like: Like | None, x_like: Like, append_like: Like | None, axis: int, n: int
+) -> tuple[Any, ...]:
+    return running.of_differences(diff, g, (prepend_like, x_like, append_like), axis, n)
+
+
+@differentiable(joint=(("prepend", "x", "append"), _of_differences))
+def diff(
+    x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:  # fmt: skip
+    """The differences of neighbours along an axis, ``n`` times; ``prepend`` and ``append`` are put
+    before and behind x first."""
+    times = integer("diff", "n", n)
+    at = shapes.axis("diff", "axis", axis, x.ndim)
+    parts = [part for part in (prepend, x, append) if part is not None]
+    found = manipulation.concat(parts, axis=at) if len(parts) > 1 else apply.duplicate(x)
+    for _ in range(times):
+        after = found[(*(slice(None),) * at, slice(1, None))]
+        before = found[(*(slice(None),) * at, slice(None, -1))]
+        op = "not_equal" if found.node.kind is BOOL else "subtract"
+        found = apply.binary(op, after, before)
+    return found
+
+
+def _put_along_axis(g: Array, x_like: Like, indices: Array, axis: int) -> Array:
+    at = axis % g.ndim
+    key: list[Any] = []
+    for n, extent in enumerate(g.shape):
+        counted = creation.arange(extent, dtype="int32", device=g.device)
+        key.append(counted.reshape([extent if n == other else 1 for other in range(g.ndim)]))
+    key[at] = manipulation.broadcast_to(indices, g.shape)
+    whole = x_like._replace(shape=(*g.shape[:at], x_like.shape[at], *g.shape[at + 1 :]))
+    return parts.put_back(g, tuple(key), whole)
+
+
+@differentiable(x=_put_along_axis)
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Along an axis the elements at the indices, which broadcast with x beside the axis."""
+    op = "take_along_axis"
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    if indices.ndim != x.ndim:
+        raise InvalidArgument(op, "indices", indices, f"have {x.ndim} axes, as x has")
+    beside = [
+        shapes.broadcast(op, x.shape[n : n + 1], indices.shape[n : n + 1])[0]
+        for n in range(x.ndim)
+        if n != at
+    ]
+    own, other = list(beside), list(beside)
+    own.insert(at, x.shape[at])
+    other.insert(at, indices.shape[at])
+    source = views.spread(x, tuple(own))
+    where = views.spread(indices, tuple(other))
+    key = [where if n == at else _along(x, n, extent, x.ndim) for n, extent in enumerate(other)]
+    return source[tuple(key)]
+
+
+def _along(x: Array, axis: int, extent: int, rank: int) -> Array:
+    counted = x.like(coordinates(x.tape, (extent,), 0))
+    return views.reshaped("take", counted, [extent if n == axis else 1 for n in range(rank)])

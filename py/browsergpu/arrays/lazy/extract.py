@@ -1,0 +1,64 @@
+"""What some values of a tape are computed from: the part of it that a kernel computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from browsergpu.arrays.lazy.layout import Place
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.kernels.fused.source import (
+    is_leaf,
+    is_loaded,
+    is_number,
+    needed,
+    operands_of,
+    with_operands,
+)
+
+
+class Extract(NamedTuple):
+    """The entries that some values need, as a ``tape`` of their own, and the places of the values
+    among them: the same computation has the same key, whatever else stood beside it. The rest are
+    places of the whole tape: of the arrays, of those that are read in the result's order, and of
+    the numbers."""
+
+    tape: tuple[int, ...]
+    results: tuple[int, ...]
+    arrays: tuple[int, ...]
+    laid_out: tuple[int, ...]
+    numbers: tuple[int, ...]
+
+    def layout(self, leaves: Mapping[int, Node]) -> tuple[Place, ...]:
+        """How the arrays lie that are read in the result's order."""
+        found = [leaves[place] for place in self.laid_out]
+        return tuple([(node.shape, node.strides, node.offset) for node in found])
+
+    def ids(self, leaves: Mapping[int, Node]) -> list[int]:
+        """The buffers of the arrays."""
+        return [leaves[place].storage.buffer.id for place in self.arrays]
+
+    def parameters(self, words: Mapping[int, tuple[int, ...]]) -> list[int]:
+        """The words of the numbers."""
+        return [word for place in self.numbers for word in words[place]]
+
+
+@lru_cache(maxsize=1024)
+def extract(code: tuple[int, ...], places: tuple[int, ...]) -> Extract:
+    """What the values at some places of a tape need."""
+    kept = needed(code, places)
+    arrays = tuple(place for place in kept if is_leaf(code[place]))
+    laid_out = tuple(place for place in arrays if not is_loaded(code[place]))
+    numbers = tuple(place for place in kept if is_number(code[place]))
+    new, tape = renumbered(code, kept)
+    return Extract(tuple(tape), tuple(new[place] for place in places), arrays, laid_out, numbers)
+
+
+def renumbered(code: Sequence[int], kept: Sequence[int]) -> tuple[dict[int, int], list[int]]:
+    """The entries of a tape that are kept as a tape of their own, with the place there of each
+    place. What they need is kept, too."""
+    new = {place: at for at, place in enumerate(kept)}
+    return new, [
+        with_operands(code[place], [new[at] for at in operands_of(code[place])]) for place in kept
+    ]

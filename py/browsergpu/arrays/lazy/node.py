@@ -1,0 +1,126 @@
+"""A value of an array: in memory, or still to be computed."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+from browsergpu.arrays.device_array import Storage
+from browsergpu.core.element_types import ElementType
+from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
+
+#: References to holders: from so many on, those to holders that are gone are dropped.
+_MANY = 8
+
+
+class Pin(Shown):
+    """Holds a node without an array."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Node(Shown):
+    """A value: in memory (``storage``; elements at ``offset`` + index × ``strides``, packed where
+    these are None), at a ``place`` of a Window, or still on the host (``window`` is an Arriving).
+
+    ``refs`` are weak references to the arrays that have it. A count would need destructors, which
+    lose a KeyboardInterrupt. ``cell`` is the identity of the memory that the array shares with its
+    views; None for an array without views. ``follows`` says that gradients of the array follow
+    writes through the others of the cell, ``is_read_only`` that it is a view which nothing can be
+    assigned to.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "cell",
+        "follows",
+        "is_read_only",
+        "kind",
+        "offset",
+        "place",
+        "refs",
+        "shape",
+        "storage",
+        "strides",
+        "window",
+    )
+
+    # Where it is in memory is said once it is: one of these is made for each operation.
+    storage: Storage
+    strides: Shape | None
+    offset: int
+
+    def __init__(self, kind: ElementType, shape: Shape, window: Any = None, place: int = 0) -> None:
+        self.kind = kind
+        self.shape = shape
+        self.window = window
+        self.place = place
+        self.refs: tuple[ref[Any], ...] = ()
+        self.cell: Any = None
+        self.follows = False
+        self.is_read_only = False
+
+    @property
+    def holders(self) -> int:
+        """The number of arrays that have it."""
+        return len([1 for one in self.refs if one() is not None])
+
+    @property
+    def is_held(self) -> bool:
+        """Whether an array has it."""
+        for one in self.refs:  # noqa: SIM110 - any() takes twice as long, and all operations are asked
+            if one() is not None:
+                return True
+        return False
+
+    def hold(self, holder: Any) -> None:
+        """Notes an array that has it, or a Pin."""
+        refs = self.refs
+        if len(refs) >= _MANY:
+            refs = tuple([one for one in refs if one() is not None])
+        self.refs = (*refs, ref(holder))
+
+    def drop(self, holder: Any) -> None:
+        """Notes that an array has another node now."""
+        self.refs = tuple([one for one in self.refs if one() is not holder])
+
+    def put(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
+        """Says where it is in memory."""
+        self.storage = storage
+        storage.used_by(self)
+        self.strides = strides
+        self.offset = offset
+
+    def move(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
+        """Says that it is elsewhere in memory now."""
+        self.storage.left_by(self)
+        self.put(storage, strides, offset)
+
+    def _facts(self) -> str:
+        return f"of shape {self.shape} and dtype {self.kind.name}"
+
+    def in_memory(self) -> Node:
+        """The value itself, computed. One at a Window's place that nobody held would not be."""
+        if self.window is not None:
+            pin = Pin()
+            self.hold(pin)
+            try:
+                self.window.evaluate()
+            finally:
+                self.drop(pin)
+        return self
+
+    def twin(self) -> Node:
+        """Another node of a value in memory, which shares no cell: a later write to either array
+        gives one of them memory of its own."""
+        return stored(self.kind, self.shape, self.storage, self.strides, self.offset)
+
+
+def stored(
+    kind: ElementType, shape: Shape, storage: Storage, strides: Shape | None = None, offset: int = 0
+) -> Node:
+    """A value that is in memory."""
+    node = Node(kind, shape)
+    node.put(storage, strides, offset)
+    return node

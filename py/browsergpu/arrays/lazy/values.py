@@ -1,0 +1,45 @@
+"""A value as a kernel computes it: at a place of a tape, in memory, or a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.core.element_types import ElementType
+from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.source import leaf, number
+
+Words = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Values:
+    """The value at a place of a tape, whose results are of ``shape``, with the tape's arrays and
+    numbers by their places."""
+
+    shape: Shape
+    code: Sequence[int]
+    leaves: Mapping[int, Node]
+    words: Mapping[int, Words]
+    place: int
+
+
+def of_node(node: Node) -> Values:
+    """A value that is in memory, or still on its tape."""
+    window = node.window
+    if window is None:
+        return Values(node.shape, (leaf(node.kind),), {0: node}, {}, 0)
+    return Values(node.shape, window.code, window.leaves, window.words, node.place)
+
+
+def beside(values: Values, kind: ElementType, words: Words) -> tuple[Values, int]:
+    """Values with a number on their tape, too, and its place."""
+    at = len(values.code)
+    code = (*values.code, number(kind))
+    return Values(values.shape, code, values.leaves, {**values.words, at: words}, values.place), at
+
+
+def of_number(shape: Shape, kind: ElementType, words: Words) -> Values:
+    """A number, everywhere."""
+    return Values(shape, (number(kind),), {}, {0: words}, 0)

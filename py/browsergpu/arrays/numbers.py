@@ -1,0 +1,87 @@
+"""Python's and NumPy's numbers beside arrays."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import copysign, isinf
+from struct import pack, unpack
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.x64 import overflowed
+from browsergpu.core.element_types import FLOAT16, ElementType, of_numpy
+
+#: Those that take the type of the array beside them.
+PYTHON = (bool, int, float, complex)
+_CLASSES = frozenset(PYTHON)
+#: The smallest numbers that round to infinity.
+_FLOAT16_LIMIT = 65520.0
+_FLOAT32_LIMIT = 2.0**128 - 2.0**103
+
+
+def python_number(value: Any) -> Any:
+    """A Python bool, int, float or complex; None for anything else. NumPy's numbers have dtypes of
+    their own: see :func:`typed_number`."""
+    if type(value) in _CLASSES:
+        return value
+    if isinstance(value, np.generic):
+        return None
+    for kind in PYTHON:
+        if isinstance(value, kind):
+            made: Any = kind
+            return made(value)
+    return None
+
+
+def typed_number(value: Any) -> tuple[ElementType, Any] | None:
+    """The type and value of one of NumPy's numbers; None for anything else. Those of 64 bits have
+    the type that they are demoted to."""
+    if not isinstance(value, np.generic):
+        return None
+    kind = of_numpy(value.dtype)
+    return None if kind is None else (kind, value.item())
+
+
+def words_of(value: Any, kind: ElementType) -> tuple[int, ...]:
+    """A number as what a kernel takes for one of a type: its words. Raises OverflowError where a
+    whole number is not within the type's range."""
+    if kind.computed == "f":
+        return (_float_word(value, kind),)
+    if kind.computed == "c":
+        return _float_word(value.real, kind), _float_word(value.imag, kind)
+    if kind.computed == "b":
+        return (int(bool(value)),)
+    number = int(value)
+    bounds = np.iinfo(kind.numpy)
+    if not bounds.min <= number <= bounds.max:
+        raise OverflowError(f"Python integer {number} out of bounds for {kind.name}")
+    return (number & 0xFFFFFFFF,)
+
+
+def overflows(value: Any, kind: ElementType) -> bool:
+    """Whether a finite Python number becomes infinite as a float or complex type."""
+    limit = _FLOAT16_LIMIT if kind is FLOAT16 else _FLOAT32_LIMIT
+    if isinstance(value, complex):
+        return overflows(value.real, kind) or overflows(value.imag, kind)
+    return abs(value) >= limit and not (isinstance(value, float) and isinf(value))
+
+
+def _float_word(value: float, kind: ElementType) -> int:
+    if overflows(value, kind):
+        overflowed("number", value, kind)
+    if value == 0:  # zeros of both signs are equal, and would be taken for each other
+        return 0x80000000 if copysign(1.0, value) < 0 else 0
+    return _known_float_word(value, kind)
+
+
+@lru_cache(maxsize=1024)
+def _known_float_word(value: float, kind: ElementType) -> int:
+    if kind is FLOAT16:
+        with np.errstate(over="ignore"):
+            value = float(np.float16(value))
+    try:
+        word: int = unpack("<I", pack("<f", value))[0]
+    except OverflowError:
+        word = 0x7F800000 if value > 0 else 0xFF800000
+    return word

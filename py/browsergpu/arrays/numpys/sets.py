@@ -1,0 +1,29 @@
+"""The different elements of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import sets
+from browsergpu.arrays.numpys.operands import refuse
+from browsergpu.arrays.tracking.rules import constant
+
+
+@constant
+def _unique(
+    ar: Array, return_index: bool = False, return_inverse: bool = False,
+    return_counts: bool = False, axis: None = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
+    """Always sorted. Waits for how many there are."""
+    refuse("unique", axis=axis)
+    found = sets.unique_parts(ar, equal_nan=equal_nan)
+    asked = (True, return_index, return_inverse, return_counts)
+    chosen = tuple(part for part, is_asked in zip(found, asked, strict=True) if is_asked)
+    return chosen if len(chosen) > 1 else chosen[0]
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {np.unique: _unique}

@@ -1,0 +1,94 @@
+"""Reads that would lose a gradient raise, and name the line that reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from sys import _getframe
+from typing import Any
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.recording import DIFFERENTIATED, is_grad_enabled
+from browsergpu.arrays.tracking.steps import Source, behind
+from browsergpu.core.errors import NotDifferentiable
+from browsergpu.core.places import is_own, users_place
+
+#: Reads as a NumPy array or a buffer, which PyTorch refuses, too.
+_AS_ARRAYS = frozenset(("numpy", "numpy_async", "__array__", "__dlpack__", "to_device"))
+#: Reads as whole numbers and bools: these are steps, with a gradient of 0.
+_AS_STEPS = frozenset(("__int__", "__bool__", "__index__", "__contains__"))
+
+
+@contextmanager
+def differentiating(op: str, inputs: Iterable[Source]) -> Iterator[None]:
+    """The block computes the function that ``op`` differentiates by these inputs."""
+    own = op, frozenset([source.step for source in inputs])
+    token = DIFFERENTIATED.set((*DIFFERENTIATED.get(), own))
+    try:
+        yield
+    finally:
+        DIFFERENTIATED.reset(token)
+
+
+def check_read(x: Any, name: str) -> None:
+    """Raise where a read of a Variable loses its gradient.
+
+    Parameters
+    ----------
+    x : Variable
+        The array that is read.
+    name : str
+        The method that reads it.
+
+    Raises
+    ------
+    NotDifferentiable
+        For a NumPy array or DLPack of any Variable, a number of a value that ``grad`` and its kin
+        differentiate, and a number that a function of this package reads.
+
+    Notes
+    -----
+    Under ``no_grad()`` all reads are legitimate, and so are reads as steps.
+    """
+    if not is_grad_enabled() or name in _AS_STEPS:
+        return
+    by = _differentiated_by(x)
+    if by is not None:
+        is_what = f"an array that {by}() differentiates"
+        then = "Compute with browsergpu's functions instead; detach() gives the value alone."
+    elif name in _AS_ARRAYS or _is_read_here():
+        is_what = "an array that requires a gradient"
+        then = "Use x.detach(), or read it under no_grad()."
+    else:
+        return
+    place = users_place()
+    where = f" in {place}" if place else ""
+    op = name.strip("_")
+    raise NotDifferentiable(
+        op, f"array must require no gradient, got {is_what}{where}. Its gradient would be lost. "
+        f"{then}"
+    )  # fmt: skip
+
+
+def check_number(op: str, argument: str, x: Any) -> None:
+    """Raise where an argument that has no rule requires a gradient."""
+    if isinstance(x, Array) and x.is_noted and is_grad_enabled():
+        place = users_place()
+        where = f" in {place}" if place else ""
+        raise NotDifferentiable(
+            op, f"{argument} must require no gradient, got an array that does{where}. "
+            "Its gradient would be lost. Use detach() for its values."
+        )  # fmt: skip
+
+
+def _is_read_here() -> bool:
+    """Whether a function of this package reads, and not its user."""
+    return is_own(_getframe(3))
+
+
+def _differentiated_by(x: Any) -> str | None:
+    """The innermost function, such as grad, that differentiates what an array comes from."""
+    for op, inputs in reversed(DIFFERENTIATED.get()):
+        if inputs and inputs & behind([x.source], min(step.number for step in inputs)):
+            return str(op)
+    return None

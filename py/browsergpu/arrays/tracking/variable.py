@@ -1,0 +1,154 @@
+"""Arrays that require gradients: an Array whose operations are noted.
+
+What computes reads an array's ``node``. A Variable's is hidden: whatever meets one without having
+been told what to note raises, instead of losing a gradient in silence."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.context import device_of
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.tracking.reads import check_read
+from browsergpu.arrays.tracking.steps import Leaf, Like, Source
+from browsergpu.arrays.value import NODE
+from browsergpu.core.checks import product
+from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Description
+from browsergpu.core.turns import exclusive
+
+
+class Variable(Array):
+    """An array that requires gradients."""
+
+    __slots__ = ()
+
+    is_noted = True
+
+    def like(self, node: Node) -> Self:
+        """Another value on the same device, of which nothing is noted."""
+        return Array(node, self.tape)  # type: ignore[return-value]
+
+    # -- what it is --------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """The extents of its axes."""
+        return NODE.__get__(self).shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements, as NumPy's."""
+        return NODE.__get__(self).kind.numpy  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of its elements."""
+        return product(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element on the host."""
+        return self.dtype.itemsize
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+        """The array itself on its own device. Raises NotDifferentiable for another one."""
+        if device_of("to_device", device) is self.device:
+            return super().to_device(device, stream=stream)
+        check_read(self, "to_device")
+        return plain(self).to_device(device, stream=stream)
+
+    def __repr__(self) -> str:
+        return f"{plain(self)!r}"[:-1] + ", requires_grad=True)"
+
+
+def _hidden(self: Variable) -> Node:
+    raise NotDifferentiable(
+        "gradient", "an array that requires gradients came to something that has no rule for them; "
+        "detach() gives its values alone"
+    )  # fmt: skip
+
+
+def _take_node(self: Variable, node: Node) -> None:
+    NODE.__set__(self, node)
+
+
+setattr(Variable, "node", property(_hidden, _take_node))  # noqa: B010 - a slot, for the checker
+
+# What reads values reads them, where no gradient is lost.
+for _name in (
+    "numpy", "numpy_async", "item", "tolist", "__array__", "__float__", "__int__",
+    "__bool__", "__complex__", "__index__", "__dlpack__", "__contains__",
+):  # fmt: skip
+
+    def _reading(self: Variable, *args: Any, _name: str = _name, **options: Any) -> Any:
+        check_read(self, _name)
+        return getattr(plain(self), _name)(*args, **options)
+
+    _reading.__name__, _reading.__doc__ = _name, getattr(Array, _name).__doc__
+    setattr(Variable, _name, _reading)
+
+
+@exclusive
+def plain(x: Array, /) -> Array:
+    """The value of an array, of which nothing is noted."""
+    return Array(NODE.__get__(x), x.tape)
+
+
+def node_of(x: Array) -> Node:
+    """The value that is under an array."""
+    return NODE.__get__(x)  # type: ignore[no-any-return]
+
+
+def like_of(x: Array) -> Like:
+    """What an array is without its values."""
+    return Like(x.shape, x.dtype, x.tape.device)
+
+
+def source_of(x: Any) -> Source | None:
+    """Where an array comes from; None where it requires no gradient."""
+    return x.source if type(x) is Variable else None
+
+
+def noted(x: Array, source: Source) -> Array:
+    """An array that nobody else has, from now on as the result of a step."""
+    x.source = source
+    x.__class__ = Variable
+    return x
+
+
+def not_noted(x: Array) -> None:
+    """From now on it is an array like others."""
+    x.__class__ = Array
+    del x.source
+
+
+@exclusive
+def variable(x: Array, source: Source, /) -> Array:
+    """Another array of the same value, the result of a step."""
+    return noted(Array(NODE.__get__(x), x.tape), source)
+
+
+def require(x: Array, op: str, wanted: bool = True) -> Array:
+    """Makes an array a leaf, or, where it is one and that is not wanted, an array like others."""
+    if type(x) is Variable:
+        if not wanted:
+            if not isinstance(x.source.step, Leaf):
+                found = Description("an operation's result")
+                advice = "detach() gives its values alone."
+                raise InvalidArgument(op, "array", found, "a leaf", advice)
+            not_noted(x)
+    elif wanted:
+        if x.node.kind.kind not in "fc":
+            raise InvalidType(op, "array", x.dtype, "floats, which alone have gradients")
+        noted(x, Source(Leaf(like_of(x)), 0))
+    return x

@@ -1,0 +1,134 @@
+"""Other ways to look at an array's memory: nothing is copied where NumPy copies nothing."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from browsergpu.arrays.apply import packed
+from browsergpu.arrays.lazy.node import stored
+from browsergpu.arrays.value import Value
+from browsergpu.core import checks
+from browsergpu.core.element_types import FLOAT32, ElementType
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape, broadcast_strides, contiguous_strides
+
+V = TypeVar("V", bound=Value)
+
+
+def strides_of(x: Value) -> Shape:
+    """Elements from one index to the next, for each axis; the array is in memory."""
+    node = x.node
+    return contiguous_strides(node.shape) if node.strides is None else node.strides
+
+
+def view(x: V, shape: Shape, strides: Shape, offset: int) -> V:
+    """Elements of an array's memory: ``offset`` is counted from the array's first one."""
+    node = x.node.in_memory()
+    known = strides_or_none(shape, strides)
+    return x.like(stored(node.kind, shape, node.storage, known, node.offset + offset))
+
+
+def real(x: V) -> V:
+    """The real parts of complex numbers, which are pairs of float32 in memory."""
+    return _part_of_pairs(x, 0)
+
+
+def imag(x: V) -> V:
+    """The imaginary parts of complex numbers."""
+    return _part_of_pairs(x, 1)
+
+
+def _part_of_pairs(x: V, number: int) -> V:
+    node = x.node.in_memory()
+    strides = tuple(2 * step for step in strides_of(x))
+    return x.like(stored(FLOAT32, node.shape, node.storage, strides, 2 * node.offset + number))
+
+
+def retyped(x: V, kind: ElementType) -> V:
+    """The same bits as elements of another type of as many bits."""
+    node = x.node.in_memory()
+    return x.like(stored(kind, node.shape, node.storage, node.strides, node.offset))
+
+
+def strides_or_none(shape: Shape, strides: Shape) -> Shape | None:
+    """Strides as a value says them: None where the elements are packed. Along an axis of extent 1
+    nothing is stepped."""
+    packed = contiguous_strides(shape)
+    if strides == packed:
+        return None
+    same = 1 in shape and all(
+        extent == 1 or own == step for extent, own, step in zip(shape, strides, packed, strict=True)
+    )
+    return None if same else strides
+
+
+def permuted(x: V, axes: tuple[int, ...]) -> V:
+    """The array with its axes in another order."""
+    x.node.in_memory()
+    shape, strides = x.node.shape, strides_of(x)
+    return view(x, tuple(shape[i] for i in axes), tuple(strides[i] for i in axes), 0)
+
+
+def spread(x: V, shape: Shape) -> V:
+    """The array broadcast to a shape that it can be broadcast to."""
+    x.node.in_memory()
+    return view(x, shape, broadcast_strides(x.node.shape, shape, x.node.strides), 0)
+
+
+def reshaped(op: str, x: V, shape: Any, *, copy: bool | None = None) -> V:
+    """The elements in another shape, of which one extent may be -1. With ``copy`` False raises
+    InvalidArgument, a ValueError, where they cannot stay in the same memory."""
+    given = shape if checks.is_several(shape) else (shape,)
+    extents = checks.dimensions(op, "shape", given, minimum=-1)
+    size = checks.product(x.node.shape)
+    if extents.count(-1) == 1:
+        known = checks.product([extent for extent in extents if extent != -1])
+        missing = size // known if known else 0
+        extents = tuple(missing if extent == -1 else extent for extent in extents)
+    if -1 in extents or checks.product(extents) != size:
+        raise InvalidArgument(op, "shape", shape, f"a shape of {size} elements")
+    if extents == x.node.shape:
+        return x.same()
+    node = x.node.in_memory()
+    if node.strides is None or size == 0:
+        return view(x, extents, contiguous_strides(extents), 0)
+    strides = _strides_for(node.shape, node.strides, extents)
+    if strides is not None:
+        return view(x, extents, strides, 0)
+    if copy is False:
+        raise InvalidArgument(op, "copy", copy, "True or None, as this array must be copied")
+    return view(packed(x), extents, contiguous_strides(extents), 0)
+
+
+def _strides_for(old: Shape, strides: Shape, new: Shape) -> Shape | None:
+    """The strides of the same elements in another shape; None where there are none. Runs of axes
+    that have as many elements in both are matched; within a run the old ones must lie in a row."""
+    axes = [(n, step) for n, step in zip(old, strides, strict=True) if n != 1]
+    found: list[int] = []
+    i = j = 0
+    while i < len(axes) or j < len(new):
+        if j < len(new) and new[j] == 1:
+            found.append(0)
+            j += 1
+            continue
+        if i == len(axes) or j == len(new):
+            return None
+        first = j
+        a, b = axes[i][0], new[j]
+        i, j = i + 1, j + 1
+        while a != b:
+            if a < b:
+                if axes[i - 1][1] != axes[i][1] * axes[i][0]:
+                    return None
+                a *= axes[i][0]
+                i += 1
+            else:
+                b *= new[j]
+                j += 1
+        step = axes[i - 1][1]
+        run = []
+        for extent in reversed(new[first:j]):
+            run.append(step)
+            step *= extent
+        found += reversed(run)
+    return tuple(found)
