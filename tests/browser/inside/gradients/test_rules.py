@@ -57,8 +57,9 @@ def _functions(module: Any, before: str) -> dict[str, str]:
     found = {name: getattr(module, name) for name in module.__all__}
     return {
         before + name: f"{one.__module__}.{one.__qualname__}" for name, one in found.items()
-        if isinstance(one, FunctionType) and one.__module__.startswith("browsergpu.arrays.functions")
-    }  # fmt: skip
+        if isinstance(one, FunctionType)
+        and one.__module__.startswith("browsergpu.arrays.functions")
+    }
 
 
 def _public(bg: Any) -> dict[str, str]:
