@@ -51,6 +51,33 @@ def test_interrupt_ends_code_and_keeps_the_variables(notebook: NotebookPage, doi
     expect(notebook.run("kept")).to_have_text("'kept'")
 
 
+#: Ways to have the signal meet Python in the event loop's own code, with no frame of the cell.
+INTERRUPTS_OF_THE_LOOP = {
+    "in a callback": "loop.call_later(0.2, signal.raise_signal, signal.SIGINT)",
+    "before a callback": (
+        "loop._install_asyncgen_hooks = functools.partial(signal.raise_signal, signal.SIGINT)"
+    ),
+}
+
+
+@pytest.mark.firefox
+@pytest.mark.parametrize("waiting", ["time.sleep(0)", "await asyncio.sleep(0)"])
+@pytest.mark.parametrize("way", INTERRUPTS_OF_THE_LOOP)
+def test_interrupt_in_the_code_of_the_event_loop_ends_what_waits(
+    notebook: NotebookPage, way: str, waiting: str
+) -> None:
+    index = notebook.start(
+        "import asyncio, functools, signal, time\nloop = asyncio.get_running_loop()\n"
+        f"try:\n    {INTERRUPTS_OF_THE_LOOP[way]}\n    while True:\n        {waiting}\n"
+        "finally:\n    vars(loop).pop('_install_asyncgen_hooks', None)\n    ended = True"
+    )
+    notebook.wait_idle()
+    expect(notebook.output(index).locator(".output-traceback").first).to_contain_text(
+        "KeyboardInterrupt"
+    )
+    expect(notebook.run("ended")).to_have_text("True")
+
+
 @pytest.mark.firefox
 def test_interrupt_at_once_is_not_lost(notebook: NotebookPage) -> None:
     notebook.start("while True: pass")

@@ -51,6 +51,7 @@ def colour(notebook: NotebookPage, picture: Locator) -> tuple[int, int, int]:
     return shown.rgb(shown.width // 2, shown.height // 2)
 
 
+@pytest.mark.firefox
 def test_a_loop_that_never_waits_is_seen_while_it_runs(notebook: NotebookPage) -> None:
     index = notebook.start(
         "import time\nbg.draw(flat(0, 0, 1))\nwhile True:\n    time.sleep(0) or sum(range(1000))"

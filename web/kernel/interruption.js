@@ -129,14 +129,17 @@ export class Interruption {
   }
 
   /**
-   * Something for blocked Python to wait on: `promise` resolves to whether the run was
-   * interrupted, and `done()` resolves it without.
+   * Something for Python to block on: `promise`, which `done()` or an interrupt resolves. Python
+   * calls `end()` when it goes on, and then looks whether it was `interrupted`: an interrupt may
+   * come between the promise and Python.
    */
   wait() {
     const { promise, resolve } = Promise.withResolvers();
-    this.#waits.add(resolve);
-    promise.then(() => this.#waits.delete(resolve));
-    return { promise, done: () => resolve(false) };
+    const wait = {
+      promise, interrupted: false, done: () => resolve(null), end: () => this.#waits.delete(wait),
+    };
+    this.#waits.add(wait);
+    return wait;
   }
 
   /**
@@ -145,15 +148,20 @@ export class Interruption {
    */
   whileWaiting(runId) {
     if (runId !== this.#runId) return false;
-    // Left set, the buffer would raise inside the event loop's own code.
+    // Left set, the buffer would raise once more.
     this.#signal?.clear();
-    if (this.#waits.size > 0) {
-      for (const resolve of this.#waits) resolve(true);
-      this.#waits.clear();
-      return true;
-    }
+    if (this.endWaits()) return true;
     if (this.#cancel) return this.#cancel();
     this.#requested = true;
     return true;
+  }
+
+  /** Have what Python blocks on raise KeyboardInterrupt; false if it does not block. */
+  endWaits() {
+    for (const wait of this.#waits) {
+      wait.interrupted = true;
+      wait.done();
+    }
+    return this.#waits.size > 0;
   }
 }

@@ -14,6 +14,8 @@ from .shell import make_shell
 
 # How long an interrupted run may take to clean up when the interrupt struck the event loop.
 GRACE_SECONDS = 1.0
+# What the event loop runs between the steps of tasks.
+LOOP_PACKAGES = ("asyncio", "contextvars", "pyodide", "_pyodide", __name__.partition(".")[0])
 
 
 class Runner:
@@ -91,6 +93,17 @@ class Runner:
         """Whether the running code is a cell's."""
         return self._shell.in_cell
 
+    def interrupt(self, _signal: int, frame: types.FrameType | None) -> None:
+        """Handle the signal of the page: raise KeyboardInterrupt, but not in the event loop's code.
+
+        The exception would lose the callback that the loop was about to call: what a task or
+        blocked code waits for would never come.
+        """
+        if not _in_event_loop(frame):
+            raise KeyboardInterrupt
+        if not self._interruption.endWaits():
+            self.cancel()
+
     def cancel(self) -> bool:
         """Interrupt a run that awaits something; False if there is none."""
         return self._task is not None and self._task.cancel()
@@ -133,6 +146,16 @@ class Runner:
         return graphics_memory.unfinished()
 
 
+def _in_event_loop(frame: types.FrameType | None) -> bool:
+    """Whether all Python that `frame` is part of is the event loop's or the kernel's own."""
+    while frame is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if frame.f_code is Runner._evaluate.__code__ or package not in LOOP_PACKAGES:
+            return False
+        frame = frame.f_back
+    return True
+
+
 def _resolve(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
@@ -167,5 +190,6 @@ def start(post: Any, interruption: Any, answers: Any, load: Any) -> Runner:
     signal.signal(signal.SIGALRM, outputs.flush_all)
     packages.watch_installations()
     runner = Runner(interruption, packages.install_finder(load))
+    signal.signal(signal.SIGINT, runner.interrupt)
     asking.install(answers, runner.in_cell)
     return runner

@@ -25,8 +25,12 @@ def install(interruption: Any) -> None:
         task = asyncio.ensure_future(awaitable)
         # Only "it is done" goes through JavaScript: result and exception stay as they are.
         waiting = interruption.wait()
-        task.add_done_callback(lambda _task: waiting.done())
-        if blocking(waiting.promise):
+        try:
+            task.add_done_callback(lambda _task: waiting.done())
+            blocking(waiting.promise)
+        finally:
+            waiting.end()
+        if waiting.interrupted:
             task.cancel()
             raise KeyboardInterrupt
         return task.result()
