@@ -56,7 +56,8 @@ def _functions(module: Any, before: str) -> dict[str, str]:
     """The public functions of arrays of a module, by their names there: what rules know them by."""
     found = {name: getattr(module, name) for name in module.__all__}
     return {
-        before + name: f"{one.__module__}.{one.__qualname__}" for name, one in found.items()
+        before + name: f"{one.__module__}.{one.__qualname__}"
+        for name, one in found.items()
         if isinstance(one, FunctionType)
         and one.__module__.startswith("browsergpu.arrays.functions")
     }
