@@ -1,17 +1,142 @@
-"""Random numbers: ``browsergpu.random.default_rng(seed)``."""
+"""Random arrays by NumPy's names: ``default_rng(seed)``, and the older functions.
+
+A seed gives the same numbers on every device, though not NumPy's. The functions share one stream,
+which ``seed()`` begins, and draw on the device in use. Floats are float32, whole numbers of the
+default integer type. Parameters may be numbers, lists, NumPy's arrays and arrays on the GPU, and
+broadcast; those on the GPU are not checked: where a distribution does not have them, floats are NaN
+and whole numbers the least int32.
+"""
 
 from typing import Any
 
 from numpy import random as _of_numpy
+from numpy.random import SeedSequence
 
-from browsergpu.arrays.functions.drawing import Generator, default_rng
+from browsergpu.arrays.functions.chance.bits import BitGenerator, Philox
+from browsergpu.arrays.functions.chance.generator import Generator, default_rng
+from browsergpu.arrays.functions.chance.legacy import SHARED as _SHARED
+from browsergpu.arrays.functions.chance.legacy import (
+    RandomState,
+    get_bit_generator,
+    set_bit_generator,
+)
 from browsergpu.core.errors import UnknownName
 
-__all__ = ["Generator", "default_rng"]
+beta = _SHARED.beta
+binomial = _SHARED.binomial
+bytes = _SHARED.bytes
+chisquare = _SHARED.chisquare
+choice = _SHARED.choice
+dirichlet = _SHARED.dirichlet
+exponential = _SHARED.exponential
+f = _SHARED.f
+gamma = _SHARED.gamma
+geometric = _SHARED.geometric
+get_state = _SHARED.get_state
+gumbel = _SHARED.gumbel
+hypergeometric = _SHARED.hypergeometric
+laplace = _SHARED.laplace
+logistic = _SHARED.logistic
+lognormal = _SHARED.lognormal
+logseries = _SHARED.logseries
+multinomial = _SHARED.multinomial
+multivariate_normal = _SHARED.multivariate_normal
+negative_binomial = _SHARED.negative_binomial
+noncentral_chisquare = _SHARED.noncentral_chisquare
+noncentral_f = _SHARED.noncentral_f
+normal = _SHARED.normal
+pareto = _SHARED.pareto
+permutation = _SHARED.permutation
+poisson = _SHARED.poisson
+power = _SHARED.power
+rand = _SHARED.rand
+randint = _SHARED.randint
+randn = _SHARED.randn
+random = _SHARED.random
+random_integers = _SHARED.random_integers
+random_sample = _SHARED.random_sample
+rayleigh = _SHARED.rayleigh
+seed = _SHARED.seed
+set_state = _SHARED.set_state
+shuffle = _SHARED.shuffle
+standard_cauchy = _SHARED.standard_cauchy
+standard_exponential = _SHARED.standard_exponential
+standard_gamma = _SHARED.standard_gamma
+standard_normal = _SHARED.standard_normal
+standard_t = _SHARED.standard_t
+triangular = _SHARED.triangular
+uniform = _SHARED.uniform
+vonmises = _SHARED.vonmises
+wald = _SHARED.wald
+weibull = _SHARED.weibull
+zipf = _SHARED.zipf
+ranf = _SHARED.random_sample
+sample = _SHARED.random_sample
+
+__all__ = [
+    "BitGenerator",
+    "Generator",
+    "Philox",
+    "RandomState",
+    "SeedSequence",
+    "beta",
+    "binomial",
+    "bytes",
+    "chisquare",
+    "choice",
+    "default_rng",
+    "dirichlet",
+    "exponential",
+    "f",
+    "gamma",
+    "geometric",
+    "get_bit_generator",
+    "get_state",
+    "gumbel",
+    "hypergeometric",
+    "laplace",
+    "logistic",
+    "lognormal",
+    "logseries",
+    "multinomial",
+    "multivariate_normal",
+    "negative_binomial",
+    "noncentral_chisquare",
+    "noncentral_f",
+    "normal",
+    "pareto",
+    "permutation",
+    "poisson",
+    "power",
+    "rand",
+    "randint",
+    "randn",
+    "random",
+    "random_integers",
+    "random_sample",
+    "ranf",
+    "rayleigh",
+    "sample",
+    "seed",
+    "set_bit_generator",
+    "set_state",
+    "shuffle",
+    "standard_cauchy",
+    "standard_exponential",
+    "standard_gamma",
+    "standard_normal",
+    "standard_t",
+    "triangular",
+    "uniform",
+    "vonmises",
+    "wald",
+    "weibull",
+    "zipf",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or not hasattr(_of_numpy, name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    message = "there is no such name here. Draw with browsergpu.random.default_rng(seed)."
+    message = "GPUs draw the streams of Philox. Use browsergpu.random.Philox(seed)."
     raise UnknownName(f"browsergpu.random.{name}", message)

@@ -19,19 +19,9 @@ struct Params {
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/elements.wgsl
+//#include lib/philox_rounds.wgsl
 
 override THREADS: u32 = 256u; // in a workgroup
-
-// The upper word of a product.
-fn high(a: u32, b: u32) -> u32 {
-  let a0 = a & 0xffffu;
-  let a1 = a >> 16u;
-  let b0 = b & 0xffffu;
-  let b1 = b >> 16u;
-  let first = a1 * b0 + ((a0 * b0) >> 16u);
-  let second = a0 * b1 + (first & 0xffffu);
-  return a1 * b1 + (first >> 16u) + (second >> 16u);
-}
 
 // The block of the first counter + `more`.
 fn block(more: u32) -> vec4u {
@@ -44,16 +34,7 @@ fn block(more: u32) -> vec4u {
       counter.w += select(0u, 1u, counter.z == 0u);
     }
   }
-  var key = vec2u(params.key0, params.key1);
-  for (var i = 0u; i < 10u; i++) {
-    let p = counter.x;
-    let q = counter.z;
-    counter = vec4u(
-      high(0xcd9e8d57u, q) ^ counter.y ^ key.x, 0xcd9e8d57u * q,
-      high(0xd2511f53u, p) ^ counter.w ^ key.y, 0xd2511f53u * p);
-    key += vec2u(0x9e3779b9u, 0xbb67ae85u);
-  }
-  return counter;
+  return philox(counter, vec2u(params.key0, params.key1));
 }
 
 // Writes y's i-th vec4, as far as n goes.

@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 DOCS = REPOSITORY / "docs"
 GUIDES = (
-    "arrays", "gradients", "capture", "coming-from-numpy", "coming-from-cupy",
+    "arrays", "gradients", "capture", "random", "coming-from-numpy", "coming-from-cupy",
     "coming-from-pytorch",
 )  # fmt: skip
 

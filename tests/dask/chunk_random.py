@@ -7,36 +7,66 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 #: What is drawn on the GPU: its arguments, the mean and the standard deviation.
 DRAWN: dict[str, tuple[tuple[Any, ...], float, float]] = {
+    "beta": ((2, 3), 0.4, 0.2),
+    "binomial": ((10, 0.5), 5, 1.5811),
+    "chisquare": ((3,), 3, 2.4495),
     "choice": ((8,), 3.5, 2.291),
     "exponential": ((2.0,), 2, 2),
+    "f": ((3, 12), 1.2, 1.249),
+    "gamma": ((2,), 2, 1.4142),
+    "geometric": ((0.5,), 2, 1.4142),
+    "gumbel": ((), 0.5772, 1.2825),
+    "hypergeometric": ((10, 5, 4), 2.6667, 0.8357),
     "integers": ((0, 9), 4, 2.582),
+    "laplace": ((), 0, 1.4142),
+    "logistic": ((), 0, 1.8138),
+    "lognormal": ((0, 0.5), 1.1331, 0.6039),
+    "logseries": ((0.5,), 1.4427, 0.8967),
+    "negative_binomial": ((5, 0.5), 5, 3.1623),
+    "noncentral_chisquare": ((3, 1), 4, 3.1623),
+    "noncentral_f": ((3, 12, 1), 1.6, 1.6248),
     "normal": ((3.0, 2.0), 3, 2),
+    "pareto": ((8,), 0.1429, 0.165),
+    "poisson": ((3,), 3, 1.7321),
+    "power": ((2,), 0.6667, 0.2357),
     "randint": ((0, 9), 4, 2.582),
     "random": ((), 0.5, 0.2887),
     "random_integers": ((1, 9), 5, 2.582),
     "random_sample": ((), 0.5, 0.2887),
+    "rayleigh": ((), 1.2533, 0.6551),
     "standard_exponential": ((), 1, 1),
+    "standard_gamma": ((2,), 2, 1.4142),
     "standard_normal": ((), 0, 1),
+    "standard_t": ((8,), 0, 1.1547),
+    "tomaxint": ((), 2**30, 2**31 / 12**0.5),
+    "triangular": ((0, 1, 2), 1, 0.4082),
     "uniform": ((-1.0, 3.0), 1, 1.1547),
+    "vonmises": ((0, 1), 0, 1.2666),
+    "wald": ((1, 4), 1, 0.5),
+    "weibull": ((2,), 0.8862, 0.4633),
 }
-#: The arguments of the others.
-REFUSED: dict[str, tuple[Any, ...]] = {
-    "beta": (2, 3), "binomial": (10, 0.5), "chisquare": (3,), "f": (3, 4), "gamma": (2,),
-    "geometric": (0.5,), "gumbel": (), "hypergeometric": (10, 5, 4), "laplace": (), "logistic": (),
-    "lognormal": (), "logseries": (0.5,), "multinomial": (5, [0.2, 0.8]),
-    "multivariate_hypergeometric": ([3, 4], 2), "negative_binomial": (5, 0.5),
-    "noncentral_chisquare": (3, 1), "noncentral_f": (3, 4, 1), "pareto": (3,), "poisson": (3,),
-    "power": (2,), "rayleigh": (), "standard_cauchy": (), "standard_gamma": (2,),
-    "standard_t": (4,), "tomaxint": (), "triangular": (0, 1, 2), "vonmises": (0, 1),
-    "wald": (1, 1), "weibull": (2,), "zipf": (2,),
+#: What has no mean, or gives vectors: its arguments, and whether numbers may be its own.
+CHECKED: dict[str, tuple[tuple[Any, ...], Callable[[np.ndarray], Any]]] = {
+    "multinomial": ((5, [0.2, 0.8]), lambda x: x.shape == (N, 2) and (x.sum(1) == 5).all()),
+    "multivariate_hypergeometric": (
+        ([3, 4], 2), lambda x: x.shape == (N, 2) and (x.sum(1) == 2).all(),
+    ),
+    "standard_cauchy": ((), lambda x: abs(np.median(np.abs(x)) - 1) < 0.1),
+    "zipf": ((2,), lambda x: abs((x == 1).mean() - 0.6079) < 0.04),
 }  # fmt: skip
 N = 4000
+
+
+def in_chunks(name: str) -> dict[str, int]:
+    """What says how the numbers are cut into chunks; Dask's tomaxint takes nothing."""
+    return {} if name == "tomaxint" else {"chunks": N // 4}
 
 
 def problem(made: Any, name: str) -> str:
@@ -45,14 +75,14 @@ def problem(made: Any, name: str) -> str:
 
     arguments, mean, deviation = DRAWN[name]
     first, again = (
-        getattr(made(), name)(*arguments, size=(N,), chunks=N // 4).compute() for _ in range(2)
+        getattr(made(), name)(*arguments, size=(N,), **in_chunks(name)).compute() for _ in range(2)
     )
     if not isinstance(first, bg.Array) or first.dtype not in (np.float32, np.int32):
         return f"a {type(first).__name__} of {first.dtype}"
     drawn = first.numpy()
     if not np.array_equal(drawn, again.numpy()):
         return "other numbers from the same seed"
-    if np.array_equal(drawn[: N // 4], drawn[N // 4 : N // 2]):
+    if in_chunks(name) and np.array_equal(drawn[: N // 4], drawn[N // 4 : N // 2]):
         return "the same numbers in two chunks"
     # Five standard errors; the seed is fixed, so that this is decided once.
     if abs(drawn.mean() - mean) > 5 * deviation / np.sqrt(N):
@@ -82,9 +112,9 @@ def outcome(made: Any, name: str) -> str:
         elif name in DRAWN:
             wrong = problem(made, name)
         else:
-            size = {"size": (8,)} if name == "tomaxint" else {"size": (8,), "chunks": 4}
-            getattr(made(), name)(*REFUSED[name], **size).compute()
-            wrong = "it is drawn: by what?"
+            arguments, is_right = CHECKED[name]
+            drawn = getattr(made(), name)(*arguments, size=(N,), **in_chunks(name)).compute()
+            wrong = "" if is_right(drawn.numpy()) else f"{drawn}"
     except bg.errors.BackendError as error:
         return f"refused {type(error).__name__}: {error}"
     except Exception as error:

@@ -19,17 +19,20 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 @lru_cache(maxsize=1024)
 def operations_of(
-    name: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], body: str
-) -> tuple[Operation, ...]:
-    """The same text gives the same operations, so that its kernels are compiled once."""
+    name: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], body: str,
+    includes: tuple[str, ...] = (),
+) -> tuple[Operation, ...]:  # fmt: skip
+    """The same text gives the same operations, so that its kernels are compiled once. ``includes``
+    are the shader files whose functions it calls."""
 
     def typed(types: Types) -> Typed:
         letters = bound_letters(inputs, types)
         return Typed(of_letters(outputs, letters), letters)
 
     return operations(
-        name, tuple(one.name for one in inputs), tuple(one.name for one in outputs), body, typed
-    )
+        name, tuple(one.name for one in inputs), tuple(one.name for one in outputs), body, typed,
+        includes,
+    )  # fmt: skip
 
 
 def applied(

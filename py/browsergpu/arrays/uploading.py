@@ -12,7 +12,7 @@ from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.tape import Tape
 from browsergpu.arrays.x64 import look_at, overflowed
 from browsergpu.core import checks
-from browsergpu.core.element_types import DEMOTED, ElementType, of_numpy
+from browsergpu.core.element_types import DEFAULTS, ElementType, of_numpy
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
 
@@ -20,7 +20,7 @@ def element_type(op: str, dtype: Any) -> ElementType:
     """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int32, float
     float32, complex complex64). 64-bit ones are demoted or refused: see ``set_x64``."""
     if dtype is int or dtype is float or dtype is complex:
-        return DEMOTED[np.dtype(dtype)]
+        return DEFAULTS[dtype]  # np.dtype(int) has 32 bits in a page
     given = checks.numpy_dtype(op, "dtype", dtype)
     found = of_numpy(given)
     if found is None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from browsergpu.core.element_types import DEMOTED, ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.places import frames_of_the_package
 
 _MODES = ("demote", "quiet", "raise")
-_PACKAGE = str(Path(__file__).parents[1])
 
 _mode = "demote"
 _told: set[str] = set()
@@ -52,7 +50,7 @@ def look_at(op: str, argument: str, dtype: np.dtype[Any]) -> None:
         warnings.warn(
             f"the GPU has no {dtype.name}; browsergpu takes {found.name} for it "
             "(browsergpu.set_x64 chooses)",
-            stacklevel=_frames_of_the_package(),
+            stacklevel=frames_of_the_package(),
         )
 
 
@@ -69,13 +67,5 @@ def overflowed(op: str, value: Any, kind: ElementType) -> None:
         warnings.warn(
             f"{value} overflows {kind.name} and becomes infinite (browsergpu.set_x64 chooses)",
             RuntimeWarning,
-            stacklevel=_frames_of_the_package(),
+            stacklevel=frames_of_the_package(),
         )
-
-
-def _frames_of_the_package() -> int:
-    """How far up the user's own line is, counted as ``warnings.warn`` in the caller counts."""
-    frame, count = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, count = frame.f_back, count + 1
-    return count

@@ -36,3 +36,11 @@ def is_own(frame: FrameType) -> bool:
 
 def _package(names: dict[str, object]) -> str:
     return str(names.get("__name__", "")).partition(".")[0]
+
+
+def frames_of_the_package() -> int:
+    """How far up the user's own line is, counted as ``warnings.warn`` in the caller counts."""
+    frame, count = _getframe(1), 1
+    while frame.f_back is not None and is_own(frame):
+        frame, count = frame.f_back, count + 1
+    return count

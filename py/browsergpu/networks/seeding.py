@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from browsergpu.arrays.context import current
-from browsergpu.arrays.functions.drawing import Generator
+from browsergpu.arrays.functions.chance.generator import Generator
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
@@ -25,7 +25,7 @@ class Stream(Generator):
     @property
     def state(self) -> tuple[int, int]:
         """Where it is: its key and its counter, whole numbers."""
-        return self._key, self._counter
+        return self.place
 
     @state.setter
     def state(self, value: tuple[int, int]) -> None:

@@ -32,9 +32,11 @@ def operations(
     outputs: tuple[str, ...],
     body: str,
     typed: Callable[[Types], Typed],
+    includes: tuple[str, ...] = (),
 ) -> tuple[Operation, ...]:
     """The operations that give each of the outputs, of statements that assign to them. Several
-    outputs are as many functions, of which a compiler leaves out what is done twice."""
+    outputs are as many functions, of which a compiler leaves out what is done twice. ``includes``
+    are the shader files that the statements need."""
 
     def one(at: int) -> Operation:
         def rule(types: Types) -> tuple[Types, ElementType]:
@@ -43,7 +45,7 @@ def operations(
         def write(number: int, types: Types) -> Written:
             return _written(name, number, inputs, outputs, body, at, types, typed(types))
 
-        return Operation(name, rule, {}, write=write)
+        return Operation(name, rule, {}, includes, includes, write=write)
 
     return tuple(map(one, range(len(outputs))))
 

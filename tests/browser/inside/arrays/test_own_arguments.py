@@ -182,6 +182,30 @@ CASES: dict[str, Case] = {
     }),
     "image.resize": Case((PICTURE[0, 0], (3, 3)), {"method": "bicubic", "antialias": True}),
     "random.default_rng": Case((), {"seed": 7, **NOWHERE}),
+    **{f"Generator.{name}": Case(operands, {"size": 3, **dict.fromkeys(more, 2.0)})
+       for name, operands, *more in (
+           ("beta", (2.0, 3.0)), ("binomial", (9, 0.5)), ("chisquare", (2.0,)),
+           ("dirichlet", ([1.0, 2.0],)), ("f", (2.0, 3.0)), ("gamma", (3.0,), "scale"),
+           ("geometric", (0.01,)), ("gumbel", (), "loc", "scale"), ("hypergeometric", (50, 60, 20)),
+           ("laplace", (), "loc", "scale"), ("logistic", (), "loc", "scale"),
+           ("lognormal", (), "mean", "sigma"), ("logseries", (0.9,)),
+           ("multinomial", (9, [0.5, 0.5])), ("negative_binomial", (9, 0.1)),
+           ("noncentral_chisquare", (2.0, 1.0)), ("noncentral_f", (2.0, 3.0, 1.0)),
+           ("pareto", (2.0,)), ("power", (2.0,)), ("rayleigh", (), "scale"),
+           ("standard_cauchy", ()), ("standard_t", (3.0,)), ("triangular", (0.0, 1.0, 2.0)),
+           ("vonmises", (0.0, 1.0)), ("wald", (1.0, 1.0)), ("weibull", (2.0,)), ("zipf", (1.1,)),
+       )},
+    "Generator.multivariate_hypergeometric": Case(
+        ([30, 40], 9), {"size": 3, "method": "no method"}),
+    "Generator.multivariate_normal": Case((VECTOR[:2], POSITIVE[:2, :2]), {
+        "size": 3, "method": "cholesky", "check_valid": "no check",
+        "tol": With(9.0, {"check_valid": "raise"}, (VECTOR[:2], [[1.0, 2.0], [2.0, 1.0]])),
+    }),
+    "Generator.permuted": Case((X,), {"axis": 1, "out": np.zeros_like(X)}),
+    "Generator.poisson": Case((), {"lam": 500.0, "size": 3}),
+    "Generator.standard_gamma": Case((3.0,), {
+        "size": 3, "dtype": "float16", "out": np.zeros(3, "float32"),
+    }),
     "Generator.choice": Case((9,), {"size": 3, "replace": With(False, {"size": 9}), "axis": 1,
                                     "p": [0.0] * 8 + [1.0], "shuffle": With(False, {
                                         "size": 9, "replace": False})}),
@@ -193,13 +217,22 @@ CASES: dict[str, Case] = {
     "Generator.permutation": Case((X,), {"axis": 1}),
     "Generator.random": Case((), {"size": 3, "dtype": "float16", "out": np.zeros(3, "float32")}),
     "Generator.shuffle": Case((X,), {"axis": 1}),
-    "Generator.standard_exponential": Case((), {"size": 3, "dtype": "float16"}),
-    "Generator.standard_normal": Case((), {"size": 3, "dtype": "float16"}),
+    "Generator.standard_exponential": Case((), {
+        "size": 3, "dtype": "float16", "method": "no method", "out": np.zeros(3, "float32"),
+    }),
+    "Generator.standard_normal": Case((), {
+        "size": 3, "dtype": "float16", "out": np.zeros(3, "float32"),
+    }),
     "Generator.uniform": Case((), {"low": -2.0, "high": 2.0, "size": 3}),
 }  # fmt: skip
 
-#: Sorts are stable in any case, and an order that may be any is random.
-WITHOUT_EFFECT = {("argsort", "stable"), ("sort", "stable"), ("Generator.choice", "shuffle")}
+#: Sorts are stable in any case, an order that may be any is random, and out gets what is returned.
+WITHOUT_EFFECT = {
+    ("argsort", "stable"),
+    ("sort", "stable"),
+    ("Generator.choice", "shuffle"),
+    ("Generator.permuted", "out"),
+}
 #: Refused as operands are no arrays; values that begin with "no " are refused, too.
 REFUSED = {("Generator.choice", "axis")}
 #: Functions that need a page, a file or a device of their own, and the tests of their arguments.
@@ -229,7 +262,7 @@ def _functions(bg: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
             if inspect.isfunction(function) and key not in known:
                 known.add(key)
                 yield f"{before}.{name}" if before else name, function
-    for name, method in vars(bg.random.Generator).items():
+    for name, method in inspect.getmembers(bg.random.Generator):
         if not name.startswith("_") and inspect.isfunction(method):
             yield f"Generator.{name}", method
 

@@ -8,7 +8,7 @@ from typing import Any
 from browsergpu.arrays import apply, networks
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import creation, elementwise, statistics
-from browsergpu.arrays.functions.drawing import Generator
+from browsergpu.arrays.functions.chance.generator import Generator
 from browsergpu.arrays.functions.networks import inputs
 from browsergpu.arrays.functions.operands import array
 from browsergpu.arrays.tracking.precision import widened

@@ -1,0 +1,1 @@
+"""Random arrays: streams of numbers, and the distributions that are drawn from them."""
