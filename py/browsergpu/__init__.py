@@ -1,6 +1,6 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
-from browsergpu import amp, data, errors, fft, image, io, linalg, nn, optim, random
+from browsergpu import amp, cuda, data, errors, fft, image, io, linalg, nn, optim, random, special
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
@@ -21,6 +21,11 @@ from browsergpu.arrays.context import (
     recover_async,
     use,
 )
+from browsergpu.arrays.cupys.cuda import (
+    get_default_memory_pool,
+    get_default_pinned_memory_pool,
+)
+from browsergpu.arrays.cupys.names import asnumpy, fuse, get_array_module
 from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.arrays.functions.capturing import capture
 from browsergpu.arrays.functions.constants import (
@@ -310,6 +315,7 @@ __all__ = [
     "asarray",
     "asin",
     "asinh",
+    "asnumpy",
     "astype",
     "atan",
     "atan2",
@@ -340,6 +346,7 @@ __all__ = [
     "cos",
     "cosh",
     "count_nonzero",
+    "cuda",
     "cumulative_prod",
     "cumulative_sum",
     "custom_vjp",
@@ -381,10 +388,14 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
+    "fuse",
     "get_adapter_info",
     "get_adapter_info_async",
+    "get_array_module",
     "get_best_adapter",
     "get_best_adapter_async",
+    "get_default_memory_pool",
+    "get_default_pinned_memory_pool",
     "grad",
     "greater",
     "greater_equal",
@@ -475,6 +486,7 @@ __all__ = [
     "sin",
     "sinh",
     "sort",
+    "special",
     "sqrt",
     "square",
     "squeeze",

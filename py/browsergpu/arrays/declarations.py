@@ -15,31 +15,36 @@ from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.core.showing import Description
 from browsergpu.kernels.fused.written import PLACE_NAME
 
-_DECLARED = re.compile(r"\s*(\w+)\s+([A-Za-z]\w*)\s*")
+_DECLARED = re.compile(r"\s*(raw\s+)?(?:const\s+)?(\w+)\s+([A-Za-z_]\w*)\s*")
 _LETTER = re.compile("[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: its name, and its type or the letter that stands for one."""
+    """A parameter: its name, its type or the letter that stands for one, and whether it is an array
+    that the text reads by places."""
 
     name: str
     kind: ElementType | str
+    is_raw: bool = False
 
 
 def parameters(op: str, argument: str, text: Any) -> tuple[Parameter, ...]:
     """What ``"float32 x, T y"`` declares: dtypes by NumPy's names, or letters, each of which is the
     one type of all that it stands at."""
-    expected = '"dtype name, …", such as "float32 x, T y"'
+    expected = '"dtype name, …", such as "float32 x, raw T y"'
     if not isinstance(text, str):
         raise InvalidType(op, argument, text, expected)
+    if not text.strip():
+        return ()
     found = [_DECLARED.fullmatch(part) for part in text.split(",")]
     made = []
     for match in found:
         if match is None:
             raise InvalidArgument(op, argument, text, expected)
-        kind, name = match.groups()
-        made.append(Parameter(name, kind if _LETTER.fullmatch(kind) else element_type(op, kind)))
+        raw, kind, name = match.groups()
+        found_kind = kind if _LETTER.fullmatch(kind) else element_type(op, kind)
+        made.append(Parameter(name, found_kind, raw is not None))
     return tuple(made)
 
 
@@ -72,7 +77,7 @@ def bound_letters(
 
 
 def arguments(
-    op: str, declared: Sequence[Parameter], given: Sequence[Any]
+    op: str, declared: Sequence[Parameter], given: Sequence[Any], *, needs_array: bool = True
 ) -> tuple[list[Any], list[ElementType]]:
     """Arrays and numbers for parameters, and their types: an array's is the declared one, a number
     takes it. Raises InvalidType, a TypeError, for others."""
@@ -98,6 +103,11 @@ def arguments(
             letter = f", which {one.kind} stands for" if isinstance(one.kind, str) else ""
             raise InvalidType(op, one.name, shown, f"{expected.name}{letter}")
     arrays = [value for value in values if isinstance(value, Value)]
+    for one, value in pairs:
+        if one.is_raw and not isinstance(value, Value):
+            raise InvalidType(op, one.name, value, "an array, as the parameter is raw")
+    if not arrays and not needs_array:
+        return values, list(of_letters(declared, letters))
     if not arrays:
         raise InvalidType(op, "args", given, "have at least one array")
     if any(array.tape is not arrays[0].tape for array in arrays):

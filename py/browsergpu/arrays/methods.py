@@ -35,6 +35,24 @@ class Methods(Shown):
         own: Any = self
         own[...] = value
 
+    def get(
+        self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
+    ) -> np.ndarray:
+        """``bg.asnumpy(x)``, by CuPy's name. Waits."""
+        found: Any = self._called("asnumpy", stream, order, out, blocking=blocking)
+        made: np.ndarray = found
+        return made
+
+    def set(self, arr: np.ndarray, stream: Any = None) -> None:
+        """Take the elements of a NumPy array of the same shape and dtype, by CuPy's name."""
+        own: Any = self
+        if not isinstance(arr, np.ndarray) or (arr.shape, arr.dtype) != (own.shape, own.dtype):
+            expected = f"a NumPy array of shape {own.shape} and dtype {own.dtype.name}"
+            raise InvalidArgument("set", "arr", arr, expected)
+        if stream is not None and not hasattr(stream, "wait_event"):
+            raise InvalidArgument("set", "stream", stream, "one of browsergpu.cuda.Stream, or None")
+        self._assign(arr)
+
     def all(
         self, axis: Any = None, *, out: Any = None, keepdims: Any = False, where: Any = True
     ) -> Self:

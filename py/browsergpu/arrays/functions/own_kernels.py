@@ -7,17 +7,31 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from browsergpu.arrays.declarations import arguments, check_names, parameters
+from browsergpu.arrays import own_places
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.declarations import (
+    arguments,
+    bound_letters,
+    check_names,
+    of_letters,
+    parameters,
+)
 from browsergpu.arrays.own_operations import (
     applied,
     check_letters,
     check_name,
+    check_preamble,
     check_text,
+    letters_of,
+    not_understood,
     operations_of,
+    refuse_options,
 )
+from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
 from browsergpu.core.turns import exclusive
+from browsergpu.kernels.c_text.tree import CError
 
 
 class ElementwiseKernel:
@@ -34,29 +48,104 @@ class ElementwiseKernel:
 
     Several outputs come as a tuple. Arrays of other dtypes than declared raise TypeError; WGSL that
     does not compile raises ShaderCompilation when values are read, by ``name`` and its own line.
+
+    The operation may be C, as for CuPy, as far as it has a meaning in WGSL: declarations,
+    assignments, ``if``, ``for``, ``while``, ``?:``, casts and the functions of ``math.h``. C that
+    cannot be translated raises InvalidArgument with its line. ``double`` is float32, and ``i`` is
+    an int.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        Declarations. ``raw T x`` is an array that the operation indexes: ``x[i + 1]``.
+    operation : str
+        Statements, in WGSL or C.
+    name : str, optional
+        The kernel's name in profiles and errors.
+    reduce_dims : bool, optional
+        Taken as in CuPy. Axes are always merged where they can be.
+    preamble : str, optional
+        Functions and constants that the operation uses, in WGSL or C.
+    no_return : bool, optional
+        True has calls give None.
+    return_tuple : bool, optional
+        True has calls give a tuple also of one output.
+    loop_prep, after_loop, options : optional
+        CUDA's, refused.
     """
 
     def __init__(
-        self, in_params: str, out_params: str, operation: str, name: str = "kernel"
-    ) -> None:
+        self, in_params: str, out_params: str, operation: str, name: str = "kernel",
+        reduce_dims: bool = True, preamble: str = "", no_return: bool = False,
+        return_tuple: bool = False, *, loop_prep: str = "", after_loop: str = "", options: Any = (),
+    ) -> None:  # fmt: skip
         op = "ElementwiseKernel"
-        check_text(op, "operation", operation)
         check_name(op, name)
+        for argument, flag in (
+            ("reduce_dims", reduce_dims), ("no_return", no_return), ("return_tuple", return_tuple),
+        ):  # fmt: skip
+            checks.flag(op, argument, flag)
+        refuse_options(op, loop_prep=loop_prep, after_loop=after_loop, options=options)
         self._inputs = parameters(op, "in_params", in_params)
-        outputs = parameters(op, "out_params", out_params)
-        check_names(op, (*self._inputs, *outputs))
-        check_letters(op, self._inputs, outputs)
+        self._outputs = parameters(op, "out_params", out_params)
+        declared = (*self._inputs, *self._outputs)
+        check_names(op, declared)
+        if not self._outputs:
+            raise InvalidArgument(op, "out_params", out_params, "have at least one output")
+        self._is_raw = any(one.is_raw for one in declared)
+        if not self._is_raw:
+            check_letters(op, self._inputs, self._outputs)
+        letters = letters_of(declared)
+        check_text(op, "operation", operation, letters)
+        check_preamble(op, preamble, letters)
         #: What profiles, ``explain`` and errors call it.
         self.name = name
-        self._operations = operations_of(name, self._inputs, outputs, operation)
+        self._text, self._preamble = operation, preamble
+        self._gives_tuple, self._gives_nothing = return_tuple, no_return
 
     @exclusive
-    def __call__(self, *args: Any) -> Any:
-        """The results for arrays and numbers that broadcast to one shape; one at least is an
-        array."""
-        values, kinds = arguments(self.name, self._inputs, args)
-        found = applied(self.name, self._operations, values, kinds)
-        return found[0] if len(found) == 1 else found
+    def __call__(self, *args: Any, size: Any = None) -> Any:
+        """The results for arrays and numbers that broadcast to one shape. One at least is an array,
+        unless ``size`` says how many elements there are. Arrays for the outputs may follow: the
+        results are written into them."""
+        op = self.name
+        count = None if size is None else checks.integer(op, "size", size)
+        has_outputs = len(args) == len(self._inputs) + len(self._outputs)
+        try:
+            if self._is_raw or has_outputs or count is not None:
+                found = self._by_places(args, has_outputs, count)
+            else:
+                values, kinds = arguments(op, self._inputs, args)
+                made = operations_of(
+                    op, self._inputs, self._outputs, self._text, preamble=self._preamble
+                )
+                found = applied(op, made, values, kinds)
+        except CError as error:
+            raise not_understood(op, "operation", error) from None
+        if self._gives_nothing:
+            return None
+        return found[0] if len(found) == 1 and not self._gives_tuple else found
+
+    def _by_places(self, args: Any, has_outputs: bool, size: int | None) -> tuple[Array, ...]:
+        op = self.name
+        declared = (*self._inputs, *(self._outputs if has_outputs else ()))
+        values, kinds = arguments(op, declared, args, needs_array=False)
+        letters = bound_letters(declared, kinds)
+        for one in self._outputs:
+            if isinstance(one.kind, str) and one.kind not in letters:
+                expected = "have an array for each output, as nothing else says its dtype"
+                raise InvalidArgument(op, "args", Description("none"), expected)
+        given = None
+        if has_outputs:
+            given = values[len(self._inputs) :]
+            for one, value in zip(self._outputs, given, strict=True):
+                if not isinstance(value, Array):
+                    raise InvalidType(op, one.name, value, "an array on the GPU")
+        kinds = [*kinds[: len(self._inputs)], *of_letters(self._outputs, letters)]
+        return own_places.run(
+            op, self._inputs, self._outputs, kinds, values[: len(self._inputs)], given, letters,
+            self._text, self._preamble, size,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"

@@ -21,13 +21,19 @@ from browsergpu.arrays.own_operations import (
     applied,
     check_letters,
     check_name,
+    check_preamble,
     check_text,
+    letters_of,
+    not_understood,
     operations_of,
+    refuse_options,
 )
-from browsergpu.core import shapes
+from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
+from browsergpu.kernels.c_text.translating import is_wgsl
+from browsergpu.kernels.c_text.tree import CError
 from browsergpu.kernels.fused.operations import overload_of
 from browsergpu.kernels.fused.reduction import WIDE
 from browsergpu.kernels.fused.written import ONE
@@ -48,7 +54,8 @@ class ReductionKernel:
 
     Pairs are brought together in any order: ``reduce_expr`` is to be associative and commutative,
     and the identity may come in any number of times. The inputs are mapped by the kernel that
-    reduces them. Without an identity pairs are taken by halves, a kernel for each halving.
+    reduces them. Texts may be C, as those of ElementwiseKernel; ``reduce_dims`` changes nothing and
+    ``options`` are refused. Without an identity pairs are taken by halves, a kernel for each.
     """
 
     def __init__(
@@ -60,18 +67,29 @@ class ReductionKernel:
         post_map_expr: str,
         identity: Any,
         name: str = "reduce_kernel",
-        *,
         reduce_type: Any = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Any = (),
     ) -> None:
         op = "ReductionKernel"
-        for argument, text in (
-            ("map_expr", map_expr), ("reduce_expr", reduce_expr), ("post_map_expr", post_map_expr),
-        ):  # fmt: skip
-            check_text(op, argument, text)
+        checks.flag(op, "reduce_dims", reduce_dims)
+        refuse_options(op, options=options)
         check_name(op, name)
         self._inputs = parameters(op, "in_params", in_params)
         self._outputs = parameters(op, "out_params", out_params)
-        check_names(op, (*self._inputs, *self._outputs))
+        declared = (*self._inputs, *self._outputs)
+        check_names(op, declared)
+        for argument, one in (("in_params", self._inputs), ("out_params", self._outputs)):
+            if not one or any(each.is_raw for each in one):
+                raise InvalidArgument(op, argument, declared, "have parameters, none of them raw")
+        letters = letters_of(declared)
+        for argument, text in (
+            ("map_expr", map_expr), ("reduce_expr", reduce_expr), ("post_map_expr", post_map_expr),
+        ):  # fmt: skip
+            check_text(op, argument, text, letters)
+        check_preamble(op, preamble, letters)
+        self._preamble = preamble
         check_letters(op, self._inputs, self._outputs)
         kind = self._outputs[0].kind
         if reduce_type is not None:
@@ -85,9 +103,30 @@ class ReductionKernel:
         self._identity = None if identity is None else _number(op, identity)
 
     @exclusive
-    def __call__(self, *args: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def __call__(
+        self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False
+    ) -> Any:
         """The results for arrays and numbers that broadcast to one shape, over some of its axes or
-        all. Raises InvalidArgument, a ValueError, where there are no elements and no identity."""
+        all, as the value of ``out``, an array or several, where that is given. Raises
+        InvalidArgument, a ValueError, where there are no elements and no identity."""
+        try:
+            found = self._reduced_over(args, axis, keepdims)
+        except CError as error:
+            raise not_understood(self.name, "operation", error) from None
+        if out is not None:
+            targets = out if isinstance(out, tuple) else (out,)
+            if len(targets) != len(found):
+                raise InvalidArgument(self.name, "out", out, f"{len(found)} arrays")
+            for target, one in zip(targets, found, strict=True):
+                if not isinstance(target, Array) or target.shape != one.shape:
+                    raise InvalidArgument(
+                        self.name, "out", target, f"an array of shape {one.shape}"
+                    )
+                target[...] = one
+            found = targets
+        return found[0] if len(found) == 1 else found
+
+    def _reduced_over(self, args: Any, axis: Any, keepdims: bool) -> tuple[Array, ...]:
         values, kinds = arguments(self.name, self._inputs, args)
         letters = bound_letters(self._inputs, kinds)
         (kind,) = of_letters((self._reduced,), letters)
@@ -95,7 +134,9 @@ class ReductionKernel:
             Parameter(x.name, y)
             for x, y in zip(self._outputs, of_letters(self._outputs, letters), strict=True)
         )
-        value = f"{_OUT} = {_converted(self._map, kind)}"
+        value = f"{_OUT} = {self._map}"
+        if is_wgsl(self._map):
+            value = f"{_OUT} = {_converted(self._map, kind)}"
         mapped = self._applied(self._inputs, (Parameter(_OUT, kind),), value, values, kinds)[0]
         axes = shapes.axes(self.name, "axis", axis, mapped.ndim)
         shape = shapes.without(mapped.shape, axes, keepdims=keepdims)
@@ -105,8 +146,7 @@ class ReductionKernel:
             total = mapped.like(full_node(mapped.tape, shape, kind, self._identity))
         else:
             total = self._reduction(mapped, axes, shape)
-        found = self._applied((self._reduced,), results, self._post, [total], [total.node.kind])
-        return found[0] if len(found) == 1 else found
+        return self._applied((self._reduced,), results, self._post, [total], [total.node.kind])
 
     def _reduction(self, mapped: Array, axes: tuple[int, ...], shape: shapes.Shape) -> Array:
         """The mapped values brought together, in the type of 32 bits that they are computed in."""
@@ -120,7 +160,7 @@ class ReductionKernel:
                 lambda x, y: self._applied(pair, out, text, [x, y], [wide, wide])[0],
                 cast_to(self.name, mapped, wide, copy=False), axes, shape,
             )  # fmt: skip
-        (operation,) = operations_of(self.name, pair, out, text)
+        (operation,) = operations_of(self.name, pair, out, text, preamble=self._preamble)
         made = overload_of(operation, (wide, wide))
         assert made is not None
         nothing = words_of(self._identity, wide)
@@ -134,7 +174,7 @@ class ReductionKernel:
         values: list[Any],
         kinds: list[ElementType],
     ) -> tuple[Array, ...]:
-        made = operations_of(self.name, inputs, outputs, body)
+        made = operations_of(self.name, inputs, outputs, body, preamble=self._preamble)
         return applied(self.name, made, values, kinds)
 
     def __repr__(self) -> str:

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from browsergpu.arrays import custom
-from browsergpu.arrays.apply import copied, packed
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.numbers import python_number
-from browsergpu.arrays.overwriting import is_own
+from browsergpu.arrays.own_memory import readable, writable
+from browsergpu.arrays.own_operations import refuse_options
 from browsergpu.arrays.replacing import become
-from browsergpu.core.checks import product
+from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.core.showing import Description
 from browsergpu.core.turns import exclusive
 from browsergpu.kernels.reflect import Reflection, reflect
 
+_OF_CUDA = re.compile(r'\b__global__\b|extern\s+"C"|\b(threadIdx|blockIdx|blockDim)\b')
+_IN_WGSL = """Write
+
+    @group(0) @binding(0) var<storage, read> x: array<f32>;
+    @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+    @compute @workgroup_size(64)
+    fn name(@builtin(global_invocation_id) id: vec3u) {
+      if (id.x < arrayLength(&y)) { y[id.x] = 2.0 * x[id.x]; }
+    }
+
+for __global__ void name(const float* x, float* y), and call kernel(-(-y.size // 64), x, y).
+ElementwiseKernel translates C of one element."""
 #: Numbers of NumPy's that are a word in WGSL.
 _WORDS = (np.float32, np.int32, np.uint32)
 
@@ -42,9 +54,13 @@ class RawKernel:
     The kernel writes to arrays bound as ``read_write`` in place, and so to their views.
     """
 
-    def __init__(self, code: str | bytes, name: str | None = None) -> None:
+    def __init__(self, code: str | bytes, name: str | None = None, options: Any = ()) -> None:
         op = "RawKernel"
         self._code = custom.source_text(op, "code", code)
+        refuse_options(op, options=options)
+        if _OF_CUDA.search(self._code):
+            given = Description("CUDA C")
+            raise InvalidArgument(op, "code", given, "WGSL", _IN_WGSL)
         self._reflection: Reflection = reflect(self._code)
         names = [entry.name for entry in self._reflection.entry_points]
         if name is None and len(names) == 1:
@@ -58,8 +74,12 @@ class RawKernel:
 
     @exclusive
     def __call__(self, grid: Any, *args: Any) -> None:
-        """Runs on a grid of workgroups (an integer, or up to three) with arrays and numbers."""
+        """Runs on a grid of workgroups (an integer, or up to three) with arrays and numbers. CuPy's
+        ``kernel(grid, block, args)`` is taken as well, where ``block`` is the workgroup's size."""
         op = self.name
+        if len(args) == 2 and isinstance(args[1], tuple | list):
+            self._check_block(args[0])
+            args = tuple(args[1])
         groups = custom.workgroups(op, grid)
         arrays = [x for x in args if isinstance(x, Array)]
         numbers = [x for x in args if not isinstance(x, Array)]
@@ -74,7 +94,7 @@ class RawKernel:
             raise two_devices(op, "args")
         device.keep_pace(op)
         bound = [
-            _writable(x, arrays) if access == "w" else _readable(x)
+            writable(x, arrays) if access == "w" else readable(x)
             for x, access in zip(arrays, self._access, strict=True)
         ]
         custom.dispatch(
@@ -85,28 +105,17 @@ class RawKernel:
             if access == "w":
                 become(x, made)
 
+    def _check_block(self, block: Any) -> None:
+        given = block if checks.is_several(block) else (block,)
+        counts = checks.dimensions(self.name, "block", given, minimum=1)
+        entry = next(one for one in self._reflection.entry_points if one.name == self.name)
+        size = entry.workgroup_size
+        if None not in size and (*counts, 1, 1)[:3] != size:
+            expected = f"{size}, the @workgroup_size of the kernel"
+            raise InvalidArgument(self.name, "block", block, expected)
+
     def __repr__(self) -> str:
         return f"<RawKernel {self.name}>"
-
-
-def _readable(x: Array) -> Array:
-    """The array packed in memory that has nothing behind it, as ``arrayLength`` tells its end."""
-    found = packed(x)
-    return found if _is_whole(found.node.in_memory()) else copied(found)
-
-
-def _is_whole(node: Node) -> bool:
-    return node.storage.buffer.nbytes == node.kind.device_bytes(product(node.shape))
-
-
-def _writable(x: Array, arrays: list[Array]) -> Array:
-    """The array packed in memory that nothing else sees."""
-    is_once = sum(other.node is x.node for other in arrays) == 1
-    if x.node.holders == 1 and is_once:
-        node = x.node.in_memory()
-        if node.strides is None and node.offset == 0 and _is_whole(node) and is_own(x):
-            return x.like(node)
-    return copied(x)
 
 
 def _word(op: str, value: Any) -> bytes:

@@ -42,6 +42,8 @@ class Written:
     expression: str
     recorded: str
     knows_place: bool
+    #: The shader files that it needs.
+    includes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,6 +333,8 @@ class Overload:
     @property
     def includes(self) -> tuple[str, ...]:
         """The shader files that this needs."""
+        if self.written is not None:
+            return self.written.includes
         if self.cast_to[-1].computed == "c":
             return self.operation.of_complex
         return self.operation.includes

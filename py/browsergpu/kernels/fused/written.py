@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.places import users_place
+from browsergpu.kernels.c_text.translating import preamble_of, translated
 from browsergpu.kernels.fused.operations import Operation, Types, Written
 from browsergpu.kernels.fused.storage import WGSL
 
@@ -33,19 +34,23 @@ def operations(
     body: str,
     typed: Callable[[Types], Typed],
     includes: tuple[str, ...] = (),
+    preamble: str = "",
 ) -> tuple[Operation, ...]:
-    """The operations that give each of the outputs, of statements that assign to them. Several
-    outputs are as many functions, of which a compiler leaves out what is done twice. ``includes``
-    are the shader files that the statements need."""
+    """The operations that give each of the outputs, of statements that assign to them, in WGSL or
+    in C. Several outputs are as many functions, of which a compiler leaves out what is done twice.
+    ``includes`` are the shader files that the statements need, ``preamble`` functions that they
+    call."""
 
     def one(at: int) -> Operation:
         def rule(types: Types) -> tuple[Types, ElementType]:
             return types, typed(types).outputs[at]
 
         def write(number: int, types: Types) -> Written:
-            return _written(name, number, inputs, outputs, body, at, types, typed(types))
+            return _written(
+                name, number, inputs, outputs, body, at, types, typed(types), includes, preamble
+            )
 
-        return Operation(name, rule, {}, includes, includes, write=write)
+        return Operation(name, rule, {}, write=write)
 
     return tuple(map(one, range(len(outputs))))
 
@@ -59,8 +64,15 @@ def _written(
     at: int,
     types: Types,
     typed: Typed,
+    includes: tuple[str, ...],
+    preamble: str,
 ) -> Written:
     function = f"own{number}"
+    letters = {letter: kind.computed for letter, kind in typed.letters.items()}
+    before = preamble_of(preamble, letters, f"{function}_")
+    kinds = [kind.computed for kind in (*types, *typed.outputs)]
+    made = translated(body, dict(zip((*inputs, *outputs), kinds, strict=True)), letters, before, {})
+    body = made.text
     result = typed.outputs[at].computed
     given = "".join(
         f"{own}: {ONE[kind.computed]}, " for own, kind in zip(inputs, types, strict=True)
@@ -89,12 +101,16 @@ fn {function}({fours}at: u32) -> {WGSL[result]} {{
 """
     return Written(
         file=name,
-        before=f"fn {function}_of({given}{PLACE_NAME}: u32) -> {ONE[result]} {{ {declared}\n",
+        before=(
+            f"{before.text}fn {function}_of({given}{PLACE_NAME}: u32) -> {ONE[result]}"
+            f" {{ {declared}\n"
+        ),
         body=body,
         after=after,
         expression=f"{function}({', '.join(f'{{{n}}}' for n in range(len(types)))}, i)",
         recorded=users_place(),  # its kernels are made later
         knows_place=re.search(rf"\b{PLACE_NAME}\b", body) is not None,
+        includes=(*includes, *sorted(made.includes)),
     )
 
 

@@ -182,6 +182,8 @@ CASES: dict[str, Case] = {
     }),
     "image.resize": Case((PICTURE[0, 0], (3, 3)), {"method": "bicubic", "antialias": True}),
     "random.default_rng": Case((), {"seed": 7, **NOWHERE}),
+    "special.log_softmax": Case((X,), {"axis": 0}), "special.softmax": Case((X,), {"axis": 0}),
+    "special.logsumexp": Case((X,), {"axis": 0, "b": X + 5, "keepdims": True, "return_sign": True}),
     **{f"Generator.{name}": Case(operands, {"size": 3, **dict.fromkeys(more, 2.0)})
        for name, operands, *more in (
            ("beta", (2.0, 3.0)), ("binomial", (9, 0.5)), ("chisquare", (2.0,)),
@@ -247,6 +249,8 @@ ELSEWHERE = {
     **dict.fromkeys(("default_device", "download", "load"),
                     "arrays/test_own_arguments.py"),  # at its end
     "draw": "test_crossing.py", "profile": "test_profile.py",
+    **dict.fromkeys(("asnumpy", "fuse", "cuda.get_current_stream", "cuda.set_allocator"),
+                    "arrays/test_cupys_names.py"),
 }  # fmt: skip
 EACH = [(function, name) for function, case in CASES.items() for name in case.values]
 
@@ -254,7 +258,7 @@ EACH = [(function, name) for function, case in CASES.items() for name in case.va
 def _functions(bg: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Each public function by the first name that it has."""
     known: set[tuple[str, str]] = set()
-    for before in ("", "linalg", "fft", "random", "nn", "image"):
+    for before in ("", "cuda", "linalg", "fft", "random", "special", "nn", "image"):
         module = getattr(bg, before) if before else bg
         for name in module.__all__:
             function = getattr(module, name)

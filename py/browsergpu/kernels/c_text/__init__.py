@@ -1,0 +1,1 @@
+"""C of one element, as CuPy's kernels have it, to WGSL."""

@@ -1,0 +1,168 @@
+// The gamma function and its kin. The polynomials are Chebyshev interpolations of t from -1 to 1.
+
+//#include lib/floats.wgsl
+//#include lib/special/exact.wgsl
+
+// ln Γ(x) / ((x - 1) (x - 2)) for x = 1.75 + 0.75 t.
+fn gammaln_near(t: f32) -> f32 {
+  return 0.450139314 + t * (-0.0896111876 + t * (0.0250427499 + t * (-0.00803847052
+    + t * (0.00277693174 + t * (-0.00100224582 + t * (0.000372697454 + t * (-0.000143736339
+    + t * (5.542699e-05 + t * (-1.7827766e-05 + t * (6.97609221e-06 + t * (-5.78401432e-06
+    + t * (2.31790068e-06))))))))))));
+}
+
+// Γ(x) for x = 1.5 + 0.5 t.
+fn gamma_near(t: f32) -> f32 {
+  return 0.886226952 + t * (0.0161691885 + t * (0.103701897 + t * (-0.0134113617
+    + t * (0.0090519283 + t * (-0.00242646341 + t * (0.000884158246 + t * (-0.000286337367
+    + t * (0.000135028502 + t * (-4.5015684e-05)))))))));
+}
+
+// sin(π x), of which all digits count where x is near a whole number.
+fn sin_of_turns(x: f32) -> f32 {
+  let whole = round(x);
+  let found = exact_sin(3.14159265 * (x - whole));
+  return select(found, -found, abs(whole - 2.0 * floor(0.5 * whole)) == 1.0);
+}
+
+fn special_gammaln(x: f32) -> f32 {
+  if ((bitcast<u32>(x) & 0x7fffffffu) >= 0x7f800000u) { // NaN, or infinite
+    return x;
+  }
+  if (x <= 0.0) {
+    if (floor(x) == x) {
+      return infinity();
+    }
+    return exact_log(3.14159265 / abs(x * sin_of_turns(x))) - gammaln_above(-x);
+  }
+  return gammaln_above(x);
+}
+
+// Of x > 0.
+fn gammaln_above(x: f32) -> f32 {
+  if (x < 1.0) {
+    return gammaln_between(x + 1.0) - exact_log(x);
+  }
+  if (x < 2.5) {
+    return gammaln_between(x);
+  }
+  if (x < 8.0) {
+    var product = 1.0;
+    var rest = x;
+    while (rest >= 2.5) {
+      rest -= 1.0;
+      product *= rest;
+    }
+    return gammaln_between(rest) + exact_log(product);
+  }
+  let series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * x * x)) / (x * x)) / x;
+  return x * (exact_log(x) - 1.0) - 0.5 * exact_log(x) + (0.91893853 + series);
+}
+
+fn gammaln_between(x: f32) -> f32 {
+  return (x - 1.0) * (x - 2.0) * gammaln_near((x - 1.75) / 0.75);
+}
+
+fn special_gamma(x: f32) -> f32 {
+  if (is_nan(x)) {
+    return x;
+  }
+  if (x == 0.0) {
+    return bitcast<f32>(bitcast<u32>(infinity()) | (bitcast<u32>(x) & 0x80000000u));
+  }
+  if (x < 0.0) {
+    if (floor(x) == x) {
+      return quiet_nan();
+    }
+    // Γ(x) = -π / (x sin(π x) Γ(-x))
+    return -3.14159265 / (x * sin_of_turns(x)) / gamma_above(-x);
+  }
+  return gamma_above(x);
+}
+
+fn gamma_above(x: f32) -> f32 {
+  if (x > 35.1) {
+    return infinity();
+  }
+  var factor = 1.0;
+  var rest = x;
+  while (rest > 2.0) {
+    rest -= 1.0;
+    factor *= rest;
+  }
+  while (rest < 1.0) {
+    factor /= rest;
+    rest += 1.0;
+  }
+  return factor * gamma_near(2.0 * rest - 3.0);
+}
+
+fn special_rgamma(x: f32) -> f32 {
+  if (is_nan(x)) {
+    return x;
+  }
+  if (x <= 0.0 && floor(x) == x) {
+    return 0.0;
+  }
+  return 1.0 / special_gamma(x);
+}
+
+// ψ(x): x is raised to 6, from where the asymptotic series has all digits.
+fn special_digamma(x: f32) -> f32 {
+  if (is_nan(x)) {
+    return x;
+  }
+  if (x <= 0.0 && floor(x) == x) {
+    return select(quiet_nan(), -infinity(), x == 0.0);
+  }
+  var rest = x;
+  var less = 0.0;
+  if (x < 0.0) {
+    // ψ(x) = ψ(1 - x) - π / tan(π x)
+    let part = x - round(x);
+    less = 3.14159265 * exact_cos(3.14159265 * part) / exact_sin(3.14159265 * part);
+    rest = 1.0 - x;
+  }
+  while (rest < 6.0) {
+    less += 1.0 / rest;
+    rest += 1.0;
+  }
+  let q = 1.0 / (rest * rest);
+  let series = 0.5 / rest + q * (1.0 / 12.0 - q * (1.0 / 120.0 - q * (1.0 / 252.0 - q / 240.0)));
+  return exact_log(rest) - series - less;
+}
+
+// ln B(a, b) of positive numbers. Of large ones the terms would cancel, but for their small rests.
+fn special_betaln(a: f32, b: f32) -> f32 {
+  if (is_nan(a) || is_nan(b)) {
+    return quiet_nan();
+  }
+  let low = min(a, b);
+  let high = max(a, b);
+  if (low <= 0.0 || high < 8.0) {
+    return special_gammaln(a) + special_gammaln(b) - special_gammaln(a + b);
+  }
+  let sum = low + high;
+  let rests = stirling_rest(high) - stirling_rest(sum);
+  // ln Γ(high) - ln Γ(sum)
+  let ratio = (high - 0.5) * exact_log1p(-low / sum) - low * (exact_log(sum) - 1.0) + rests;
+  return special_gammaln(low) + ratio;
+}
+
+fn stirling_rest(x: f32) -> f32 {
+  return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * x * x)) / (x * x)) / x;
+}
+
+fn special_beta(a: f32, b: f32) -> f32 {
+  if (a > 0.0 && b > 0.0) {
+    return exact_exp(special_betaln(a, b));
+  }
+  return special_gamma(a) / special_gamma(a + b) * special_gamma(b);
+}
+
+fn special_sinc(x: f32) -> f32 {
+  if (x == 0.0) {
+    return 1.0;
+  }
+  return sin_of_turns(x) / (3.14159265 * x);
+}
