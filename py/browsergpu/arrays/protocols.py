@@ -445,6 +445,6 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{theirs: _of_two(own) for theirs, own in numpys_linalg.OF_TWO.items()},
 }
 #: Those that call functions of the user's, and let other threads work meanwhile.
-_CALLING = frozenset((np.apply_along_axis, np.piecewise))
+_CALLING = frozenset((np.apply_along_axis, np.apply_over_axes, np.pad, np.piecewise))
 
 Array._protocols = sys.modules[__name__]

@@ -7,11 +7,15 @@ from typing import Any
 
 from browsergpu.arrays.numpys import (
     bins,
+    bits,
+    by_shape,
     choices,
     elementwise,
     fourier,
     indices,
     lines,
+    padding,
+    polynomials,
     quantiles,
     reductions,
     sets,
@@ -19,16 +23,24 @@ from browsergpu.arrays.numpys import (
 )
 
 #: The functions of ``np.ufunc`` that are not in ``functions.elementwise``.
-UFUNCS: dict[Any, Callable[..., Any]] = ufuncs.UFUNCS
+UFUNCS: dict[Any, Callable[..., Any]] = {
+    **bits.UFUNCS,
+    **by_shape.UFUNCS,
+    **ufuncs.UFUNCS,
+}
 
 #: All others, which ``__array_function__`` is asked for.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **bins.FUNCTIONS,
+    **bits.FUNCTIONS,
+    **by_shape.FUNCTIONS,
     **choices.FUNCTIONS,
     **elementwise.FUNCTIONS,
     **fourier.FUNCTIONS,
     **indices.FUNCTIONS,
     **lines.FUNCTIONS,
+    **padding.FUNCTIONS,
+    **polynomials.FUNCTIONS,
     **quantiles.FUNCTIONS,
     **reductions.FUNCTIONS,
     **sets.FUNCTIONS,

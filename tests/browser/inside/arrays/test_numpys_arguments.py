@@ -37,7 +37,12 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
     "unravel_index": (WHOLE, (2, 3)), "linspace": (X[0], X[1]), "einsum": ("ij,kj->ik", X, X),
     "histogramdd": (X,), "can_cast": (X, "float64"), "matrix_power": (HEADS, 2),
     "solve": (HEADS, HEADS), "vecdot": (X, X), "average": (X,), "gradient": (X,),
-    "clip": (X, -1, 2), "eigh": (LOWER,), "eigvalsh": (LOWER,),
+    "clip": (X, -1, 2), "eigh": (LOWER,), "eigvalsh": (LOWER,), "pad": (X, 2),
+    "packbits": (MASK,), "unpackbits": (np.uint8([[1, 2, 3], [7, 200, 9]]),),
+    "polyadd": (X[0], X[1]), "polysub": (X[0], X[1]), "polyder": (X[0],), "polyint": (X[0],),
+    "apply_over_axes": (np.sum, X, (0, 1)), "diag_indices_from": (HEADS,),
+    "may_share_memory": (X, X), "trim_zeros": (np.float32([0, 0, 3, 0, 4, 0]),),
+    "real_if_close": (X + np.complex64(1e-9j),),
 }  # fmt: skip
 SQUARE = {
     "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "pinv", "slogdet",
@@ -49,7 +54,8 @@ SIGNS = {"eigh", "svd"}
 VALUES: dict[str, list[Any]] = {
     "axis": [0, 1, -1], "axes": [(1, 0), 1], "keepdims": [True], "dtype": ["float16", "int32"],
     "ddof": [1], "correction": [1], "initial": [5.0], "where": [MASK], "order": ["F", "A", "K"],
-    "mode": ["wrap", "clip", "complete", "r"], "n": [2, 6], "s": [(2, 6)], "norm": ["ortho"],
+    "mode": ["wrap", "clip", "complete", "r", "edge"], "n": [2, 6], "s": [(2, 6)],
+    "norm": ["ortho"],
     "k": [1], "offset": [1], "axis1": [1], "axis2": [0], "out": ["out"], "side": ["right"],
     "sorter": [np.int32([2, 0, 1])], "prepend": [1.0], "append": [1.0], "right": [True],
     "kind": ["stable"], "stable": [True], "assume_unique": [True], "invert": [True],
@@ -65,6 +71,7 @@ VALUES: dict[str, list[Any]] = {
     "ndmin": [3], "ndmax": [1], "device": ["cpu", "nowhere"], "a_min": [0.0], "a_max": [1.0],
     "min": [0.0], "max": [1.0], "mean": [np.ones((3, 1), np.float32)], "subok": [True, False],
     "writeable": [True], "axisa": [0], "axisb": [0], "axisc": [0], "x": [X], "y": [X],
+    "trim": ["f", "b"], "bitorder": ["little"], "count": [3, -2], "m": [2], "max_work": [5],
     "allow_pickle": [False], "stop": [9], "step": [2], "like": [],
 }  # fmt: skip
 #: Their results are not of the operands' values, or are other ones on the host: not compared here.
