@@ -1,7 +1,7 @@
 // Numbers of continuous distributions. Parameters that a distribution does not have give NaN.
 
-//#include lib/chance/stream.wgsl
 //#include lib/chance/gamma.wgsl
+//#include lib/chance/stream.wgsl
 //#include lib/chance/whole.wgsl
 
 fn drawn_gumbel(draws: ptr<function, Draws>, loc: f32, scale: f32) -> f32 {

@@ -6,6 +6,7 @@ import pytest
 
 from browsergpu.arrays.declarations import arguments, of_letters, parameters
 from browsergpu.arrays.functions.own_kernels import ElementwiseKernel
+from browsergpu.arrays.own_operations import operations_of
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, TYPES
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.kernels.fused.operations import overload_of
@@ -18,7 +19,9 @@ BODY = "let d = T(n) * x;\nz = d\n  + x;"
 
 def made(kernel: ElementwiseKernel, *kinds: object) -> Source:
     """The kernel of an operation on arrays of these types that lie as the result does."""
-    (own,) = kernel._operations
+    (own,) = operations_of(
+        kernel.name, kernel._inputs, kernel._outputs, kernel._text, preamble=kernel._preamble
+    )
     found = overload_of(own, kinds)  # type: ignore[arg-type]
     assert found is not None
     leaves = tuple(map(leaf, found.given))
@@ -32,7 +35,8 @@ def test_parameters() -> None:
         ("x", FLOAT32), ("y", "T"), ("z", COMPLEX64),
     ]  # fmt: skip
     assert of_letters(declared, {"T": INT32}) == (FLOAT32, INT32, COMPLEX64)
-    for text in ("", "x", "float32", "float32 x y", "float32 1x", "float32 x,", "datetime64 x"):
+    assert parameters("op", "in_params", "") == (), "as of CuPy's kernels with a size"
+    for text in ("x", "float32", "float32 x y", "float32 1x", "float32 x,", "datetime64 x"):
         with pytest.raises(InvalidArgument):
             parameters("op", "in_params", text)
     with pytest.raises(InvalidType):

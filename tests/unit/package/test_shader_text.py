@@ -118,10 +118,11 @@ LIBRARY = sorted(
     path.relative_to(shaders.directory()).as_posix()
     for path in shaders.directory().glob("lib/**/*.wgsl")
 )
-# Some are there for kernels whose text is put together by a program.
-SHARED = [
-    file for file in LIBRARY if not file.startswith(("lib/math/", "lib/fused/", "lib/complex/"))
-]
+# Kernels whose text is put together by a program use these.
+GENERATED = (
+    "lib/c_text.wgsl", "lib/chance/", "lib/complex/", "lib/fused/", "lib/math/", "lib/special/",
+)  # fmt: skip
+SHARED = [file for file in LIBRARY if not file.startswith(GENERATED)]
 
 
 def own_text(file: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from browsergpu.core.showing import Shown
 from browsergpu.kernels.c_text import functions
 from browsergpu.kernels.c_text.tree import (
     Assignment,
@@ -86,7 +87,7 @@ class Scope:
         return self.letters.get(name, name)
 
 
-class Writer:
+class Writer(Shown):
     """Writes statements, each on its own line of the text that it comes from."""
 
     def __init__(self, scope: Scope) -> None:
