@@ -6,12 +6,17 @@ import os
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from runner.order import MEASURE, Measurement, seconds
 from runner.scheduling import FileScheduling
 
 # The host's own tests take no GPU; those of tests/browser/inside may be told to take one.
 os.environ.setdefault("BROWSERGPU_ENGINE", "none")
+
+# No test asserts timing: an example may be slow beside other processes. Other folders load theirs.
+settings.register_profile("host", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("host")
 
 
 def pytest_configure(config: pytest.Config) -> None:
