@@ -6,7 +6,6 @@ import pytest
 
 from browsergpu.arrays.declarations import arguments, of_letters, parameters
 from browsergpu.arrays.functions.own_kernels import ElementwiseKernel
-from browsergpu.arrays.own_operations import operations_of
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, TYPES
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.kernels.fused.operations import overload_of
@@ -19,9 +18,7 @@ BODY = "let d = T(n) * x;\nz = d\n  + x;"
 
 def made(kernel: ElementwiseKernel, *kinds: object) -> Source:
     """The kernel of an operation on arrays of these types that lie as the result does."""
-    (own,) = operations_of(
-        kernel.name, kernel._inputs, kernel._outputs, kernel._text, preamble=kernel._preamble
-    )
+    (own,) = kernel._operations
     found = overload_of(own, kinds)  # type: ignore[arg-type]
     assert found is not None
     leaves = tuple(map(leaf, found.given))

@@ -32,6 +32,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
 from browsergpu.core.turns import exclusive
 from browsergpu.kernels.c_text.tree import CError
+from browsergpu.kernels.fused.operations import Operation
 
 
 class ElementwiseKernel:
@@ -116,15 +117,18 @@ class ElementwiseKernel:
                 found = self._by_places(args, has_outputs, count)
             else:
                 values, kinds = arguments(op, self._inputs, args)
-                made = operations_of(
-                    op, self._inputs, self._outputs, self._text, preamble=self._preamble
-                )
-                found = applied(op, made, values, kinds)
+                found = applied(op, self._operations, values, kinds)
         except CError as error:
             raise not_understood(op, "operation", error) from None
         if self._gives_nothing:
             return None
         return found[0] if len(found) == 1 and not self._gives_tuple else found
+
+    @property
+    def _operations(self) -> tuple[Operation, ...]:
+        return operations_of(
+            self.name, self._inputs, self._outputs, self._text, preamble=self._preamble
+        )
 
     def _by_places(self, args: Any, has_outputs: bool, size: int | None) -> tuple[Array, ...]:
         op = self.name
