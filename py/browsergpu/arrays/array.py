@@ -96,7 +96,7 @@ class Array(Value, Methods):
 
     @property
     def flags(self) -> memory_flags.Flags:
-        """How it lies in memory, and whether it can be written."""
+        """The memory layout, and whether the array can be written."""
         return memory_flags.flags(self._own_node)
 
     @property

@@ -1,4 +1,4 @@
-"""How an array lies in memory: what ``a.flags`` tells."""
+"""The memory layout of an array, as ``a.flags`` gives it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from browsergpu.kernels.c_text.parsing import Parser
 from browsergpu.kernels.c_text.tree import Declaration, Function
-from browsergpu.kernels.c_text.writing import Scope, Writer
+from browsergpu.kernels.c_text.writing import WGSL, Scope, Writer
 
 _OF_WGSL = re.compile(
     r"\b(let|var|fn|override|select|bitcast|vec[234][fiuh]?|mat[234]x[234]f?|array<|f32|i32|u32|f16"
@@ -96,7 +96,7 @@ def preamble_of(text: str, letters: Mapping[str, str], prefix: str) -> Preamble:
         renamed = {name: f"{prefix}{name}" for name in _DECLARED.findall(text)}
         text = _with_names(text, renamed)
         for letter, kind in letters.items():
-            text = re.sub(rf"\b{letter}\b", _WGSL[kind], text)
+            text = re.sub(rf"\b{letter}\b", WGSL[kind], text)
         return Preamble(f"{text}\n", {}, {}, renamed)
     made = Parser(text, letters).declarations()
     names = [one.name for one in made if isinstance(one, Function)]
@@ -113,9 +113,6 @@ def preamble_of(text: str, letters: Mapping[str, str], prefix: str) -> Preamble:
     return Preamble(
         f"{writer.text()}\n", functions, scope.values, renamed, frozenset(scope.includes)
     )
-
-
-_WGSL = {"f": "f32", "i": "i32", "u": "u32", "b": "bool", "c": "vec2f"}
 
 
 def _with_names(text: str, renamed: Mapping[str, str]) -> str:

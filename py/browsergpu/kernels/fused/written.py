@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.places import users_place
+from browsergpu.kernels.c_text import writing
 from browsergpu.kernels.c_text.translating import preamble_of, translated
 from browsergpu.kernels.fused.operations import Operation, Types, Written
 from browsergpu.kernels.fused.storage import WGSL
 
 #: What one element is in WGSL, by what it is computed in.
-ONE = {"f": "f32", "i": "i32", "u": "u32", "b": "bool", "c": "vec2f"}
+ONE = writing.WGSL
 #: The name that a text has for an element's place in the result.
 PLACE_NAME = "i"
 
