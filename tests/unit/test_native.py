@@ -258,6 +258,19 @@ print(len(set(map(id, found))), len(open_devices()))
     assert done.stdout.split() == ["1", "1"], done.stderr
 
 
+@pytest.mark.parametrize("first", ["", "wgpu.gpu.enumerate_adapters_sync(); "])
+def test_wgpu_is_not_asked_for_opengl(engine: str, first: str) -> None:
+    """A thread that forgets OpenGL's adapter while another asks ended the process. A program that
+    has asked wgpu before us keeps the interfaces that it has."""
+    if engine != "wgpu":
+        pytest.skip("Dawn lists none of OpenGL")
+    code = f"import wgpu; {first}{COMPUTES}; "
+    code += "print({a.info['backend_type'] for a in wgpu.gpu.enumerate_adapters_sync()})"
+    done = run("-c", code)
+    assert done.stdout.startswith("64.0"), done.stderr
+    assert ("OpenGL" in done.stdout) == bool(first)
+
+
 @pytest.mark.all
 def test_arrays_in_several_threads() -> None:
     """Of one shape, so that all record on the same tape; some are forgotten by other threads."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from types import ModuleType
@@ -119,11 +120,20 @@ def _load(name: str) -> Engine | None:
     extras = importlib.import_module(f"{backend}.extras")
     if name == DAWN:
         extras.set_instance_extras(enable_toggles=TOGGLES, disable_toggles=TOGGLES_OFF)
+    else:
+        _leave_out_opengl(extras)
     ffi = importlib.import_module(f"{backend}._ffi")
     checked = importlib.import_module(f"{backend}._api").libf
     if name == DAWN:
         _tell_errors_by_thread(checked, ffi.lib)
     return Engine(name, api, extras, ffi.ffi, ffi.lib, checked)
+
+
+def _leave_out_opengl(extras: ModuleType) -> None:
+    """wgpu-native ends the process where one thread forgets an adapter of OpenGL, which it lists
+    beside Vulkan's, while another looks for adapters."""
+    with suppress(RuntimeError):  # the program has asked wgpu for a GPU before
+        extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
 
 
 class _Pending(threading.local):
