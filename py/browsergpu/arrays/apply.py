@@ -13,6 +13,7 @@ from browsergpu.arrays.arriving import arriving, on_host
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.tape import Tape
 from browsergpu.arrays.numbers import overflows, python_number, typed_number, words_of
+from browsergpu.arrays.uploading import on_host as host_data
 from browsergpu.arrays.uploading import uploaded
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.x64 import look_at
@@ -158,7 +159,7 @@ def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
         look_at(op, "operand", other.dtype)
     if not isinstance(other, np.ndarray | list):
         return NotImplemented
-    copy = array.like(uploaded(array.tape, np.asarray(other)))
+    copy = array.like(uploaded(array.tape, *host_data(other)))
     return binary(op, array, copy) if is_left else binary(op, copy, array)
 
 

@@ -44,8 +44,16 @@ def parameters(op: str, argument: str, text: Any) -> tuple[Parameter, ...]:
             raise InvalidArgument(op, argument, text, expected)
         raw, kind, name = match.groups()
         found_kind = kind if _LETTER.fullmatch(kind) else element_type(op, kind)
+        _check_words(op, argument, found_kind)
         made.append(Parameter(name, found_kind, raw is not None))
     return tuple(made)
+
+
+def _check_words(op: str, argument: str, kind: ElementType | str) -> None:
+    """Raises InvalidType for whole numbers of 64 bits, which WGSL does not have."""
+    if not isinstance(kind, str) and kind.computed in "IU":
+        advice = "WGSL has no 64 bits. Cast the array with .astype('int32')."
+        raise InvalidType(op, argument, kind.numpy, "a dtype of WGSL", advice)
 
 
 def check_names(op: str, declared: Sequence[Parameter]) -> None:
@@ -97,6 +105,7 @@ def arguments(
         expected = one.kind
         if isinstance(expected, str):
             expected = letters.setdefault(expected, own or DEFAULTS[type(value)])
+            _check_words(op, one.name, expected)
         fits = own is expected if own else beside_number(expected, type(value)) is expected
         if not fits:
             shown = Description(own.name) if own else value

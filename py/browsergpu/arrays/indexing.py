@@ -12,7 +12,7 @@ from browsergpu.arrays import gathering, masking, overwriting, scattering, views
 from browsergpu.arrays.aliasing import alias
 from browsergpu.arrays.apply import cast_to, same_device
 from browsergpu.arrays.numbers import python_number, typed_number
-from browsergpu.arrays.uploading import uploaded
+from browsergpu.arrays.uploading import on_host, uploaded
 from browsergpu.arrays.value import Value
 from browsergpu.core import shapes
 from browsergpu.core.element_types import BOOL
@@ -193,7 +193,7 @@ def assigned(x: V, key: Any, value: Any) -> V:
         and python_number(value) is None
         and typed_number(value) is None
     ):
-        given = x.like(uploaded(x.tape, np.asarray(value)))
+        given = x.like(uploaded(x.tape, *on_host(value)))
     if isinstance(given, Value):
         given = cast_to("assign", given, kind, copy=False)
     plain = _plain(x, key)

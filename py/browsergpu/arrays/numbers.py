@@ -35,8 +35,8 @@ def python_number(value: Any) -> Any:
 
 
 def typed_number(value: Any) -> tuple[ElementType, Any] | None:
-    """The type and value of one of NumPy's numbers; None for anything else. Those of 64 bits have
-    the type that they are demoted to."""
+    """The type and value of one of NumPy's numbers; None for anything else. Floats of 64
+    bits have the type that they are demoted to."""
     if not isinstance(value, np.generic):
         return None
     kind = of_numpy(value.dtype)
@@ -56,7 +56,8 @@ def words_of(value: Any, kind: ElementType) -> tuple[int, ...]:
     bounds = np.iinfo(kind.numpy)
     if not bounds.min <= number <= bounds.max:
         raise OverflowError(f"Python integer {number} out of bounds for {kind.name}")
-    return (number & 0xFFFFFFFF,)
+    low = number & 0xFFFFFFFF
+    return (low, number >> 32 & 0xFFFFFFFF) if kind.computed in "IU" else (low,)
 
 
 def overflows(value: Any, kind: ElementType) -> bool:

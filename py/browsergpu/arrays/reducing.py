@@ -23,7 +23,7 @@ from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
 from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.kernels.fused.reduction import WIDE
@@ -35,8 +35,12 @@ _OF_NOTHING: dict[str, Any] = {"multiply": 1, "add": 0, "logical_and": True, "lo
 
 
 def memory_view(node: Node) -> View:
-    """A value in memory, of a type that the functions of Views know."""
-    assert node.kind.dtype is not None
+    """A value in memory. Raises InvalidType, a TypeError, for a type that the functions of Views do
+    not know."""
+    if node.kind.dtype is None:
+        expected = "a dtype that the kernel knows"
+        advice = "Cast it with .astype('int32') or another dtype of 32 bits."
+        raise InvalidType("kernel", "dtype", node.kind.numpy, expected, advice)
     return View(node.storage.buffer, node.shape, node.kind.dtype, node.strides, node.offset)
 
 
@@ -177,8 +181,11 @@ def _part(x: V, axis: int, begin: int, end: int) -> V:
 
 
 def widened(x: V) -> V:
-    """Whole numbers and bools as int32 or uint32, in which they are added; others as they are."""
+    """Whole numbers and bools as int32 or uint32, in which they are added, but for those of 64
+    bits; others as they are."""
     kind = x.node.kind
+    if kind.computed in "IU":
+        return x
     if kind.kind in "bi":
         return cast_to("sum", x, INT32, copy=False)
     return cast_to("sum", x, UINT32, copy=False) if kind.kind == "u" else x

@@ -15,10 +15,14 @@ from browsergpu.core import checks
 from browsergpu.core.element_types import DEFAULTS, ElementType, of_numpy
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
+#: Bytes of a whole number in NumPy's default dtype, but in a page.
+_DEFAULT_BYTES = 8
+
 
 def element_type(op: str, dtype: Any) -> ElementType:
     """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int32, float
-    float32, complex complex64). 64-bit ones are demoted or refused: see ``set_x64``."""
+    float32, complex complex64). Floats of 64
+    bits are demoted or refused: see ``set_x64``."""
     if dtype is int or dtype is float or dtype is complex:
         return DEFAULTS[dtype]  # np.dtype(int) has 32 bits in a page
     given = checks.numpy_dtype(op, "dtype", dtype)
@@ -27,6 +31,14 @@ def element_type(op: str, dtype: Any) -> ElementType:
         raise InvalidType(op, "dtype", given, "bool, whole numbers, floats or complex numbers")
     look_at(op, "dtype", given)
     return found
+
+
+def on_host(value: Any) -> tuple[np.ndarray, ElementType | None]:
+    """What NumPy makes of numbers, lists and arrays of NumPy, and the type that it has on the GPU
+    where that is not NumPy's: whole numbers in lists have the default type, not NumPy's."""
+    data = np.asarray(value)
+    is_default = isinstance(value, list | tuple | int) and data.dtype.kind in "iu"
+    return data, DEFAULTS[int] if is_default and data.dtype.itemsize == _DEFAULT_BYTES else None
 
 
 def uploaded(tape: Tape, data: np.ndarray, kind: ElementType | None = None) -> Node:

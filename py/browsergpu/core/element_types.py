@@ -1,7 +1,7 @@
 """The element types of arrays: how they lie in GPU memory, and which type comes of two.
 
-NumPy's dtypes are their names. There is nothing of 64 bits but complex64: the 64-bit names are
-demoted to their 32-bit kin, as in JAX without x64.
+NumPy's dtypes are their names. Whole numbers of 64 bits are two words each; float64 and complex128
+are demoted to their 32-bit kin, as in JAX without x64.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ class ElementType:
     """One of TYPES.
 
     ``bits`` an element takes in GPU memory; where it is bool that is a word of 0 or 1. ``computed``
-    says in what it is computed: "f" float32, "i" int32, "u" uint32, "b" bool, "c" pairs of float32.
+    says in what it is computed: "f" float32, "i" int32, "u" uint32, "b" bool, "c" pairs of float32,
+    "I" and "U" int64 and uint64 as pairs of words.
     ``kind`` is NumPy's letter of its kind. ``dtype`` is what the functions that know fewer types
     call it, if they do.
     """
@@ -66,6 +67,8 @@ def _types() -> tuple[ElementType, ...]:
         (np.float16, 16, "f", DType.F16),
         (np.float32, 32, "f", DType.F32),
         (np.complex64, 64, "c", None),
+        (np.int64, 64, "I", None),
+        (np.uint64, 64, "U", None),
     )
     return tuple(
         ElementType(number, np.dtype(kind), bits, computed, dtype)
@@ -74,13 +77,13 @@ def _types() -> tuple[ElementType, ...]:
 
 
 TYPES = _types()
-BOOL, INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT16, FLOAT32, COMPLEX64 = TYPES
+(
+    BOOL, INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT16, FLOAT32, COMPLEX64, INT64, UINT64,
+) = TYPES  # fmt: skip
 
 _BY_NUMPY = {kind.numpy: kind for kind in TYPES}
-#: What the types of 64 bits are demoted to.
+#: What the floats of 64 bits are demoted to.
 DEMOTED: dict[np.dtype[Any], ElementType] = {
-    np.dtype(np.int64): INT32,
-    np.dtype(np.uint64): UINT32,
     np.dtype(np.float64): FLOAT32,
     np.dtype(np.complex128): COMPLEX64,
 }

@@ -14,7 +14,7 @@ from browsergpu.arrays.gathering import coordinates
 from browsergpu.arrays.numbers import python_number
 from browsergpu.arrays.tracking.reads import check_number
 from browsergpu.arrays.tracking.rules import composed, constant, differentiable
-from browsergpu.arrays.uploading import element_type, uploaded
+from browsergpu.arrays.uploading import element_type, on_host, uploaded
 from browsergpu.arrays.x64 import look_at
 from browsergpu.core import checks
 from browsergpu.core.element_types import (
@@ -23,6 +23,7 @@ from browsergpu.core.element_types import (
     FLOAT32,
     INT32,
     UINT32,
+    UINT64,
     ElementType,
     of_numpy,
 )
@@ -54,12 +55,12 @@ def asarray(
     tape = current(device)
     # Lists and numbers have no dtype of their own: NumPy's 64 bits are only its default for them.
     is_plain = isinstance(obj, list | tuple | np.generic) or python_number(obj) is not None
-    data = np.asarray(_on_host(obj))
+    data, own = on_host(_on_host(obj))
     if data.dtype == object:
         raise InvalidType("asarray", "obj", obj, "numbers, all rows of one length")
     if kind is None and not is_plain:
         look_at("asarray", "obj", data.dtype)
-    return Array(uploaded(tape, data, kind), tape)
+    return Array(uploaded(tape, data, kind or own), tape)
 
 
 def _is_there(array: Array, device: Any) -> bool:
@@ -155,7 +156,7 @@ def arange(
         raise InvalidArgument("arange", "step", step, "another number than 0")
     is_whole = all(isinstance(number, int | np.integer) for number in (start, stop, step))
     kind = _kind("arange", dtype, INT32 if is_whole else FLOAT32)
-    count = max(ceil((stop - start) / step), 0)
+    count = max(-((start - stop) // step) if is_whole else ceil((stop - start) / step), 0)
     tape = current(device)
     at = Array(coordinates(tape, (count,), 0), tape)
     if kind.kind in "iu":
@@ -166,9 +167,11 @@ def arange(
                 raise OverflowError(f"arange: {number} is out of bounds for {kind.name}")
         if (first, by) == (0, 1):
             return apply.cast_to("arange", at, kind, copy=False)
-        # Modulo 2**32, so that products and sums may pass the range in between.
-        whole = apply.cast_to("arange", at, UINT32)
-        found: Array = whole * (by & 0xFFFFFFFF) + (first & 0xFFFFFFFF)
+        # Modulo 2^32 or 2^64, so that products and sums may pass the range in between.
+        unsigned = UINT64 if kind.bits == UINT64.bits else UINT32
+        mask = (1 << unsigned.bits) - 1
+        whole = apply.cast_to("arange", at, unsigned)
+        found: Array = whole * (by & mask) + (first & mask)
         return apply.cast_to("arange", found, kind, copy=False)
     wide = apply.cast_to("arange", at, FLOAT32)
     numbers: Array = wide * float(step) + float(start)

@@ -7,6 +7,7 @@ from typing import Any
 from browsergpu.arrays import apply, ordering, reducing, scans, views
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import creation, manipulation, parts, running
+from browsergpu.arrays.functions import wide_orders as wide
 from browsergpu.arrays.gathering import coordinates
 from browsergpu.arrays.masking import indices_of_true
 from browsergpu.arrays.ranking import argsorted, searched
@@ -43,6 +44,9 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     """The array in order along an axis; equal elements keep theirs, ``stable`` or not. NaN come
     last, or first where ``descending``. Real numbers and bool."""
     op = "sort"
+    if wide.is_wide(x):
+        order = argsort(x, axis=axis, descending=descending)
+        return take_along_axis(x, order, axis=axis)
     own = _known(op, x)
     at = shapes.axis(op, "axis", axis, x.ndim)
     found = _result(own, op, own.node.kind, x.shape)
@@ -54,8 +58,14 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Where along an axis each element of :func:`sort` is: int32."""
     op = "argsort"
-    own = _known(op, x)
     at = shapes.axis(op, "axis", axis, x.ndim)
+    if wide.is_wide(x):
+        low, high = wide.words(op, x)
+        first = argsorted(op, _known(op, low), at, descending=bool(descending))
+        turned = take_along_axis(high, first, axis=at)
+        second = argsorted(op, _known(op, turned), at, descending=bool(descending))
+        return take_along_axis(first, second, axis=at)
+    own = _known(op, x)
     return argsorted(op, own, at, descending=bool(descending))
 
 
@@ -64,11 +74,14 @@ def _view(x: Array) -> Any:
 
 
 def _extreme(op: str, function: str, x: Array, axis: int | None, keepdims: bool) -> Array:
-    own = _known(op, x)
     at = None if axis is None else shapes.axis(op, "axis", axis, x.ndim)
     chosen = tuple(range(x.ndim)) if at is None else (at,)
     if 0 in (x.shape[n] for n in chosen):
         raise InvalidArgument(op, "x", x, "have elements to look through")
+    if wide.is_wide(x):
+        extreme = reducing.reduced(op, f"{function}imum", x, chosen, keepdims=True)
+        return _extreme(op, "max", apply.binary("equal", x, extreme), axis, keepdims)
+    own = _known(op, x)
     shape = shapes.without(x.shape, chosen, keepdims=keepdims)
     found = _result(own, op, INT32, shape)
     ordering.arg_reduce(x.device, op, function, _view(own), _view(found), at)
@@ -103,6 +116,9 @@ def searchsorted(
     ordered = x1 if sorter is None else x1[sorter]
     values = apply.array_of(op, "x2", x2, x1)
     kind = promoted(ordered.node.kind, values.node.kind)
+    if kind.computed in "IU":
+        both = [apply.cast_to(op, x, kind, copy=False) for x in (ordered, values)]
+        return wide.searched(op, *both, right=side == "right")
     one, other = (_known(op, apply.cast_to(op, x, kind, copy=False)) for x in (ordered, values))
     return searched(op, one, other, right=side == "right")
 
@@ -134,11 +150,13 @@ def _running(
         ]
         found: Array = parts[0] + parts[1] * 1j
         return found
-    wide = _known(op, own)
+    if wide.is_wide(own):
+        return wide.running(op, function, own, at, include_initial)
+    words = _known(op, own)
     shape = list(x.shape)
     shape[at] += bool(include_initial)
-    result = _result(x, op, wide.node.kind, tuple(shape))
-    scans.scan(x.device, op, function, _view(wide), _view(result), at)
+    result = _result(x, op, words.node.kind, tuple(shape))
+    scans.scan(x.device, op, function, _view(words), _view(result), at)
     return apply.cast_to(op, result, kind, copy=False)
 
 

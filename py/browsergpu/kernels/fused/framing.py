@@ -32,7 +32,7 @@ def framed(
         lanes = " + vec4u(0u, 1u, 2u, 3u)" if by_fours and axis == rank - 1 else ""
         inside.append(f"((vec4u(c{axis}){lanes}) - vec4u({low}) < vec4u({count}))")
     body.values()
-    select = "c_select" if kind.computed == "c" else "select"
+    select = storage.select_of(kind)
     body.line(f"let v = {select}(v{old}, v{new}, {' & '.join(inside)});")
     body.line(storage.write_four(kind, "y", "i", "v"))
     return body.kernel(each_four(body), named="assign", words=storage.FOUR[kind.bits])

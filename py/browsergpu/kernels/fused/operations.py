@@ -1,13 +1,14 @@
 """The elementwise operations of arrays: what each is in WGSL, and which types it takes and gives.
 
 An expression is of vec4s, four neighbouring elements at once, by what they are computed in ("f",
-"i", "u", "b", "c": see ElementType). ``{0}``, ``{1}`` and ``{2}`` are its operands.
+"i", "u", "b", "c", and in wide.py "I", "U": see ElementType). ``{0}``, ``{1}`` and ``{2}`` are its
+operands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from browsergpu.core.element_types import (
@@ -16,12 +17,14 @@ from browsergpu.core.element_types import (
     FLOAT32,
     INT8,
     INT32,
+    INT64,
     TYPES,
     UINT32,
     ElementType,
     promoted,
 )
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.kernels.fused import wide
 
 Types = tuple[ElementType, ...]
 #: The operands' types as they come -> those that they are cast to first, and the result's; None
@@ -56,6 +59,7 @@ class Operation:
     expressions: Mapping[str, str]
     includes: tuple[str, ...] = ()
     of_complex: tuple[str, ...] = ()
+    of_wide: tuple[str, ...] = ()
     #: Instead of expressions, what makes the text of an overload of its number and types.
     write: Callable[[int, Types], Written] | None = None
 
@@ -148,7 +152,9 @@ def choice(types: Types) -> tuple[Types, ElementType] | None:
 
 
 def _wide(types: Types) -> Types:
-    """Whole numbers of 32 bits: uint32 where the first operand is unsigned."""
+    """Whole numbers of 32 bits or more: unsigned ones where the first operand is so."""
+    if types[0].bits == INT64.bits:
+        return (types[0],) * len(types)
     return (UINT32 if types[0].kind == "u" else INT32,) * len(types)
 
 
@@ -304,12 +310,22 @@ _ROWS = (
     ),
 )  # fmt: skip
 
-OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}
+
+def _also_wide(row: Operation) -> Operation:
+    """An operation that knows whole numbers of 64 bits, where there is such a one."""
+    found = wide.EXPRESSIONS.get(row.name)
+    if found is None:
+        return row
+    both = {**row.expressions, **found.by_letter}
+    return replace(row, expressions=both, of_wide=found.includes)
+
+
+OPERATIONS: Mapping[str, Operation] = {row.name: _also_wide(row) for row in _ROWS}
 
 #: Of an index and its axis' extent, where it is on that: a place inside.
-PLACE_OF_INDEX = Operation("index", lambda types: (_wide(types), UINT32), {
+PLACE_OF_INDEX = _also_wide(Operation("index", lambda types: (_wide(types), UINT32), {
     "i": "places_of_signed({0}, {1})", "u": "places_of_unsigned({0}, {1})",
-}, ("lib/fused/places.wgsl",))  # fmt: skip
+}, ("lib/fused/places.wgsl",)))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -337,6 +353,8 @@ class Overload:
             return self.written.includes
         if self.cast_to[-1].computed == "c":
             return self.operation.of_complex
+        if self.cast_to[-1].computed in "IU":
+            return self.operation.of_wide
         return self.operation.includes
 
 

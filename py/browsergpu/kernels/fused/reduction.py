@@ -14,7 +14,9 @@ from browsergpu.core.element_types import (
     COMPLEX64,
     FLOAT32,
     INT32,
+    INT64,
     UINT32,
+    UINT64,
     ElementType,
 )
 from browsergpu.kernels.fused import storage
@@ -28,6 +30,8 @@ WIDE: dict[str, ElementType] = {
     "u": UINT32,
     "b": BOOL,
     "c": COMPLEX64,
+    "I": INT64,
+    "U": UINT64,
 }
 #: How elements are dealt out: whole rows (inner is 1), those whose chunks are of fours throughout,
 #: four neighbouring columns to a thread (inner is a multiple of 4), or one.
@@ -47,7 +51,10 @@ _WORDS = {
     "u": ("v.x",),
     "b": ("u32(v.x)",),
     "c": ("bitcast<u32>(v.re.x)", "bitcast<u32>(v.im.x)"),
+    "I": ("v.low.x", "v.high.x"),
+    "U": ("v.low.x", "v.high.x"),
 }
+_ONE_WIDE = ("vec2u", "vec2u(v.low.x, v.high.x)", "Wide(vec4u(one.x), vec4u(one.y))")
 #: One of four alike values, its type, and the four of it.
 _ONE = {
     "f": ("f32", "v.x", "vec4f(one)"),
@@ -55,6 +62,8 @@ _ONE = {
     "u": ("u32", "v.x", "vec4u(one)"),
     "b": ("bool", "v.x", "vec4<bool>(one)"),
     "c": ("vec2f", "vec2f(v.re.x, v.im.x)", "C(vec4f(one.x), vec4f(one.y))"),
+    "I": _ONE_WIDE,
+    "U": _ONE_WIDE,
 }
 
 
@@ -80,6 +89,7 @@ def reduction(
         body.parameter(name)
     nothing = storage.of_parameter(kind, [body.parameter() for _ in range(max(1, kind.bits // 32))])
     scaled_value = f"v * bitcast<f32>({body.parameter()})" if scaled else "v"
+    body.include_for(result_of(tape[place]), kind)
     body.include(f"lib/fused/{_FUNCTIONS[dealt]}.wgsl")
     body.coordinates()
     body.values()
@@ -138,10 +148,12 @@ def _functions(kind: ElementType, dealt: str) -> str:
     )
     if computed == "c":
         parts = ("C(v.re.{0}, v.im.{0})", "C(vec4f(v.re[k]), vec4f(v.im[k]))")
+    elif computed in "IU":
+        parts = ("Wide(v.low.{0}, v.high.{0})", "Wide(vec4u(v.low[k]), vec4u(v.high[k]))")
     else:
         parts = ("v.{0}", "Four(v[k])")
     turned, lane = parts
-    chosen = "c_select" if computed == "c" else "select"
+    chosen = storage.select_of(kind)
     return f"""\
 alias Kept = {kept};
 

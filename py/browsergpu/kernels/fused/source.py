@@ -14,7 +14,7 @@ from browsergpu.core.element_types import FLOAT16, TYPES, UINT32, ElementType
 from browsergpu.core.places import Section
 from browsergpu.core.showing import Shown
 from browsergpu.kernels import shaders
-from browsergpu.kernels.fused import storage
+from browsergpu.kernels.fused import storage, wide
 from browsergpu.kernels.fused.operations import Overload, Written, numbered
 from browsergpu.kernels.wgsl_types import F16, F32, Floats
 
@@ -284,6 +284,8 @@ class Body(Shown):
         self._parameters = ["n"]  # which the library's files know
         self.extents: list[str] = []  # of all axes but the first, where they are parameters
         self._includes = dict.fromkeys(storage.INCLUDES)
+        for place in self._places:
+            self.include_for(result_of(tape[place]))
         self._lines: list[str] = []
         self._written: dict[int, Written] = {}
 
@@ -323,6 +325,14 @@ class Body(Shown):
     def include(self, *files: str) -> None:
         """Has the kernel include shader files."""
         self._includes |= dict.fromkeys(files)
+
+    def include_for(self, *kinds: ElementType) -> None:
+        """Has the kernel include what values of these types need, beside what each kernel has."""
+        wide_kinds = [kind for kind in kinds if kind.computed in "IU"]
+        if wide_kinds:
+            self.include(*wide.WORDS)
+            if len({kind.computed in "IU" for kind in kinds}) > 1:
+                self.include(*wide.CONVERSIONS)
 
     def applied(self, made: Overload, *values: str) -> str:
         """An operation on values of the types that it casts to, in WGSL, of the type in which its
@@ -460,6 +470,7 @@ struct Params {{ {fields} }}
             words = [self.parameter() for _ in range(max(1, kind.bits // 32))]
             return storage.of_parameter(kind, words)
         made = numbered(what - FIRST_OVERLOAD)
+        self.include_for(*made.given, *made.cast_to)
         values = [
             storage.converted(f"v{operand}", source, target)
             for operand, source, target in zip(

@@ -9,27 +9,37 @@ from browsergpu.core.element_types import BOOL, FLOAT16, ElementType
 
 WORD = 32  # bits
 #: What values are in WGSL, by what they are computed in.
-WGSL = {"f": "vec4f", "i": "vec4i", "u": "vec4u", "b": "vec4<bool>", "c": "C"}
+WGSL = {
+    "f": "vec4f",
+    "i": "vec4i",
+    "u": "vec4u",
+    "b": "vec4<bool>",
+    "c": "C",
+    "I": "Wide",
+    "U": "Wide",
+}
 #: The words of four neighbouring elements, as a binding's element type.
 FOUR = {8: "u32", 16: "vec2u", 32: "vec4u", 64: "vec4u"}
+#: What stands for two words of an element, and their names in it.
+_PARTS = {"c": ("re", "im"), "I": ("low", "high"), "U": ("low", "high")}
 INCLUDES = ("lib/fused/words.wgsl", "lib/fused/conversions.wgsl", "lib/fused/complex.wgsl")
 
 
 def read_four(kind: ElementType, name: str, at: str) -> str:
     """The ``at``-th four elements of a binding of FOUR."""
     if kind.bits == 64:
-        return f"c_from_words({name}[2u * ({at})], {name}[2u * ({at}) + 1u])"
+        return f"{_prefix(kind)}_from_words({name}[2u * ({at})], {name}[2u * ({at}) + 1u])"
     return _decoded(kind, f"{name}[{at}]")
 
 
 def read_each(kind: ElementType, name: str, at: str) -> str:
     """The elements at four places (a vec4u) of a binding of words."""
     if kind.bits == 64:
-        re, im = (
+        low, high = (
             ", ".join(f"{name}[2u * {at}.{lane}{offset}]" for lane in "xyzw")
             for offset in ("", " + 1u")
         )
-        return f"C(bitcast<vec4f>(vec4u({re})), bitcast<vec4f>(vec4u({im})))"
+        return _of_two(kind, f"vec4u({low})", f"vec4u({high})")
     shift = {8: 2, 16: 1, 32: 0}[kind.bits]
     words = ", ".join(
         f"{name}[{at}.{lane}]" if shift == 0 else f"{name}[{at}.{lane} >> {shift}u]"
@@ -44,8 +54,7 @@ def read_each(kind: ElementType, name: str, at: str) -> str:
 def read_one(kind: ElementType, name: str, at: str) -> str:
     """The element at one place of a binding of words, four times."""
     if kind.bits == 64:
-        parts = (f"vec4f(bitcast<f32>({name}[2u * {at}{offset}]))" for offset in ("", " + 1u"))
-        return f"C({', '.join(parts)})"
+        return _of_one(kind, *(f"{name}[2u * {at}{offset}]" for offset in ("", " + 1u")))
     shift = {8: 2, 16: 1, 32: 0}[kind.bits]
     if shift == 0:
         return _decoded(kind, f"vec4u({name}[{at}])")
@@ -54,10 +63,9 @@ def read_one(kind: ElementType, name: str, at: str) -> str:
 
 
 def of_parameter(kind: ElementType, words: list[str]) -> str:
-    """A number given by its words: of a complex one, two."""
+    """A number given by its words: of one of 64 bits, two."""
     if kind.bits == 64:
-        re, im = (f"vec4f(bitcast<f32>({word}))" for word in words)
-        return f"C({re}, {im})"
+        return _of_one(kind, *words)
     if kind.computed == "f":
         return f"vec4f(bitcast<f32>({words[0]}))"
     if kind.computed == "i":
@@ -69,8 +77,8 @@ def write_four(kind: ElementType, name: str, at: str, value: str) -> str:
     """Statements that write four neighbouring elements."""
     if kind.bits == 64:
         return (
-            f"{name}[2u * {at}] = c_low_words({value}); "
-            f"{name}[2u * {at} + 1u] = c_high_words({value});"
+            f"{name}[2u * {at}] = {_prefix(kind)}_low_words({value}); "
+            f"{name}[2u * {at} + 1u] = {_prefix(kind)}_high_words({value});"
         )
     if kind is FLOAT16:
         return f"{name}[{at}] = halves_of({value});"
@@ -89,7 +97,7 @@ def write_each(kind: ElementType, name: str, at: str, value: str, inside: Sequen
         if kind.bits == 64:
             found = "".join(
                 f"{name}[2u * {place} + {n}u] = bitcast<u32>({value}.{part}.{lane}); "
-                for n, part in enumerate(("re", "im"))
+                for n, part in enumerate(_PARTS[kind.computed])
             )
         elif kind.bits == 32:
             found = f"{name}[{place}] = w.{lane};"
@@ -120,6 +128,8 @@ def converted(value: str, source: ElementType, target: ElementType) -> str:
     number the real part is taken."""
     if source is target:
         return value
+    if source.computed in "IU" or target.computed in "IU":
+        return _converted_wide(value, source, target)
     if source.computed == "c":
         if target.computed == "b":
             return f"(are_true({value}.re) | are_true({value}.im))"
@@ -138,6 +148,51 @@ def converted(value: str, source: ElementType, target: ElementType) -> str:
         start == target.computed and source.bits <= target.bits and start != "c"
     )
     return changed if fits else narrowed(changed, target)
+
+
+def _converted_wide(value: str, source: ElementType, target: ElementType) -> str:
+    """:func:`converted` of or to a whole number of 64 bits."""
+    sign = {"I": "signed", "U": "unsigned"}
+    if source.computed in "IU":
+        if target.computed in "IU":
+            return value
+        if target.computed == "b":
+            return f"wide_true({value})"
+        if target.computed in "fc":
+            number = f"wide_{sign[source.computed]}_float({value})"
+            return f"C({number}, vec4f())" if target.computed == "c" else narrowed(number, target)
+        low = f"{value}.low"
+        return narrowed(f"bitcast<vec4i>({low})" if target.computed == "i" else low, target)
+    if source.computed == "i":
+        return f"wide_of_signed({value})"
+    if source.computed in "ub":
+        return f"wide_of_unsigned({value if source.computed == 'u' else f'vec4u({value})'})"
+    number = f"{value}.re" if source.computed == "c" else value
+    return f"wide_{sign[target.computed]}_of_float({number})"
+
+
+def select_of(kind: ElementType) -> str:
+    """The function that selects between values of a type."""
+    return f"{_prefix(kind)}_select" if kind.computed in _PARTS else "select"
+
+
+def _prefix(kind: ElementType) -> str:
+    """What the functions begin with of a type of two words."""
+    return "c" if kind.computed == "c" else "wide"
+
+
+def _of_two(kind: ElementType, low: str, high: str) -> str:
+    """Four elements of their words."""
+    if kind.computed == "c":
+        return f"C(bitcast<vec4f>({low}), bitcast<vec4f>({high}))"
+    return f"Wide({low}, {high})"
+
+
+def _of_one(kind: ElementType, low: str, high: str) -> str:
+    """Four elements alike of the words of one."""
+    if kind.computed == "c":
+        return f"C(vec4f(bitcast<f32>({low})), vec4f(bitcast<f32>({high})))"
+    return f"Wide(vec4u({low}), vec4u({high}))"
 
 
 def narrowed(value: str, kind: ElementType) -> str:

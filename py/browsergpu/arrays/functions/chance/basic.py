@@ -85,14 +85,18 @@ class Basic(Stream):
             if not bounds.min <= low <= high <= bounds.max:
                 expected = f"more than {low}, within {kind.name}"
                 raise InvalidArgument(op, "high", high + 1, expected)
+            if not np.iinfo(wide.numpy).min <= low <= high <= np.iinfo(wide.numpy).max:
+                raise InvalidArgument(op, "high", high + 1, f"within {wide.name}, of 32 bits")
             drawn = self._draw(random.integers, op, self._new(op, size, wide), low, high + 1)
             return drawn.astype(kind.numpy, copy=False)
-        if wide is UINT32 and kind.bits == 32:
+        if wide is UINT32 and kind.bits >= 32:
             expected = "a dtype of at most 31 bits where the bounds are arrays"
             raise InvalidType(op, "dtype", kind.numpy, expected)
         for name, bound in (("low", low), ("high", high)):
             if not isinstance(bound, Array):
                 within = np.asarray(bound)
+                if kind.bits == 64:
+                    bounds = np.iinfo(np.int32)
                 if np.any((within < bounds.min) | (within > bounds.max)):
                     raise InvalidArgument(op, name, bound, f"within {kind.name}")
         is_known = not isinstance(low, Array) and not isinstance(high, Array)

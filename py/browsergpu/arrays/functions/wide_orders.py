@@ -1,0 +1,56 @@
+"""Orders and running sums of whole numbers of 64 bits, composed of operations on their words."""
+
+from __future__ import annotations
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise, manipulation
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import INT32, INT64, UINT32
+
+
+def is_wide(x: Array) -> bool:
+    """Whether an array has whole numbers of 64 bits."""
+    return x.node.kind.computed in "IU"
+
+
+def words(op: str, x: Array) -> tuple[Array, Array]:
+    """The low words, uint32, and the high ones, int32 or uint32: the numbers are ordered by the
+    high ones, and those alike by the low ones."""
+    high = apply.binary("bitwise_right_shift", x, 32)
+    kind = INT32 if x.node.kind is INT64 else UINT32
+    return apply.cast_to(op, x, UINT32), apply.cast_to(op, high, kind)
+
+
+def searched(op: str, ordered: Array, values: Array, *, right: bool) -> Array:
+    """Before which element of a sorted vector each value belongs, by bisection: int32."""
+    count = product(ordered.shape)
+    low = values.like(apply.full_node(values.tape, values.shape, INT32, 0))
+    high = values.like(apply.full_node(values.tape, values.shape, INT32, count))
+    for _ in range(count.bit_length()):
+        middle = low + (high - low) // 2
+        is_open = low < high
+        compare = elementwise.less_equal if right else elementwise.less
+        is_above = compare(ordered[middle], values) & is_open
+        low = elementwise.where(is_above, middle + 1, low)
+        high = elementwise.where(is_open & ~is_above, middle, high)
+    return low
+
+
+def running(op: str, function: str, x: Array, axis: int, include_initial: bool) -> Array:
+    """The sums or products along an axis up to each element, in as many steps as the extent has
+    bits."""
+    nothing, combine = {"sum": (0, "add"), "prod": (1, "multiply")}[function]
+    before = (slice(None),) * axis
+    if include_initial:
+        shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        first = x.like(apply.full_node(x.tape, shape, x.node.kind, nothing))
+        x = manipulation.concat([first, x], axis=axis)
+    step, found = 1, apply.duplicate(x)
+    while step < x.shape[axis]:
+        behind = found[(*before, slice(step, None))]
+        ahead = found[(*before, slice(None, -step))]
+        kept = found[(*before, slice(None, step))]
+        found = manipulation.concat([kept, apply.binary(combine, ahead, behind)], axis=axis)
+        step *= 2
+    return found

@@ -1,0 +1,85 @@
+"""The elementwise operations of whole numbers of 64 bits, which WGSL does not have: two words.
+
+An expression is of four numbers at once, a ``Wide`` of shaders/lib/wide/, by the name of the
+operation and by whether it is signed ("I") or not ("U").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+def _files(*names: str) -> tuple[str, ...]:
+    return tuple(f"lib/wide/{name}.wgsl" for name in ("words", *names))
+
+
+#: What each kernel needs that has such numbers.
+WORDS = _files()
+#: What those need that change them into other numbers.
+CONVERSIONS = _files("conversions")
+
+
+@dataclass(frozen=True, slots=True)
+class WideExpressions:
+    """The expressions of an operation, and the shader files that they need."""
+
+    signed: str
+    unsigned: str
+    includes: tuple[str, ...] = field(default=WORDS)
+
+    @property
+    def by_letter(self) -> Mapping[str, str]:
+        """The expressions by what they are computed in."""
+        return {"I": self.signed, "U": self.unsigned}
+
+
+def _both(expression: str, *names: str) -> WideExpressions:
+    return WideExpressions(expression, expression, _files(*names))
+
+
+def _each(expression: str, *names: str) -> WideExpressions:
+    signed, unsigned = (expression.replace("_SIGN", sign) for sign in ("_signed", "_unsigned"))
+    return WideExpressions(signed, unsigned, _files(*names))
+
+
+def _bits(sign: str) -> WideExpressions:
+    return _both(f"Wide({{0}}.low {sign} {{1}}.low, {{0}}.high {sign} {{1}}.high)")
+
+
+_SAME = _both("{0}")
+_NO, _YES = _both("vec4<bool>()"), _both("vec4<bool>(true)")
+
+EXPRESSIONS: Mapping[str, WideExpressions] = {
+    "add": _both("wide_add({0}, {1})"),
+    "subtract": _both("wide_subtract({0}, {1})"),
+    "multiply": _both("wide_multiply({0}, {1})", "products"),
+    "square": _both("wide_multiply({0}, {0})", "products"),
+    "floor_divide": _each("wide_floor_divide_SIGN({0}, {1})", "quotients"),
+    "remainder": _each("wide_remainder_SIGN({0}, {1})", "quotients"),
+    "pow": _each("wide_power_SIGN({0}, {1})", "powers"),
+    "maximum": _each("wide_select({0}, {1}, wide_less_SIGN({0}, {1}))"),
+    "minimum": _each("wide_select({1}, {0}, wide_less_SIGN({0}, {1}))"),
+    "negative": _both("wide_negative({0})"),
+    "abs": WideExpressions("wide_size({0})", "{0}"),
+    "sign": WideExpressions("wide_sign_signed({0})", "Wide(vec4u(wide_true({0})), vec4u())"),
+    **dict.fromkeys(("positive", "floor", "ceil", "trunc", "round", "real", "conj"), _SAME),
+    "imag": _both("Wide(vec4u(), vec4u())"),
+    "isnan": _NO,
+    "isinf": _NO,
+    "isfinite": _YES,
+    "equal": _both("wide_equal({0}, {1})"),
+    "not_equal": _both("!wide_equal({0}, {1})"),
+    "less": _each("wide_less_SIGN({0}, {1})"),
+    "less_equal": _each("!wide_less_SIGN({1}, {0})"),
+    "greater": _each("wide_less_SIGN({1}, {0})"),
+    "greater_equal": _each("!wide_less_SIGN({0}, {1})"),
+    "bitwise_and": _bits("&"),
+    "bitwise_or": _bits("|"),
+    "bitwise_xor": _bits("^"),
+    "bitwise_invert": _both("Wide(~{0}.low, ~{0}.high)"),
+    "bitwise_left_shift": _both("wide_shift_left({0}, {1})", "shifts"),
+    "bitwise_right_shift": _each("wide_shift_right_SIGN({0}, {1})", "shifts"),
+    "where": _both("wide_select({2}, {1}, {0})"),
+    "index": _each("places_of_wide_SIGN({0}, {1})", "places"),
+}

@@ -1,0 +1,22 @@
+// Products of whole numbers of 64 bits, modulo 2^64.
+
+//#include lib/wide/words.wgsl
+
+// All 64 bits of a product of words, by halves of words.
+fn wide_product(a: vec4u, b: vec4u) -> Wide {
+  let half = vec4u(16u);
+  let mask = vec4u(0xffffu);
+  let a_low = a & mask;
+  let a_high = a >> half;
+  let b_low = b & mask;
+  let b_high = b >> half;
+  let least = a_low * b_low;
+  let one = a_high * b_low + (least >> half); // below 2^32
+  let other = a_low * b_high + (one & mask); // below 2^32
+  return Wide((other << half) | (least & mask), a_high * b_high + (one >> half) + (other >> half));
+}
+
+fn wide_multiply(a: Wide, b: Wide) -> Wide {
+  let found = wide_product(a.low, b.low);
+  return Wide(found.low, found.high + a.low * b.high + a.high * b.low);
+}

@@ -1,0 +1,40 @@
+// Shifts of whole numbers of 64 bits. By 64 bits or more, all are pushed out.
+
+//#include lib/wide/words.wgsl
+
+// By 0 to 63 bits.
+fn wide_left(a: Wide, by: vec4u) -> Wide {
+  let small = by & vec4u(31u);
+  let across = (a.low >> vec4u(1u)) >> (vec4u(31u) - small);
+  let near = Wide(a.low << small, (a.high << small) | across);
+  return wide_select(near, Wide(vec4u(), a.low << small), by > vec4u(31u));
+}
+
+// By 0 to 63 bits.
+fn wide_right(a: Wide, by: vec4u) -> Wide {
+  let small = by & vec4u(31u);
+  let across = (a.high << vec4u(1u)) << (vec4u(31u) - small);
+  let near = Wide((a.low >> small) | across, a.high >> small);
+  return wide_select(near, Wide(a.high >> small, vec4u()), by > vec4u(31u));
+}
+
+fn wide_is_outside(by: Wide) -> vec4<bool> {
+  return (by.high != vec4u()) | (by.low > vec4u(63u));
+}
+
+fn wide_shift_left(a: Wide, by: Wide) -> Wide {
+  let found = wide_left(a, by.low & vec4u(63u));
+  return wide_select(found, Wide(vec4u(), vec4u()), wide_is_outside(by));
+}
+
+fn wide_shift_right_unsigned(a: Wide, by: Wide) -> Wide {
+  let found = wide_right(a, by.low & vec4u(63u));
+  return wide_select(found, Wide(vec4u(), vec4u()), wide_is_outside(by));
+}
+
+fn wide_shift_right_signed(a: Wide, by: Wide) -> Wide {
+  // Of a negative number the bits that come in are ones.
+  let ones = vec4u() - vec4u(wide_is_negative(a));
+  let found = wide_shift_right_unsigned(Wide(a.low ^ ones, a.high ^ ones), by);
+  return Wide(found.low ^ ones, found.high ^ ones);
+}
