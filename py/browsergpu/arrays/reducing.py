@@ -180,6 +180,16 @@ def _part(x: V, axis: int, begin: int, end: int) -> V:
     return views.view(x, tuple(shape), strides, begin * strides[axis])
 
 
+def narrowed_to_int32(op: str, x: V) -> V:
+    """Whole numbers as int32, those of 64 bits moved into its range: places and classes, which are
+    as much outside there."""
+    if x.node.kind.computed in "IU":
+        if x.node.kind.computed == "I":
+            x = binary("maximum", x, -(2**31))
+        x = binary("minimum", x, 2**31 - 1)
+    return cast_to(op, x, INT32, copy=False)
+
+
 def widened(x: V) -> V:
     """Whole numbers and bools as int32 or uint32, in which they are added, but for those of 64
     bits; others as they are."""

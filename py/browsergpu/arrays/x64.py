@@ -1,4 +1,4 @@
-"""What becomes of the dtypes of 64 bits, which the GPU does not have."""
+"""What becomes of the floats of 64 bits, which the GPU does not have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _told: set[str] = set()
 
 
 def set_x64(mode: str, /) -> str:
-    """Says what is done where float64, int64, uint64 or complex128 is asked for by name or comes
+    """Says what is done where float64 or complex128 is asked for by name or comes
     with a NumPy array. Gives the mode that was in force.
 
     "demote", the default, takes the kind of 32 bits, and warns once for each dtype; "quiet" does so
@@ -42,7 +42,9 @@ def look_at(op: str, argument: str, dtype: np.dtype[Any]) -> None:
     if found is None or _mode == "quiet":
         return
     if _mode == "raise":
-        expected = f"{found.name}, as the GPU has no 64 bits and set_x64('raise') refuses them"
+        expected = (
+            f"{found.name}, as the GPU has no floats of 64 bits and set_x64('raise') refuses them"
+        )
         advice = "" if argument == "dtype" else f"Cast it with .astype('{found.name}')."
         raise InvalidType(op, argument, dtype, expected, advice)
     if dtype.name not in _told:

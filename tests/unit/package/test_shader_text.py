@@ -120,7 +120,7 @@ LIBRARY = sorted(
 )
 # Kernels whose text is put together by a program use these.
 GENERATED = (
-    "lib/c_text.wgsl", "lib/chance/", "lib/complex/", "lib/fused/", "lib/math/", "lib/special/",
+    "lib/c_text.wgsl", "lib/chance/", "lib/complex/", "lib/fused/", "lib/math/", "lib/special/", "lib/wide/",
 )  # fmt: skip
 SHARED = [file for file in LIBRARY if not file.startswith(GENERATED)]
 

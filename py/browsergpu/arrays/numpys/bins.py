@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.arrays import reducing
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import (
     creation,
@@ -56,7 +57,7 @@ def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
             op, "weights", shares[0].shape, f"have shape {numbers.shape}, as x has"
         )
     count = checks.integer(op, "minlength", minlength)
-    own = numbers.astype(np.int32, copy=False)
+    own = reducing.narrowed_to_int32(op, numbers)
     if numbers.size and numbers.device.has_values:
         least, most = _extremes(own).tolist()
         if least < 0:

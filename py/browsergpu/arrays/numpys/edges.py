@@ -1,4 +1,4 @@
-"""Edges of bins beside elements of 32 bits: compared as NumPy does, which has 64."""
+"""Edges of bins beside elements: compared exactly, as NumPy does up to 2^53."""
 
 from __future__ import annotations
 
@@ -45,9 +45,10 @@ def elements_below(ordered: Array, edges: np.ndarray, *, or_equal: bool = False)
 def has(x: Array, number: Any) -> Any:
     """Tell, for each element, whether it is a number of the host's; False where none can be."""
     dtype = _domain(x)
-    value = np.float64(number)
+    is_whole = isinstance(number, int | np.integer) and dtype.kind != "f"
+    value = int(number) if is_whole else np.float64(number)
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isnan(value) or (dtype.kind != "f" and not _is_inside(value, dtype)):
+        if value != value or (dtype.kind != "f" and not _is_inside(value, dtype)):
             return False
         own = dtype.type(value)
     return elementwise.equal(x.astype(dtype, copy=False), own.item()) if own == value else False
@@ -56,6 +57,8 @@ def has(x: Array, number: Any) -> Any:
 def _domain(x: Array) -> np.dtype[Any]:
     """The dtype in which elements are compared, exactly."""
     kind = x.dtype.kind
+    if kind in "iu" and x.dtype.itemsize == 8:
+        return x.dtype
     return np.dtype(np.float32 if kind == "f" else np.uint32 if kind == "u" else np.int32)
 
 
@@ -80,4 +83,4 @@ def _is_inside(values: Any, dtype: np.dtype[Any]) -> Any:
     """Whether a dtype has numbers."""
     if dtype.kind == "f":
         return np.ones_like(values, np.bool_)
-    return (values >= np.iinfo(dtype).min) & (values <= np.iinfo(dtype).max)
+    return (values >= np.iinfo(dtype).min) & (values < float(np.iinfo(dtype).max) + 1.0)

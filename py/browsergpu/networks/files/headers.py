@@ -36,7 +36,7 @@ NAMES = {
     np.dtype(np.bool_): "BOOL", np.dtype(np.uint8): "U8", np.dtype(np.int8): "I8",
     np.dtype(np.uint16): "U16", np.dtype(np.int16): "I16", np.dtype(np.uint32): "U32",
     np.dtype(np.int32): "I32", np.dtype(np.float16): "F16", np.dtype(np.float32): "F32",
-    np.dtype(np.complex64): "C64",
+    np.dtype(np.complex64): "C64", np.dtype(np.int64): "I64", np.dtype(np.uint64): "U64",
 }  # fmt: skip
 
 METADATA = "__metadata__"

@@ -21,9 +21,8 @@ class Safetensors(Mapping[str, Array]):
     """The arrays of a safetensors file by their names. Each access puts one on the GPU.
 
     A path is mapped into memory, so that what is not asked for is not read; other files are read
-    at once. bfloat16 becomes float32, which holds all of its numbers; float64, int64 and uint64
-    become their kin of 32 bits, as ``set_x64`` has it: floats are rounded, whole numbers that do
-    not fit raise InvalidArgument.
+    at once. bfloat16 becomes float32, which holds all of its numbers; float64
+    is rounded to float32, as ``set_x64`` has it.
     """
 
     def __init__(self, file: Any, device: Any = None) -> None:

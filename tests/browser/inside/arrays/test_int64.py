@@ -140,6 +140,6 @@ def test_exchange(bg: Any, x: np.ndarray) -> None:
 
 def test_refused(bg: Any) -> None:
     with pytest.raises(TypeError, match="int64"):
-        bg.elementwise_kernel("int64 x", "int64 y", "y = x;")
+        bg.ElementwiseKernel("int64 x", "int64 y", "y = x;", "copied")
     with pytest.raises(ValueError, match="int32"):
         bg.random.default_rng(0).integers(0, 2**40, 5, dtype="int64")

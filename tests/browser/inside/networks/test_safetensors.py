@@ -87,11 +87,10 @@ def test_what_the_gpu_does_not_have(bg: Any) -> None:
         warnings.simplefilter("ignore")
         found = bg.io.load_safetensors(_file(header, wide))
         large = _file({"a": _entry("I64", [1], 0, 8)}, np.int64([2**40]).tobytes())
-        with pytest.raises(ValueError, match="int32"):
-            bg.io.load_safetensors(large)
+        assert bg.io.load_safetensors(large)["a"].tolist() == [2**40]
     np.testing.assert_array_equal(found["a"].numpy(), np.float32([1 / 3, 2]))
     assert found["b"].tolist() == [-5]
-    assert found["b"].dtype == np.int32
+    assert found["b"].dtype == np.int64
     assert found["c"].tolist() == [1.5]
     assert found["c"].dtype == np.float32
 

@@ -11,7 +11,7 @@ from browsergpu.arrays.functions.operands import array
 from browsergpu.arrays.view import View
 from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import INT32, ElementType, promoted
+from browsergpu.core.element_types import ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 
@@ -32,7 +32,7 @@ def whole(op: str, name: str, x: Any) -> Array:
     found = array(op, name, x)
     if found.node.kind.kind not in "iu":
         raise InvalidType(op, name, found, "whole numbers")
-    return apply.cast_to(op, found, INT32, copy=False)
+    return reducing.narrowed_to_int32(op, found)
 
 
 def vector(op: str, name: str, x: Any, length: int) -> Array | None:
