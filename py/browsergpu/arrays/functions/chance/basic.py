@@ -93,7 +93,11 @@ class Basic(Stream):
             expected = "a dtype of at most 31 bits where the bounds are arrays"
             raise InvalidType(op, "dtype", kind.numpy, expected)
         for name, bound in (("low", low), ("high", high)):
-            if not isinstance(bound, Array):
+            if isinstance(bound, Array):
+                if bound.dtype.kind in "iu" and bound.dtype.itemsize == 8:
+                    advice = "Cast it with .astype('int32')."
+                    raise InvalidType(op, name, bound, "an array of at most 32 bits", advice)
+            else:
                 within = np.asarray(bound)
                 if kind.bits == 64:
                     bounds = np.iinfo(np.int32)

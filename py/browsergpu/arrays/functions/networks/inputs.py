@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from browsergpu.arrays import apply, reducing
+from browsergpu.arrays import reducing
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions.operands import array
 from browsergpu.arrays.view import View
