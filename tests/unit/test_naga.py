@@ -226,9 +226,9 @@ def test_kernels_of_many_rows(device: Any, immediates: bool, kind: ElementType) 
 
 
 def test_kernels_of_ones_own(device: Any) -> None:
-    """An operation that a user wrote, of all dtypes."""
+    """An operation that a user wrote, of all dtypes that WGSL has."""
     (own,) = ElementwiseKernel("T x, complex64 c", "T y", "y = x", "own")._operations
-    for kind in TYPES:
+    for kind in (kind for kind in TYPES if kind.computed not in "IU"):
         found = overload_of(own, (kind, COMPLEX64))
         assert found is not None
         tape = (leaf(kind), leaf(COMPLEX64), operation(found.number, 0, 1))
@@ -245,7 +245,7 @@ def test_generated_reductions(device: Any, dealt: str) -> None:
             if found is not None and found.result is kind:
                 scaled = name == "add" and kind is WIDE["f"]
                 tape = (leaf(kind), leaf(kind), operation(found.number, 0, 1))
-                ways = "WMRFES"[number:][:2]
+                ways = ("WMRFES" * 2)[number:][:2]
                 made = reduction(tape, ways, 2, True, found.number, dealt, scaled)
                 module = device.create_shader_module(code=made.code, label=f"{name} of {kind}")
                 device.create_compute_pipeline(layout="auto", compute={"module": module})

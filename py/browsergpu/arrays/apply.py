@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
+from math import isnan
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,11 +13,17 @@ import numpy as np
 from browsergpu.arrays.arriving import arriving, on_host
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.tape import Tape
-from browsergpu.arrays.numbers import overflows, python_number, typed_number, words_of
+from browsergpu.arrays.numbers import (
+    bounds_of_float,
+    overflows,
+    python_number,
+    typed_number,
+    words_of,
+)
 from browsergpu.arrays.uploading import on_host as host_data
 from browsergpu.arrays.uploading import uploaded
 from browsergpu.arrays.value import Value
-from browsergpu.arrays.x64 import look_at
+from browsergpu.arrays.x64 import look_at, look_at_both
 from browsergpu.core import shapes
 from browsergpu.core.element_types import (
     BOOL,
@@ -25,7 +32,7 @@ from browsergpu.core.element_types import (
     beside_number,
     promoted,
 )
-from browsergpu.core.errors import InvalidType, two_devices
+from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description
 from browsergpu.kernels.fused.operations import Overload, cast, overload
@@ -46,6 +53,8 @@ def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
     if found is None:
         given = Description(", ".join(kind.name for kind in kinds))
         raise InvalidType(op, "dtypes", given, "dtypes that the operation is defined for")
+    if found.cast_to[-1].kind in "fc" and look_at_both(op, kinds):
+        return found  # not remembered: set_x64 decides each time
     _resolved[op, *kinds] = found
     return found
 
@@ -92,6 +101,9 @@ _ALIKE = frozenset({bool, int, float})
 
 
 def _beside(op: str, kind: ElementType, own: ElementType, number: Any, is_left: bool) -> Beside:
+    if op == "pow" and is_left and kind.kind in "iu" and own.kind == "i" and number < 0:
+        expected = "at least 0 for an array of integers"
+        raise InvalidArgument(op, "x2", number, expected, "Cast the array with .astype('float32').")
     made = resolve(op, (kind, own) if is_left else (own, kind))
     return made, number_entry(own), words_of(number, own)
 
@@ -124,6 +136,30 @@ def _is(op: str, number: int, is_left: bool) -> bool:
     return compare(0, number) if is_left else compare(number, 0)
 
 
+#: The comparison that says the same of exchanged operands.
+_TURNED = {"less": "greater", "less_equal": "greater_equal"}
+_TURNED |= {other: own for own, other in _TURNED.items()}
+
+
+def _compares_float(op: str, kind: ElementType, other: Any) -> bool:
+    is_wide = kind.computed in "IU"
+    return is_wide and op in _COMPARISONS and isinstance(other, float | np.floating)
+
+
+def _beside_float(op: str, array: V, number: float, is_left: bool) -> Any:
+    """A comparison of whole numbers of 64 bits with a float, by whole numbers: float32 has 24."""
+    op = op if is_left else _TURNED.get(op, op)
+    if isnan(number):
+        return array.like(full_node(array.tape, array.node.shape, BOOL, op == "not_equal"))
+    least, above = bounds_of_float(number)
+    if op in ("equal", "not_equal"):
+        from_least = binary("greater_equal", array, least)
+        found = binary("logical_and", from_least, binary("less", array, above))
+        return found if op == "equal" else unary("logical_not", found)
+    own = {"less": "less", "less_equal": "less", "greater": "greater_equal"}.get(op, op)
+    return binary(own, array, least if op in ("less", "greater_equal") else above)
+
+
 def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
     """An operation on an array, which is its left operand or its right one, and no array."""
     node = array.node
@@ -131,6 +167,8 @@ def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
     if kind in _ALIKE and (other or kind is not float):
         found = _numbers.get((op, node.kind, kind, other, is_left))
         if found is None:
+            if _compares_float(op, node.kind, other):
+                return _beside_float(op, array, float(other), is_left)
             try:
                 found = _beside_pythons(op, node.kind, other, is_left)
             except OverflowError:
@@ -138,6 +176,8 @@ def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
                     raise
                 return array.like(full_node(array.tape, node.shape, BOOL, _is(op, other, is_left)))
     else:
+        if _compares_float(op, node.kind, other):
+            return _beside_float(op, array, float(other), is_left)
         number = python_number(other)
         if number is not None:
             own = beside_number(node.kind, type(number))
@@ -159,7 +199,10 @@ def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
         look_at(op, "operand", other.dtype)
     if not isinstance(other, np.ndarray | list):
         return NotImplemented
-    copy = array.like(uploaded(array.tape, *host_data(other)))
+    data, own = host_data(other)
+    if array.node.kind.computed in "IU":
+        own = None  # a list of numbers beside those of 64 bits has them, too
+    copy = array.like(uploaded(array.tape, data, own))
     return binary(op, array, copy) if is_left else binary(op, copy, array)
 
 

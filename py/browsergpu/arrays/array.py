@@ -21,7 +21,7 @@ from browsergpu.arrays.uploading import element_type
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32, INT32, UINT32
+from browsergpu.core.element_types import FLOAT32, INT32, INT64, UINT32, UINT64
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.handles import Handle
 from browsergpu.core.shapes import Shape
@@ -31,8 +31,8 @@ from browsergpu.device.device import Device
 #: Of the Array API standard, those that the namespace keeps to.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
-#: The types whose elements are one word, as NumPy's are.
-_WORDS = (FLOAT32, INT32, UINT32)
+#: Types whose bits can be read as one another.
+_ALIKE = ((FLOAT32, INT32, UINT32), (INT64, UINT64))
 
 
 class Array(Value, Methods):
@@ -263,7 +263,8 @@ class Array(Value, Methods):
         Parameters
         ----------
         dtype : dtype, optional
-            float32, int32 or uint32 for an array of these, or the array's own.
+            float32, int32 or uint32 for an array of these, int64 or uint64 for an array of these,
+            or the array's own.
 
         Returns
         -------
@@ -281,10 +282,11 @@ class Array(Value, Methods):
         wanted = checks.numpy_dtype("view", "dtype", dtype)
         if wanted == node.kind.numpy:
             return alias(self, views.retyped(self, node.kind))
-        kind = next((one for one in _WORDS if one.numpy == wanted), None)
-        if kind is None or node.kind not in _WORDS:
-            words = " or ".join(one.name for one in _WORDS)
-            expected = words if node.kind in _WORDS else f"{node.kind.name}, the array's own"
+        alike = next((kinds for kinds in _ALIKE if node.kind in kinds), (node.kind,))
+        kind = next((one for one in alike if one.numpy == wanted), None)
+        if kind is None:
+            words = " or ".join(one.name for one in alike)
+            expected = words if len(alike) > 1 else f"{words}, the array's own"
             raise InvalidType("view", "dtype", wanted, expected, "astype() converts values.")
         return alias(self, views.retyped(self, kind))
 

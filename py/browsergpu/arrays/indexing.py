@@ -193,7 +193,9 @@ def assigned(x: V, key: Any, value: Any) -> V:
         and python_number(value) is None
         and typed_number(value) is None
     ):
-        given = x.like(uploaded(x.tape, *on_host(value)))
+        data, own = on_host(value)
+        # A list takes the array's dtype, and says so where it does not fit.
+        given = x.like(uploaded(x.tape, data, kind if own and kind.kind in "iu" else own))
     if isinstance(given, Value):
         given = cast_to("assign", given, kind, copy=False)
     plain = _plain(x, key)

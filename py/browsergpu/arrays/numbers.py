@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import copysign, isinf
+from math import ceil, copysign, floor, inf, isinf, nextafter
 from struct import pack, unpack
 from typing import Any
 
@@ -66,6 +66,23 @@ def overflows(value: Any, kind: ElementType) -> bool:
     if isinstance(value, complex):
         return overflows(value.real, kind) or overflows(value.imag, kind)
     return abs(value) >= limit and not (isinstance(value, float) and isinf(value))
+
+
+def bounds_of_float(number: float) -> tuple[int, int]:
+    """The least whole number that is at least a float, and the least one above it, where whole
+    numbers are rounded to float64 first, as NumPy does."""
+    if isinf(number):
+        outside = int(copysign(2.0**65, number))  # of every range
+        return outside, outside
+    if abs(number) < 2.0**53:
+        return ceil(number), floor(number) + 1
+    least = (int(number) + int(nextafter(number, -inf))) // 2
+    while float(least) < number:
+        least += 1
+    above = (int(number) + int(nextafter(number, inf))) // 2
+    while float(above) <= number:
+        above += 1
+    return least, above
 
 
 def _float_word(value: float, kind: ElementType) -> int:

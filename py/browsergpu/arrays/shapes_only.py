@@ -16,6 +16,7 @@ from browsergpu.arrays.arriving import arriving, on_host
 from browsergpu.arrays.functions import creation
 from browsergpu.arrays.lazy.tape import Tape, tape_of
 from browsergpu.arrays.uploading import element_type, uploaded
+from browsergpu.arrays.uploading import on_host as host_data
 from browsergpu.core import checks
 from browsergpu.core.errors import NoAdapter
 from browsergpu.core.turns import exclusive
@@ -55,10 +56,11 @@ def beside(device: Device, given: Any, dtype: Any = None) -> Array:
     """``browsergpu.asarray`` on a device; where that has no GPU, the values stay on the host."""
     if device.has_values:
         return creation.asarray(given, dtype=dtype, device=device)
-    data = np.asarray(given)
-    kind = element_type("asarray", data.dtype if dtype is None else dtype)
-    uploaded(nowhere(), data, kind)  # says whether they fit
-    return Array(arriving(nowhere(), data.astype(kind.numpy)), nowhere())
+    data, own = host_data(given)
+    if dtype is not None or own is None:
+        own = element_type("asarray", data.dtype if dtype is None else dtype)
+    uploaded(nowhere(), data, own)  # says whether they fit
+    return Array(arriving(nowhere(), data.astype(own.numpy)), nowhere())
 
 
 def asarray(given: Any, dtype: Any = None) -> Array:

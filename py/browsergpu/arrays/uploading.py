@@ -15,9 +15,6 @@ from browsergpu.core import checks
 from browsergpu.core.element_types import DEFAULTS, ElementType, of_numpy
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
-#: Bytes of a whole number in NumPy's default dtype, but in a page.
-_DEFAULT_BYTES = 8
-
 
 def element_type(op: str, dtype: Any) -> ElementType:
     """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int32, float
@@ -37,8 +34,17 @@ def on_host(value: Any) -> tuple[np.ndarray, ElementType | None]:
     """What NumPy makes of numbers, lists and arrays of NumPy, and the type that it has on the GPU
     where that is not NumPy's: whole numbers in lists have the default type, not NumPy's."""
     data = np.asarray(value)
-    is_default = isinstance(value, list | tuple | int) and data.dtype.kind in "iu"
-    return data, DEFAULTS[int] if is_default and data.dtype.itemsize == _DEFAULT_BYTES else None
+    is_default = data.dtype.kind in "iu" and not _has_dtype(value)
+    return data, DEFAULTS[int] if is_default else None
+
+
+def _has_dtype(value: Any) -> bool:
+    """Whether numbers come with a dtype: a list's do if those of its first element do."""
+    while isinstance(value, list | tuple):
+        if not value:
+            return False
+        value = value[0]
+    return not isinstance(value, int | range)
 
 
 def uploaded(tape: Tape, data: np.ndarray, kind: ElementType | None = None) -> Node:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from browsergpu.core.element_types import DEMOTED, ElementType
+from browsergpu.core.element_types import DEMOTED, INT64, UINT64, ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.places import frames_of_the_package
 
@@ -23,7 +24,8 @@ def set_x64(mode: str, /) -> str:
 
     "demote", the default, takes the kind of 32 bits, and warns once for each dtype; "quiet" does so
     without a warning; "raise" raises a TypeError that says how to cast. Python's numbers and lists,
-    NumPy's single numbers, and casts to a dtype that the GPU has are not looked at.
+    NumPy's single numbers, and casts to a dtype that the GPU has are not looked at. int64 beside
+    uint64 counts as float64, which NumPy gives for both.
 
     A finite value from the host that overflows float32 or float16 becomes infinite: "demote" warns
     once for each dtype, "quiet" does not warn, and "raise" raises a ValueError.
@@ -54,6 +56,15 @@ def look_at(op: str, argument: str, dtype: np.dtype[Any]) -> None:
             "(browsergpu.set_x64 chooses)",
             stacklevel=frames_of_the_package(),
         )
+
+
+def look_at_both(op: str, kinds: Iterable[ElementType]) -> bool:
+    """:func:`look_at` for int64 beside uint64, which come to float64 in NumPy. Tells whether they
+    are."""
+    found = {INT64, UINT64} <= {*kinds}
+    if found:
+        look_at(op, "dtypes", np.dtype(np.float64))
+    return found
 
 
 def overflowed(op: str, value: Any, kind: ElementType) -> None:

@@ -3,12 +3,12 @@
 
 //#include lib/wide/words.wgsl
 
-fn places_of_wide_signed(index: Wide, extent: Wide) -> vec4u {
+fn places_of_wide_signed(index: Long, extent: Long) -> vec4u {
   let place = wide_select(index, wide_add(index, extent), wide_is_negative(index));
   let inside = select(extent.low - vec4u(1u), place.low, wide_less_unsigned(place, extent));
   return select(inside, vec4u(), wide_is_negative(place));
 }
 
-fn places_of_wide_unsigned(index: Wide, extent: Wide) -> vec4u {
+fn places_of_wide_unsigned(index: Long, extent: Long) -> vec4u {
   return select(extent.low - vec4u(1u), index.low, wide_less_unsigned(index, extent));
 }

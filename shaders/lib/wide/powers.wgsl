@@ -3,8 +3,8 @@
 //#include lib/wide/products.wgsl
 //#include lib/wide/shifts.wgsl
 
-fn wide_power_unsigned(base: Wide, exponent: Wide) -> Wide {
-  let one = Wide(vec4u(1u), vec4u());
+fn wide_power_unsigned(base: Long, exponent: Long) -> Long {
+  let one = Long(vec4u(1u), vec4u());
   var power = one;
   var square = base;
   var left = exponent;
@@ -17,9 +17,9 @@ fn wide_power_unsigned(base: Wide, exponent: Wide) -> Wide {
 }
 
 // Negative exponents give what 1 / x^n is cut off to; of 0, 0.
-fn wide_power_signed(base: Wide, exponent: Wide) -> Wide {
-  let zero = Wide(vec4u(), vec4u());
-  let one = Wide(vec4u(1u), vec4u());
+fn wide_power_signed(base: Long, exponent: Long) -> Long {
+  let zero = Long(vec4u(), vec4u());
+  let one = Long(vec4u(1u), vec4u());
   let negative = wide_is_negative(exponent);
   let power = wide_power_unsigned(base, wide_select(exponent, zero, negative));
   let is_odd = (exponent.low & vec4u(1u)) != vec4u();

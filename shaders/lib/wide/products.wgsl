@@ -3,7 +3,7 @@
 //#include lib/wide/words.wgsl
 
 // All 64 bits of a product of words, by halves of words.
-fn wide_product(a: vec4u, b: vec4u) -> Wide {
+fn wide_product(a: vec4u, b: vec4u) -> Long {
   let half = vec4u(16u);
   let mask = vec4u(0xffffu);
   let a_low = a & mask;
@@ -13,10 +13,10 @@ fn wide_product(a: vec4u, b: vec4u) -> Wide {
   let least = a_low * b_low;
   let one = a_high * b_low + (least >> half); // below 2^32
   let other = a_low * b_high + (one & mask); // below 2^32
-  return Wide((other << half) | (least & mask), a_high * b_high + (one >> half) + (other >> half));
+  return Long((other << half) | (least & mask), a_high * b_high + (one >> half) + (other >> half));
 }
 
-fn wide_multiply(a: Wide, b: Wide) -> Wide {
+fn wide_multiply(a: Long, b: Long) -> Long {
   let found = wide_product(a.low, b.low);
-  return Wide(found.low, found.high + a.low * b.high + a.high * b.low);
+  return Long(found.low, found.high + a.low * b.high + a.high * b.low);
 }

@@ -3,14 +3,14 @@
 //#include lib/wide/words.wgsl
 
 struct WideQuotient {
-  quotient: Wide,
-  rest: Wide,
+  quotient: Long,
+  rest: Long,
 }
 
 // Bit by bit; by 0 both are 0.
-fn wide_divided(a: Wide, b: Wide) -> WideQuotient {
-  var quotient = Wide(vec4u(), vec4u());
-  var rest = Wide(vec4u(), vec4u());
+fn wide_divided(a: Long, b: Long) -> WideQuotient {
+  var quotient = Long(vec4u(), vec4u());
+  var rest = Long(vec4u(), vec4u());
   var left = a;
   for (var n = 0u; n < 64u; n++) {
     // A bit that is pushed out of the rest makes it greater than any divisor.
@@ -24,28 +24,28 @@ fn wide_divided(a: Wide, b: Wide) -> WideQuotient {
     quotient.low |= vec4u(fits);
   }
   let some = wide_true(b);
-  let zero = Wide(vec4u(), vec4u());
+  let zero = Long(vec4u(), vec4u());
   return WideQuotient(wide_select(zero, quotient, some), wide_select(zero, rest, some));
 }
 
-fn wide_floor_divide_unsigned(a: Wide, b: Wide) -> Wide {
+fn wide_floor_divide_unsigned(a: Long, b: Long) -> Long {
   return wide_divided(a, b).quotient;
 }
 
-fn wide_remainder_unsigned(a: Wide, b: Wide) -> Wide {
+fn wide_remainder_unsigned(a: Long, b: Long) -> Long {
   return wide_divided(a, b).rest;
 }
 
-fn wide_floor_divide_signed(a: Wide, b: Wide) -> Wide {
+fn wide_floor_divide_signed(a: Long, b: Long) -> Long {
   let found = wide_divided(wide_size(a), wide_size(b));
   let turned = wide_is_negative(a) != wide_is_negative(b);
-  let inexact = Wide(vec4u(wide_true(found.rest)), vec4u());
+  let inexact = Long(vec4u(wide_true(found.rest)), vec4u());
   let below = wide_negative(wide_add(found.quotient, inexact));
   return wide_select(found.quotient, below, turned);
 }
 
 // Of the divisor's sign.
-fn wide_remainder_signed(a: Wide, b: Wide) -> Wide {
+fn wide_remainder_signed(a: Long, b: Long) -> Long {
   let found = wide_divided(wide_size(a), wide_size(b)).rest;
   let rest = wide_select(found, wide_negative(found), wide_is_negative(a));
   let turned = (wide_is_negative(a) != wide_is_negative(b)) & wide_true(rest);

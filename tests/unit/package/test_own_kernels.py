@@ -64,6 +64,6 @@ def test_the_same_text_is_one_kernel() -> None:
 
 
 def test_floats_that_check_nan_looks_at() -> None:
-    for kind in TYPES:
+    for kind in (kind for kind in TYPES if kind.computed not in "IU"):
         floats = made(ElementwiseKernel("T x", "T y", "y = x", "same"), kind).floats
         assert [(place, name) for place, name, _ in floats] == [(1, "y1")] * (kind.kind in "fc")

@@ -120,7 +120,8 @@ LIBRARY = sorted(
 )
 # Kernels whose text is put together by a program use these.
 GENERATED = (
-    "lib/c_text.wgsl", "lib/chance/", "lib/complex/", "lib/fused/", "lib/math/", "lib/special/", "lib/wide/",
+    "lib/c_text.wgsl", "lib/chance/", "lib/complex/", "lib/fused/", "lib/math/", "lib/special/",
+    "lib/wide/",
 )  # fmt: skip
 SHARED = [file for file in LIBRARY if not file.startswith(GENERATED)]
 
@@ -183,6 +184,14 @@ def test_no_function_stands_twice() -> None:
         for function in re.findall(r"^fn .*?^}", code_of(own_text(file)), re.M | re.DOTALL):
             assert function not in found, f"{file} and {found[function]} have it:\n{function}"
             found[function] = file
+
+
+def test_no_type_of_generated_kernels_stands_twice() -> None:
+    found: dict[str, str] = {}
+    for file in (file for file in LIBRARY if file.startswith(GENERATED)):
+        for name in re.findall(r"^(?:struct|alias) (\w+)", code_of(own_text(file)), re.M):
+            other = found.setdefault(name, file)
+            assert other == file, f"{file} and {other} declare {name}"
 
 
 def test_lines_of_a_constant_that_is_0_are_left_empty() -> None:

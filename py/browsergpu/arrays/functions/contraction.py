@@ -21,6 +21,7 @@ from browsergpu.arrays.functions import (
 from browsergpu.arrays.tracking.precision import autocast, narrowed
 from browsergpu.arrays.tracking.rules import differentiable
 from browsergpu.arrays.uploading import element_type
+from browsergpu.arrays.x64 import look_at_both
 from browsergpu.core.checks import product
 from browsergpu.core.einsum import Labels, plan, text_of
 from browsergpu.core.element_types import (
@@ -120,8 +121,10 @@ def einsum(subscripts: Any, /, *arrays: Any, optimize: Any = True, dtype: Any = 
 def contraction(text: str, arrays: Sequence[Array], optimize: Any, dtype: Any, /) -> Array:
     """:func:`einsum` of subscripts as text."""
     found = plan(_OP, text, tuple(x.shape for x in arrays), _hashable(optimize))
-    kind = reduce(promoted, [x.node.kind for x in arrays])
-    kind = kind if dtype is None else element_type(_OP, dtype)
+    kinds = [x.node.kind for x in arrays]
+    kind = reduce(promoted, kinds) if dtype is None else element_type(_OP, dtype)
+    if dtype is None:
+        look_at_both(_OP, kinds)
     computed = _COMPUTED.get(kind, kind)
     terms = [
         _distinct(apply.cast_to(_OP, x, computed, copy=False), labels, found.extents)

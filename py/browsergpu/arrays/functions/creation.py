@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import ceil
 from typing import Any
 
@@ -11,7 +12,7 @@ from browsergpu.arrays import apply, views
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current, device_of
 from browsergpu.arrays.gathering import coordinates
-from browsergpu.arrays.numbers import python_number
+from browsergpu.arrays.numbers import python_number, typed_number
 from browsergpu.arrays.tracking.reads import check_number
 from browsergpu.arrays.tracking.rules import composed, constant, differentiable
 from browsergpu.arrays.uploading import element_type, on_host, uploaded
@@ -22,10 +23,12 @@ from browsergpu.core.element_types import (
     DEFAULTS,
     FLOAT32,
     INT32,
+    INT64,
     UINT32,
     UINT64,
     ElementType,
     of_numpy,
+    promoted,
 )
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
@@ -143,19 +146,26 @@ def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     return zeros_like(x, dtype=dtype, device=device)
 
 
+def _of_numbers(*numbers: Any) -> ElementType:
+    """The type of whole numbers: int32, or that of NumPy's among them where they are of 64 bits."""
+    kinds = [kind for kind, _ in filter(None, map(typed_number, numbers))]
+    found = reduce(promoted, kinds, INT32)
+    return found if found.kind in "iu" else INT64
+
+
 @exclusive
 def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Array:
-    """The numbers from ``start`` (0 where only one number is given) up to, but not, ``stop``. int32
-    where all are whole numbers, else float32, by default. Raises OverflowError for whole numbers
-    beyond the dtype's range, where NumPy wraps."""
+    """The numbers from ``start`` (0 where only one number is given) up to, but not, ``stop``. By
+    default int32 where all are whole numbers, int64 with ``np.int64`` among them, else float32.
+    Raises OverflowError for whole numbers beyond the dtype's range, where NumPy wraps."""
     if stop is None:
         start, stop = 0, start
     if step == 0:
         raise InvalidArgument("arange", "step", step, "another number than 0")
     is_whole = all(isinstance(number, int | np.integer) for number in (start, stop, step))
-    kind = _kind("arange", dtype, INT32 if is_whole else FLOAT32)
+    kind = _kind("arange", dtype, _of_numbers(start, stop, step) if is_whole else FLOAT32)
     count = max(-((start - stop) // step) if is_whole else ceil((stop - start) / step), 0)
     tape = current(device)
     at = Array(coordinates(tape, (count,), 0), tape)

@@ -135,10 +135,11 @@ def slogdet(x: Array, /) -> SlogdetResult:
 
 def matrix_power(x: Array, n: int, /) -> Array:
     """The n-th power of square matrices, by repeated squaring: of 0 identities, below 0 powers of
-    the inverses."""
+    the inverses. Of integers integers, unless n is below 0."""
     op = "matrix_power"
-    a = wide(checked(op, "x", x, square=True))
+    a = checked(op, "x", x, square=True)
     exponent = checks.integer(op, "n", n, -checks.LARGEST)
+    a = a if a.dtype.kind in "iu" and exponent >= 0 else wide(a)
     if exponent < 0:
         a = inv(a)
     left, found = abs(exponent), None

@@ -16,6 +16,7 @@ from browsergpu.arrays.functions.statistics import sum as total
 from browsergpu.arrays.tracking.precision import narrowed
 from browsergpu.arrays.tracking.rules import differentiable
 from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.x64 import look_at_both
 from browsergpu.core import shapes
 from browsergpu.core.checks import choice, is_several, product
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
@@ -80,6 +81,7 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
         if operands.array(op, name, x).ndim == 0:
             raise InvalidArgument(op, name, x, "have an axis")
     apply.same_device(op, x1, x2)
+    look_at_both(op, (x1.node.kind, x2.node.kind))
     kind = promoted(x1.node.kind, x2.node.kind)
     if kind in (FLOAT16, FLOAT32):
         a, b = (apply.cast_to(op, x, kind, copy=False) for x in (x1, x2))

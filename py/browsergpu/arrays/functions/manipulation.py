@@ -16,6 +16,7 @@ from browsergpu.arrays.functions import operands, parts
 from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.tracking.rules import differentiable
 from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.x64 import look_at_both
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -229,7 +230,9 @@ def _common_type(op: str, arrays: Sequence[Array]) -> ElementType:
         if not isinstance(x, Array):
             raise InvalidType(op, "arrays", x, "arrays")
     apply.same_device(op, *arrays)
-    return reduce(promoted, [x.node.kind for x in arrays])
+    kinds = [x.node.kind for x in arrays]
+    look_at_both(op, kinds)
+    return reduce(promoted, kinds)
 
 
 @differentiable(arrays=_unstacked)

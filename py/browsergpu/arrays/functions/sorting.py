@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from browsergpu.arrays import apply, ordering, reducing, scans, views
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import creation, manipulation, parts, running
@@ -114,8 +116,12 @@ def searchsorted(
     if x1.ndim != 1:
         raise InvalidArgument(op, "x1", x1, "have one axis")
     ordered = x1 if sorter is None else x1[sorter]
+    if wide.is_wide(ordered) and isinstance(x2, float | np.floating):
+        return wide.searched_float(op, ordered, float(x2), right=side == "right")
     values = apply.array_of(op, "x2", x2, x1)
     kind = promoted(ordered.node.kind, values.node.kind)
+    if wide.is_wide(ordered) and wide.is_wide(values):
+        return wide.searched(op, ordered, values, right=side == "right")
     if kind.computed in "IU":
         both = [apply.cast_to(op, x, kind, copy=False) for x in (ordered, values)]
         return wide.searched(op, *both, right=side == "right")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from math import isnan
+
+import numpy as np
+
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import elementwise, manipulation
+from browsergpu.arrays.numbers import bounds_of_float
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import INT32, INT64, UINT32
 
@@ -35,6 +40,16 @@ def searched(op: str, ordered: Array, values: Array, *, right: bool) -> Array:
         low = elementwise.where(is_above, middle + 1, low)
         high = elementwise.where(is_open & ~is_above, middle, high)
     return low
+
+
+def searched_float(op: str, ordered: Array, number: float, *, right: bool) -> Array:
+    """:func:`searched` of a float, which counts as the next integer."""
+    bounds = np.iinfo(ordered.dtype)
+    place = bounds.max + 1 if isnan(number) else bounds_of_float(number)[right]
+    if place > bounds.max:
+        return ordered.like(apply.full_node(ordered.tape, (), INT32, product(ordered.shape)))
+    value = apply.array_of(op, "x2", max(place, bounds.min), ordered)
+    return searched(op, ordered, value, right=False)
 
 
 def running(op: str, function: str, x: Array, axis: int, include_initial: bool) -> Array:

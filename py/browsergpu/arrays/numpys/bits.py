@@ -14,7 +14,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 
 #: Steps of Euclid's algorithm that bring any two numbers of so many bits to their divisor: the
 #: Fibonacci numbers take the most.
-_STEPS = {8: 13, 16: 24, 32: 47}
+_STEPS = {8: 13, 16: 24, 32: 47, 64: 93}
 
 
 def _powers(op: str, bitorder: str) -> np.ndarray:
@@ -75,28 +75,40 @@ def unpackbits(
 
 
 def _sizes(op: str, name: str, x: Array) -> Array:
-    """Sizes of integers: uint32, which also has that of the least int32."""
-    if x.dtype.kind not in "iub" or x.dtype.itemsize > 4:
-        raise InvalidType(op, name, x.dtype, "integers of at most 32 bits")
+    """Sizes of integers: uint32 or uint64, which also has that of the least signed one."""
+    if x.dtype.kind not in "iub":
+        raise InvalidType(op, name, x.dtype, "integers")
+    unsigned = np.uint64 if x.dtype.itemsize == 8 else np.uint32
     if x.dtype.kind != "i":
-        return x.astype(np.uint32)
-    wide = x.astype(np.int32, copy=False)
-    return elementwise.abs(wide).astype(np.uint32)
+        return x.astype(unsigned, copy=False)
+    wide = x if x.dtype.itemsize == 8 else x.astype(np.int32, copy=False)
+    return elementwise.abs(wide).astype(unsigned)
 
 
 def _bitwise_count(x: Array, /) -> Array:
     """The bits of the sizes of integers that are 1: uint8."""
-    found = _sizes("bitwise_count", "x", x)
+    sizes = _sizes("bitwise_count", "x", x)
+    if sizes.dtype.itemsize == 8:
+        words = (sizes, elementwise.bitwise_right_shift(sizes, 32))
+        low, high = (_ones(word.astype(np.uint32)) for word in words)
+        both: Array = low + high
+        return both.astype(np.uint8)
+    return _ones(sizes).astype(np.uint8)
+
+
+def _ones(found: Array) -> Array:
+    """The bits of words that are 1."""
     shift = 1
     for mask in (0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF):
         odd = elementwise.bitwise_and(elementwise.bitwise_right_shift(found, shift), mask)
         found = elementwise.bitwise_and(found, mask) + odd
         shift *= 2
-    return found.astype(np.uint8)
+    return found
 
 
 def _integers(op: str, x1: Any, x2: Any) -> tuple[Array, Array, np.dtype[Any]]:
-    """Two arrays of integers, of which one may be a number, and the dtype of what they come to."""
+    """Sizes of two arrays of integers, of which one may be a number, and the dtype of what they
+    come to."""
     given = []
     for name, own, other in (("x1", x1, x2), ("x2", x2, x1)):
         if not isinstance(own, Array):
@@ -106,10 +118,12 @@ def _integers(op: str, x1: Any, x2: Any) -> tuple[Array, Array, np.dtype[Any]]:
             own = creation.asarray(own, dtype=kind, device=other.device)
         given.append(own)
     kind = np.result_type(*(x.dtype for x in given))
-    sizes = [_sizes(op, name, x) for name, x in zip(("x1", "x2"), given, strict=True)]
-    if kind.itemsize > 4:  # int32 and uint32: int64 in NumPy
+    if kind.kind == "f" and all(x.dtype.kind in "iu" for x in given):  # int64 and uint64
         raise InvalidType(op, "x2", given[1].dtype, f"a dtype that goes with {given[0].dtype}")
-    return sizes[0], sizes[1], np.dtype(np.int8) if kind.kind == "b" else kind
+    one, other = (_sizes(op, name, x) for name, x in zip(("x1", "x2"), given, strict=True))
+    wide = np.result_type(one.dtype, other.dtype)
+    kind = np.dtype(np.int8) if kind.kind == "b" else kind
+    return one.astype(wide, copy=False), other.astype(wide, copy=False), kind
 
 
 def _divisor(own: Array, other: Array, bits: int) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.arrays import reducing
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import creation, elementwise
 from browsergpu.arrays.numpys.operands import into, on_one_device, parts_of
@@ -25,9 +26,10 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array
         raise InvalidArgument(op, "choices", choices, "have one array at least")
     if index.dtype.kind not in "iub":
         raise InvalidType(op, "a", index.dtype, "integers")
-    number = index.astype(np.int32)
+    number = index.astype(np.int32) if index.dtype.kind == "b" else index
     if mode == "wrap":
-        number = number % len(parts)
+        number = number % np.asarray(len(parts), number.dtype)[()]
+    number = reducing.narrowed_to_int32(op, number)
     found = elementwise.where(number < len(parts), parts[-1], parts[-1])
     for n in reversed(range(len(parts) - 1)):
         found = elementwise.where(number <= n, parts[n], found)

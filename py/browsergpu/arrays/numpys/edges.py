@@ -1,4 +1,4 @@
-"""Edges of bins beside elements: compared exactly, as NumPy does up to 2^53."""
+"""Edges of bins beside elements: compared exactly, whatever their dtypes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ def _domain(x: Array) -> np.dtype[Any]:
 
 def _rounded(edges: np.ndarray, dtype: np.dtype[Any], *, up: bool) -> np.ndarray:
     """The least numbers of a dtype that are not below the edges, or the greatest not above them:
-    an element is on the same side of both. Of whole numbers as float64, whatever the range."""
+    an element is on the same side of both. Of whole numbers as they are or as float64, whatever the
+    range."""
+    if dtype.kind != "f" and edges.dtype.kind in "iu":
+        return edges
     exact = edges.astype(np.float64)
     if dtype.kind != "f":
         return np.ceil(exact) if up else np.floor(exact)
@@ -76,11 +79,14 @@ def _rounded(edges: np.ndarray, dtype: np.dtype[Any], *, up: bool) -> np.ndarray
 
 
 def _least(dtype: np.dtype[Any]) -> float:
-    return -np.inf if dtype.kind == "f" else float(np.iinfo(dtype).min)
+    return -np.inf if dtype.kind == "f" else int(np.iinfo(dtype).min)
 
 
 def _is_inside(values: Any, dtype: np.dtype[Any]) -> Any:
     """Whether a dtype has numbers."""
     if dtype.kind == "f":
         return np.ones_like(values, np.bool_)
-    return (values >= np.iinfo(dtype).min) & (values < float(np.iinfo(dtype).max) + 1.0)
+    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    is_float = np.asarray(values).dtype.kind == "f"  # whose numbers near 2^64 are apart
+    below = values < float(most + 1) if is_float else values <= most
+    return (values >= least) & below

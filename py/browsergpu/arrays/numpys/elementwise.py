@@ -102,7 +102,8 @@ def _distance(x: Array, y: Array) -> Array:
     """The size of the difference; of integers exactly, before it is rounded to float32."""
     if x.dtype.kind in "iu" and y.dtype.kind == x.dtype.kind:
         greater, less = elementwise.maximum(x, y), elementwise.minimum(x, y)
-        apart: Array = greater.astype(np.uint32) - less.astype(np.uint32)
+        unsigned = np.uint64 if greater.dtype.itemsize == 8 else np.uint32
+        apart: Array = greater.astype(unsigned) - less.astype(unsigned)
         return apart.astype(np.float32)
     return elementwise.abs(as_floats(x) - as_floats(y))
 
@@ -156,13 +157,16 @@ def _rounded(a: Array, decimals: int) -> Array:
 
 def _rounded_integers(a: Array, zeros: int) -> Array:
     """Integers to a multiple of a power of 10, of two equally near ones the even multiple."""
-    if zeros > 9 or a.dtype.kind == "b":  # half of that power is more than any of them
+    # Half of the next power is more than any of them.
+    most = 9 if a.dtype.itemsize < 8 else 18 if a.dtype.kind == "i" else 19
+    if zeros > most or a.dtype.kind == "b":
         return creation.zeros_like(a)
     power = 10**zeros
-    wide = a if a.dtype.itemsize == 4 else a.astype(np.int32)
+    wide = a if a.dtype.itemsize >= 4 else a.astype(np.int32)
     times = wide // power
-    twice = (wide - times * power) * 2
-    is_up = (twice > power) | ((twice == power) & (times % 2 == 1))
+    rest = wide - times * power
+    other = power - rest
+    is_up = (rest > other) | ((rest == other) & (times % 2 == 1))
     return ((times + is_up) * power).astype(a.dtype, copy=False)  # type: ignore[no-any-return]
 
 

@@ -31,10 +31,12 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
     if any(x.tape is not ours[0].tape for x in ours):
         ours = apply.on_one_tape("array", *ours)
     device, those = ours[0].device, iter(ours)
+    # A list beside integers of 64 bits has NumPy's dtype, else its own.
+    is_wide = any(x.dtype.kind in "iu" and x.dtype.itemsize == 8 for x in ours)
     return [
         next(those)
         if isinstance(x, Array)
-        else shapes_only.beside(device, x)
+        else shapes_only.beside(device, np.asarray(x) if is_wide else x)
         if isinstance(x, np.ndarray | list)
         else x
         for x in inputs

@@ -9,7 +9,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import creation, elementwise, manipulation, statistics
-from browsergpu.arrays.numpys import quantiles
+from browsergpu.arrays.numpys import quantiles, wide_middles
 from browsergpu.arrays.numpys.operands import described
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -115,11 +115,17 @@ def _pairs(name: str, given: Any, rank: int) -> list[Pair]:
     if numbers.dtype.kind not in "biufc":
         raise InvalidType("pad", name, given, "a number, a pair, or a pair for each axis")
     try:
-        spread = np.broadcast_to(numbers, (rank, 2))
+        # As objects: an array of 0 and 2^64 - 1 would be of floats.
+        spread = np.broadcast_to(np.array(given, object), (rank, 2))
     except ValueError:
         expected = f"a number, a pair, or {rank} pairs"
         raise InvalidArgument("pad", name, given, expected) from None
-    return [(before, behind) for before, behind in spread.tolist()]
+    return [(_plain(before), _plain(behind)) for before, behind in spread.tolist()]
+
+
+def _plain(number: Any) -> Any:
+    """A number of NumPy's as Python's."""
+    return number.item() if isinstance(number, np.generic | np.ndarray) else number
 
 
 def _by_mode(x: Array, widths: Sequence[Pair], mode: str, options: dict[str, Any]) -> Array:
@@ -200,14 +206,24 @@ def _ramp(end: Array, edge: Array, axis: int, count: int, is_before: bool) -> Ar
     n = max(count, 1)
     found: Array
     if kind.kind in "iu":
-        apart = edge.astype(np.int32) - end.astype(np.int32)
-        found = (apart // n * numbers + apart % n * numbers // n + end).astype(kind)
+        found = _whole_ramp(end, edge, numbers, n)
     else:
         wide = np.dtype(np.complex64 if kind.kind == "c" else np.float32)
         share = numbers.astype(np.float32) / float(n)
         first = end.astype(wide, copy=False)
         found = (first + (edge.astype(wide, copy=False) - first) * share).astype(kind, copy=False)
     return found if is_before else manipulation.flip(found, axis=axis)
+
+
+def _whole_ramp(end: Array, edge: Array, numbers: Array, n: int) -> Array:
+    """``end + (edge - end) * numbers / n``, rounded down; the distance is unsigned."""
+    unsigned = np.dtype(np.uint64 if edge.dtype.itemsize == 8 else np.uint32)
+    low, high, steps = (x.astype(unsigned, copy=False) for x in (end, edge, numbers))
+    is_up = elementwise.greater_equal(edge, end)
+    apart: Any = elementwise.where(is_up, high - low, low - high)
+    whole, rest = apart // n * steps, apart % n * steps
+    up, down = low + whole + rest // n, low - whole - (rest + (n - 1)) // n
+    return elementwise.where(is_up, up, down).astype(edge.dtype, copy=False)
 
 
 _MIDDLES: dict[str, Callable[..., Array]] = {
@@ -223,6 +239,8 @@ def _middle(x: Array, axis: int, mode: str, length: Any, is_before: bool) -> Arr
         count = min(checks.integer("pad", "stat_length", length, 1), x.shape[axis])
         x = x[_at(axis, slice(None, count) if is_before else slice(x.shape[axis] - count, None))]
     is_whole = x.dtype.kind in "iu" and mode in ("mean", "median")
+    if is_whole and x.dtype.itemsize == 8:
+        return {"mean": wide_middles.mean, "median": wide_middles.median}[mode](x, axis)
     own = x.astype(np.float32) if is_whole and mode == "mean" else x
     found = _MIDDLES[mode](own, axis=axis, keepdims=True)
     return (elementwise.round(found) if is_whole else found).astype(x.dtype, copy=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.arrays import reducing
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import elementwise
 from browsergpu.arrays.numpys.operands import as_floats
@@ -98,7 +99,7 @@ def _ldexp(x1: Any, x2: Any, /) -> Array:
         raise InvalidType("ldexp", "x2", x2.dtype, "integers")
     exponent: Any
     if isinstance(x2, Array):
-        exponent = elementwise.clip(x2.astype(np.int32), -300, 300)
+        exponent = elementwise.clip(reducing.narrowed_to_int32("ldexp", x2), -300, 300)
     else:
         exponent = min(max(int(x2), -300), 300)
     part = exponent // 3

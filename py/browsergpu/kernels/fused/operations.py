@@ -20,6 +20,7 @@ from browsergpu.core.element_types import (
     INT64,
     TYPES,
     UINT32,
+    UINT64,
     ElementType,
     promoted,
 )
@@ -30,6 +31,8 @@ Types = tuple[ElementType, ...]
 #: The operands' types as they come -> those that they are cast to first, and the result's; None
 #: where the operation has no such operands.
 Rule = Callable[[Types], tuple[Types, ElementType] | None]
+
+_BOTH_WIDE = {INT64, UINT64}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +54,9 @@ class Written:
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """One operation. ``expressions`` by what the last operand is computed in; ``includes`` are the
-    shader files that they need, but for the one of complex numbers, which needs ``of_complex``."""
+    """One operation. ``expressions`` by what the last operand is computed in, or both where they
+    are of int64 and uint64; ``includes`` are the shader files that they need, but for those of
+    complex numbers and of 64 bits, which need ``of_complex`` and ``of_wide``."""
 
     name: str
     rule: Rule
@@ -125,7 +129,10 @@ def whole_numbers(types: Types) -> tuple[Types, ElementType] | None:
 
 
 def comparison(types: Types) -> tuple[Types, ElementType] | None:
-    """Anything gives bool, compared in the common type."""
+    """Anything gives bool, compared in the common type; int64 and uint64, which have none of whole
+    numbers, as they are."""
+    if {*types} == _BOTH_WIDE:
+        return types, BOOL
     return _to(types, _common(types), BOOL)
 
 
@@ -344,7 +351,9 @@ class Overload:
         """Its WGSL; "" of a change of type."""
         if self.written is not None:
             return self.written.expression
-        return self.operation.expressions.get(self.cast_to[-1].computed, "")
+        letters = "".join(kind.computed for kind in self.cast_to)
+        last = letters if {*self.cast_to} == _BOTH_WIDE else letters[-1]
+        return self.operation.expressions.get(last, "")
 
     @property
     def includes(self) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ _WORDS = {
     "I": ("v.low.x", "v.high.x"),
     "U": ("v.low.x", "v.high.x"),
 }
-_ONE_WIDE = ("vec2u", "vec2u(v.low.x, v.high.x)", "Wide(vec4u(one.x), vec4u(one.y))")
+_ONE_WIDE = ("vec2u", "vec2u(v.low.x, v.high.x)", "Long(vec4u(one.x), vec4u(one.y))")
 #: One of four alike values, its type, and the four of it.
 _ONE = {
     "f": ("f32", "v.x", "vec4f(one)"),
@@ -149,7 +149,7 @@ def _functions(kind: ElementType, dealt: str) -> str:
     if computed == "c":
         parts = ("C(v.re.{0}, v.im.{0})", "C(vec4f(v.re[k]), vec4f(v.im[k]))")
     elif computed in "IU":
-        parts = ("Wide(v.low.{0}, v.high.{0})", "Wide(vec4u(v.low[k]), vec4u(v.high[k]))")
+        parts = ("Long(v.low.{0}, v.high.{0})", "Long(vec4u(v.low[k]), vec4u(v.high[k]))")
     else:
         parts = ("v.{0}", "Four(v[k])")
     turned, lane = parts

@@ -15,8 +15,8 @@ WGSL = {
     "u": "vec4u",
     "b": "vec4<bool>",
     "c": "C",
-    "I": "Wide",
-    "U": "Wide",
+    "I": "Long",
+    "U": "Long",
 }
 #: The words of four neighbouring elements, as a binding's element type.
 FOUR = {8: "u32", 16: "vec2u", 32: "vec4u", 64: "vec4u"}
@@ -185,14 +185,14 @@ def _of_two(kind: ElementType, low: str, high: str) -> str:
     """Four elements of their words."""
     if kind.computed == "c":
         return f"C(bitcast<vec4f>({low}), bitcast<vec4f>({high}))"
-    return f"Wide({low}, {high})"
+    return f"Long({low}, {high})"
 
 
 def _of_one(kind: ElementType, low: str, high: str) -> str:
     """Four elements alike of the words of one."""
     if kind.computed == "c":
         return f"C(vec4f(bitcast<f32>({low})), vec4f(bitcast<f32>({high})))"
-    return f"Wide(vec4u({low}), vec4u({high}))"
+    return f"Long(vec4u({low}), vec4u({high}))"
 
 
 def narrowed(value: str, kind: ElementType) -> str:

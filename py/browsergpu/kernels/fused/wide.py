@@ -1,13 +1,13 @@
 """The elementwise operations of whole numbers of 64 bits, which WGSL does not have: two words.
 
-An expression is of four numbers at once, a ``Wide`` of shaders/lib/wide/, by the name of the
+An expression is of four numbers at once, a ``Long`` of shaders/lib/wide/, by the name of the
 operation and by whether it is signed ("I") or not ("U").
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 def _files(*names: str) -> tuple[str, ...]:
@@ -27,11 +27,14 @@ class WideExpressions:
     signed: str
     unsigned: str
     includes: tuple[str, ...] = field(default=WORDS)
+    #: Of a signed and an unsigned number, and of an unsigned and a signed one.
+    mixed: tuple[str, str] | None = None
 
     @property
     def by_letter(self) -> Mapping[str, str]:
         """The expressions by what they are computed in."""
-        return {"I": self.signed, "U": self.unsigned}
+        own = {"I": self.signed, "U": self.unsigned}
+        return own if self.mixed is None else {**own, "IU": self.mixed[0], "UI": self.mixed[1]}
 
 
 def _both(expression: str, *names: str) -> WideExpressions:
@@ -44,7 +47,23 @@ def _each(expression: str, *names: str) -> WideExpressions:
 
 
 def _bits(sign: str) -> WideExpressions:
-    return _both(f"Wide({{0}}.low {sign} {{1}}.low, {{0}}.high {sign} {{1}}.high)")
+    return _both(f"Long({{0}}.low {sign} {{1}}.low, {{0}}.high {sign} {{1}}.high)")
+
+
+def _compared(expression: str, mixed: str, others: str) -> WideExpressions:
+    return replace(_each(expression), mixed=(mixed, others))
+
+
+_BELOW = "wide_less_unsigned({0}, {1})"
+_ABOVE = "wide_less_unsigned({1}, {0})"
+_LESS = f"(wide_is_negative({{0}}) | {_BELOW})", f"(!wide_is_negative({{1}}) & {_BELOW})"
+_GREATER = f"(!wide_is_negative({{0}}) & {_ABOVE})", f"(wide_is_negative({{1}}) | {_ABOVE})"
+_SAME_BITS = "wide_equal({0}, {1})"
+_EQUAL = f"(!wide_is_negative({{0}}) & {_SAME_BITS})", f"(!wide_is_negative({{1}}) & {_SAME_BITS})"
+
+
+def _not(pair: tuple[str, str]) -> tuple[str, str]:
+    return f"!{pair[0]}", f"!{pair[1]}"
 
 
 _SAME = _both("{0}")
@@ -62,22 +81,22 @@ EXPRESSIONS: Mapping[str, WideExpressions] = {
     "minimum": _each("wide_select({1}, {0}, wide_less_SIGN({0}, {1}))"),
     "negative": _both("wide_negative({0})"),
     "abs": WideExpressions("wide_size({0})", "{0}"),
-    "sign": WideExpressions("wide_sign_signed({0})", "Wide(vec4u(wide_true({0})), vec4u())"),
+    "sign": WideExpressions("wide_sign_signed({0})", "Long(vec4u(wide_true({0})), vec4u())"),
     **dict.fromkeys(("positive", "floor", "ceil", "trunc", "round", "real", "conj"), _SAME),
-    "imag": _both("Wide(vec4u(), vec4u())"),
+    "imag": _both("Long(vec4u(), vec4u())"),
     "isnan": _NO,
     "isinf": _NO,
     "isfinite": _YES,
-    "equal": _both("wide_equal({0}, {1})"),
-    "not_equal": _both("!wide_equal({0}, {1})"),
-    "less": _each("wide_less_SIGN({0}, {1})"),
-    "less_equal": _each("!wide_less_SIGN({1}, {0})"),
-    "greater": _each("wide_less_SIGN({1}, {0})"),
-    "greater_equal": _each("!wide_less_SIGN({0}, {1})"),
+    "equal": _compared("wide_equal({0}, {1})", *_EQUAL),
+    "not_equal": _compared("!wide_equal({0}, {1})", *_not(_EQUAL)),
+    "less": _compared("wide_less_SIGN({0}, {1})", *_LESS),
+    "less_equal": _compared("!wide_less_SIGN({1}, {0})", *_not(_GREATER)),
+    "greater": _compared("wide_less_SIGN({1}, {0})", *_GREATER),
+    "greater_equal": _compared("!wide_less_SIGN({0}, {1})", *_not(_LESS)),
     "bitwise_and": _bits("&"),
     "bitwise_or": _bits("|"),
     "bitwise_xor": _bits("^"),
-    "bitwise_invert": _both("Wide(~{0}.low, ~{0}.high)"),
+    "bitwise_invert": _both("Long(~{0}.low, ~{0}.high)"),
     "bitwise_left_shift": _both("wide_shift_left({0}, {1})", "shifts"),
     "bitwise_right_shift": _each("wide_shift_right_SIGN({0}, {1})", "shifts"),
     "where": _both("wide_select({2}, {1}, {0})"),

@@ -29,10 +29,23 @@ def sample(dtype: str, shape: Any, seed: int = 0) -> np.ndarray:
     return np.asarray(values, dtype)
 
 
+_FLOATS = {"float64": "float32", "complex128": "complex64"}
+_DEFAULTS = {"int64": "int32", "uint64": "uint32"}
+
+
 def demoted(array: Any) -> np.ndarray:
-    """What NumPy says, in the dtype that arrays have for its dtype."""
+    """What NumPy says, where all of its 64 bits are no more than its default for numbers."""
+    return _as(array, _FLOATS | _DEFAULTS)
+
+
+def by_default(array: Any) -> np.ndarray:
+    """What NumPy says, where int64 or uint64 is only its default dtype: of indices, counts and sums
+    of smaller integers, which are of 32 bits here."""
+    return _as(array, _DEFAULTS)
+
+
+def _as(array: Any, names: dict[str, str]) -> np.ndarray:
     array = np.asarray(array)
-    names = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
     with np.errstate(over="ignore"):
         return array.astype(names.get(array.dtype.name, array.dtype), copy=False)
 
@@ -50,11 +63,9 @@ ULPS = {"add": 1.0}
 
 def assert_same(actual: Any, expected: Any, what: str = "", *, rtol: float = 0.0) -> None:
     """Checks an array against what NumPy says: dtype, shape, and values, of which floats may differ
-    by ``rtol`` of the largest one."""
+    by ``rtol`` of the largest one. Only floats of 64 bits become those of 32."""
     got = actual.numpy()
-    expected = np.asarray(expected)
-    if got.dtype not in ("int64", "uint64") or got.dtype != expected.dtype:
-        expected = demoted(expected)  # whole numbers of 64 bits where they are only NumPy's default
+    expected = _as(expected, _FLOATS)
     assert got.dtype == expected.dtype, f"{what}: dtype {got.dtype}, not {expected.dtype}"
     assert got.shape == expected.shape, f"{what}: shape {got.shape}, not {expected.shape}"
     if rtol == 0.0:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inside.arrays.data import DTYPES, REALS, assert_same, sample
+from inside.arrays.data import DTYPES, REALS, assert_same, by_default, sample
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
@@ -90,7 +90,7 @@ def test_64_bits_are_demoted_or_refused(bg: Any) -> None:
 def test_making_arrays(bg: Any) -> None:
     assert_same(bg.zeros((2, 3)), np.zeros((2, 3)))
     assert_same(bg.ones(4, dtype="int8"), np.ones(4, np.int8))
-    assert_same(bg.full((2, 2), 7), np.full((2, 2), 7))
+    assert_same(bg.full((2, 2), 7), by_default(np.full((2, 2), 7)))
     assert_same(bg.full((), True), np.full((), True))
     assert_same(bg.full(3, 1 + 2j), np.full(3, 1 + 2j))
     assert_same(bg.empty((0, 2)), np.empty((0, 2)))
@@ -99,7 +99,8 @@ def test_making_arrays(bg: Any) -> None:
     assert_same(bg.ones_like(x, dtype="float32"), np.ones((2, 3)))
     assert_same(bg.full_like(x, 5), np.full((2, 3), 5, np.int16))
     for arguments in ((10,), (3, 9), (9, 3), (9, 3, -2), (0, 1, 0.125), (2.5,), (5, 5)):
-        assert_same(bg.arange(*arguments), np.arange(*arguments), str(arguments), rtol=1e-6)
+        expected = by_default(np.arange(*arguments))
+        assert_same(bg.arange(*arguments), expected, str(arguments), rtol=1e-6)
     assert_same(bg.arange(256, dtype="uint8"), np.arange(256).astype(np.uint8))
     for arguments in ((0, 1, 11), (5, -5, 7), (2, 3, 1), (1, 2, 0)):
         assert_same(bg.linspace(*arguments), np.linspace(*arguments), str(arguments), rtol=1e-6)
@@ -231,8 +232,9 @@ def test_reductions_in_several_passes(bg: Any) -> None:
     for shape, axis in (((3, 70_001), 1), ((70_000, 5), 0), ((9000, 8), 0), ((40_000,), None)):
         x = sample("int32", shape)
         a = bg.asarray(x)
-        assert_same(bg.sum(a, axis=axis), x.sum(axis), str(shape))
-        assert_same(bg.sum(a * 3 - 1, axis=axis), (x * 3 - 1).sum(axis), f"{shape}, pending")
+        assert_same(bg.sum(a, axis=axis), by_default(x.sum(axis)), str(shape))
+        expected = by_default((x * 3 - 1).sum(axis))
+        assert_same(bg.sum(a * 3 - 1, axis=axis), expected, f"{shape}, pending")
         ones = bg.ones(shape, dtype="float32")
         assert_same(bg.mean(ones * 4, axis=axis), np.mean(np.full(shape, 4.0), axis=axis))
 
@@ -256,7 +258,7 @@ def test_parts_in_the_middle_of_memory(bg: Any) -> None:
         (bg.linalg.vector_norm(row), np.linalg.norm(z)),
         (bg.linalg.qr(part).R, np.linalg.qr(y).R),
     ):  # fmt: skip
-        assert_same(got, expected, rtol=1e-4)
+        assert_same(got, by_default(expected), rtol=1e-4)
 
 
 def test_variances(bg: Any) -> None:
@@ -280,7 +282,7 @@ def test_reductions_of_strided_and_pending_arrays(bg: Any) -> None:
     assert_same(bg.any(nan), True)
     for function, expected in (("sum", 0.0), ("prod", 1.0), ("any", False), ("all", True)):
         assert_same(getattr(bg, function)(bg.zeros((0, 3)), axis=0), np.full(3, expected))
-    assert_same(bg.count_nonzero(bg.asarray([0, 3, 0, 4])), 2)
+    assert_same(bg.count_nonzero(bg.asarray([0, 3, 0, 4])), by_default(2))
 
 
 def test_products(bg: Any) -> None:
@@ -310,9 +312,8 @@ def test_facts_about_the_namespace(bg: Any, backend: Any) -> None:
     info = bg.__array_namespace_info__()
     assert info.default_device() is backend.device
     assert backend.device in info.devices()
-    assert set(info.dtypes()) == {*DTYPES, "int64", "uint64"} - {
-        "float16"
-    }  # which the standard does not name
+    # The standard does not name float16.
+    assert set(info.dtypes()) == {*DTYPES, "int64", "uint64"} - {"float16"}
     assert bg.__array_api_version__ == "2025.12"
     assert bg.broadcast_shapes((3, 1), (), (2, 1, 4)) == (2, 3, 4)
     assert list(info.dtypes(kind="complex floating")) == ["complex64"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inside.arrays.data import assert_same
+from inside.arrays.data import assert_same, by_default
 
 pytestmark = pytest.mark.firefox
 
@@ -101,7 +101,7 @@ def test_masks_take_one_value_for_each_true_element(bg: Any) -> None:
 def test_arange_beyond_2_to_the_31(bg: Any) -> None:
     for given in ((3_000_000_000, 3_000_000_005), (4_294_967_295, 4_294_967_290, -2)):
         assert_same(bg.arange(*given, dtype="uint32"), np.arange(*given).astype(np.uint32))
-    assert_same(bg.arange(5, -5, -3), np.arange(5, -5, -3))
+    assert_same(bg.arange(5, -5, -3), by_default(np.arange(5, -5, -3)))
     for wrong in ((-1, 3, 1, "uint32"), (0, 300, 1, "int8")):
         with pytest.raises(OverflowError):
             bg.arange(*wrong[:3], dtype=wrong[3])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inside.arrays.data import DTYPES, NUMBERS, REALS, assert_same, sample
+from inside.arrays.data import DTYPES, NUMBERS, REALS, assert_same, by_default, sample
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
@@ -21,20 +21,21 @@ def test_orders(bg: Any, dtype: str) -> None:
     for axis in (0, 1, -1):
         assert_same(bg.sort(a, axis=axis), np.sort(x, axis=axis, kind="stable"), dtype)
         order = np.argsort(x, axis=axis, kind="stable")
-        assert_same(bg.argsort(a, axis=axis), order, dtype)
+        assert_same(bg.argsort(a, axis=axis), by_default(order), dtype)
         assert_same(
             bg.take_along_axis(a, bg.argsort(a, axis=axis), axis=axis), np.sort(x, axis=axis)
         )
-        assert_same(bg.argmax(a, axis=axis), np.argmax(x, axis=axis), dtype)
-        assert_same(bg.argmin(a, axis=axis, keepdims=True), np.argmin(x, axis=axis, keepdims=True))
-    assert_same(bg.argmax(a), np.argmax(x), dtype)
+        assert_same(bg.argmax(a, axis=axis), by_default(np.argmax(x, axis=axis)), dtype)
+        least = np.argmin(x, axis=axis, keepdims=True)
+        assert_same(bg.argmin(a, axis=axis, keepdims=True), by_default(least))
+    assert_same(bg.argmax(a), by_default(np.argmax(x)), dtype)
     falling = bg.sort(a, axis=1, descending=True).numpy()
     np.testing.assert_array_equal(falling, np.sort(x, axis=1)[:, ::-1])
     vector = np.sort(x[1, :, 1])
     for side in ("left", "right"):
         expected = np.searchsorted(vector, x[2], side=side)
         got = bg.searchsorted(bg.asarray(vector), bg.asarray(x[2]), side=side)
-        assert_same(got, expected, dtype)
+        assert_same(got, by_default(expected), dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -76,7 +77,7 @@ def test_masks(bg: Any, dtype: str) -> None:
         assert_same(b, y, dtype)
     assert a[bg.zeros((5, 6), dtype="bool")].shape == (0, 2)
     for got, expected in zip(bg.nonzero(a), np.nonzero(x), strict=True):
-        assert_same(got, expected, dtype)
+        assert_same(got, by_default(expected), dtype)
     with pytest.raises(IndexError, match="leading axes"):
         a[bg.zeros((6,), dtype="bool")]
 
@@ -116,7 +117,8 @@ def test_sets(bg: Any) -> None:
         found = bg.unique_all(bg.asarray(x))
         expected = np.unique_all(x)
         for name in ("values", "indices", "inverse_indices", "counts"):
-            assert_same(getattr(found, name), getattr(expected, name), f"{name} of {dtype}")
+            known = by_default(getattr(expected, name))
+            assert_same(getattr(found, name), known, f"{name} of {dtype}")
     nan = bg.asarray([np.nan, 1.0, np.nan])
     assert bg.unique_values(nan).shape == (3,)
     assert bg.unique_counts(bg.zeros((0,))).counts.shape == (0,)

@@ -93,14 +93,8 @@ class Basic(Stream):
             expected = "a dtype of at most 31 bits where the bounds are arrays"
             raise InvalidType(op, "dtype", kind.numpy, expected)
         for name, bound in (("low", low), ("high", high)):
-            if isinstance(bound, Array):
-                if bound.dtype.kind in "iu" and bound.dtype.itemsize == 8:
-                    advice = "Cast it with .astype('int32')."
-                    raise InvalidType(op, name, bound, "an array of at most 32 bits", advice)
-            else:
+            if not isinstance(bound, Array):
                 within = np.asarray(bound)
-                if kind.bits == 64:
-                    bounds = np.iinfo(np.int32)
                 if np.any((within < bounds.min) | (within > bounds.max)):
                     raise InvalidArgument(op, name, bound, f"within {kind.name}")
         is_known = not isinstance(low, Array) and not isinstance(high, Array)
@@ -153,6 +147,9 @@ def whole_type(op: str, dtype: Any) -> ElementType:
 
 
 def _bound(op: str, name: str, value: Any) -> Any:
+    if isinstance(value, Array) and value.node.kind.computed in "IU":
+        advice = "Cast it with .astype('int32')."
+        raise InvalidType(op, name, value, "an array of at most 32 bits", advice)
     if _is_several(value):
         return parameter(op, name, value, WHOLE)
     try:

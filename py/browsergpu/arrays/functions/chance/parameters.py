@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.functions import elementwise
 from browsergpu.arrays.functions.data_types import astype
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -47,6 +48,8 @@ def parameter(op: str, name: str, value: Any, rule: Rule) -> Any:
     if isinstance(value, Array):
         if value.dtype.kind not in ("biu" if rule.is_whole else "biuf"):
             raise InvalidType(op, name, Description(value.dtype.name), rule.expected)
+        if rule.is_whole and value.dtype.itemsize == 8:
+            value = _within_int32(value)
         return value if value.dtype == kind else astype(value, kind)
     given = _on_host(op, name, value, rule)
     with np.errstate(invalid="ignore"):
@@ -57,6 +60,14 @@ def parameter(op: str, name: str, value: Any, rule: Rule) -> Any:
     if given.ndim == 0:
         return int(given) if rule.is_whole else checks.real(op, name, float(given))
     return given.astype(kind)
+
+
+def _within_int32(value: Array) -> Array:
+    """Integers of 64 bits with the least int32 in place of those that int32 does not hold."""
+    small = elementwise.less(value, 2**31)
+    if value.dtype.kind == "i":
+        small = elementwise.logical_and(small, elementwise.greater_equal(value, -(2**31)))
+    return elementwise.where(small, astype(value, np.int32), -(2**31))
 
 
 def _on_host(op: str, name: str, value: Any, rule: Rule) -> np.ndarray:

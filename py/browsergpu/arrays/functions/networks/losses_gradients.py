@@ -139,10 +139,19 @@ def _of_classes(
     return -(goals * factors) * own, of_target, of_weight
 
 
+def _whole(target: Any) -> Any:
+    """Classes as int32; those of 64 bits moved into its range, where they are as much outside."""
+    if target.dtype.itemsize == 8:
+        target = elementwise.minimum(target, 2**31 - 1)
+        if target.dtype.kind == "i":
+            target = elementwise.maximum(target, -(2**31))
+    return data_types.astype(target, "int32")
+
+
 def _hot(target: Any, ignore_index: int, axis: int, classes: int, like: Any) -> tuple[Any, Any]:
     """1 where a class is the target's, and 1 for each target that counts. NaN for all classes where
     a target that counts is outside the classes."""
-    goals = manipulation.expand_dims(data_types.astype(target, "int32"), axis=axis)
+    goals = manipulation.expand_dims(_whole(target), axis=axis)
     counts = elementwise.not_equal(goals, ignore_index)
     numbers = creation.arange(classes, dtype="int32", device=like.device)
     places = manipulation.reshape(numbers, (classes, *(1,) * (like.ndim - axis - 1)))
