@@ -1,5 +1,7 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
+from typing import Any as _Any
+
 from browsergpu import amp, cuda, data, errors, fft, image, io, linalg, nn, optim, random, special
 from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
 from browsergpu.api.tensor_backend.backend import TensorBackend
@@ -29,7 +31,7 @@ from browsergpu.arrays.cupys.names import asnumpy, fuse, get_array_module
 from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.arrays.functions.capturing import capture
 from browsergpu.arrays.functions.constants import (
-    bool,
+    bool,  # noqa: F401 - import * leaves Python's
     complex64,
     complex128,
     e,
@@ -49,24 +51,6 @@ from browsergpu.arrays.functions.constants import (
     uint32,
     uint64,
 )
-from browsergpu.arrays.functions.contraction import einsum
-from browsergpu.arrays.functions.creation import (
-    arange,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    ones,
-    ones_like,
-    tril,
-    triu,
-    zeros,
-    zeros_like,
-)
 from browsergpu.arrays.functions.data_types import (
     astype,
     can_cast,
@@ -74,76 +58,6 @@ from browsergpu.arrays.functions.data_types import (
     iinfo,
     isdtype,
     result_type,
-)
-from browsergpu.arrays.functions.elementwise import (
-    abs,
-    acos,
-    acosh,
-    add,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    bitwise_and,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    ceil,
-    clip,
-    conj,
-    copysign,
-    cos,
-    cosh,
-    divide,
-    equal,
-    exp,
-    expm1,
-    floor,
-    floor_divide,
-    greater,
-    greater_equal,
-    hypot,
-    imag,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    nextafter,
-    not_equal,
-    positive,
-    pow,
-    real,
-    reciprocal,
-    remainder,
-    round,
-    sign,
-    signbit,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    subtract,
-    tan,
-    tanh,
-    trunc,
-    where,
 )
 from browsergpu.arrays.functions.evaluation import eval, explain
 from browsergpu.arrays.functions.exchange import from_dlpack
@@ -158,72 +72,20 @@ from browsergpu.arrays.functions.files import (
     savez_compressed_async,
 )
 from browsergpu.arrays.functions.information import __array_namespace_info__
-from browsergpu.arrays.functions.linear import (
-    matmul,
-    tensordot,
-    vecdot,
-)
-from browsergpu.arrays.functions.manipulation import (
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    concat,
-    expand_dims,
-    flip,
-    matrix_transpose,
-    moveaxis,
-    permute_dims,
-    repeat,
-    reshape,
-    roll,
-    squeeze,
-    stack,
-    take,
-    tile,
-    transpose,
-    unstack,
-)
 from browsergpu.arrays.functions.own_kernels import ElementwiseKernel, kernel
 from browsergpu.arrays.functions.own_reductions import ReductionKernel
 from browsergpu.arrays.functions.raw_kernel import RawKernel
-from browsergpu.arrays.functions.sets import (
-    isin,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
 from browsergpu.arrays.functions.showing import draw
-from browsergpu.arrays.functions.sorting import (
-    argmax,
-    argmin,
-    argsort,
-    cumulative_prod,
-    cumulative_sum,
-    diff,
-    nonzero,
-    searchsorted,
-    sort,
-    take_along_axis,
-)
-from browsergpu.arrays.functions.statistics import (
-    all,
-    any,
-    count_nonzero,
-    max,
-    mean,
-    min,
-    prod,
-    std,
-    sum,
-    var,
-)
 
 # What arrays are asked of gradients.
 from browsergpu.arrays.gradients import of_arrays as _of_arrays  # noqa: F401
 from browsergpu.arrays.gradients import operators as _operators  # noqa: F401
 from browsergpu.arrays.gradients.own import checkpoint, custom_vjp
 from browsergpu.arrays.gradients.transforms import grad, jvp, value_and_grad, vjp
+from browsergpu.arrays.numpys.fallback import HostFallbackWarning, set_fallback
+from browsergpu.arrays.numpys.namespace import LEFT_TO_PYTHON as _LEFT_TO_PYTHON
+from browsergpu.arrays.numpys.namespace import names as _numpys_names
+from browsergpu.arrays.numpys.namespace import of_main as _of_main
 from browsergpu.arrays.tracking.precision import autocast, is_autocast_enabled
 from browsergpu.arrays.tracking.recording import enable_grad, is_grad_enabled, no_grad
 from browsergpu.arrays.x64 import set_x64
@@ -280,6 +142,7 @@ __all__ = [
     "Device",
     "DeviceArray",
     "ElementwiseKernel",
+    "HostFallbackWarning",
     "KernelEvent",
     "KernelExecutor",
     "KernelSummary",
@@ -329,7 +192,6 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
-    "bool",
     "broadcast_arrays",
     "broadcast_shapes",
     "broadcast_to",
@@ -480,6 +342,7 @@ __all__ = [
     "savez_compressed",
     "savez_compressed_async",
     "searchsorted",
+    "set_fallback",
     "set_x64",
     "sign",
     "signbit",
@@ -524,3 +387,15 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+__all__ += _numpys_names(__all__)
+
+
+def __getattr__(name: str) -> _Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module 'browsergpu' has no attribute {name!r}")
+    found = globals()[name] = _of_main(name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_LEFT_TO_PYTHON})

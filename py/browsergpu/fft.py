@@ -1,35 +1,18 @@
-"""Discrete Fourier transforms: the extension ``fft`` of the Array API standard."""
+"""Discrete Fourier transforms: NumPy's ``fft``, which is the Array API standard's too."""
 
-from browsergpu.arrays.functions.fourier import (
-    fft,
-    fftfreq,
-    fftn,
-    fftshift,
-    hfft,
-    ifft,
-    ifftn,
-    ifftshift,
-    ihfft,
-    irfft,
-    irfftn,
-    rfft,
-    rfftfreq,
-    rfftn,
-)
+from typing import Any as _Any
 
-__all__ = [
-    "fft",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfftn",
-    "rfft",
-    "rfftfreq",
-    "rfftn",
-]
+from numpy.fft import __all__ as _names
+
+from browsergpu.arrays.numpys.namespace import of_module as _of_module
+
+__all__ = list(_names)
+
+
+def __getattr__(name: str) -> _Any:
+    found = globals()[name] = _of_module("fft", name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,68 +1,22 @@
-"""Linear algebra: the extension ``linalg`` of the Array API standard."""
+"""Linear algebra: NumPy's ``linalg``, which is the Array API standard's too."""
 
-from browsergpu.arrays.functions.decompositions import (
-    EighResult,
-    EigResult,
-    QRResult,
-    SVDResult,
-    cholesky,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    qr,
-    svd,
-    svdvals,
-)
-from browsergpu.arrays.functions.equations import (
-    SlogdetResult,
-    det,
-    inv,
-    matrix_power,
-    slogdet,
-    solve,
-)
-from browsergpu.arrays.functions.linear import (
-    cross,
-    diagonal,
-    matmul,
-    outer,
-    tensordot,
-    trace,
-    vecdot,
-)
-from browsergpu.arrays.functions.manipulation import matrix_transpose
-from browsergpu.arrays.functions.norms import matrix_norm, matrix_rank, pinv, vector_norm
+from typing import Any as _Any
 
-__all__ = [
-    "EigResult",
-    "EighResult",
-    "QRResult",
-    "SVDResult",
-    "SlogdetResult",
-    "cholesky",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+from numpy.linalg import LinAlgError
+from numpy.linalg import __all__ as _names
+
+from browsergpu.arrays.functions.decompositions import EighResult, EigResult, QRResult, SVDResult
+from browsergpu.arrays.functions.equations import SlogdetResult
+from browsergpu.arrays.numpys.namespace import of_module as _of_module
+
+__all__ = ["EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult"]
+__all__ += [name for name in _names if name not in __all__]
+
+
+def __getattr__(name: str) -> _Any:
+    found = globals()[name] = _of_module("linalg", name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -22,7 +22,7 @@ def test_the_program_of_the_docs(environment: dict[str, str], tmp_path: Path) ->
     script.write_text(program, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(script)],
-        env=os.environ | environment, capture_output=True, text=True, timeout=600, cwd=tmp_path,
+        env=os.environ | environment, capture_output=True, text=True, timeout=450, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) == pytest.approx(1 / 12, rel=0.01)

@@ -69,7 +69,7 @@ def outcomes(environment: dict[str, str]) -> Outcomes:
     """What came of each call, by the section and the name that it is for."""
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("chunk_calls.py"))],
-        env=os.environ | environment, capture_output=True, text=True, timeout=600,
+        env=os.environ | environment, capture_output=True, text=True, timeout=450,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found: Outcomes = defaultdict(lambda: defaultdict(list))

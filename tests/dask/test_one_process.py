@@ -60,7 +60,7 @@ print("done")
 def test_dask_in_one_process(environment: dict[str, str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        env=os.environ | environment, capture_output=True, text=True, timeout=600,
+        env=os.environ | environment, capture_output=True, text=True, timeout=450,
     )  # fmt: skip
     assert done.stdout.strip() == "done", done.stderr
 
@@ -69,7 +69,7 @@ def test_import_browsergpu_brings_no_dask(environment: dict[str, str]) -> None:
     code = "import sys, browsergpu; print({'dask', 'distributed'} & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env=os.environ | environment, capture_output=True, text=True, timeout=600, check=True,
+        env=os.environ | environment, capture_output=True, text=True, timeout=450, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "set()"
 
@@ -78,6 +78,6 @@ def test_without_dask(environment: dict[str, str]) -> None:
     code = "import sys; sys.modules['distributed'] = None; import browsergpu.dask"
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env=os.environ | environment, capture_output=True, text=True, timeout=600,
+        env=os.environ | environment, capture_output=True, text=True, timeout=450,
     )  # fmt: skip
     assert "pip install browsergpu[dask]" in done.stderr.splitlines()[-1]

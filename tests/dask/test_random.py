@@ -24,7 +24,7 @@ def outcomes(environment: dict[str, str]) -> dict[tuple[str, str], str]:
     """What came of each method."""
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("chunk_random.py"))],
-        env=os.environ | environment, capture_output=True, text=True, timeout=600,
+        env=os.environ | environment, capture_output=True, text=True, timeout=450,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = map(json.loads, done.stdout.splitlines())

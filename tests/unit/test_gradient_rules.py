@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 
 import pytest
 
 import browsergpu
+from browsergpu.arrays.numpys.namespace import LEFT_TO_PYTHON
 from browsergpu.arrays.tracking.rules import RULES
 
 pytestmark = pytest.mark.fast
@@ -17,14 +19,34 @@ TEXT = Path(__file__).resolve().parents[2] / "docs" / "gradients-rules.md"
 _ROW = re.compile(r"^\| `([\w.]+)` \| ([^|]+?) \|", re.MULTILINE)
 
 
+#: The modules whose functions the package's own names are made of; the first name counts.
+MODULES = {
+    "": ("contraction", "creation", "data_types", "elementwise", "linear", "manipulation", "sets",
+         "sorting", "statistics"),
+    "linalg": ("decompositions", "equations", "linear", "manipulation", "norms"),
+    "fft": ("fourier",),
+}  # fmt: skip
+
+
+#: Functions that the package itself has by NumPy's rules, and ``linalg`` by the standard's.
+OF_MATRICES = ("cross", "diagonal", "outer", "trace")
+
+
 def public() -> dict[str, tuple[str, ...]]:
     """What public functions have rules of, by the first name that they have."""
     found: dict[str, tuple[str, ...]] = {}
     seen = set()
     for before in ("", "linalg", "fft", "nn", "image"):
         module = getattr(browsergpu, before) if before else browsergpu
-        for name in module.__all__:
-            one = getattr(module, name)
+        own = {
+            name: one
+            for part in MODULES.get(before, ())
+            for name, one in vars(import_module(f"browsergpu.arrays.functions.{part}")).items()
+            if before or name not in OF_MATRICES
+        }
+        names = {*module.__all__, *LEFT_TO_PYTHON} if before == "" else module.__all__
+        for name in sorted(names):
+            one = own.get(name, getattr(module, name))
             key = f"{one.__module__}.{one.__qualname__}" if isinstance(one, FunctionType) else ""
             if key in RULES and key not in seen:
                 seen.add(key)

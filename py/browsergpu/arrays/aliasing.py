@@ -93,7 +93,7 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
         node.cell = Cell()
         node.cell.add(x)
     own.cell = node.cell
-    own.is_read_only = read_only or node.is_read_only
+    own.is_read_only = read_only or bool(node.is_read_only)
     if follows and node.follows:
         node.cell.add(found)
     if graphs is not None and node in graphs.known:

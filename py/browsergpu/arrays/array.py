@@ -97,7 +97,7 @@ class Array(Value, Methods):
     @property
     def flags(self) -> memory_flags.Flags:
         """The memory layout, and whether the array can be written."""
-        return memory_flags.flags(self._own_node)
+        return memory_flags.Flags(self)
 
     @property
     def flat(self) -> Flat:
@@ -269,7 +269,8 @@ class Array(Value, Methods):
         Returns
         -------
         Array
-            A view of the same shape.
+            A view of the same shape. For a dtype that only NumPy has, as records, a copy on the
+            host that cannot be written, with a HostFallbackWarning.
 
         Raises
         ------
@@ -279,6 +280,11 @@ class Array(Value, Methods):
         node = self.node
         if dtype is None:
             return alias(self, views.retyped(self, node.kind))
+        if isinstance(dtype, type) and issubclass(dtype, np.ndarray | Array):
+            expected = "a dtype, as arrays on the GPU have no subclasses"
+            raise InvalidType("view", "dtype", dtype, expected, "Use x.numpy().view().")
+        if self._protocols.is_numpys_alone(dtype):
+            return self._protocols.viewed_on_host(self, dtype)  # type: ignore[no-any-return]
         wanted = checks.numpy_dtype("view", "dtype", dtype)
         if wanted == node.kind.numpy:
             return alias(self, views.retyped(self, node.kind))

@@ -2,24 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.aliasing import take_node
+from browsergpu.arrays.lazy.node import LOCKED, Node
+from browsergpu.arrays.value import NODE, Value
+from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape, contiguous_strides
 
+_LAYOUT = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
+_ALL = (*_LAYOUT, "contiguous", "forc", "fnc")
 
-class Flags(NamedTuple):
-    """NumPy's flags of an array. They cannot be set.
+
+class Flags:
+    """NumPy's flags of an array. ``writeable`` can be set.
 
     ``flags.c_contiguous`` and ``flags["C_CONTIGUOUS"]`` are the same.
     """
 
-    c_contiguous: bool
-    f_contiguous: bool
-    owndata: bool
-    writeable: bool
-    aligned: bool = True
-    writebackifcopy: bool = False
+    __slots__ = ("_array",)
+
+    aligned = True
+    writebackifcopy = False
+
+    def __init__(self, array: Value) -> None:
+        self._array = array
+
+    @property
+    def c_contiguous(self) -> bool:
+        """Whether the elements lie row by row."""
+        steps, extents = _steps(self._node)
+        return 0 in self._node.shape or steps == [*contiguous_strides(tuple(extents))]
+
+    @property
+    def f_contiguous(self) -> bool:
+        """Whether the elements lie column by column."""
+        steps, extents = _steps(self._node)
+        by_columns = [*contiguous_strides(tuple(extents[::-1]))][::-1]
+        return 0 in self._node.shape or steps == by_columns
+
+    @property
+    def owndata(self) -> bool:
+        """Whether the array is no view."""
+        return self._node.window is not None or self._node.cell is None
+
+    @property
+    def writeable(self) -> bool:
+        """Whether the array can be written. What is a view of memory that cannot stays so."""
+        return not self._node.is_read_only
+
+    @writeable.setter
+    def writeable(self, value: bool) -> None:
+        node = self._node
+        if value and node.is_read_only not in (False, LOCKED):
+            expected = "False, as the array is a view of one that cannot be written"
+            raise InvalidArgument("flags", "writeable", value, expected)
+        if node.holders > 1:  # others have the value
+            node = node.in_memory().twin()
+            take_node(self._array, node)
+        if value:
+            node.is_read_only = False
+        elif not node.is_read_only:
+            node.is_read_only = LOCKED
 
     @property
     def contiguous(self) -> bool:
@@ -31,12 +75,28 @@ class Flags(NamedTuple):
         """Whether the elements lie row by row or column by column."""
         return self.c_contiguous or self.f_contiguous
 
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            if key.lower() not in (*self._fields, "contiguous", "forc"):
-                raise KeyError(key)
-            return getattr(self, key.lower())
-        return tuple.__getitem__(self, key)
+    @property
+    def fnc(self) -> bool:
+        """Whether the elements lie column by column, and not row by row too."""
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def _node(self) -> Node:
+        node: Node = NODE.__get__(self._array)
+        return node
+
+    def __getitem__(self, key: str) -> Any:
+        if not isinstance(key, str) or key.lower() not in _ALL:
+            raise KeyError(key)
+        return getattr(self, key.lower())
+
+    def __setitem__(self, key: str, value: bool) -> None:
+        if key != "WRITEABLE":
+            raise KeyError(key)
+        self.writeable = value
+
+    def __repr__(self) -> str:
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in _LAYOUT)
 
 
 def strides(node: Node) -> Shape:
@@ -46,16 +106,7 @@ def strides(node: Node) -> Shape:
     return node.strides
 
 
-def flags(node: Node) -> Flags:
-    """Return the flags of a value."""
-    steps = [step for step, n in zip(strides(node), node.shape, strict=True) if n > 1]
-    extents = [n for n in node.shape if n > 1]
-    by_rows = [*contiguous_strides(tuple(extents))]
-    by_columns = [*contiguous_strides(tuple(extents[::-1]))][::-1]
-    is_empty = 0 in node.shape
-    return Flags(
-        c_contiguous=is_empty or steps == by_rows,
-        f_contiguous=is_empty or steps == by_columns,
-        owndata=node.window is not None or node.cell is None,
-        writeable=not node.is_read_only,
-    )
+def _steps(node: Node) -> tuple[list[int], list[int]]:
+    """The strides and extents of the axes of several indices."""
+    several = [(step, n) for step, n in zip(strides(node), node.shape, strict=True) if n > 1]
+    return [step for step, _ in several], [n for _, n in several]

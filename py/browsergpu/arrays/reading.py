@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,6 @@ from browsergpu.gpu import platform
 
 #: DLPack's name of the host's memory: kDLCPU, and the number of that device.
 HOST = (1, 0)
-
-_SHOWN = 1000  # elements; of more, NumPy shows those at the edges
-_EDGE = 3
 
 
 def numpy(x: Value) -> np.ndarray:
@@ -100,7 +98,7 @@ def printed(x: Value) -> str:
     values = numpy(shown)
     if not values.ndim:
         return str(values[()])
-    return np.array2string(values, threshold=0 if is_short else _SHOWN, edgeitems=_EDGE)
+    return np.array2string(values, threshold=0 if is_short else sys.maxsize)
 
 
 def text(x: Value) -> str:
@@ -115,8 +113,7 @@ def text(x: Value) -> str:
         numpy(shown),
         separator=", ",
         prefix="Array(",
-        threshold=0 if is_short else _SHOWN,
-        edgeitems=_EDGE,
+        threshold=0 if is_short else sys.maxsize,
     )
     return f"Array({values}, {facts})"
 
@@ -125,10 +122,12 @@ def text(x: Value) -> str:
 def _edges(x: Value) -> tuple[Value, bool]:
     """What is shown of an array, and whether that is less than all: its first and last elements
     along each axis, with one between them that stands for the rest."""
-    if checks.product(x.node.shape) <= _SHOWN:
+    options = np.get_printoptions()
+    edge = options["edgeitems"]
+    if checks.product(x.node.shape) <= options["threshold"]:
         return x, False
     for axis, extent in enumerate(x.node.shape):
-        if extent > 2 * _EDGE + 1:
-            at = np.r_[: _EDGE + 1, extent - _EDGE : extent]
+        if extent > 2 * edge + 1:
+            at = np.r_[: edge + 1, extent - edge : extent]
             x = gathering.by_arrays(x, [axis], [at], False)
     return x, True

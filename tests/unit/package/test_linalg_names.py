@@ -1,12 +1,14 @@
-"""linalg has the functions of the Python Array API standard, with their signatures.
+"""linalg has the functions of the Python Array API standard, which take the standard's arguments.
 
 https://data-apis.org/array-api/2025.12/extensions/linear_algebra_functions.html
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 
+import numpy as np
 import pytest
 
 from browsergpu import linalg
@@ -51,17 +53,20 @@ FIELDS = {
 
 
 def test_names() -> None:
-    assert set(linalg.__all__) == {*SIGNATURES, *FIELDS}
+    assert set(linalg.__all__) == {*SIGNATURES, *FIELDS, *np.linalg.__all__}
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_signature(name: str) -> None:
+    """Beside NumPy's, which test_numpys_signatures has."""
     given = inspect.signature(getattr(linalg, name))
-    plain = [
-        parameter.replace(annotation=inspect.Parameter.empty)
-        for parameter in given.parameters.values()
-    ]
-    assert str(inspect.Signature(plain)) == f"({SIGNATURES[name]})"
+    places, _, options = SIGNATURES[name].partition(", /")
+    named = dict(one.split("=") for one in options.removeprefix(", *, ").split(", ") if one)
+    values = {key: ast.literal_eval(value) for key, value in named.items()}
+    bound = given.bind(*places.split(", "), **values)
+    bound.apply_defaults()
+    for key in values.keys() & given.parameters.keys():
+        assert given.parameters[key].default in (values[key], np._NoValue)
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -57,10 +57,14 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     return found.numpy
 
 
-def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether all values of a dtype, or an array's, fit into another one."""
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether a dtype, or an array's, can be cast to another one: by default whether all its values
+    fit. ``casting`` is NumPy's."""
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        expected = "'no', 'equiv', 'safe', 'same_kind' or 'unsafe'"
+        raise InvalidArgument("can_cast", "casting", casting, expected)
     own, other = (_kind("can_cast", x) for x in (from_, to))
-    return bool(np.can_cast(own.numpy, other.numpy))
+    return bool(np.can_cast(own.numpy, other.numpy, casting=casting))  # type: ignore[arg-type]
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:

@@ -63,12 +63,14 @@ class SavedArrays(Mapping[str, Array]):
         return f"SavedArrays({', '.join(self)})"
 
 
-def save(file: Any, arr: Array, /) -> None:
-    """Writes an array to a ``.npy`` file. Waits.
+def save(file: Any, arr: Array, allow_pickle: bool = True) -> None:
+    """Writes an array to a ``.npy`` file. Waits. ``allow_pickle`` matters to arrays of objects,
+    which there are none of.
 
     ``file`` is a path, to which ``.npy`` is added where it is missing, or a binary file that is
     open for writing. A file of that path is replaced at the end, and stays as it is after an
     error."""
+    del allow_pickle
     platform.block_on(save_async(file, arr), "save")
 
 
@@ -80,12 +82,13 @@ async def save_async(file: Any, arr: Array, /) -> None:
         np.save(_Written(target), data, allow_pickle=False)
 
 
-def savez(file: Any, /, *args: Array, **kwds: Array) -> None:
-    """Writes arrays to an ``.npz`` file, uncompressed. Waits.
+def savez(file: Any, *args: Array, allow_pickle: bool = True, **kwds: Array) -> None:
+    """Writes arrays to an ``.npz`` file, uncompressed. Waits. ``allow_pickle`` as in :func:`save`.
 
     Each array has its keyword as its name; others are ``arr_0``, ``arr_1`` and so on. ``file`` is a
     path, to which ``.npz`` is added where it is missing, or a binary file. A file of that path is
     replaced at the end, and stays as it is after an error."""
+    del allow_pickle
     platform.block_on(savez_async(file, *args, **kwds), "savez")
 
 
@@ -94,8 +97,9 @@ async def savez_async(file: Any, /, *args: Array, **kwds: Array) -> None:
     await _save_all("savez", np.savez, file, args, kwds)
 
 
-def savez_compressed(file: Any, /, *args: Array, **kwds: Array) -> None:
+def savez_compressed(file: Any, *args: Array, allow_pickle: bool = True, **kwds: Array) -> None:
     """:func:`savez`, compressed."""
+    del allow_pickle
     platform.block_on(savez_compressed_async(file, *args, **kwds), "savez_compressed")
 
 
@@ -104,17 +108,27 @@ async def savez_compressed_async(file: Any, /, *args: Array, **kwds: Array) -> N
     await _save_all("savez_compressed", np.savez_compressed, file, args, kwds)
 
 
-def load(file: Any, /, *, device: Device | None = None) -> Any:
+def load(
+    file: Any, mmap_mode: Any = None, allow_pickle: bool = False, fix_imports: bool = True,
+    encoding: str = "ASCII", *, max_header_size: int = 10000, device: Device | None = None,
+) -> Any:  # fmt: skip
     """What :func:`save` or NumPy wrote, a path or a binary file open for reading: the array of a
     ``.npy`` file, or of an ``.npz`` file a mapping, :class:`SavedArrays`.
 
-    Pickled objects are never loaded. Raises InvalidArgument, a ValueError, for another file, or one
-    whose elements the GPU cannot have.
+    Pickled objects are never loaded: ``fix_imports`` and ``encoding`` are about those.
+    ``max_header_size`` is NumPy's. Raises InvalidArgument, a ValueError, for ``mmap_mode``, another
+    file, or one whose elements the GPU cannot have.
     """
+    del fix_imports, encoding
+    if mmap_mode is not None:
+        expected = "None, as arrays on the GPU are no memory maps"
+        raise InvalidArgument("load", "mmap_mode", mmap_mode, expected)
+    if allow_pickle:
+        raise InvalidArgument("load", "allow_pickle", allow_pickle, "False. Use numpy.load.")
     _check_file("load", file, "read")
     tape = current(device)
     try:
-        found = np.load(file, allow_pickle=False)
+        found = np.load(file, allow_pickle=False, max_header_size=max_header_size)
     except (ValueError, EOFError) as error:
         expected = f"a .npy or .npz file of numbers ({error})"
         raise InvalidArgument("load", "file", file, expected) from None

@@ -20,6 +20,10 @@ class Pin(Shown):
     __slots__ = ("__weakref__",)
 
 
+#: In place of True, of arrays whose flag ``writeable`` the user has set.
+LOCKED = 2
+
+
 class Node(Shown):
     """A value: in memory (``storage``; elements at ``offset`` + index × ``strides``, packed where
     these are None), at a ``place`` of a Window, or still on the host (``window`` is an Arriving).
@@ -27,8 +31,8 @@ class Node(Shown):
     ``refs`` are weak references to the arrays that have it. A count would need destructors, which
     lose a KeyboardInterrupt. ``cell`` is the identity of the memory that the array shares with its
     views; None for an array without views. ``follows`` says that gradients of the array follow
-    writes through the others of the cell, ``is_read_only`` that it is a view which nothing can be
-    assigned to.
+    writes through the others of the cell, ``is_read_only`` that nothing can be assigned to the
+    array: LOCKED where the user said so, who can allow it again.
     """
 
     __slots__ = (
@@ -59,7 +63,7 @@ class Node(Shown):
         self.refs: tuple[ref[Any], ...] = ()
         self.cell: Any = None
         self.follows = False
-        self.is_read_only = False
+        self.is_read_only: bool | int = False
 
     @property
     def holders(self) -> int:

@@ -166,7 +166,8 @@ def _columns(op: str, sample: Any) -> Sequence[Array]:
         if len(sample.shape) != 2:
             raise InvalidArgument(op, "sample", sample, "have a row for each point")
         return [sample[:, n] for n in range(sample.shape[1])]
-    found: list[Array] = on_one_device(tuple(sample))
+    device = next((x.device for x in sample if isinstance(x, Array)), None)
+    found = [creation.asarray(x, device=device) for x in sample]
     if len({x.shape for x in found}) != 1 or found[0].ndim != 1:
         raise InvalidArgument(op, "sample", [x.shape for x in found], "vectors of one length")
     return found

@@ -45,7 +45,7 @@ def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
     return found  # type: ignore[no-any-return]
 
 
-def _i0(x: Array) -> Array:
+def i0(x: Array) -> Array:
     """The modified Bessel function of the first kind and order 0, within 4e-7 of its value."""
     size = elementwise.abs(as_floats(x))
     share = size / 3.75
@@ -120,9 +120,11 @@ def _isclose(
     return found  # type: ignore[no-any-return]
 
 
-def _allclose(a: Any, b: Any, *args: Any, **options: Any) -> bool:
+def _allclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
     """Waits."""
-    return bool(statistics.all(_isclose(a, b, *args, **options)))
+    return bool(statistics.all(_isclose(a, b, rtol, atol, equal_nan)))
 
 
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
@@ -182,7 +184,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.array_equal: _array_equal,
     np.can_cast: _can_cast,
     np.fix: _fix,
-    np.i0: _i0,
+    np.i0: i0,
     np.isclose: _isclose,
     np.iscomplex: _iscomplex,
     np.isreal: _isreal,

@@ -12,6 +12,7 @@ from browsergpu.arrays.aliasing import alias
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.arriving import on_host
 from browsergpu.arrays.functions import creation, elementwise, linear, manipulation, sorting
+from browsergpu.arrays.numpys.coercion import operand
 from browsergpu.arrays.numpys.edges import edges_at_most
 from browsergpu.arrays.numpys.operands import indices_by_mode, on_one_device, refuse
 from browsergpu.arrays.views import strides_of, view
@@ -44,9 +45,11 @@ def _integers(op: str, name: str, x: Any) -> Any:
 
 
 def _unravel_index(indices: Array, shape: Any, order: str = "C") -> tuple[Array, ...]:
-    """Indices on the GPU are not checked."""
+    """A number gives numbers. Indices on the GPU are not checked."""
     op = "unravel_index"
-    rest = _integers(op, "indices", indices)
+    if isinstance(indices, int | np.integer):
+        return np.unravel_index(indices, shape, order)
+    rest = _integers(op, "indices", operand(indices))
     found = []
     for extent in reversed(_order(op, order, _dimensions(op, "shape", shape))):
         found.append(rest % extent)
@@ -162,7 +165,7 @@ def _between_edges(op: str, x: Array, edges: np.ndarray, right: bool) -> Array:
     return len(edges) - edges_at_most(x, edges[::-1], below=right)  # type: ignore[no-any-return]
 
 
-def _sliding_window_view(
+def sliding_window_view(
     x: Array, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Array:
     """A view that nothing can be assigned to."""
@@ -187,12 +190,48 @@ def _sliding_window_view(
     return alias(x, found, read_only=True)
 
 
+def as_strided(
+    x: Array, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+) -> Array:
+    """Return a view of a shape and of strides in bytes, as NumPy's ``as_strided``.
+
+    Nothing can be assigned to it, as its elements may overlap. Raises InvalidArgument, a
+    ValueError, for strides that are no whole elements or reach out of the array's memory.
+    """
+    op = "as_strided"
+    refuse(op, subok=subok)
+    extents = x.shape if shape is None else _dimensions(op, "shape", shape)
+    x.node.in_memory()
+    own = strides_of(x)
+    if strides is None:
+        steps = own
+    else:
+        steps = tuple(int(step) for step in strides)
+        if any(step % x.itemsize for step in steps):
+            raise InvalidArgument(op, "strides", strides, f"multiples of {x.itemsize} bytes")
+        steps = tuple(step // x.itemsize for step in steps)
+    if len(steps) != len(extents):
+        raise InvalidArgument(op, "strides", strides, f"{len(extents)} numbers, one for each axis")
+    lowest, highest = _span(extents, steps)
+    least, most = _span(x.shape, own)
+    if 0 not in extents and not least <= lowest <= highest <= most:
+        raise InvalidArgument(op, "strides", strides, f"within the memory of {x.size} elements")
+    return alias(x, view(x, extents, steps, 0), read_only=True)
+
+
+def _span(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:
+    """The places of the lowest and of the highest element from the first one."""
+    ends = [(n - 1) * step for n, step in zip(shape, strides, strict=True)]
+    return sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.argwhere: _argwhere,
     np.diag: _diag,
     np.digitize: _digitize,
     np.flatnonzero: _flatnonzero,
-    np.lib.stride_tricks.sliding_window_view: _sliding_window_view,
+    np.lib.stride_tricks.as_strided: as_strided,
+    np.lib.stride_tricks.sliding_window_view: sliding_window_view,
     np.ravel_multi_index: _ravel_multi_index,
     np.searchsorted: _searchsorted,
     np.take_along_axis: _take_along_axis,

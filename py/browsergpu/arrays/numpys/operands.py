@@ -10,7 +10,7 @@ import numpy as np
 
 from browsergpu.arrays import apply, shapes_only
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import elementwise
+from browsergpu.arrays.functions import creation, elementwise
 from browsergpu.core.errors import InvalidArgument
 
 
@@ -20,7 +20,7 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
     Parameters
     ----------
     inputs : sequence
-        Arrays, of which at least one is on a GPU, and numbers.
+        Arrays and numbers. Where none is on a GPU, arrays go to the default device.
 
     Returns
     -------
@@ -28,6 +28,8 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
         The operands in their order. Numbers stay as they are.
     """
     ours = [x for x in inputs if isinstance(x, Array)]
+    if not ours:
+        return [creation.asarray(x) if isinstance(x, np.ndarray | list) else x for x in inputs]
     if any(x.tape is not ours[0].tape for x in ours):
         ours = apply.on_one_tape("array", *ours)
     device, those = ours[0].device, iter(ours)

@@ -17,18 +17,19 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 _NONE: Any = np._NoValue
 
 
-def _flag(keepdims: Any) -> bool:
+def flag(keepdims: Any) -> bool:
+    """Return whether axes are kept."""
     return False if keepdims is _NONE else bool(keepdims)
 
 
-def _is_whole(where: Any) -> bool:
+def is_whole(where: Any) -> bool:
     """Whether a mask leaves nothing out."""
     return where is _NONE or where is True
 
 
 def _masked(op: str, a: Array, where: Any, neutral: Any) -> Array:
     """The elements where a mask is true, elsewhere what changes no result."""
-    if _is_whole(where):
+    if is_whole(where):
         return a
     if not isinstance(where, Array | np.ndarray | bool):
         raise InvalidType(op, "where", where, "an array of bools")
@@ -36,21 +37,21 @@ def _masked(op: str, a: Array, where: Any, neutral: Any) -> Array:
     return elementwise.where(mask, own, neutral)
 
 
-def _sum(
+def sum(
     a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NONE,
     initial: Any = _NONE, where: Any = _NONE,
 ) -> Array:  # fmt: skip
     own = _masked("np.sum", a, where, 0)
-    found: Any = statistics.sum(own, axis=axis, dtype=dtype, keepdims=_flag(keepdims))
+    found: Any = statistics.sum(own, axis=axis, dtype=dtype, keepdims=flag(keepdims))
     return into(out, found if initial is _NONE else found + initial)
 
 
-def _prod(
+def prod(
     a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NONE,
     initial: Any = _NONE, where: Any = _NONE,
 ) -> Array:  # fmt: skip
     own = _masked("np.prod", a, where, 1)
-    found: Any = statistics.prod(own, axis=axis, dtype=dtype, keepdims=_flag(keepdims))
+    found: Any = statistics.prod(own, axis=axis, dtype=dtype, keepdims=flag(keepdims))
     return into(out, found if initial is _NONE else found * initial)
 
 
@@ -61,13 +62,13 @@ def _extreme(
         a: Array, axis: Any = None, out: Any = None, keepdims: Any = _NONE, initial: Any = _NONE,
         where: Any = _NONE,
     ) -> Array:  # fmt: skip
-        if not _is_whole(where) and initial is _NONE:
+        if not is_whole(where) and initial is _NONE:
             expected = "a number, as where= may leave no element"
             raise InvalidArgument(f"np.{own.__name__}", "initial", None, expected)
         if initial is not _NONE and 0 in a.shape:
             raise InvalidArgument(f"np.{own.__name__}", "a", a, "have elements")
         found = own(
-            _masked(f"np.{own.__name__}", a, where, initial), axis=axis, keepdims=_flag(keepdims)
+            _masked(f"np.{own.__name__}", a, where, initial), axis=axis, keepdims=flag(keepdims)
         )
         return into(out, found if initial is _NONE else combine(found, initial))
 
@@ -78,8 +79,8 @@ def _truth(own: Callable[..., Array], neutral: bool) -> Callable[..., Array]:
     def call(
         a: Array, axis: Any = None, out: Any = None, keepdims: Any = _NONE, *, where: Any = _NONE
     ) -> Array:
-        masked = a if _is_whole(where) else _masked(f"np.{own.__name__}", a != 0, where, neutral)
-        found = own(masked, axis=axis, keepdims=_flag(keepdims))
+        masked = a if is_whole(where) else _masked(f"np.{own.__name__}", a != 0, where, neutral)
+        found = own(masked, axis=axis, keepdims=flag(keepdims))
         return into(out, found)
 
     return call
@@ -102,13 +103,13 @@ def _count(a: Array, where: Any, axis: Any) -> Any:
     return statistics.count_nonzero(mask, axis=axis, keepdims=True)
 
 
-def _mean(
+def mean(
     a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NONE, *,
     where: Any = _NONE,
 ) -> Array:  # fmt: skip
     own = _of_dtype("np.mean", a, dtype)
-    if _is_whole(where):
-        return into(out, statistics.mean(own, axis=axis, keepdims=_flag(keepdims)))
+    if is_whole(where):
+        return into(out, statistics.mean(own, axis=axis, keepdims=flag(keepdims)))
     return into(out, _dropped(_masked_mean(own, axis, where), axis, keepdims))
 
 
@@ -120,10 +121,10 @@ def _masked_mean(a: Array, axis: Any, where: Any) -> Any:
 
 def _dropped(found: Any, axis: Any, keepdims: Any) -> Any:
     """A result without the axes that were kept, unless they are wanted."""
-    return found if _flag(keepdims) else statistics.sum(found, axis=axis)
+    return found if flag(keepdims) else statistics.sum(found, axis=axis)
 
 
-def _var(
+def var(
     a: Array, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
     keepdims: Any = _NONE, *, where: Any = _NONE, mean: Any = _NONE, correction: Any = _NONE,
 ) -> Array:  # fmt: skip
@@ -134,10 +135,10 @@ def _std(
     a: Array, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
     keepdims: Any = _NONE, *, where: Any = _NONE, mean: Any = _NONE, correction: Any = _NONE,
 ) -> Array:  # fmt: skip
-    is_plain = _is_whole(where) and mean is _NONE
+    is_plain = is_whole(where) and mean is _NONE
     if is_plain:
         own, less = _of_dtype("np.std", a, dtype), _less("np.std", ddof, correction)
-        found = statistics.std(own, axis=axis, correction=less, keepdims=_flag(keepdims))
+        found = statistics.std(own, axis=axis, correction=less, keepdims=flag(keepdims))
     else:
         found = elementwise.sqrt(
             _variance("np.std", a, axis, dtype, ddof, keepdims, where, mean, correction)
@@ -158,11 +159,11 @@ def _variance(
     correction: Any,
 ) -> Array:  # fmt: skip
     own, less = _of_dtype(op, a, dtype), _less(op, ddof, correction)
-    if _is_whole(where) and mean is _NONE:
-        return statistics.var(own, axis=axis, correction=less, keepdims=_flag(keepdims))
+    if is_whole(where) and mean is _NONE:
+        return statistics.var(own, axis=axis, correction=less, keepdims=flag(keepdims))
     if own.dtype.kind == "c":
         raise InvalidArgument(op, "a", a, "real numbers")
-    whole = True if _is_whole(where) else where
+    whole = True if is_whole(where) else where
     centre = _masked_mean(own, axis, whole) if mean is _NONE else on_one_device((own, mean))[1]
     apart: Any = _masked(op, own - centre, whole, 0)
     total: Any = statistics.sum(apart * apart, axis=axis, keepdims=True)
@@ -171,7 +172,7 @@ def _variance(
 
 def _arg(own: Callable[..., Array]) -> Callable[..., Array]:
     def call(a: Array, axis: Any = None, out: Any = None, *, keepdims: Any = _NONE) -> Array:
-        return into(out, own(a, axis=axis, keepdims=_flag(keepdims)))
+        return into(out, own(a, axis=axis, keepdims=flag(keepdims)))
 
     return call
 
@@ -180,22 +181,22 @@ def _count_nonzero(a: Array, axis: Any = None, *, keepdims: bool = False) -> Arr
     return statistics.count_nonzero(a, axis=axis, keepdims=keepdims)
 
 
-_max = _extreme(statistics.max, elementwise.maximum)
-_min = _extreme(statistics.min, elementwise.minimum)
+max = _extreme(statistics.max, elementwise.maximum)
+min = _extreme(statistics.min, elementwise.minimum)
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.all: _truth(statistics.all, True),
-    np.amax: _max,
-    np.amin: _min,
+    np.amax: max,
+    np.amin: min,
     np.any: _truth(statistics.any, False),
     np.argmax: _arg(sorting.argmax),
     np.argmin: _arg(sorting.argmin),
     np.count_nonzero: _count_nonzero,
-    np.max: _max,
-    np.mean: _mean,
-    np.min: _min,
-    np.prod: _prod,
+    np.max: max,
+    np.mean: mean,
+    np.min: min,
+    np.prod: prod,
     np.std: _std,
-    np.sum: _sum,
-    np.var: _var,
+    np.sum: sum,
+    np.var: var,
 }

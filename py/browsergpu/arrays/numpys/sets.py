@@ -9,17 +9,20 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import sets
-from browsergpu.arrays.numpys.operands import refuse
+from browsergpu.arrays.numpys.fallback import on_host
 from browsergpu.arrays.tracking.rules import constant
 
 
 @constant
 def _unique(
     ar: Array, return_index: bool = False, return_inverse: bool = False,
-    return_counts: bool = False, axis: None = None, *, equal_nan: bool = True, sorted: bool = True,
+    return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
+    sorted: bool = True,
 ) -> Any:  # fmt: skip
-    """Always sorted. Waits for how many there are."""
-    refuse("unique", axis=axis)
+    """As ``numpy.unique``; always sorted, and with ``axis`` on the host. Waits."""
+    if axis is not None:
+        asked = (return_index, return_inverse, return_counts, axis)
+        return on_host("np.unique", np.unique, (ar, *asked), {"equal_nan": equal_nan})
     found = sets.unique_parts(ar, equal_nan=equal_nan)
     asked = (True, return_index, return_inverse, return_counts)
     chosen = tuple(part for part, is_asked in zip(found, asked, strict=True) if is_asked)

@@ -7,6 +7,7 @@ kept as they are, as a view and as a copy. Compared bit for bit.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from inside.arrays.numpys_operands import on_gpu, operands_by_name
 from inside.gradients.drawn.directions import Call, results
 from inside.gradients.test_drawn_table import TABLES
-from inside.gradients.test_drawn_table import _named as public_functions
+from inside.gradients.test_drawn_table import named as public_functions
 
 pytestmark = pytest.mark.firefox
 
@@ -58,8 +60,135 @@ OTHERS: dict[str, Way] = {
     "image.threshold": (lambda bg, x: bg.image.threshold(x, 0.5), (abs(X) / 8,)),
     "nn.one_hot": (lambda bg, x: bg.nn.one_hot(x, 8), (abs(N),)),
 }  # fmt: skip
+#: NumPy's functions, with the operands that their arguments are tested with.
+NUMPYS = (
+    "amax",
+    "concatenate",
+    "vstack",
+    "amin",
+    "angle",
+    "append",
+    "apply_over_axes",
+    "argpartition",
+    "around",
+    "array",
+    "array_split",
+    "asanyarray",
+    "ascontiguousarray",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "average",
+    "block",
+    "broadcast",
+    "choose",
+    "column_stack",
+    "convolve",
+    "copy",
+    "copyto",
+    "corrcoef",
+    "correlate",
+    "cov",
+    "cross",
+    "cumprod",
+    "cumsum",
+    "delete",
+    "diag",
+    "diag_indices_from",
+    "diagflat",
+    "diagonal",
+    "digitize",
+    "dot",
+    "dsplit",
+    "dstack",
+    "ediff1d",
+    "fft.fft2",
+    "fft.ifft2",
+    "fft.irfft2",
+    "fft.rfft2",
+    "fill_diagonal",
+    "fix",
+    "fliplr",
+    "flipud",
+    "gradient",
+    "hsplit",
+    "hstack",
+    "i0",
+    "inner",
+    "insert",
+    "interp",
+    "isclose",
+    "iscomplex",
+    "iscomplexobj",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "isrealobj",
+    "kron",
+    "lexsort",
+    "linalg.cond",
+    "linalg.multi_dot",
+    "linalg.norm",
+    "linalg.tensorinv",
+    "linalg.tensorsolve",
+    "may_share_memory",
+    "median",
+    "nan_to_num",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanpercentile",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "ndim",
+    "outer",
+    "packbits",
+    "pad",
+    "partition",
+    "percentile",
+    "polyadd",
+    "polyder",
+    "polyint",
+    "polysub",
+    "polyval",
+    "ptp",
+    "put",
+    "put_along_axis",
+    "putmask",
+    "quantile",
+    "ravel",
+    "ravel_multi_index",
+    "resize",
+    "rollaxis",
+    "rot90",
+    "select",
+    "shape",
+    "sinc",
+    "size",
+    "split",
+    "swapaxes",
+    "trace",
+    "trapezoid",
+    "tril_indices_from",
+    "triu_indices_from",
+    "unpackbits",
+    "unravel_index",
+    "unwrap",
+    "vander",
+    "vdot",
+    "vsplit",
+)
 _MODES, _READ = "no function of arrays", "reads, or has results whose shapes depend on values"
 _NUMBERS = "takes numbers"
+_CALLS = "calls a function of the user's, which may do anything"
 #: Those that are not called here, and why.
 WITHOUT = {
     **dict.fromkeys((
@@ -72,13 +201,24 @@ WITHOUT = {
         "recover", "recover_async",
         "is_autocast_enabled", "is_available", "is_grad_enabled", "isdtype", "profile",
         "result_type", "set_x64", "tune", "tune_async", "use", "draw", "fuse", "get_array_module",
-        "get_default_memory_pool", "get_default_pinned_memory_pool",
+        "get_default_memory_pool", "get_default_pinned_memory_pool", "set_fallback", "frombuffer",
+        "fromfile", "fromiter", "fromregex", "fromstring", "genfromtxt", "loadtxt",
     ), _MODES),
+    **dict.fromkeys(("apply_along_axis", "fromfunction", "piecewise", "frompyfunc"), _CALLS),
     **dict.fromkeys(("arange", "empty", "eye", "full", "linspace", "ones", "zeros", "fft.fftfreq",
-                     "fft.rfftfreq"), _NUMBERS),
+                     "fft.rfftfreq", "bartlett", "blackman", "diag_indices", "geomspace", "hamming",
+                     "hanning", "identity", "indices", "kaiser", "logspace", "mask_indices", "tri",
+                     "tril_indices", "triu_indices"), _NUMBERS),
     **dict.fromkeys(("asnumpy", "download", "from_dlpack", "load", "save", "save_async", "savez",
                      "savez_async", "savez_compressed", "savez_compressed_async", "nonzero",
-                     "unique_counts", "unique_inverse", "unique_values"), _READ),
+                     "unique_counts", "unique_inverse", "unique_values", "allclose", "argwhere",
+                     "array2string", "array_equal", "array_repr", "array_str", "asarray_chkfinite",
+                     "bincount", "flatnonzero", "histogram", "histogram2d", "histogram_bin_edges",
+                     "histogramdd", "poly", "polydiv", "polymul", "real_if_close", "roots",
+                     "array_equiv", "compress", "extract", "intersect1d", "linalg.lstsq",
+                     "place", "polyfit", "setdiff1d", "setxor1d", "union1d",
+                     "savetxt", "sort_complex", "ndenumerate", "nditer", "trim_zeros",
+                     "unique", "ix_"), _READ),
     **dict.fromkeys(("checkpoint", "grad", "jvp", "value_and_grad", "vjp"),
                     "test_captured_training and the gradients of these very functions"),
     "kernel": "test_capture: custom kernels",
@@ -89,9 +229,9 @@ READS = {"unique_all", "linalg.eig", "linalg.eigvals"}
 
 def test_each_public_function_is_here(bg: Any) -> None:
     public = {*public_functions(bg)}
-    here = {*DRAWN, *OTHERS, *WITHOUT}
+    here = {*DRAWN, *OTHERS, *NUMPYS, *WITHOUT}
     assert sorted(public - here) == [], "functions that are not captured here"
-    assert sorted(({*OTHERS, *WITHOUT}) - public) == [], "functions that are not there"
+    assert sorted(({*OTHERS, *NUMPYS, *WITHOUT}) - public) == [], "functions that are not there"
 
 
 def same(x: Any, y: Any, what: str) -> None:
@@ -186,3 +326,19 @@ def test_functions_without_gradients(bg: Any, name: str, how: str) -> None:
     function, arrays = OTHERS[name]
     for bases in (arrays, tuple(x[..., ::-1].copy() for x in arrays)):
         replays_run_again(bg, name, lambda *given: function(bg, *given), [*bases], how)
+
+
+@pytest.mark.parametrize("how", ["input", "computed"])
+@pytest.mark.parametrize("name", NUMPYS)
+def test_numpys_functions(bg: Any, name: str, how: str) -> None:
+    operands = operands_by_name(name)
+    bases = [x.copy() for x in operands if isinstance(x, np.ndarray)]
+    function = functools.reduce(getattr, name.split("."), bg)
+
+    def call(*arrays: Any) -> Any:
+        given = iter(arrays)
+        return function(*(
+            next(given) if isinstance(x, np.ndarray) else on_gpu(bg, x) for x in operands
+        ))  # fmt: skip
+
+    replays_run_again(bg, name, call, bases, how)

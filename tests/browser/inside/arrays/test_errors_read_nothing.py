@@ -60,7 +60,12 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "an object": lambda bg: Holder(bg.ones((2,))),
 }
 #: What reads an array on purpose, for its values, and may refuse something then.
-LOOKS_AT_VALUES = {"Array.__dlpack__", "data.Subset"}
+LOOKS_AT_VALUES = {
+    "Array.__dlpack__", "data.Subset", "fft.fft2", "fft.ifft2", "fft.irfft2", "fft.rfft2",
+    "fromfunction", "histogram", "histogram_bin_edges", "histogramdd", "indices", "intersect1d",
+    "linalg.tensorsolve", "nanpercentile", "nanquantile", "nditer", "percentile", "piecewise",
+    "place", "quantile", "rot90", "setdiff1d", "setxor1d", "unique",
+}  # fmt: skip
 #: What opens or closes a GPU, or measures it.
 LEFT_OUT = {
     "init", "init_async", "devices", "devices_async", "recover", "recover_async", "tune",
@@ -77,7 +82,7 @@ def functions(bg: Any) -> Iterator[tuple[str, Callable[..., Any], list[Make] | N
             operands = [functools.partial(_on_gpu, bg, value) for value in CASES[name].operands]
         if name.startswith("Generator."):
             function = getattr(bg.random.default_rng(1), name.partition(".")[2])
-        if name not in LEFT_OUT:
+        if name not in LEFT_OUT and function.__module__.startswith("browsergpu"):
             yield name, function, operands
     for name in dir(bg.Array):
         method = getattr(bg.Array, name)
@@ -88,7 +93,8 @@ def functions(bg: Any) -> Iterator[tuple[str, Callable[..., Any], list[Make] | N
         owner = functools.reduce(getattr, module.split("."), bg) if module else bg
         for name in owner.__all__:
             kind = getattr(owner, name)
-            if inspect.isclass(kind) and not issubclass(
+            is_own = inspect.isclass(kind) and kind.__module__.startswith("browsergpu")
+            if is_own and not issubclass(
                 kind, BaseException | enum.Enum | bg.Device | bg.Array | bg.DeviceArray
             ):
                 yield f"{module}.{name}".removeprefix("."), kind, None
@@ -157,7 +163,7 @@ def test_no_refusal_reads_what_it_refuses(bg: Any, unreadable: pytest.MonkeyPatc
     unreadable.undo()
     # What reads, reads values: it does not end in an error about the argument itself.
     found = {call.name for call in readers if isinstance(outcome(call), bg.errors.InvalidArgument)}
-    assert found == LOOKS_AT_VALUES
+    assert sorted(found) == sorted(LOOKS_AT_VALUES)
     others = []
     with bg.capture() as graph:
         for call, kind, text in refused:

@@ -42,9 +42,13 @@ def test_what_asarray_refuses(bg: Any) -> None:
         bg.asarray([-1], dtype="uint8")
     with pytest.raises(ValueError, match="copy"):
         bg.asarray([1.0], copy=False)
+    before = bg.set_fallback("error")
     for data in (["a"], [object()], np.array(["2020"], "M8[Y]")):
         with pytest.raises(TypeError):
             bg.asarray(data)
+    bg.set_fallback(before)
+    with pytest.warns(bg.HostFallbackWarning, match=r"np\.asarray"):
+        assert bg.asarray(["a"]).tolist() == ["a"], "which stays on the host"
     with pytest.raises(TypeError):
         bg.zeros(3, dtype="no such dtype")
     for shape in (-1, (2, -3), "ab", 1.5):

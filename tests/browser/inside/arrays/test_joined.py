@@ -131,7 +131,6 @@ def test_arrays_that_do_not_fit_together(bg: Any) -> None:
         lambda: bg.concat([x, x, bg.ones((2, 4))]), lambda: bg.stack([x, x, bg.ones((3, 2))]),
         lambda: bg.concat([x] * 4, axis=2), lambda: bg.stack([x] * 4, axis=4), lambda: bg.stack([]),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=r"(concat|stack): "):
+        with pytest.raises(ValueError, match=r"(concat|concatenate|stack): "):
             wrong()
-    with pytest.raises(TypeError, match="stack: "):
-        bg.stack([x, x, np.ones((2, 3))])
+    assert bg.stack([x, x, np.zeros((2, 3))]).shape == (3, 2, 3), "NumPy's arrays are taken"

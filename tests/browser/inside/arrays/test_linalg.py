@@ -232,9 +232,8 @@ def test_numpys_functions(bg: Any) -> None:
     ):  # fmt: skip
         assert isinstance(got, bg.Array)
         near(got.numpy(), np.asarray(expected))
-    for refused in (lambda: np.linalg.cond(a), lambda: np.linalg.eigvalsh(a, UPLO="X")):
-        with pytest.raises((TypeError, ValueError)):
-            refused()
+    with pytest.raises(ValueError, match="UPLO"):
+        np.linalg.eigvalsh(a, UPLO="X")
 
 
 def test_matrices_without_elements(bg: Any) -> None:
@@ -271,6 +270,4 @@ def test_what_is_refused(bg: Any) -> None:
     ):  # fmt: skip
         with pytest.raises(InvalidArgument):
             call()
-    for broken in (lambda: bg.linalg.inv([[1.0]]), lambda: bg.linalg.solve(a, [1.0, 2.0, 3.0])):
-        with pytest.raises(TypeError):
-            broken()
+    assert bg.linalg.inv([[2.0]]).tolist() == [[0.5]], "lists are taken"

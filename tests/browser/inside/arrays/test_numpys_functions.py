@@ -110,9 +110,8 @@ def test_options_of_elementwise_functions(bg: Any) -> None:
     for wrong in ({"where": a > 0}, {"casting": "unsafe"}, {"order": "F"}):
         with pytest.raises(ValueError, match=r"np\.add"):
             np.add(a, 1, **wrong)
-    for unknown in (lambda: np.isnat(bg.asarray(I)), lambda: np.polyfit(a, a, 2)):
-        with pytest.raises(TypeError, match="on the host"):
-            unknown()
+    with pytest.raises(TypeError, match="datetime64"):
+        np.isnat(bg.asarray(I))
 
 
 def test_functions_of_numbers(bg: Any) -> None:
@@ -289,8 +288,8 @@ def test_different_elements(bg: Any) -> None:
             check(bg, lambda x, o=options: np.unique(x, **o), data)
     check(bg, lambda i: np.isin(i, np.array([1, 5, 7], np.int32)), I)
     check(bg, lambda i: np.isin(i, [1, 5], invert=True), I)
-    with pytest.raises(ValueError, match="axis"):
-        np.unique(bg.asarray(I), axis=0)
+    with pytest.warns(bg.HostFallbackWarning, match="unique"):
+        check(bg, lambda i: np.unique(i % 2, axis=0), I)
 
 
 def test_quantiles(bg: Any) -> None:

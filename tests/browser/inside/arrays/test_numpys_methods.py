@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
 import pytest
+
+from inside.arrays.data import assert_same
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
@@ -221,8 +224,47 @@ def test_flags(bg: Any) -> None:
     assert not np.broadcast_to(a, (2, 2, 3)).flags.writeable
     with pytest.raises(KeyError):
         a.flags["NONE"]
-    with pytest.raises(AttributeError):
-        a.flags.writeable = False
+    with pytest.raises(ValueError, match="cannot be written"):
+        np.broadcast_to(a, (2, 2, 3)).flags.writeable = True
+
+
+def test_an_array_can_be_locked(bg: Any) -> None:
+    a = bg.asarray(X)
+    copy, row = a.copy(), a[0]
+    a.flags.writeable = False
+    for change in (lambda: a.__setitem__(0, 1), lambda: a.__iadd__(1), lambda: a[1].fill(2),
+                   lambda: np.add(a, 1, out=a), lambda: a.sort()):  # fmt: skip
+        with pytest.raises(ValueError, match="read-only"):
+            change()
+    assert_same(a, X)
+    copy += 1
+    row[...] = 7.0
+    assert_same(copy, X + 1)
+    assert a.numpy()[0].tolist() == [7.0] * len(X[0])
+    a.flags["WRITEABLE"] = True
+    a += 1
+    assert a.numpy()[0].tolist() == [8.0] * len(X[0])
+    assert "WRITEABLE : True" in repr(a.flags)
+
+
+def test_views_of_records_are_copies_on_the_host(bg: Any) -> None:
+    x = np.int32([[1, 2], [3, 4]])
+    pair = [("a", "i4"), ("b", "i4")]
+    with pytest.warns(bg.HostFallbackWarning, match=r"Array\.view"):
+        found = bg.asarray(x).view(pair)
+    assert found.tolist() == x.view(pair).tolist()
+    assert not found.flags.writeable
+    with pytest.raises(TypeError, match="no subclasses"):
+        bg.asarray(x).view(np.recarray)
+
+
+def test_print_options_are_numpys(bg: Any) -> None:
+    x = np.arange(2000, dtype=np.float32).reshape(40, 50)
+    assert str(bg.asarray(x)) == str(x)
+    with np.printoptions(threshold=sys.maxsize):
+        assert str(bg.asarray(x)) == str(x)
+    with np.printoptions(threshold=10, edgeitems=1, precision=2):
+        assert str(bg.asarray(x / 7)) == str(x / 7)
 
 
 def test_what_is_no_number_cannot_fill(bg: Any) -> None:

@@ -140,8 +140,7 @@ def test_membership(bg: Any) -> None:
     assert_same(bg.isin(int(x[1, 2]), a), np.asarray(True))
     assert not bg.isin(bg.asarray(np.nan), bg.asarray([np.nan]))
     assert_same(np.isin(a, bg.asarray([1, 2])), np.isin(x, [1, 2]))
-    with pytest.raises(TypeError, match="x1"):
-        bg.isin(1, 2)
+    assert not bool(bg.isin(1, 2))
     ordered = bg.asarray([1, 3, 3, 7])
     for number in (3, 2.5, np.uint8(9)):
         assert int(bg.searchsorted(ordered, number, side="right")) == np.searchsorted(

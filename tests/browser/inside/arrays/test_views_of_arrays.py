@@ -254,7 +254,7 @@ def test_state_of_a_module_is_its_memory(bg: Any) -> None:
 GIVE_VIEWS = {
     "broadcast_arrays", "broadcast_to", "expand_dims", "flip", "matrix_transpose", "moveaxis",
     "permute_dims", "reshape", "squeeze", "transpose", "unstack", "linalg.diagonal",
-    "linalg.matrix_transpose", "asarray", "astype", "meshgrid",
+    "linalg.matrix_transpose", "asarray", "astype", "meshgrid", "real", "imag",
 }  # fmt: skip
 
 

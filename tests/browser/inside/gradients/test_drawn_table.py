@@ -15,6 +15,7 @@ from inside.gradients.drawn.elementwise import ELEMENTWISE
 from inside.gradients.drawn.matrices import MATRICES
 from inside.gradients.drawn.networks import NETWORKS
 from inside.gradients.drawn.pictures import PICTURES
+from inside.gradients.test_rules import public_functions
 
 pytestmark = pytest.mark.all
 
@@ -36,23 +37,27 @@ HIDDEN = {
 }  # fmt: skip
 
 
-def _named(bg: Any) -> dict[str, str]:
+def named(bg: Any) -> dict[str, str]:
     """Public functions by the first name that they have, with what rules know them by."""
+    from browsergpu.arrays.numpys.namespace import LEFT_TO_PYTHON
+
+    of_ours = public_functions(bg)
     found: dict[str, str] = {}
     for before in ("", "linalg", "fft", "nn", "image"):
         module = getattr(bg, before) if before else bg
-        for name in module.__all__:
-            one = getattr(module, name)
-            key = f"{one.__module__}.{one.__qualname__}" if isinstance(one, FunctionType) else ""
+        for name in [*module.__all__, *(sorted(LEFT_TO_PYTHON) if not before else [])]:
+            one, full = getattr(module, name), f"{before}.{name}" if before else name
+            is_own = isinstance(one, FunctionType) and one.__module__.startswith("browsergpu")
+            key = of_ours.get(full, f"{one.__module__}.{one.__qualname__}" if is_own else "")
             if key and key not in found.values():
-                found[f"{before}.{name}" if before else name] = key
+                found[full] = key
     return found
 
 
 def test_each_function_with_a_gradient_is_in_one_table(bg: Any) -> None:
     from browsergpu.arrays.tracking.rules import RULES
 
-    public = _named(bg)
+    public = named(bg)
     expected = {name for name, key in public.items() if RULES.get(key)}
     listed = [name for table in TABLES for name in table]
     assert len(listed) == len(set(listed))
@@ -64,7 +69,7 @@ def test_each_function_with_a_gradient_is_in_one_table(bg: Any) -> None:
 def test_rules_that_are_not_public_have_a_reason(bg: Any) -> None:
     from browsergpu.arrays.tracking.rules import RULES
 
-    public = {*_named(bg).values()}
+    public = {*named(bg).values()}
     hidden = {".".join(key.split(".")[-2:]) for key, of in RULES.items() if of and key not in public
               and key.startswith("browsergpu.arrays.")}  # fmt: skip
     assert sorted(hidden) == sorted(HIDDEN)

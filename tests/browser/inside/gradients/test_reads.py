@@ -148,12 +148,14 @@ def test_functions_do_not_read_numbers_that_require_a_gradient(bg: Any) -> None:
     x = bg.ones(2)
     w = bg.asarray(np.float32(2.0)).requires_grad_()
     for call in (
-        lambda: bg.full((2,), w), lambda: bg.full_like(x, w), lambda: bg.full((2,), w * 2),
-        lambda: bg.nn.leaky_relu(x, w), lambda: bg.linspace(0, w, 3), lambda: bg.arange(0, w),
+        lambda: bg.full_like(x, w), lambda: bg.full_like(x, w * 2),
+        lambda: bg.nn.leaky_relu(x, w), lambda: bg.arange(0, w),
     ):  # fmt: skip
         with pytest.raises(RuntimeError, match="gradient"):
             call()
     assert bg.asarray([w, w]).requires_grad  # which joins them
+    assert bg.grad(lambda v: bg.full((3,), v * 2).sum())(w).item() == 6
+    assert bg.grad(lambda v: bg.linspace(0, v, 3).sum())(w).item() == 1.5
     with bg.no_grad():
         assert bg.full_like(x, w).tolist() == [2, 2]
     assert bg.full_like(x, w.detach()).tolist() == [2, 2]

@@ -1,5 +1,4 @@
-"""NumPy's functions of matrices, called on our arrays: which of ours they are, with NumPy's names
-of arguments. Arguments that there are not are refused by Python, with a TypeError."""
+"""NumPy's functions of matrices, with NumPy's names of arguments."""
 
 from __future__ import annotations
 
@@ -9,12 +8,24 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import decompositions, equations, linear, manipulation, norms
+from browsergpu.arrays.functions import (
+    decompositions,
+    equations,
+    linear,
+    manipulation,
+    norms,
+    statistics,
+)
+from browsergpu.arrays.numpys.operands import into, on_one_device
 from browsergpu.core.checks import is_several
 from browsergpu.core.errors import InvalidArgument
 
 
-def _svd(a: Array, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+def _svd(
+    a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    """``hermitian`` chooses NumPy's algorithm, and not the result."""
+    del hermitian
     if compute_uv:
         return decompositions.svd(a, full_matrices=full_matrices)
     return decompositions.svdvals(a)
@@ -49,12 +60,29 @@ def _diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Arra
     return linear.diagonal(manipulation.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset)
 
 
-def _trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
+def _trace(
+    a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Array:
     moved = manipulation.moveaxis(a, (axis1, axis2), (-2, -1))
-    return linear.trace(moved, offset=offset, dtype=dtype)
+    return into(out, linear.trace(moved, offset=offset, dtype=dtype))
 
 
-def _pinv(a: Array, rcond: Any = None, *, rtol: Any = None) -> Array:
+def _matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    """``hermitian`` chooses NumPy's algorithm, and not the result."""
+    del hermitian
+    if tol is None:
+        return norms.matrix_rank(A, rtol=rtol)
+    if rtol is not None:
+        raise InvalidArgument("matrix_rank", "rtol", rtol, "None beside tol")
+    least = on_one_device((A, tol))[1]
+    values: Any = decompositions.svdvals(A)
+    bound = manipulation.expand_dims(least, axis=-1) if isinstance(least, Array) else least
+    return statistics.count_nonzero(values > bound, axis=-1)
+
+
+def _pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    """``hermitian`` chooses NumPy's algorithm, and not the result."""
+    del hermitian
     if rcond is not None and rtol is not None:
         raise InvalidArgument("pinv", "rtol", rtol, "None beside rcond")
     return norms.pinv(a, rtol=rcond if rtol is None else rtol)
@@ -72,9 +100,10 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.linalg.eigvals: decompositions.eigvals,
     np.linalg.eigvalsh: _of_triangle(decompositions.eigvalsh),
     np.linalg.inv: equations.inv,
+    np.linalg.matmul: linear.matmul,
     np.linalg.matrix_norm: norms.matrix_norm,
     np.linalg.matrix_power: equations.matrix_power,
-    np.linalg.matrix_rank: norms.matrix_rank,
+    np.linalg.matrix_rank: _matrix_rank,
     np.linalg.matrix_transpose: manipulation.matrix_transpose,
     np.linalg.norm: _norm,
     np.linalg.pinv: _pinv,
@@ -88,9 +117,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 #: Functions of two arrays, of which one may be NumPy's.
 OF_TWO: dict[Any, Callable[..., Array]] = {
     np.cross: lambda a, b, *, axis=-1: linear.cross(a, b, axis=axis),
-    np.outer: lambda a, b: linear.outer(
-        manipulation.reshape(a, (-1,)), manipulation.reshape(b, (-1,))
-    ),
     np.linalg.cross: linear.cross,
     np.linalg.outer: linear.outer,
     np.linalg.solve: equations.solve,

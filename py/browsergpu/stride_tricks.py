@@ -1,0 +1,21 @@
+"""NumPy's ``lib.stride_tricks``: views of any shape and strides."""
+
+from numpy import broadcast_shapes
+from numpy.lib import stride_tricks as _theirs
+
+from browsergpu.arrays.numpys.doors import door as _door
+from browsergpu.arrays.numpys.indices import as_strided as _as_strided
+from browsergpu.arrays.numpys.namespace import of_main as _of_main
+from browsergpu.arrays.protocols import public as _public
+
+__all__ = [
+    "as_strided",
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "sliding_window_view",
+]
+as_strided = _door("as_strided", _as_strided, _theirs.as_strided)
+broadcast_arrays = _of_main("broadcast_arrays")
+broadcast_to = _of_main("broadcast_to")
+sliding_window_view = _public(_theirs.sliding_window_view)

@@ -1,0 +1,49 @@
+"""How each public name of NumPy is served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import browsergpu
+from browsergpu.arrays.numpys.namespace import LOADING, READING
+
+
+class Kind(StrEnum):
+    """How a name of NumPy's is served."""
+
+    GPU = "GPU"
+    HOST = "host"  # computed by NumPy, with a HostFallbackWarning
+    NUMPY = "NumPy's own"  # takes no arrays, or is about reading or loading them
+    REFUSED = "refused"
+
+
+MODULES: dict[str, tuple[Any, Any]] = {
+    "": (np, browsergpu),
+    "linalg.": (np.linalg, browsergpu.linalg),
+    "fft.": (np.fft, browsergpu.fft),
+    "random.": (np.random, browsergpu.random),
+}
+
+
+def names() -> Iterator[tuple[str, Any, Any]]:
+    """The public names of NumPy with what they are there, and here: None where refused."""
+    for before, (theirs, ours) in MODULES.items():
+        for name in sorted(theirs.__all__):
+            one = getattr(theirs, name)
+            if not isinstance(one, ModuleType) and not name.startswith("__"):
+                yield before + name, one, getattr(ours, name, None)
+
+
+def kind_of(name: str, theirs: Any, ours: Any) -> Kind:
+    """How a name is served."""
+    if ours is None and theirs is not None:
+        return Kind.REFUSED
+    if ours is theirs or name in READING or name in LOADING:
+        return Kind.NUMPY
+    is_empty = isinstance(theirs, np.ufunc) and not getattr(ours, "is_on_gpu", True)
+    return Kind.HOST if is_empty or hasattr(ours, "of_numpy") else Kind.GPU
