@@ -163,6 +163,10 @@ class Array(Value, Methods):
         """A copy as a NumPy array. Waits."""
         return reading.numpy(self)
 
+    def to_numpy(self) -> np.ndarray:
+        """:meth:`numpy`, by the name that Matplotlib, pandas and seaborn look for."""
+        return self.numpy()
+
     async def numpy_async(self) -> np.ndarray:
         """:meth:`numpy` for callers that cannot block."""
         return await reading.numpy_async(self)

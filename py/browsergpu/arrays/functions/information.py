@@ -24,9 +24,9 @@ class NamespaceInfo(Shown):
         """The device that new arrays are made on."""
         return current().device
 
-    def devices(self) -> tuple[Device, ...]:
+    def devices(self) -> list[Device]:
         """The devices that are open, without waiting; :func:`browsergpu.devices` opens all."""
-        return tuple(open_devices())
+        return list(open_devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of new arrays, where none is asked for."""
