@@ -1,7 +1,7 @@
-"""Run SciPy's tests on arrays of the GPU, and print what passed: ``python -m scipy_suite [module]``.
+"""Run SciPy's tests on arrays of the GPU, and print a table of what passed.
 
-From ``tools``, where browsergpu, an engine for it, SciPy and pytest are installed. On a machine
-without a GPU it takes SwiftShader.
+``python -m scipy_suite [module]``, from ``tools``, where browsergpu, an engine for it, SciPy and
+pytest are installed. On a machine without a GPU it takes SwiftShader.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ MODULES = ("cluster", "fft", "linalg", "ndimage", "signal", "special", "stats")
 _COUNT = re.compile(r"(\d+) (passed|failed|skipped|xfailed|xpassed|error)")
 
 
-def run(module: str, *arguments: str) -> dict[str, int]:
+def run(module: str) -> dict[str, int]:
     """Return how many tests of a module of SciPy's passed, failed and so on."""
-    command = [sys.executable, "-m", "pytest", "-p", "scipy_suite.plugin", "-p", "no:cacheprovider",
-               "-q", "-m", "array_api_backends", "--pyargs", f"scipy.{module}", *arguments]  # fmt: skip
+    command = [
+        sys.executable, "-m", "pytest", "-p", "scipy_suite.plugin", "-p", "no:cacheprovider", "-q",
+        "-m", "array_api_backends", "--pyargs", f"scipy.{module}",
+    ]  # fmt: skip
     environment = os.environ | software_gpu(os.environ.get("BROWSERGPU_ENGINE", "dawn"))
     environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True
-        )
-    for line in done.stdout.splitlines():
+        done = subprocess.run(command, env=environment, cwd=folder, stdout=-1, text=True, check=False)
+    lines = done.stdout.strip().splitlines()
+    for line in lines:
         if line.startswith(("FAILED", "ERROR")):
             print(line, file=sys.stderr)
-    last = done.stdout.strip().splitlines()[-1]
-    return {kind: int(count) for count, kind in _COUNT.findall(last)}
+    return {kind: int(count) for count, kind in _COUNT.findall(lines[-1])}
 
 
 def main() -> None:

@@ -138,7 +138,7 @@ def names(others: Iterable[str] = ()) -> list[str]:
     """Return NumPy's names that ``from browsergpu import *`` brings, without some others."""
     left = {*others, *LEFT_TO_PYTHON, *_REFUSED, *_FORMER}
     return [
-        name for name in np.__all__
+        name for name in sorted(np.__all__)
         if name not in left and not isinstance(getattr(np, name), ModuleType)
     ]  # fmt: skip
 
