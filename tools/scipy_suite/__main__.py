@@ -27,7 +27,9 @@ def run(module: str) -> dict[str, int]:
     environment = os.environ | software_gpu(os.environ.get("BROWSERGPU_ENGINE", "dawn"))
     environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(command, env=environment, cwd=folder, stdout=-1, text=True, check=False)
+        done = subprocess.run(
+            command, env=environment, cwd=folder, stdout=-1, text=True, check=False
+        )
     lines = done.stdout.strip().splitlines()
     for line in lines:
         if line.startswith(("FAILED", "ERROR")):

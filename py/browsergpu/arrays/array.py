@@ -177,9 +177,13 @@ class Array(Value, Methods):
         await self.device.recorder.synchronize()
         return self
 
-    def item(self) -> Any:
-        """The one element, as a Python number. Waits."""
-        return reading.item("item", self)
+    def item(self, *args: Any) -> Any:
+        """The one element, or that at indices or at an index of the flattened array, as a Python
+        number. Waits."""
+        if not args:
+            return reading.item("item", self)
+        key = args[0] if len(args) == 1 else args
+        return (self[key] if isinstance(key, tuple) else self.reshape(-1)[key]).item()
 
     def tolist(self) -> Any:
         """Its elements as nested lists of Python numbers. Waits."""
@@ -255,9 +259,16 @@ class Array(Value, Methods):
             become(self, indexing.assigned(self, key, value))
 
     @exclusive
-    def astype(self, dtype: Any, copy: bool = True) -> Array:
+    def astype(
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
+        copy: bool = True,
+    ) -> Array:  # fmt: skip
         """Its elements as another dtype. Floats are cut off towards 0 and clamped to what a whole
-        number can be, NaN becomes 0; whole numbers keep their lowest bits."""
+        number can be, NaN becomes 0; whole numbers keep their lowest bits. Raises InvalidType for
+        a dtype that ``casting``, NumPy's rule, does not allow."""
+        del subok  # there are no subclasses
+        if order != "K" or casting != "unsafe":
+            self._protocols.check_cast(self, dtype, order, casting)
         return cast_to("astype", self, element_type("astype", dtype), copy=copy)
 
     @exclusive
@@ -301,10 +312,12 @@ class Array(Value, Methods):
         return alias(self, views.retyped(self, kind))
 
     @exclusive
-    def reshape(self, *shape: Any) -> Array:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
         """Its elements in another shape: a view where that is possible, else a copy. One extent
-        may be -1."""
+        may be -1. ``order`` and ``copy`` as in ``numpy.reshape``."""
         given = shape[0] if len(shape) == 1 else shape
+        if order != "C" or copy is not None:
+            return np.reshape(self, given, order, copy=copy)  # type: ignore[call-overload, no-any-return]
         return alias(self, views.reshaped("reshape", self, given))
 
     # -- gradients, by PyTorch's names -------------------------------------------------------------

@@ -146,9 +146,11 @@ class Methods(Shown):
         """``np.clip``."""
         return self._numpys(np.clip, min, max, out)
 
-    def argpartition(self, kth: Any, axis: int | None = -1) -> Self:
+    def argpartition(
+        self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+    ) -> Self:
         """``np.argpartition``."""
-        return self._numpys(np.argpartition, kth, axis)
+        return self._numpys(np.argpartition, kth, axis, kind, order)
 
     def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Self:
         """``np.choose``."""
@@ -168,9 +170,33 @@ class Methods(Shown):
             raise InvalidArgument("fill", "value", value, "a number")
         self._assign(value)
 
-    def partition(self, kth: Any, axis: int = -1) -> None:
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Self:
+        """``np.compress``."""
+        found: Self = sys.modules["browsergpu"].compress(condition, self, axis, out)
+        return found
+
+    def partition(
+        self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+    ) -> None:
         """``np.partition``, in place."""
-        self._assign(self._numpys(np.partition, kth, axis))
+        self._assign(self._numpys(np.partition, kth, axis, kind, order))
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """``np.put``."""
+        self._numpys(np.put, indices, values, mode)
+
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """Set the flag ``writeable``; ``align`` and ``uic`` may be None or as they are."""
+        if align not in (None, True, 1) or uic not in (None, False, 0):
+            raise InvalidArgument("setflags", "align", (align, uic), "None, as it cannot be set")
+        if write is not None:
+            own: Any = self
+            own.flags.writeable = bool(write)
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        """Write the elements to a file, as NumPy's arrays do. Waits."""
+        own: Any = self
+        own.numpy().tofile(fid, sep, format)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
         """``np.searchsorted``."""
@@ -188,9 +214,11 @@ class Methods(Shown):
         found: bytes = host.numpy().tobytes(order)
         return found
 
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Self:
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+    ) -> Self:
         """``np.trace``."""
-        return self._numpys(np.trace, offset, axis1, axis2, dtype)
+        return self._numpys(np.trace, offset, axis1, axis2, dtype, out)
 
     def conj(self) -> Self:
         """:func:`browsergpu.conj`."""

@@ -13,6 +13,7 @@ from browsergpu.arrays import numpys, shapes_only
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import (
     creation,
+    data_types,
     elementwise,
     linear,
     manipulation,
@@ -22,8 +23,8 @@ from browsergpu.arrays.functions import (
 from browsergpu.arrays.numpys.coercion import is_numpys_alone as is_numpys_alone
 from browsergpu.arrays.numpys.doors import door
 from browsergpu.arrays.numpys.fallback import on_host
+from browsergpu.arrays.numpys.operands import layout, refuse
 from browsergpu.arrays.numpys.operands import on_one_device as _on_one_device
-from browsergpu.arrays.numpys.operands import refuse
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
 
@@ -80,6 +81,8 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
         return NotImplemented
     out = options.pop("out", None)
     name = _RENAMED.get(function.__name__, function.__name__)
+    if out is not None and any(isinstance(x, np.ndarray) for x in out):
+        return _ufunc_on_host(function, method, inputs, options, out)
     if method == "reduce" and name in _REDUCTIONS:
         options.setdefault("axis", 0)
         found = FUNCTIONS[_REDUCTIONS[name]](*inputs, **options)
@@ -204,6 +207,14 @@ def product(a: Any, b: Any) -> Any:
 def loaded(data: np.ndarray, device: Any = None) -> Array:
     """An array of what was moved to another device."""
     return creation.asarray(data, device=device)
+
+
+def check_cast(x: Array, dtype: Any, order: str, casting: str) -> None:
+    """Raises InvalidType where NumPy's rule does not allow a cast."""
+    layout("astype", order)
+    if not data_types.can_cast(x.dtype, dtype, casting=casting):
+        expected = f"one that {casting!r} casts {x.dtype} to"
+        raise InvalidType("astype", "dtype", dtype, expected)
 
 
 def viewed_on_host(x: Array, dtype: Any) -> Any:

@@ -25,6 +25,16 @@ def _there(op: str, device: Any, like: Any) -> Any:
     return like.device if device is None else device
 
 
+def in_order(op: str, found: Array, order: Any) -> Array:
+    """Return an array with the elements column by column in memory for "F", a view of one that is
+    transposed; for the other orders as it is."""
+    if order != "F":
+        layout(op, order)
+        return found
+    is_there = found.flags.f_contiguous
+    return found if is_there else creation.asarray(found.T, copy=True).T
+
+
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
     like: Any = None,
@@ -39,8 +49,8 @@ def asarray(
         The data.
     dtype : dtype, optional
         By default the data's.
-    order : {None, "C", "K", "A"}
-        The memory layout; arrays on the GPU are made in C order.
+    order : {None, "C", "K", "A", "F"}
+        "F" lays the elements out column by column, the others row by row.
     device : Device, optional
         The GPU, by default that of ``a`` or the default device.
     copy : bool, optional
@@ -48,6 +58,9 @@ def asarray(
     like : Array, optional
         An array whose device is taken.
     """
+    if order == "F":
+        found = asarray(a, dtype, device=device, copy=copy, like=like)
+        return in_order("asarray", found, order) if isinstance(found, Array) else found
     layout("asarray", order)
     device = _there("asarray", device, like)
     if is_numpys_alone(dtype) or is_numpys_alone(getattr(a, "dtype", None)):
@@ -88,13 +101,12 @@ def array(
 ) -> Any:  # fmt: skip
     """Return an array with a copy of the data, as ``numpy.array``. See :func:`asarray`."""
     refuse("array", ndmax=ndmax or None)
-    layout("array", order)
     found = asarray(object, dtype, device=device, like=like)
     if isinstance(found, Array) and copy and found is object:
         found = creation.asarray(found, copy=True)
     if ndmin > found.ndim:
         found = found[(None,) * (ndmin - found.ndim)]
-    return found
+    return in_order("array", found, order) if isinstance(found, Array) else found
 
 
 def asanyarray(
@@ -109,6 +121,11 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """Return an array of at least one axis, as ``numpy.ascontiguousarray``."""
     found = asarray(a, dtype, like=like)
     return found if found.ndim else found.reshape((1,))
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """Return an array with its elements column by column in memory."""
+    return asarray(a, dtype, "F", like=like)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -126,9 +143,8 @@ def _filled(name: str, theirs: Callable[..., Any], own: Callable[..., Array]) ->
     ) -> Any:
         if is_numpys_alone(dtype):
             return on_host(f"np.{name}", theirs, (shape, dtype), {})
-        layout(name, order)
         device = _there(name, device, like)
-        return own(shape, dtype=dtype, device=device)
+        return in_order(name, own(shape, dtype=dtype, device=device), order)
 
     call.__doc__ = f"As ``numpy.{name}``: float32 by default."
     return call
@@ -321,7 +337,8 @@ empty = _filled("empty", np.empty, creation.empty)
 MAKING: dict[str, Callable[..., Any]] = {
     one.__name__: one
     for one in (
-        arange, array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, eye,
+        arange, array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
+        eye,
         fromfunction, full, geomspace, identity, indices, linspace, logspace, tri,
     )
 } | {"zeros": zeros, "ones": ones, "empty": empty}  # fmt: skip

@@ -53,7 +53,6 @@ _REFUSED = {
     "matrix": "Use two-dimensional arrays and the operator @.",
     "chararray": "Use NumPy's own arrays for text.",
     "ma": "Use where() or NaN and the nan-functions, or numpy.ma on the host.",
-    "asfortranarray": "Arrays on the GPU are packed row by row; use .T where needed.",
     "require": "Arrays on the GPU are packed row by row; use asarray().",
     "shares_memory": "Use may_share_memory().",
     "nested_iters": "Iterate over x.numpy().",

@@ -75,6 +75,7 @@ NUMPYS = (
     "array_split",
     "asanyarray",
     "ascontiguousarray",
+    "asfortranarray",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",

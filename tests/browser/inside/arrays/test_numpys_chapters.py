@@ -243,3 +243,18 @@ def test_steps_and_products(bg: Any) -> None:
     check(bg, np.vecmat, COMPLEX[:, 0], COMPLEX, rtol=1e-5)
     with pytest.raises(ValueError, match="matvec: x1 must be"):
         np.matvec(bg.asarray(X[0]), bg.asarray(X[0]))
+
+
+def test_columns_in_memory(bg: Any) -> None:
+    for call in (
+        lambda np: np.array(X, order="F"), lambda np: np.asarray(X.tolist(), order="F"),
+        lambda np: np.zeros((3, 4), order="F"), lambda np: np.asfortranarray(X),
+        lambda np: np.ones((2, 3), "int32", "F"),
+    ):  # fmt: skip
+        ours, theirs = call(bg), call(np)
+        assert_same(ours, theirs.astype(ours.dtype))
+        assert ours.flags.f_contiguous
+        assert not ours.flags.c_contiguous
+        ours[0] = 5
+        assert ours.numpy()[0].tolist() == [5] * theirs.shape[1]
+        assert ours.ravel(order="F").numpy()[0] == 5

@@ -270,3 +270,34 @@ def test_print_options_are_numpys(bg: Any) -> None:
 def test_what_is_no_number_cannot_fill(bg: Any) -> None:
     with pytest.raises(ValueError, match=r"fill: value must be a number"):
         bg.asarray(X).fill([1, 2, 3])
+
+
+def test_arguments_of_methods(bg: Any) -> None:
+    a = bg.asarray(X)
+    for call in (
+        lambda x: x.reshape(3, 2, order="F"), lambda x: x.reshape((3, 2), order="F"),
+        lambda x: x.reshape(-1, copy=True), lambda x: x.astype("int32", "K", "unsafe", True, False),
+        lambda x: x.compress([True, False]), lambda x: x.compress([False, True, True], axis=1),
+        lambda x: x.argpartition(1, -1, "introselect"), lambda x: x.T.trace(),
+    ):  # fmt: skip
+        assert_same(call(a), np.asarray(call(X)).astype(call(a).dtype))
+    assert (a.item(4), a.item(1, 2), a.item((0, 1))) == (X.item(4), X.item(1, 2), X.item((0, 1)))
+    with pytest.raises(TypeError, match="'safe' casts"):
+        a.astype("int32", casting="safe")
+    with pytest.raises(ValueError, match="order"):
+        a.astype("int32", "X")
+    b, host = a.copy(), X.copy()
+    for x in (b, host):
+        x.put([0, 5], [7, 8])
+        x.partition(1, axis=1)
+    assert_same(b, np.sort(host))
+    a.setflags(write=False)
+    assert not a.flags.writeable
+    a.setflags(write=True)
+    with pytest.raises(ValueError, match="setflags"):
+        a.setflags(align=False)
+
+
+def test_to_a_file(bg: Any, tmp_path: Any) -> None:
+    bg.asarray(X).tofile(tmp_path / "x")
+    assert np.fromfile(tmp_path / "x", np.float32).tolist() == X.ravel().tolist()

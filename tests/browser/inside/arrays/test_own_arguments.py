@@ -104,6 +104,7 @@ CASES: dict[str, Case] = {
     "asarray": Case((X,), {**_MADE, **_LIKE, **_ORDER, "copy": True}),
     "asarray_chkfinite": Case((X,), {**HALVES, **_ORDER}),
     "ascontiguousarray": Case((X,), {**HALVES, **_LIKE}),
+    "asfortranarray": Case((X,), {**HALVES, **_LIKE}),
     "astype": Case((X, "float32"), {"copy": False, **NOWHERE}),
     "can_cast": Case((X, "int32"), {"casting": "unsafe"}),
     "clip": Case((X,), {"min": 0.0, "max": 1.0}),

@@ -139,3 +139,15 @@ def test_methods_of_numpys_arrays(bg: Any) -> None:
     assert_same(a[..., 0].dot(a[0]), x[..., 0].dot(x[0]), rtol=1e-5)
     assert [part.shape for part in (a > 0).nonzero()] == [((x > 0).sum(),)] * 3
     assert_same(a.argsort(1), by_default(x.argsort(1)))
+
+
+def test_numpys_arrays_take_what_the_gpu_has_computed(bg: Any) -> None:
+    """In place, with a warning: they stay NumPy's."""
+    own = X.copy()
+    row = own[1]
+    row_before = row
+    bg.set_fallback("warn")  # which forgets what it has told
+    with pytest.warns(bg.HostFallbackWarning, match=r"np\.add"):
+        row += bg.asarray(X[0])
+    assert row is row_before
+    np.testing.assert_allclose(own[1], X[1] + X[0])
