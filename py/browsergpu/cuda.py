@@ -12,11 +12,14 @@ from browsergpu.arrays.cupys.cuda import (
     MemoryPool,
     PinnedMemoryPool,
     Stream,
+    alloc_pinned_memory,
     get_current_stream,
     get_elapsed_time,
     is_available,
     runtime,
     set_allocator,
+    set_pinned_memory_allocator,
+    stream,
 )
 from browsergpu.core.errors import UnknownName
 
@@ -26,11 +29,14 @@ __all__ = [
     "MemoryPool",
     "PinnedMemoryPool",
     "Stream",
+    "alloc_pinned_memory",
     "get_current_stream",
     "get_elapsed_time",
     "is_available",
     "runtime",
     "set_allocator",
+    "set_pinned_memory_allocator",
+    "stream",
 ]
 
 

@@ -194,6 +194,11 @@ class MemoryPool(Shown):
     def _facts(self) -> str:
         return "of the device in use"
 
+    def malloc(self, size: int) -> Any:
+        """Refused: what ``set_allocator`` is given is not called, as arrays have the buffers."""
+        checks.integer("MemoryPool.malloc", "size", size, 0)
+        raise Unsupported("MemoryPool.malloc", "buffers belong to arrays. Use bg.empty().")
+
     def used_bytes(self) -> int:
         """Bytes of buffers that arrays have."""
         return int(current().device.memory.in_use)
@@ -235,6 +240,10 @@ class PinnedMemoryPool(Shown):
         """Nothing, which a warning says once."""
         say("PinnedMemoryPool.free_all_blocks", "the browser or the driver has this memory")
 
+    def malloc(self, size: int) -> bytearray:
+        """Return memory of the host: :func:`alloc_pinned_memory`."""
+        return alloc_pinned_memory(size)
+
     def n_free_blocks(self) -> int:
         """0."""
         return 0
@@ -258,6 +267,33 @@ def set_allocator(allocator: Any = None) -> None:
     if allocator is not None and not callable(allocator):
         raise InvalidType("cuda.set_allocator", "allocator", allocator, "a function or None")
     say("cuda.set_allocator", "all arrays take their buffers from one pool, which stays")
+
+
+def set_pinned_memory_allocator(allocator: Any = None) -> None:
+    """Nothing, which a warning says once: the browser or the driver has this memory."""
+    op = "cuda.set_pinned_memory_allocator"
+    if allocator is not None and not callable(allocator):
+        raise InvalidType(op, "allocator", allocator, "a function or None")
+    say(op, "the browser or the driver has the memory of transfers")
+
+
+def alloc_pinned_memory(size: int) -> bytearray:
+    """Return memory of the host, in which a NumPy array can be made."""
+    return bytearray(checks.integer("cuda.alloc_pinned_memory", "size", size, 0))
+
+
+class Streams(Shown):
+    """``cupy.cuda.stream``: the names of streams and events."""
+
+    Event, Stream = Event, Stream
+    get_current_stream = staticmethod(get_current_stream)
+    get_elapsed_time = staticmethod(get_elapsed_time)
+
+    def _facts(self) -> str:
+        return "and events"
+
+
+stream = Streams()
 
 
 class Runtime(Shown):

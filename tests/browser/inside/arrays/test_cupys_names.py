@@ -190,3 +190,25 @@ def test_a_program_of_cupys(bg: Any) -> None:
         cp.cuda.get_current_stream().synchronize()
     np.testing.assert_allclose(cp.asnumpy(x), np.linalg.solve(matrix, b), atol=1e-4)
     np.testing.assert_allclose(cp.asnumpy(x), fit(matrix, b), atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+def test_streams_events_and_memory_by_their_modules(bg: Any) -> None:
+    x = bg.asarray([1.0, 2.0, 3.0])
+    start, stop = bg.cuda.stream.Event(), bg.cuda.stream.Event()
+    with bg.cuda.stream.Stream() as stream:
+        start.record()
+        y = bg.linalg.norm(x)
+        stop.record(stream)
+    assert bg.cuda.stream.get_elapsed_time(start, stop) >= 0
+    assert y.item() == pytest.approx(14**0.5)
+    assert bg.cuda.stream.get_current_stream() is bg.cuda.Stream.null
+    bg.cuda.set_allocator(bg.cuda.MemoryPool().malloc)
+    with pytest.raises(bg.errors.Unsupported, match=r"bg\.empty"):
+        bg.cuda.MemoryPool().malloc(4)
+    bg.cuda.set_pinned_memory_allocator(bg.cuda.PinnedMemoryPool().malloc)
+    memory = np.frombuffer(bg.cuda.alloc_pinned_memory(12), np.float32)
+    x.get(out=memory)
+    assert memory.tolist() == [1, 2, 3]
+    with pytest.raises(TypeError, match="allocator"):
+        bg.cuda.set_pinned_memory_allocator(3)

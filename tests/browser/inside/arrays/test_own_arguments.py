@@ -269,7 +269,8 @@ ELSEWHERE = {
                     "arrays/test_own_arguments.py"),  # at its end
     "draw": "test_crossing.py", "profile": "test_profile.py",
     "save": "arrays/test_files.py",
-    **dict.fromkeys(("asnumpy", "fuse", "cuda.get_current_stream", "cuda.set_allocator"),
+    **dict.fromkeys(("asnumpy", "fuse", "cuda.get_current_stream", "cuda.set_allocator",
+                     "cuda.set_pinned_memory_allocator"),
                     "arrays/test_cupys_names.py"),
 }  # fmt: skip
 EACH = [(function, name) for function, case in CASES.items() for name in case.values]
