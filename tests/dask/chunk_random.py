@@ -77,7 +77,7 @@ def problem(made: Any, name: str) -> str:
     first, again = (
         getattr(made(), name)(*arguments, size=(N,), **in_chunks(name)).compute() for _ in range(2)
     )
-    if not isinstance(first, bg.Array) or first.dtype not in (np.float32, np.int32):
+    if not isinstance(first, bg.Array) or first.dtype not in (np.float32, np.int32, np.int64):
         return f"a {type(first).__name__} of {first.dtype}"
     drawn = first.numpy()
     if not np.array_equal(drawn, again.numpy()):

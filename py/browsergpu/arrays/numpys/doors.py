@@ -21,6 +21,7 @@ CALLING = frozenset(("apply_along_axis", "apply_over_axes", "fromfunction", "pad
 PLAIN: dict[str, frozenset[str]] = {
     name: frozenset(given)
     for name, given in {
+        "array": ("a",), "asanyarray": ("a",), "asarray": ("a",), "ascontiguousarray": ("a",),
         "apply_along_axis": ("args",), "block": ("arrays",), "choose": ("choices",),
         "copyto": ("where",), "delete": ("obj",), "einsum": ("operands",),
         "fill_diagonal": ("a", "val"), "gradient": ("varargs",), "histogramdd": ("sample",),
