@@ -193,11 +193,6 @@ class Methods(Shown):
             own: Any = self
             own.flags.writeable = bool(write)
 
-    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
-        """Write the elements to a file, as NumPy's arrays do. Waits."""
-        own: Any = self
-        own.numpy().tofile(fid, sep, format)
-
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
         """``np.searchsorted``."""
         return self._numpys(np.searchsorted, v, side, sorter)
