@@ -140,15 +140,13 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 
 def _observations(m: Any, y: Any, rowvar: bool) -> Any:
-    own = as_floats(m)
-    own = manipulation.reshape(own, (1, -1)) if own.ndim < 2 else own
-    own = own if rowvar or own.shape[0] == 1 else own.T
-    if y is None:
-        return own
-    other = as_floats(y)
-    other = manipulation.reshape(other, (1, -1)) if other.ndim < 2 else other
-    other = other if rowvar or other.shape[0] == 1 else other.T
-    return manipulation.concat([own, other], axis=0)
+    """A row for each variable."""
+    rows = []
+    for x in (m,) if y is None else (m, y):
+        own = as_floats(x)
+        own = manipulation.reshape(own, (1, -1)) if own.ndim < 2 else own
+        rows.append(own if rowvar or own.shape[0] == 1 else own.T)
+    return manipulation.concat(rows, axis=0) if len(rows) > 1 else rows[0]
 
 
 def cov(

@@ -18,6 +18,7 @@ from browsergpu.arrays.functions import (
     sorting,
     statistics,
 )
+from browsergpu.arrays.numpys.coercion import device_among, operand
 from browsergpu.arrays.numpys.edges import edges_at_most, elements_below, has
 from browsergpu.arrays.numpys.operands import on_one_device
 from browsergpu.core import checks
@@ -166,8 +167,8 @@ def _columns(op: str, sample: Any) -> Sequence[Array]:
         if len(sample.shape) != 2:
             raise InvalidArgument(op, "sample", sample, "have a row for each point")
         return [sample[:, n] for n in range(sample.shape[1])]
-    device = next((x.device for x in sample if isinstance(x, Array)), None)
-    found = [creation.asarray(x, device=device) for x in sample]
+    device = device_among(sample)
+    found: list[Array] = on_one_device([operand(x, device) for x in sample])
     if len({x.shape for x in found}) != 1 or found[0].ndim != 1:
         raise InvalidArgument(op, "sample", [x.shape for x in found], "vectors of one length")
     return found

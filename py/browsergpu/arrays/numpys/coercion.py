@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import Parameter, signature
 from typing import Any
 
@@ -91,7 +91,8 @@ class Coercion(Shown):
         found += [options[name] for name in named if name not in SEQUENCES]
         lists = [args[at] for at in several]
         lists += [options[name] for name in named if name in SEQUENCES]
-        device = _device(found, lists)
+        within = [x for one in lists for x in (one if isinstance(one, list | tuple) else (one,))]
+        device = device_among([*found, *within])
         if device is None or not all(isinstance(x, Array) for x in found) or lists:
             is_alone = device is None
             new, by_name = list(args), dict(options)
@@ -108,18 +109,9 @@ class Coercion(Shown):
         return args, options
 
 
-def _device(found: list[Any], lists: list[Any]) -> Any:
-    for x in found:
-        if isinstance(x, Array):
-            return x.device
-    for several in lists:
-        if isinstance(several, Array):
-            return several.device
-        if isinstance(several, list | tuple):
-            for x in several:
-                if isinstance(x, Array):
-                    return x.device
-    return None
+def device_among(values: Iterable[Any]) -> Any:
+    """Return the device of the first array on a GPU; None where there is none."""
+    return next((x.device for x in values if isinstance(x, Array)), None)
 
 
 def operand(value: Any, device: Any = None, is_alone: bool = True) -> Any:

@@ -13,13 +13,9 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import creation, manipulation
 from browsergpu.arrays.numpys.coercion import operand
 from browsergpu.arrays.numpys.fallback import to_host
-from browsergpu.arrays.numpys.operands import into, on_one_device, refuse
+from browsergpu.arrays.numpys.operands import flattened, into, on_one_device, refuse
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument
-
-
-def _flat(x: Array) -> Array:
-    return manipulation.reshape(x, (-1,))
 
 
 def concatenate(
@@ -117,7 +113,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """Return an array with values after its own, as ``numpy.append``."""
     first, last = on_one_device((arr, values))
     if axis is None:
-        return manipulation.concat([_flat(operand(first)), _flat(operand(last))])
+        return manipulation.concat([flattened(operand(first)), flattened(operand(last))])
     return manipulation.concat([first, last], axis=axis)
 
 
@@ -128,7 +124,7 @@ def _keys(obj: Any) -> Any:
 
 def _line(op: str, arr: Any, axis: int | None) -> tuple[Any, int]:
     if axis is None:
-        return _flat(arr), 0
+        return flattened(arr), 0
     return arr, shapes.axis(op, "axis", axis, arr.ndim)
 
 
@@ -229,7 +225,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     size = checks.product(shape)
     if not size or not a.size:
         return creation.zeros(shape, dtype=a.dtype, device=a.device)
-    flat = _flat(a)
+    flat = flattened(a)
     if size > a.size:
         flat = manipulation.tile(flat, (-(-size // a.size),))
     return manipulation.reshape(creation.asarray(flat[:size], copy=True), shape)

@@ -10,7 +10,7 @@ import numpy as np
 
 from browsergpu.arrays import apply, shapes_only
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation, elementwise
+from browsergpu.arrays.functions import creation, elementwise, manipulation
 from browsergpu.core.errors import InvalidArgument
 
 
@@ -43,6 +43,11 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
         else x
         for x in inputs
     ]
+
+
+def flattened(x: Any) -> Any:
+    """Return the elements of an array along one axis."""
+    return manipulation.reshape(x, (-1,))
 
 
 def parts_of(x: Any) -> Any:

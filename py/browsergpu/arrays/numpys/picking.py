@@ -17,28 +17,24 @@ from browsergpu.arrays.functions import (
     statistics,
 )
 from browsergpu.arrays.numpys.fallback import on_host
-from browsergpu.arrays.numpys.operands import into, refuse
+from browsergpu.arrays.numpys.operands import flattened, into, refuse
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
-
-
-def _flat(x: Any) -> Any:
-    return manipulation.reshape(x, (-1,))
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     """Return the parts of an axis where a condition is true, as ``numpy.compress``. Waits."""
     if condition.ndim != 1:
         raise InvalidArgument("compress", "condition", condition, "a vector")
-    own, at = (_flat(a), 0) if axis is None else (a, axis)
+    own, at = (flattened(a), 0) if axis is None else (a, axis)
     (places,) = sorting.nonzero(condition)
     return into(out, manipulation.take(own, places, axis=at))
 
 
 def extract(condition: Any, arr: Any) -> Any:
     """Return the elements where a condition is true, as ``numpy.extract``. Waits."""
-    (places,) = sorting.nonzero(_flat(condition))
-    return manipulation.take(_flat(arr), places)
+    (places,) = sorting.nonzero(flattened(condition))
+    return manipulation.take(flattened(arr), places)
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
@@ -81,11 +77,11 @@ def _is_infinite(name: str, sign: int) -> Callable[..., Any]:
 
 def union1d(ar1: Any, ar2: Any) -> Any:
     """Return the sorted elements that are in either array, as ``numpy.union1d``. Waits."""
-    return sets.unique_values(manipulation.concat([_flat(ar1), _flat(ar2)]))
+    return sets.unique_values(manipulation.concat([flattened(ar1), flattened(ar2)]))
 
 
 def _both(ar1: Any, ar2: Any, assume_unique: bool) -> tuple[Any, Any]:
-    first, last = _flat(ar1), _flat(ar2)
+    first, last = flattened(ar1), flattened(ar2)
     if assume_unique:
         return first, last
     return sets.unique_values(first), sets.unique_values(last)
@@ -105,8 +101,8 @@ def intersect1d(
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the elements of the first array alone, as ``numpy.setdiff1d``. Waits."""
-    first = _flat(ar1) if assume_unique else sets.unique_values(_flat(ar1))
-    return first[sets.isin(first, _flat(ar2), invert=True)]
+    first = flattened(ar1) if assume_unique else sets.unique_values(flattened(ar1))
+    return first[sets.isin(first, flattened(ar2), invert=True)]
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
@@ -118,7 +114,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
     """Tell which elements of one array are in another, as NumPy 1's ``in1d``."""
-    return sets.isin(_flat(ar1), ar2, invert=invert)
+    return sets.isin(flattened(ar1), ar2, invert=invert)
 
 
 def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
@@ -170,7 +166,7 @@ def _ordered(own: Callable[..., Array]) -> Callable[..., Array]:
         stable: Any = None, descending: bool = False,
     ) -> Array:  # fmt: skip
         refuse(f"np.{own.__name__}", order=order)
-        x, at = (_flat(a), -1) if axis is None else (a, axis)
+        x, at = (flattened(a), -1) if axis is None else (a, axis)
         return own(x, axis=at, descending=descending)
 
     call.__doc__ = own.__doc__
@@ -187,7 +183,7 @@ def _parted(own: Callable[..., Array]) -> Callable[..., Array]:
         extent = a.size if axis is None else a.shape[axis]
         for at in () if isinstance(kth, Array) else np.ravel(kth):
             checks.integer("partition", "kth", at, -extent, extent - 1)
-        return own(_flat(a)) if axis is None else own(a, axis=axis)
+        return own(flattened(a)) if axis is None else own(a, axis=axis)
 
     return call
 

@@ -19,7 +19,7 @@ from browsergpu.arrays.numpys.algebra import lstsq
 from browsergpu.arrays.numpys.elementwise import i0
 from browsergpu.arrays.numpys.fallback import on_host
 from browsergpu.arrays.numpys.indices import sliding_window_view
-from browsergpu.arrays.numpys.operands import as_floats
+from browsergpu.arrays.numpys.operands import as_floats, flattened
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument
 
@@ -80,10 +80,13 @@ def interp(
         found = elementwise.where(own < at[0], lower, values[0])
         return elementwise.where(own > at[0], upper, found)
     i = elementwise.clip(sorting.searchsorted(at, own, side="right") - 1, 0, n - 2)
-    x0, x1 = manipulation.take(at, i.reshape((-1,))), manipulation.take(at, i.reshape((-1,)) + 1)
-    y0 = manipulation.take(values, i.reshape((-1,)))
-    y1 = manipulation.take(values, i.reshape((-1,)) + 1)
-    x0, x1, y0, y1 = (manipulation.reshape(one, own.shape) for one in (x0, x1, y0, y1))
+    below = flattened(i)
+    above = below + 1
+    x0, x1, y0, y1 = (
+        manipulation.reshape(manipulation.take(line, places), own.shape)
+        for line in (at, values)
+        for places in (below, above)
+    )
     found = y0 + (y1 - y0) * ((own - x0) / (x1 - x0))
     found = elementwise.where(own == x1, y1, found)
     found = elementwise.where(own < at[0], lower, found)
@@ -168,14 +171,15 @@ def polyfit(
     return (found, residuals, rank, s, least) if full else found
 
 
+def _points(M: int, of: Callable[[int], Any]) -> Any:
+    """A window of M points, of which there are formulas from 2 on; one alone is 1."""
+    count = int(M)
+    return of(count) if count > 1 else creation.ones((max(count, 0),))
+
+
 def _window(name: str, of: Callable[[Any, int], Any]) -> Callable[..., Any]:
     def call(M: int) -> Any:
-        count = int(M)
-        if count < 1:
-            return creation.zeros((0,))
-        if count == 1:
-            return creation.ones((1,))
-        return of(creation.arange(1 - count, count, 2, dtype="float32"), count)
+        return _points(M, lambda n: of(creation.arange(1 - n, n, 2, dtype="float32"), n))
 
     call.__doc__ = f"Return a window of M points, as ``numpy.{name}``: float32."
     return call
@@ -200,15 +204,14 @@ def _hanning(n: Any, M: int) -> Any:
 
 def kaiser(M: int, beta: float) -> Any:
     """Return the Kaiser window of M points, as ``numpy.kaiser``: float32."""
-    count = int(M)
-    if count < 1:
-        return creation.zeros((0,))
-    if count == 1:
-        return creation.ones((1,))
-    n: Any = creation.arange(count, dtype="float32")
-    alpha = (count - 1) / 2.0
-    inside = elementwise.maximum(1 - ((n - alpha) / alpha) ** 2.0, 0.0)
-    return i0(beta * elementwise.sqrt(inside)) / float(np.i0(float(beta)))
+
+    def of(count: int) -> Any:
+        n: Any = creation.arange(count, dtype="float32")
+        alpha = (count - 1) / 2.0
+        inside = elementwise.maximum(1 - ((n - alpha) / alpha) ** 2.0, 0.0)
+        return i0(beta * elementwise.sqrt(inside)) / float(np.i0(float(beta)))
+
+    return _points(M, of)
 
 
 #: Functions of no arrays, by their names.

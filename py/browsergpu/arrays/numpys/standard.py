@@ -21,7 +21,7 @@ from browsergpu.arrays.functions import (
     sets,
     sorting,
 )
-from browsergpu.arrays.numpys.coercion import operand
+from browsergpu.arrays.numpys.coercion import device_among, operand
 from browsergpu.arrays.numpys.operands import indices_by_mode, into, layout, on_one_device, refuse
 from browsergpu.arrays.value import NODE
 from browsergpu.core import shapes
@@ -49,7 +49,7 @@ def _einsum(
         refuse("np.einsum", casting=casting)
     if len(operands) < 2:
         raise InvalidArgument("einsum", "operands", len(operands), "subscripts, and arrays")
-    device = next((x.device for x in operands if isinstance(x, Array)), None)
+    device = device_among(operands)
     is_by_text = isinstance(operands[0], str)
     given = [
         operand(x, device) if n >= is_by_text and (is_by_text or n % 2 == 0) else x
@@ -254,7 +254,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.reshape: _reshape,
     np.result_type: data_types.result_type,
     np.roll: lambda a, shift, axis=None: manipulation.roll(a, shift, axis=axis),
-    np.save: lambda file, arr, allow_pickle=True: files.save(file, arr),
+    np.save: files.save,
     np.shape: lambda a: a.shape,
     np.size: _size,
     np.squeeze: _squeeze,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.numpys.coercion import OnHostOnly, operand
+from browsergpu.arrays.numpys.coercion import OnHostOnly, device_among, operand
 from browsergpu.arrays.numpys.fallback import on_host
 from browsergpu.arrays.tracking.variable import Variable
 from browsergpu.core.errors import InvalidType
@@ -137,7 +137,7 @@ class Ufunc:
         if out is not None and not isinstance(out, tuple):
             options = {**options, "out": (out,)}
         operands = inputs[:1] if method == "at" else inputs
-        device = next((x.device for x in operands if isinstance(x, Array)), None)
+        device = device_among(operands)
         try:
             own = [operand(x, device, device is None and at == 0) for at, x in enumerate(operands)]
         except OnHostOnly:
