@@ -34,8 +34,11 @@ def on_host(value: Any) -> tuple[np.ndarray, ElementType | None]:
     """What NumPy makes of numbers, lists and arrays of NumPy, and the type that it has on the GPU
     where that is not NumPy's: whole numbers in lists have the default type, not NumPy's."""
     data = np.asarray(value)
-    is_default = data.dtype.kind in "iu" and not _has_dtype(value)
-    return data, DEFAULTS[int] if is_default else None
+    if data.dtype.kind not in "iu" or _has_dtype(value):
+        return data, None
+    default = DEFAULTS[int]
+    # Of integers from 2^63 on NumPy makes uint64.
+    return data, None if data.dtype.kind == "u" and default.bits == 64 else default
 
 
 def _has_dtype(value: Any) -> bool:

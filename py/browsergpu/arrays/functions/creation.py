@@ -22,7 +22,6 @@ from browsergpu.core.element_types import (
     BOOL,
     DEFAULTS,
     FLOAT32,
-    INT32,
     INT64,
     UINT32,
     UINT64,
@@ -147,9 +146,9 @@ def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
 
 
 def _of_numbers(*numbers: Any) -> ElementType:
-    """The type of whole numbers: int32, or that of NumPy's among them where they are of 64 bits."""
+    """The type of whole numbers: the default, or that of NumPy's among them."""
     kinds = [kind for kind, _ in filter(None, map(typed_number, numbers))]
-    found = reduce(promoted, kinds, INT32)
+    found = reduce(promoted, kinds, DEFAULTS[int])
     return found if found.kind in "iu" else INT64
 
 
