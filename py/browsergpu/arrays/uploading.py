@@ -17,9 +17,9 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 
 
 def element_type(op: str, dtype: Any) -> ElementType:
-    """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int32, float
-    float32, complex complex64). Floats of 64
-    bits are demoted or refused: see ``set_x64``."""
+    """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int64, see
+    ``set_default_int``, float float32, complex complex64). Floats of 64 bits are demoted or
+    refused: see ``set_x64``."""
     if dtype is int or dtype is float or dtype is complex:
         return DEFAULTS[dtype]  # np.dtype(int) has 32 bits in a page
     given = checks.numpy_dtype(op, "dtype", dtype)
