@@ -46,8 +46,9 @@ def _result(x: Array, op: str, kind: ElementType, shape: tuple[int, ...]) -> Arr
 
 
 def _sorted_back(g: Array, x: Array, axis: int, descending: bool) -> Array:
-    order = order_of(x, axis=axis, descending=descending)
-    return take_along_axis(g, order_of(order, axis=axis), axis=axis)
+    order = argsort(x, axis=axis, descending=descending)
+    back = order_of(order.astype(INT32.numpy, copy=False), axis=axis)
+    return take_along_axis(g, back, axis=axis)
 
 
 @differentiable(x=_sorted_back)
