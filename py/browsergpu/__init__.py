@@ -28,6 +28,7 @@ from browsergpu.arrays.cupys.cuda import (
     get_default_pinned_memory_pool,
 )
 from browsergpu.arrays.cupys.names import asnumpy, fuse, get_array_module
+from browsergpu.arrays.default_int import set_default_int
 from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.arrays.functions.capturing import capture
 from browsergpu.arrays.functions.constants import (
@@ -342,6 +343,7 @@ __all__ = [
     "savez_compressed",
     "savez_compressed_async",
     "searchsorted",
+    "set_default_int",
     "set_fallback",
     "set_x64",
     "sign",

@@ -96,6 +96,13 @@ Beside = tuple[Overload, int, tuple[int, ...]]
 #: tape and its words. By operation, types, the number and whether it is the right operand.
 _numbers: dict[tuple[Any, ...], Beside] = {}
 _MOST_NUMBERS = 1024  # then all are forgotten
+
+
+def forget_numbers() -> None:
+    """Forget which types Python's numbers have beside arrays, as the default has changed."""
+    _numbers.clear()
+
+
 #: Python's numbers that are equal where they are the same, but for 0.0, which has two signs.
 _ALIKE = frozenset({bool, int, float})
 

@@ -10,7 +10,7 @@ from typing import Any
 from browsergpu.arrays.numbers import python_number, typed_number
 from browsergpu.arrays.uploading import element_type
 from browsergpu.arrays.value import Value
-from browsergpu.core.element_types import DEFAULTS, ElementType, beside_number
+from browsergpu.core.element_types import DEFAULTS, INT32, ElementType, beside_number
 from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.core.showing import Description
 from browsergpu.kernels.fused.written import PLACE_NAME
@@ -47,6 +47,10 @@ def parameters(op: str, argument: str, text: Any) -> tuple[Parameter, ...]:
         _check_words(op, argument, found_kind)
         made.append(Parameter(name, found_kind, raw is not None))
     return tuple(made)
+
+
+#: The types of Python's numbers in WGSL.
+_OF_NUMBERS = DEFAULTS | {int: INT32}
 
 
 def _check_words(op: str, argument: str, kind: ElementType | str) -> None:
@@ -104,7 +108,7 @@ def arguments(
         own = value.node.kind if isinstance(value, Value) else None
         expected = one.kind
         if isinstance(expected, str):
-            expected = letters.setdefault(expected, own or DEFAULTS[type(value)])
+            expected = letters.setdefault(expected, own or _OF_NUMBERS[type(value)])
             _check_words(op, one.name, expected)
         fits = own is expected if own else beside_number(expected, type(value)) is expected
         if not fits:

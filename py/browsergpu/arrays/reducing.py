@@ -22,7 +22,7 @@ from browsergpu.arrays.view import View
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
-from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
+from browsergpu.core.element_types import FLOAT32, INT32, ElementType, wide_sum_of
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
@@ -191,11 +191,5 @@ def narrowed_to_int32(op: str, x: V) -> V:
 
 
 def widened(x: V) -> V:
-    """Whole numbers and bools as int32 or uint32, in which they are added, but for those of 64
-    bits; others as they are."""
-    kind = x.node.kind
-    if kind.computed in "IU":
-        return x
-    if kind.kind in "bi":
-        return cast_to("sum", x, INT32, copy=False)
-    return cast_to("sum", x, UINT32, copy=False) if kind.kind == "u" else x
+    """Integers and bools in the type in which they are added; others as they are."""
+    return cast_to("sum", x, wide_sum_of(x.node.kind), copy=False)

@@ -17,9 +17,9 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 
 
 def element_type(op: str, dtype: Any) -> ElementType:
-    """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int32, float
-    float32, complex complex64). Floats of 64
-    bits are demoted or refused: see ``set_x64``."""
+    """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int64, see
+    ``set_default_int``, float float32, complex complex64). Floats of 64 bits are demoted or
+    refused: see ``set_x64``."""
     if dtype is int or dtype is float or dtype is complex:
         return DEFAULTS[dtype]  # np.dtype(int) has 32 bits in a page
     given = checks.numpy_dtype(op, "dtype", dtype)
@@ -34,8 +34,11 @@ def on_host(value: Any) -> tuple[np.ndarray, ElementType | None]:
     """What NumPy makes of numbers, lists and arrays of NumPy, and the type that it has on the GPU
     where that is not NumPy's: whole numbers in lists have the default type, not NumPy's."""
     data = np.asarray(value)
-    is_default = data.dtype.kind in "iu" and not _has_dtype(value)
-    return data, DEFAULTS[int] if is_default else None
+    if data.dtype.kind not in "iu" or _has_dtype(value):
+        return data, None
+    default = DEFAULTS[int]
+    # Of integers from 2^63 on NumPy makes uint64.
+    return data, None if data.dtype.kind == "u" and default.bits == 64 else default
 
 
 def _has_dtype(value: Any) -> bool:

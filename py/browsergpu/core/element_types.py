@@ -90,7 +90,7 @@ DEMOTED: dict[np.dtype[Any], ElementType] = {
 #: The type of a Python number beside an array of another kind.
 DEFAULTS: dict[type, ElementType] = {
     bool: BOOL,
-    int: INT32,
+    int: INT64,  # see set_default_whole
     float: FLOAT32,
     complex: COMPLEX64,
 }
@@ -130,3 +130,20 @@ _BESIDE = {
     for kind in TYPES
     for number, rank in _RANK_OF_NUMBER.items()
 }
+
+
+def set_default_whole(kind: ElementType) -> ElementType:
+    """Have Python's integers, and sums of smaller integers, be of a type. Gives the one before."""
+    before, DEFAULTS[int] = DEFAULTS[int], kind
+    _BESIDE[BOOL, int] = kind
+    return before
+
+
+def wide_sum_of(kind: ElementType) -> ElementType:
+    """The type in which bools and integers are added: of the bits of the default type at least."""
+    if kind.kind not in "biu" or kind.bits == INT64.bits:
+        return kind
+    is_wide = DEFAULTS[int] is INT64
+    if kind.kind == "u":
+        return UINT64 if is_wide else UINT32
+    return INT64 if is_wide else INT32

@@ -22,7 +22,6 @@ from browsergpu.core.element_types import (
     BOOL,
     DEFAULTS,
     FLOAT32,
-    INT32,
     INT64,
     UINT32,
     UINT64,
@@ -40,9 +39,10 @@ def asarray(
 ) -> Array:
     """An array of a number, a nested list, a NumPy array, or what has a buffer or ``__array__``.
 
-    Python's whole numbers become int32, its floats float32. An array of the dtype is given back as
-    it is unless ``copy``, or unless ``device`` is another than its own. Raises InvalidArgument for
-    whole numbers that do not fit, and, with ``copy=False``, where a copy is needed.
+    Python's whole numbers become int64 (see ``set_default_int``), its floats float32. An array of
+    the dtype is given back as it is unless ``copy``, or unless ``device`` is another than its own.
+    Raises InvalidArgument for whole numbers that do not fit, and, with ``copy=False``, where a copy
+    is needed.
     """
     kind = None if dtype is None else element_type("asarray", dtype)
     if isinstance(obj, Array) and not _is_there(obj, device):
@@ -147,9 +147,9 @@ def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
 
 
 def _of_numbers(*numbers: Any) -> ElementType:
-    """The type of whole numbers: int32, or that of NumPy's among them where they are of 64 bits."""
+    """The type of whole numbers: the default, or that of NumPy's among them."""
     kinds = [kind for kind, _ in filter(None, map(typed_number, numbers))]
-    found = reduce(promoted, kinds, INT32)
+    found = reduce(promoted, kinds, DEFAULTS[int])
     return found if found.kind in "iu" else INT64
 
 
@@ -158,7 +158,7 @@ def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Array:
     """The numbers from ``start`` (0 where only one number is given) up to, but not, ``stop``. By
-    default int32 where all are whole numbers, int64 with ``np.int64`` among them, else float32.
+    default int64 where all are whole numbers (see ``set_default_int``), else float32.
     Raises OverflowError for whole numbers beyond the dtype's range, where NumPy wraps."""
     if stop is None:
         start, stop = 0, start

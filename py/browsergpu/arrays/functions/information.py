@@ -8,7 +8,7 @@ import numpy as np
 
 from browsergpu.arrays.context import current
 from browsergpu.arrays.functions.data_types import isdtype
-from browsergpu.core.element_types import FLOAT16, TYPES
+from browsergpu.core.element_types import DEFAULTS, FLOAT16, TYPES
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device, open_devices
 
@@ -33,7 +33,7 @@ class NamespaceInfo(Shown):
         return {
             "real floating": np.dtype(np.float32),
             "complex floating": np.dtype(np.complex64),
-            "integral": np.dtype(np.int32),
+            "integral": DEFAULTS[int].numpy,
             "indexing": np.dtype(np.int32),
         }
 

@@ -107,7 +107,7 @@ def _smallest(values: Array, a: Array, rtol: Any) -> Array:
 
 @constant
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
-    """How many singular values of matrices are greater than ``rtol`` times the largest one: int32.
+    """How many singular values of matrices are greater than ``rtol`` times the largest one.
     The tolerance is a number or an array of one for each matrix; by default the larger one of rows
     and columns, times 2^-23."""
     a = operand("matrix_rank", "x", x)

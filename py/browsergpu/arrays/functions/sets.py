@@ -57,7 +57,7 @@ def unique_parts(x: Array, *, equal_nan: bool) -> UniqueAll:
     op = "unique"
     flat = views.reshaped(op, x, (-1,))
     n = product(x.shape)
-    order = sorting.argsort(flat)
+    order = sorting.order_of(flat)
     ordered = flat[order]
     after, before = ordered[1:], ordered[:-1]
     differs = apply.binary("not_equal", after, before)
@@ -66,10 +66,11 @@ def unique_parts(x: Array, *, equal_nan: bool) -> UniqueAll:
     new = manipulation.concat([_ones(x, min(n, 1)), differs])
     begins = places_of_true(op, new)
     ends = manipulation.concat([begins[1:], _numbers(x, n)[: begins.size and 1]])
-    which = sorting.cumulative_sum(apply.cast_to(op, new, INT32)) - 1
-    back = sorting.argsort(order)
+    which = sorting.cumulative_sum(new, dtype=INT32.numpy) - 1
+    back = sorting.order_of(order)
     inverse = views.reshaped(op, which[back], x.shape)
-    return UniqueAll(ordered[begins], order[begins], inverse, ends - begins)
+    indices = map(sorting.as_indices, (order[begins], inverse, ends - begins))
+    return UniqueAll(ordered[begins], *indices)
 
 
 def _ones(x: Array, count: int) -> Array:
@@ -111,6 +112,6 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
     if n == 0:
         return one.like(apply.full_node(one.tape, one.shape, BOOL, invert))
     ordered = sorting.sort(views.reshaped(op, other, (n,)))
-    at = apply.apply("minimum", one, sorting.searchsorted(ordered, one), n - 1)
+    at = apply.apply("minimum", one, sorting.place_of(ordered, one), n - 1)
     found: Array = apply.binary("not_equal" if invert else "equal", ordered[at], one)
     return found

@@ -17,8 +17,17 @@ from browsergpu.arrays.tracking.rules import constant, differentiable
 from browsergpu.arrays.tracking.steps import Like
 from browsergpu.core import shapes
 from browsergpu.core.checks import integer
-from browsergpu.core.element_types import BOOL, COMPLEX64, INT32, UINT32, ElementType, promoted
+from browsergpu.core.element_types import (
+    BOOL,
+    COMPLEX64,
+    DEFAULTS,
+    INT32,
+    UINT32,
+    ElementType,
+    promoted,
+)
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.turns import exclusive
 
 
 def _known(op: str, x: Array) -> Array:
@@ -38,7 +47,8 @@ def _result(x: Array, op: str, kind: ElementType, shape: tuple[int, ...]) -> Arr
 
 def _sorted_back(g: Array, x: Array, axis: int, descending: bool) -> Array:
     order = argsort(x, axis=axis, descending=descending)
-    return take_along_axis(g, argsort(order, axis=axis), axis=axis)
+    back = order_of(order.astype(INT32.numpy, copy=False), axis=axis)
+    return take_along_axis(g, back, axis=axis)
 
 
 @differentiable(x=_sorted_back)
@@ -47,7 +57,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     last, or first where ``descending``. Real numbers and bool."""
     op = "sort"
     if wide.is_wide(x):
-        order = argsort(x, axis=axis, descending=descending)
+        order = order_of(x, axis=axis, descending=descending)
         return take_along_axis(x, order, axis=axis)
     own = _known(op, x)
     at = shapes.axis(op, "axis", axis, x.ndim)
@@ -58,7 +68,18 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 
 @constant
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Where along an axis each element of :func:`sort` is: int32."""
+    """Where along an axis each element of :func:`sort` is: of the default integers."""
+    return as_indices(order_of(x, axis=axis, descending=descending))
+
+
+def as_indices(x: Array) -> Array:
+    """Indices and counts in the dtype of Python's integers; the GPU computes them as int32."""
+    return apply.cast_to("indices", x, DEFAULTS[int], copy=False)
+
+
+@exclusive
+def order_of(x: Array, *, axis: int = -1, descending: bool = False) -> Array:
+    """:func:`argsort` as int32."""
     op = "argsort"
     at = shapes.axis(op, "axis", axis, x.ndim)
     if wide.is_wide(x):
@@ -93,14 +114,14 @@ def _extreme(op: str, function: str, x: Array, axis: int | None, keepdims: bool)
 @constant
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Where along an axis, or of all elements in their order, the greatest one is, the first of
-    equals; NaN counts as the greatest. int32. Raises InvalidArgument where there is none."""
-    return _extreme("argmax", "max", x, axis, keepdims)
+    equals; NaN counts as the greatest. Raises InvalidArgument where there is none."""
+    return as_indices(_extreme("argmax", "max", x, axis, keepdims))
 
 
 @constant
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """:func:`argmax` of the least element; NaN counts as the least."""
-    return _extreme("argmin", "min", x, axis, keepdims)
+    return as_indices(_extreme("argmin", "min", x, axis, keepdims))
 
 
 @constant
@@ -109,7 +130,15 @@ def searchsorted(
 ) -> Array:
     """Before which element of a sorted vector x1 each element of x2, or a number, belongs: before
     equal ones, or behind them where ``side`` is "right". ``sorter`` says in which order x1 is
-    sorted. int32."""
+    sorted."""
+    return as_indices(place_of(x1, x2, side=side, sorter=sorter))
+
+
+@exclusive
+def place_of(
+    x1: Array, x2: Array | float, /, *, side: str = "left", sorter: Array | None = None
+) -> Array:
+    """:func:`searchsorted` as int32."""
     op = "searchsorted"
     if side not in ("left", "right"):
         raise InvalidArgument(op, "side", side, "'left' or 'right'")
@@ -131,11 +160,11 @@ def searchsorted(
 
 @constant
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """The indices, along each axis, of the elements that are not 0, in their order: int32. Waits
-    for how many there are."""
+    """The indices, along each axis, of the elements that are not 0, in their order. Waits for how
+    many there are."""
     if x.ndim == 0:
         raise InvalidArgument("nonzero", "x", x, "have an axis")
-    return tuple(indices_of_true("nonzero", apply.cast_to("nonzero", x, BOOL)))
+    return tuple(map(as_indices, indices_of_true("nonzero", apply.cast_to("nonzero", x, BOOL))))
 
 
 def _running(
@@ -156,14 +185,22 @@ def _running(
         ]
         found: Array = parts[0] + parts[1] * 1j
         return found
-    if wide.is_wide(own):
-        return wide.running(op, function, own, at, include_initial)
-    words = _known(op, own)
+    if not wide.is_wide(own):
+        return apply.cast_to(op, _scanned(op, function, own, at, include_initial), kind, copy=False)
+    if include_initial:
+        own = wide.beginning(own, at, 0 if function == "sum" else 1)
+    if function == "prod":
+        return wide.running_product(own, at)
+    return wide.running_sum(own, at, lambda words: _scanned(op, "sum", words, at, False))
+
+
+def _scanned(op: str, function: str, x: Array, axis: int, include_initial: bool) -> Array:
+    words = _known(op, x)
     shape = list(x.shape)
-    shape[at] += bool(include_initial)
+    shape[axis] += bool(include_initial)
     result = _result(x, op, words.node.kind, tuple(shape))
-    scans.scan(x.device, op, function, _view(words), _view(result), at)
-    return apply.cast_to(op, result, kind, copy=False)
+    scans.scan(x.device, op, function, _view(words), _view(result), axis)
+    return result
 
 
 def _of_running_sum(g: Array, axis: int | None, include_initial: bool) -> Array:

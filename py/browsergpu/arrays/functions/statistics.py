@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from browsergpu.arrays import apply, reducing
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import creation, elementwise, manipulation, running, sorting
@@ -12,7 +14,7 @@ from browsergpu.arrays.tracking.rules import constant, differentiable
 from browsergpu.arrays.tracking.steps import Like
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import BOOL, FLOAT32
+from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32
 from browsergpu.core.errors import InvalidType, Unsupported
 
 
@@ -83,7 +85,8 @@ def _of_deviation(
 @widened("x")
 @differentiable(x=lambda g, x_like, axis, keepdims: spread(g, x_like, axis, keepdims))
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """The sum. Whole numbers and bools are added as int32 or uint32, modulo 2^32, floats in
+    """The sum. Whole numbers and bools are added as int64 or uint64, modulo 2^64 (see
+    ``set_default_int``), floats in
     float32; ``dtype`` is that of the result, to which x is cast first."""
     own = x if dtype is None else x.astype(dtype, copy=False)
     return _reduced("sum", "add", reducing.widened(own) if dtype is None else own, axis, keepdims)
@@ -164,8 +167,9 @@ def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
 
 @constant
 def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """How many elements are not 0: int32. Raises Unsupported for more elements than that counts."""
-    op, most = "count_nonzero", 2**31 - 1
+    """How many elements are not 0. With int32 as the default, raises Unsupported for more elements
+    than that counts."""
+    op, most = "count_nonzero", np.iinfo(DEFAULTS[int].numpy).max
     elements = product([x.shape[n] for n in shapes.axes(op, "axis", axis, x.ndim)])
     if elements > most:
         told = (

@@ -270,7 +270,7 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     if sparse:
         return tuple(own)
     if not own:
-        return creation.zeros((0,), dtype=dtype or "int32")
+        return creation.zeros((0,), dtype=int if dtype is None else dtype)
     return manipulation.stack([manipulation.broadcast_to(x, shape) for x in own])
 
 
@@ -308,7 +308,7 @@ def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:
     if x.ndim != 1:
         raise InvalidArgument("vander", "x", x, "a vector")
     count = x.size if N is None else checks.integer("vander", "N", N)
-    own = x.astype("int32") if x.dtype.kind == "b" else x
+    own = x.astype(int) if x.dtype.kind == "b" else x
     ones = creation.ones_like(own)
     columns = [ones]
     while len(columns) < count:

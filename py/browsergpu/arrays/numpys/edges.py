@@ -20,7 +20,7 @@ def edges_at_most(x: Array, edges: np.ndarray, *, below: bool = False) -> Array:
     always, inside = values < _least(dtype), _is_inside(values, dtype)
     number = int(always.sum())
     if not inside.any():
-        return creation.full(x.shape, number, dtype="int32", device=x.device)
+        return creation.full(x.shape, number, dtype=int, device=x.device)
     known = creation.asarray(values[inside].astype(dtype), device=x.device)
     own = x.astype(dtype, copy=False)
     found = sorting.searchsorted(known, own, side="left" if below else "right")
@@ -37,7 +37,7 @@ def elements_below(ordered: Array, edges: np.ndarray, *, or_equal: bool = False)
     found = sorting.searchsorted(own, known, side="right" if or_equal else "left")
     if inside.all():
         return found
-    outside = np.where(values < _least(dtype), 0, ordered.size).astype(np.int32)
+    outside = np.where(values < _least(dtype), 0, ordered.size).astype(found.dtype)
     is_inside, counts = (creation.asarray(one, device=ordered.device) for one in (inside, outside))
     return elementwise.where(is_inside, found, counts)
 

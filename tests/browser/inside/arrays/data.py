@@ -30,17 +30,17 @@ def sample(dtype: str, shape: Any, seed: int = 0) -> np.ndarray:
 
 
 _FLOATS = {"float64": "float32", "complex128": "complex64"}
-_DEFAULTS = {"int64": "int32", "uint64": "uint32"}
+_DEFAULTS = {"int32": "int64", "uint32": "uint64"}
 
 
 def demoted(array: Any) -> np.ndarray:
-    """What NumPy says, where all of its 64 bits are no more than its default for numbers."""
-    return _as(array, _FLOATS | _DEFAULTS)
+    """What NumPy says, with floats of 32 bits."""
+    return _as(array, _FLOATS)
 
 
 def by_default(array: Any) -> np.ndarray:
-    """What NumPy says, where int64 or uint64 is only its default dtype: of indices, counts and sums
-    of smaller integers, which are of 32 bits here."""
+    """What NumPy says of indices, counts and sums of smaller integers, which have 64 bits here; in
+    a page NumPy's have 32."""
     return _as(array, _DEFAULTS)
 
 

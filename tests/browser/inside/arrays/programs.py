@@ -282,7 +282,7 @@ def _reduced(machine: Machine, numbers: Numbers) -> None:
     if x.ndim == 0 or (x.dtype.kind == "b" and name in ("max", "min")):
         return
     if name == "sum":
-        more["dtype"] = {"b": "int32", "i": "int32", "u": "uint32"}.get(x.dtype.kind, x.dtype)
+        more["dtype"] = {"b": "int64", "i": "int64", "u": "uint64"}.get(x.dtype.kind, x.dtype)
     machine.both(
         lambda: getattr(np, name)(x, axis=axis, keepdims=keepdims, **more),
         lambda: getattr(machine.bg, name)(machine.ours[a], axis=axis, keepdims=keepdims),
@@ -298,7 +298,7 @@ def _sorted(machine: Machine, numbers: Numbers) -> None:
         machine.both(lambda: np.sort(x, axis=-1), lambda: machine.bg.sort(machine.ours[a]))
     else:
         machine.both(
-            lambda: np.argsort(x, axis=-1, stable=True).astype(np.int32),
+            lambda: np.argsort(x, axis=-1, stable=True).astype(np.int64),
             lambda: machine.bg.argsort(machine.ours[a]),
         )
 
@@ -308,7 +308,7 @@ def _running(machine: Machine, numbers: Numbers) -> None:
     x = machine.theirs[a]
     if x.ndim == 0:
         return
-    kind = {"b": "int32", "i": "int32", "u": "uint32"}.get(x.dtype.kind, x.dtype)
+    kind = {"b": "int64", "i": "int64", "u": "uint64"}.get(x.dtype.kind, x.dtype)
     machine.both(
         lambda: np.cumulative_sum(x, axis=axis, dtype=kind),
         lambda: machine.bg.cumulative_sum(machine.ours[a], axis=axis),

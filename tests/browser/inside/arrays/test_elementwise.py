@@ -212,4 +212,4 @@ def test_numbers_that_are_equal_are_not_taken_for_each_other(bg: Any) -> None:
         np.testing.assert_array_equal(np.signbit(got.imag), np.signbit((z + number).imag))
     whole = bg.asarray([3, 4])
     dtypes = [str((whole * number).dtype) for number in (1, True, 1.0, 1, 1 + 0j)]
-    assert dtypes == ["int32", "int32", "float32", "int32", "complex64"]
+    assert dtypes == ["int64", "int64", "float32", "int64", "complex64"]

@@ -134,7 +134,7 @@ def test_views_see_what_is_assigned(bg: Any) -> None:
     whole = bg.asarray([1, 2])
     with pytest.raises(TypeError):
         whole /= 2
-    assert_same(whole, np.array([1, 2], "i4"))
+    assert_same(whole, np.array([1, 2], "i8"))
 
 
 @pytest.mark.parametrize("count", [1, 3, 1000, 4099])

@@ -127,10 +127,12 @@ def test_arrival(bg: Any) -> None:
     ):  # fmt: skip
         wide = np.asarray(value)
         assert_same(bg.asarray(value), wide.astype("u8" if wide.dtype == np.uint64 else "i8"))
-    assert bg.asarray([1, 2]).dtype == bg.asarray(range(2)).dtype == bg.asarray(3).dtype == np.int32
-    for call in (lambda: bg.asarray([big]), lambda: bg.asarray(np.array([big]), dtype="int32")):
+    assert bg.asarray([1, 2]).dtype == bg.asarray(range(2)).dtype == bg.asarray(3).dtype == np.int64
+    assert_same(bg.asarray([big, 1]), np.array([big, 1], np.int64))
+    assert_same(bg.asarray([2**63]), np.array([2**63], np.uint64))
+    for value in ([big], np.array([big])):
         with pytest.raises(ValueError, match="int32"):
-            call()
+            bg.asarray(value, dtype="int32")
     with pytest.raises(ValueError, match="uint64"):
         bg.asarray(np.array([-1], np.int64), dtype="uint64")
     a = bg.asarray(np.array([1, 2], np.int64))
@@ -154,7 +156,7 @@ def test_making_arrays(bg: Any) -> None:
         least + np.arange(4, dtype=np.int64) * 2**62,
     )
     assert_same(bg.eye(3, k=1, dtype="uint64"), np.eye(3, k=1, dtype=np.uint64))
-    for call in (lambda: bg.full(2, big), lambda: bg.full(2, -1, dtype="uint64")):
+    for call in (lambda: bg.full(2, 2**63), lambda: bg.full(2, -1, dtype="uint64")):
         with pytest.raises(OverflowError):
             call()
 
@@ -222,7 +224,7 @@ def test_reductions(bg: Any, x: np.ndarray) -> None:
             assert_same(getattr(bg, op)(a, axis=axis), getattr(np, op)(rows, axis=axis), op)
         for op in ("argmin", "argmax"):
             assert_same(
-                getattr(bg, op)(a, axis=axis), getattr(np, op)(rows, axis=axis).astype("i4"), op
+                getattr(bg, op)(a, axis=axis), getattr(np, op)(rows, axis=axis).astype("i8"), op
             )
     assert_same(bg.sum(bg.arange(100000, dtype="int64")), np.int64(4999950000))
     assert_same(bg.cumulative_sum(a, axis=1), rows.cumsum(axis=1))
@@ -232,12 +234,13 @@ def test_reductions(bg: Any, x: np.ndarray) -> None:
     long = np.resize(x, 70_001)
     assert_same(bg.sum(bg.asarray(long)), long.sum())
     assert_same(bg.min(bg.asarray(long) - 1), (long - x.dtype.type(1)).min())
+    assert_same(bg.cumulative_sum(bg.asarray(long)), long.cumsum())
     assert_same(bg.cumulative_sum(bg.asarray(long[:1000])), long[:1000].cumsum())
     assert_same(bg.mean(a, axis=1), rows.mean(axis=1), rtol=1e-6)
     assert_same(
         bg.sum(bg.asarray(rows.astype("i4")), dtype="int64"), rows.astype("i4").sum(dtype="i8")
     )
-    assert_same(bg.count_nonzero(a), np.int32(np.count_nonzero(rows)))
+    assert_same(bg.count_nonzero(a), np.int64(np.count_nonzero(rows)))
 
 
 def test_orders(bg: Any, x: np.ndarray) -> None:
@@ -245,10 +248,10 @@ def test_orders(bg: Any, x: np.ndarray) -> None:
     a, ordered = bg.asarray(mixed), np.sort(x)
     assert_same(bg.sort(a), np.sort(mixed))
     assert_same(bg.sort(a, descending=True), np.sort(mixed)[::-1])
-    assert_same(bg.argsort(a), np.argsort(mixed, kind="stable").astype("i4"))
+    assert_same(bg.argsort(a), np.argsort(mixed, kind="stable").astype("i8"))
     assert_same(bg.unique_values(a), np.unique(mixed))
     for side in ("left", "right"):
-        expected = np.searchsorted(ordered, mixed, side=side).astype("i4")
+        expected = np.searchsorted(ordered, mixed, side=side).astype("i8")
         assert_same(bg.searchsorted(bg.asarray(ordered), a, side=side), expected, side)
 
 

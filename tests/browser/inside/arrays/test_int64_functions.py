@@ -27,7 +27,7 @@ def x(request: pytest.FixtureRequest) -> np.ndarray:
 
 def check(bg: Any, call: Callable[..., Any], *arrays: np.ndarray, indices: bool = False) -> None:
     """Compares what a call gives for arrays on the GPU and on the host: of integers every bit.
-    Those that are ``indices`` or counts are int32 here."""
+    Those that are ``indices`` or counts are int64 here, also where NumPy's have 32 bits."""
     with np.errstate(all="ignore"):
         expected = call(*arrays)
     found = call(*(bg.asarray(one) for one in arrays))

@@ -195,7 +195,7 @@ def test_pooling(bg: Any) -> None:
     values, places = nn.max_pool1d(a[0, 0, 0], 2, return_indices=True)
     pairs = x[0, 0, 0, :, :4].reshape(6, 2, 2)
     assert_same(values, pairs.max(-1))
-    assert_same(places, by_default(pairs.argmax(-1) + np.array([0, 2])))
+    assert_same(places, (pairs.argmax(-1) + np.array([0, 2])).astype("i4"))
     picture = x[:, :, 0]
     assert_same(nn.adaptive_avg_pool2d(a[:, :, 0], (3, None)),
                 picture.reshape(2, 3, 3, 2, 5).mean(3), rtol=1e-6)  # fmt: skip
@@ -258,7 +258,7 @@ def test_tables(bg: Any) -> None:
     half = w.astype("float16")
     assert_same(nn.embedding(bg.asarray(places), bg.asarray(half)), half[places])
     assert_same(nn.one_hot(bg.asarray(places)), np.eye(4, dtype="i4")[places])
-    assert_same(nn.one_hot(bg.asarray(np.uint8([1])), 3), by_default([[0, 1, 0]]))
+    assert_same(nn.one_hot(bg.asarray(np.uint8([1])), 3), np.int32([[0, 1, 0]]))
 
 
 def test_pad(bg: Any) -> None:

@@ -86,10 +86,10 @@ def test_in_the_likeness_of_an_array(bg: Any) -> None:
     for made, expected in (
         (np.ones_like(a, shape=(2, 3)), np.ones((2, 3), np.float32)),
         (np.full_like(a, 7, shape=4, dtype="i4"), np.full(4, 7, np.int32)),
-        (np.zeros_like(a), np.zeros_like(X)), (np.asarray([1, 2], like=a), np.array([1, 2], "i4")),
+        (np.zeros_like(a), np.zeros_like(X)), (np.asarray([1, 2], like=a), np.array([1, 2], "i8")),
         (np.array(3.5, ndmin=2, like=a), np.array([[3.5]], np.float32)),
         (np.asarray(X, dtype="i4", like=a), X.astype("i4")), (np.asanyarray(a, like=a), X),
-        (np.arange(2, 8, 3, like=a), np.array([2, 5], "i4")),
+        (np.arange(2, 8, 3, like=a), np.array([2, 5], "i8")),
     ):  # fmt: skip
         assert isinstance(made, bg.Array)
         assert_same(made, expected)

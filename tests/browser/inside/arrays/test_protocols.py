@@ -99,7 +99,7 @@ def test_as_numpys_arrays(bg: Any) -> None:
 
 def test_text(bg: Any, backend: Any) -> None:
     name = backend.device.name
-    assert repr(bg.asarray([1, 2])) == f"Array([1, 2], shape=(2,), dtype=int32, device={name!r})"
+    assert repr(bg.asarray([1, 2])) == f"Array([1, 2], shape=(2,), dtype=int64, device={name!r})"
     assert repr(bg.asarray(2.5)).startswith("Array(2.5, shape=(), dtype=float32")
     before = backend.device.recorder.counters["readbacks"]
     text = repr(bg.arange(1_000_000))

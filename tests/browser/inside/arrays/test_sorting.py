@@ -42,7 +42,7 @@ def test_orders(bg: Any, dtype: str) -> None:
 def test_running_sums_and_products(bg: Any, dtype: str) -> None:
     x = sample(dtype, (3, 20, 2))
     a = bg.asarray(x)
-    kind = {"b": "int32", "i": "int32", "u": "uint32"}.get(np.dtype(dtype).kind, dtype)
+    kind = {"b": "int64", "i": "int64", "u": "uint64"}.get(np.dtype(dtype).kind, dtype)
     rtol = {"float16": 4e-3, "float32": 1e-5, "complex64": 1e-5}.get(dtype, 0.0)
     for axis in (0, 1, 2):
         wide = x.astype(np.float64) if dtype in ("float16", "float32") else x
@@ -117,7 +117,8 @@ def test_sets(bg: Any) -> None:
         found = bg.unique_all(bg.asarray(x))
         expected = np.unique_all(x)
         for name in ("values", "indices", "inverse_indices", "counts"):
-            known = by_default(getattr(expected, name))
+            known = getattr(expected, name)
+            known = known if name == "values" else by_default(known)
             assert_same(getattr(found, name), known, f"{name} of {dtype}")
     nan = bg.asarray([np.nan, 1.0, np.nan])
     assert bg.unique_values(nan).shape == (3,)

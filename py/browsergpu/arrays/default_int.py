@@ -1,0 +1,48 @@
+"""The dtype of Python's integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import apply
+from browsergpu.core import checks
+from browsergpu.core.element_types import INT32, INT64, set_default_whole
+from browsergpu.core.errors import InvalidArgument
+
+
+def set_default_int(dtype: Any, /) -> np.dtype[Any]:
+    """Choose the dtype of Python's integers: of lists, ``arange``, ``full``, and of the sums and
+    products of smaller integers.
+
+    It is of the process, and counts for arrays that are made from then on.
+
+    Parameters
+    ----------
+    dtype : dtype
+        int64, the default as in NumPy, or int32, which takes half the memory and is faster to
+        multiply, divide and sort.
+
+    Returns
+    -------
+    dtype
+        The dtype that was in force.
+
+    Raises
+    ------
+    InvalidArgument
+        For another dtype.
+
+    Examples
+    --------
+    >>> bg.set_default_int("int32")
+    dtype('int64')
+    """
+    given = checks.numpy_dtype("set_default_int", "dtype", dtype)
+    kind = next((one for one in (INT32, INT64) if one.numpy == given), None)
+    if kind is None:
+        raise InvalidArgument("set_default_int", "dtype", given, "int32 or int64")
+    before = set_default_whole(kind)
+    apply.forget_numbers()
+    return before.numpy
