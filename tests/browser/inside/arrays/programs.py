@@ -15,7 +15,7 @@ import numpy as np
 
 from inside.arrays.data import demoted
 
-KINDS = ("float32", "int32", "uint8", "int16", "bool", "float16")
+KINDS = ("float32", "int32", "uint8", "int16", "bool", "float16", "int64", "uint32")
 SHAPES = ((), (1,), (4,), (3, 4), (3, 1), (2, 3, 4), (2, 1, 4), (0, 4), (8, 4))
 #: Beyond it values are brought back, so that float16 holds every sum of a few of them.
 LARGEST = 60
