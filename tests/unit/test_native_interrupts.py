@@ -99,8 +99,58 @@ print(raised)
 @pytest.mark.parametrize("program", [IN_A_SCRIPT, IN_AN_EVENT_LOOP], ids=["script", "event loop"])
 def test_two_hundred_interrupts(engine: str, program: str) -> None:
     """Each raises KeyboardInterrupt where the program is; what it computes afterwards is right."""
+    run(engine, program)
+
+
+def run(engine: str, program: str) -> None:
+    """Run a program after START in a process of its own. It prints 200."""
     done = subprocess.run(
         [sys.executable, "-W", NEVER_AWAITED, "-c", START + program],
         env=os.environ | software_gpu(engine), capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
+
+
+#: Python tells of an exception in such a function, and goes on.
+SWALLOWING = """
+names = set()
+
+def note(frame, event, _):
+    if event == "call" and frame.f_code.co_name in ("__del__", "_remove", "remove", "callback"):
+        names.add(frame.f_code.co_qualname)
+
+def once():
+    x = bg.asarray(host)
+    y = x * 2 + 1
+    np.asarray(y[::3])
+    float(bg.sum(y))
+
+once()
+sys.setprofile(note)
+for _ in range(3):
+    once()
+sys.setprofile(None)
+print(names or 200)
+"""
+
+#: The bytes that reads leave behind.
+READING = """
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+x = bg.asarray(host)
+for _ in range(50):
+    x[:100].numpy()
+before = resident()
+for _ in range(400):
+    x[:100].numpy()
+print(200 if resident() - before < 10_000_000 else resident() - before)
+"""
+
+
+@pytest.mark.parametrize("engine", ["wgpu", "dawn"])
+@pytest.mark.parametrize("program", [SWALLOWING, READING], ids=["callbacks", "memory"])
+def test_a_read_leaves_nothing_behind(engine: str, program: str) -> None:
+    """Neither a callback that an interrupt is lost in, nor memory."""
+    run(engine, program)

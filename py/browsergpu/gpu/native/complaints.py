@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import NoReturn
 
@@ -57,18 +56,9 @@ class Complaints(Shown):
         message = str(error)
         self.note(lambda: kind(op, message))
 
-    @asynccontextmanager
-    async def wait(self) -> AsyncIterator[Callable[[], None]]:
+    def wait(self) -> _Wait:
         """A block that waits for the GPU: it gets what raises the errors that it is to be told."""
-        ticket = object()
-        self._waits[ticket] = self._told
-        try:
-            await asyncio.sleep(0)  # those beside it begin, too
-            yield lambda: self._raise_first(ticket)
-            self._raise_first(ticket)
-        finally:
-            self._waits.pop(ticket, None)
-            self._forget()
+        return _Wait(self)
 
     def _raise_first(self, ticket: object) -> None:
         if self.closed or self.lost:
@@ -92,6 +82,37 @@ class Complaints(Shown):
     def _since(self) -> Iterator[int]:
         yield self._told
         yield from self._waits.values()
+
+
+class _Wait(Shown):
+    """A wait. It is no asynchronous generator: event loops keep these in sets of weak references,
+    whose Python code loses a Ctrl-C that comes while it runs."""
+
+    def __init__(self, complaints: Complaints) -> None:
+        self._complaints = complaints
+
+    async def __aenter__(self) -> Callable[[], None]:
+        self._complaints._waits[self] = self._complaints._told
+        try:
+            await asyncio.sleep(0)  # those beside it begin, too
+        except BaseException:
+            self._end()
+            raise
+        return self._raise_first
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._raise_first()
+        finally:
+            self._end()
+
+    def _raise_first(self) -> None:
+        self._complaints._raise_first(self)
+
+    def _end(self) -> None:
+        self._complaints._waits.pop(self, None)
+        self._complaints._forget()
 
 
 def of_shader(op: str, error: Exception, sections: list[Section], recorded: str) -> Complaint:

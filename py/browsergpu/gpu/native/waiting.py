@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+import types
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import Context, copy_context
@@ -16,6 +17,9 @@ from browsergpu.gpu.native.worker import WORKER
 T = TypeVar("T")
 
 _here = threading.local()
+
+#: A coroutine that gives way more often waits for another of its loop.
+_PAUSES = 8
 
 
 class _Loop(asyncio.SelectorEventLoop):
@@ -54,7 +58,7 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
             return _beside(coroutine)
         loop = _loop()
         loop.is_timed = False
-        return loop.run_until_complete(coroutine)
+        return copy_context().run(_driven, loop, coroutine)
     except Exception:
         raise
     except BaseException:
@@ -62,6 +66,39 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
             _abandon(loop)
             coroutine.close()
         raise
+
+
+def _driven(loop: _Loop, coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine gives. One that waits for no future needs no task: the set of all tasks
+    has a callback in Python, which loses a Ctrl-C that comes while it runs."""
+    waited_for = None
+    asyncio._set_running_loop(loop)
+    try:
+        for _ in range(_PAUSES):
+            if (waited_for := coroutine.send(None)) is not None:
+                break
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        asyncio._set_running_loop(None)
+    return loop.run_until_complete(_rest(coroutine, waited_for))
+
+
+async def _rest(coroutine: Coroutine[Any, Any, T], waited_for: Any) -> T:
+    """Goes on with a coroutine that waits for a future."""
+    with suppress(Exception, asyncio.CancelledError):  # the future raises it again
+        await _waiting_for(waited_for)
+    return await _going_on(coroutine)
+
+
+@types.coroutine
+def _waiting_for(future: Any) -> Generator[Any, Any, None]:
+    yield future
+
+
+@types.coroutine
+def _going_on(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+    return (yield from coroutine)  # type: ignore[no-any-return]
 
 
 def _beside(coroutine: Coroutine[Any, Any, T]) -> T:
