@@ -45,6 +45,9 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     }
     sum += values[r * params.width + i % params.width];
   }
+  if (place == 0xffffffffu) { // of an index that was outside
+    return;
+  }
   if (is_last) {
     y[place * params.width + i % params.width] += sum;
   } else {

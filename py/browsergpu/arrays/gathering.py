@@ -25,7 +25,14 @@ from browsergpu.core.element_types import BOOL, INT32, UINT32, ElementType
 from browsergpu.core.errors import InvalidIndex, Unsupported
 from browsergpu.core.shapes import Shape, contiguous_strides
 from browsergpu.core.showing import Description
-from browsergpu.kernels.fused.operations import PLACE_OF_INDEX, cast, overload_of
+from browsergpu.kernels.fused.operations import (
+    CHECKED_PLACE,
+    IS_INSIDE,
+    PLACE_OF_INDEX,
+    cast,
+    overload_of,
+)
+from browsergpu.kernels.fused.source import NOWHERE
 
 V = TypeVar("V", bound=Value)
 
@@ -86,12 +93,14 @@ def _indices(tape: Tape, shape: Shape) -> dict[int, Node]:
 
 
 def by_arrays(
-    x: V, axes: Sequence[int], arrays: Sequence[Any], first: bool, *, places: bool = False
-) -> V:
+    x: V, axes: Sequence[int], arrays: Sequence[Any], first: bool, *, places: bool = False,
+    checked: bool = False,
+) -> V:  # fmt: skip
     """The elements of which arrays of whole numbers, one for each of some axes, say the indices.
     The arrays' axes stand in place of these, or come ``first``. In place of the elements their
     ``places``, if asked for: uint32, counted in x's memory. Raises InvalidIndex where an index of a
-    host's array is outside."""
+    host's array is outside; ``checked`` has the next wait raise it for arrays on the GPU, whose
+    places are then NOWHERE."""
     source = x.node.in_memory()
     given = [_checked(x, axis, array) for axis, array in zip(axes, arrays, strict=True)]
     spread = reduce(
@@ -107,17 +116,29 @@ def by_arrays(
         for array in given
     ]
     steps = views.strides_of(x)
-    sums = _Places(x.tape, shape, len(axes) + 1, _BY_AXIS * (len(shape) + len(axes)))
+    sums = _Places(x.tape, shape, len(axes) + 2, _BY_AXIS * (len(shape) + len(axes)))
     window = sums.window
+    is_checked = [checked and isinstance(array, Value) for array in arrays]
     terms = [
-        sums.times(_wrapped(sums, array.node, source.shape[axis]), steps[axis])
-        for axis, array in zip(axes, turned, strict=True)
+        sums.times(
+            _wrapped(sums, array.node, source.shape[axis], axis if late else None), steps[axis]
+        )
+        for axis, array, late in zip(axes, turned, is_checked, strict=True)
+    ]
+    inside = [
+        _is_inside(sums, array.node, source.shape[axis])
+        for axis, array, late in zip(axes, turned, is_checked, strict=True)
+        if late and places
     ]
     for n, axis in enumerate(rest):
         at = n if n < before else n + len(spread)
         if source.shape[axis] > 1:
             terms.append(sums.times(sums.coordinate(at), steps[axis]))
     total = sums.total(terms, source.offset)
+    if inside:
+        is_there = reduce(lambda a, b: sums.op("logical_and", a, b, kinds=(BOOL, BOOL)), inside)
+        kinds = (BOOL, UINT32, UINT32)
+        total = sums.op("where", is_there, total, sums.number(NOWHERE), kinds=kinds)
     if places:
         return x.like(window.add_value(UINT32, total))
     return x.like(window.add_load(source.kind, window.place_to_load(source), total))
@@ -148,12 +169,31 @@ def _checked(x: Value, axis: int, array: Any) -> Value:
     return x.like(uploaded(x.tape, np.asarray(array), INT32))
 
 
-def _wrapped(places: _Places, node: Node, extent: int) -> int:
-    """Indices counted from the end where they are negative, and moved inside."""
+def _wrapped(places: _Places, node: Node, extent: int, late: int | None) -> int:
+    """Indices counted from the end where they are negative, and moved inside. Those outside are
+    told late, if ``late`` is their axis."""
     place = places.window.place_of(node)
     number = UINT32 if node.kind.kind == "u" else INT32
+    if late is not None:
+        faults = places.window.tape.faults
+        check = places.window.tape.device.faults.check(late, extent)
+        checked = overload_of(CHECKED_PLACE, (node.kind, number, UINT32, UINT32))
+        assert checked is not None
+        return places.window.add(
+            checked, place, places.number(extent, number), places.number(check),
+            places.window.place_to_load(faults),
+        ).place  # fmt: skip
     made = overload_of(PLACE_OF_INDEX, (node.kind, number))
     assert made is not None
+    return places.window.add(made, place, places.number(extent, number)).place
+
+
+def _is_inside(places: _Places, node: Node, extent: int) -> int:
+    """Whether indices are on their axis."""
+    number = UINT32 if node.kind.kind == "u" else INT32
+    made = overload_of(IS_INSIDE, (node.kind, number))
+    assert made is not None
+    place = places.window.place_of(node)
     return places.window.add(made, place, places.number(extent, number)).place
 
 

@@ -77,7 +77,7 @@ def _by_items(x: V, items: Sequence[Any], *, places: bool = False) -> V:
         if item is None or array is not None or isinstance(item, slice):
             axis += 1
     starts_first = _starts_first(items, arrays)
-    return gathering.by_arrays(rest, axes, found, starts_first, places=places)
+    return gathering.by_arrays(rest, axes, found, starts_first, places=places, checked=True)
 
 
 def _starts_first(items: Sequence[Any], arrays: Sequence[Any]) -> bool:

@@ -71,8 +71,10 @@ def _with_few(x: V, places: V, value: Value) -> V:
     own = _own(x)
     window = Window(tape, shape)
     place = window.place_of(places.node)
-    owner = window.add_load(UINT32, window.place_to_load(owners), place).place
     pair = UINT32, UINT32
+    last = window.number(UINT32, (product(x.node.shape) - 1,))
+    known = window.add(resolve("minimum", pair), place, last).place  # of NOWHERE, too
+    owner = window.add_load(UINT32, window.place_to_load(owners), known).place
     position = window.add(
         resolve("add", pair), window.add_place(UINT32).place, window.number(UINT32, (1,))
     ).place

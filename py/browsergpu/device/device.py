@@ -15,6 +15,7 @@ from browsergpu.core.params import unfit
 from browsergpu.core.showing import Shown, byte_count
 from browsergpu.device import tuned, warm_up
 from browsergpu.device.by_use import TuningByUse
+from browsergpu.device.faults import Faults
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.memory import Allocation, BufferPool
@@ -135,6 +136,8 @@ class Device(Shown):
             relabel=config.debug_mode,
             memory=adapter.memory,
         )
+        #: What kernels find wrong with values.
+        self.faults = Faults(self.recorder, self.memory)
         _open.add(self)
         abilities = self.features | adapter.abilities
         self._variants = Choices(

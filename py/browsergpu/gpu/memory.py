@@ -204,6 +204,14 @@ class BufferPool(Shown):
         self._labels[name] += capacity
         return Allocation(next(_handles), identity, nbytes, capacity, name)
 
+    def get_lasting(self, op: str, nbytes: int, label: str) -> Allocation:
+        """A small buffer of zeros that stays as long as the device, and is not counted."""
+        if self._closed:
+            raise closed(op)
+        identity = next(_ids)
+        self._recorder.create_buffer(identity, nbytes, label, op, nbytes)
+        return Allocation(next(_handles), identity, nbytes, nbytes, label)
+
     def _taken(self, op: str, nbytes: int, capacity: int, label: str) -> tuple[int, bool]:
         """A buffer's id, and whether it was made for this."""
         holding = self._holding

@@ -368,6 +368,7 @@ class Graph(OfBlock):
                 own = words()
                 changes += [(place, own) for place in places]
             device.recorder.replay(captured, changes)
+            device.faults.replayed()
 
     def close(self) -> None:
         """Gives its memory back. Arrays that were made in it keep the values that they have."""

@@ -58,6 +58,7 @@ class Kernels(Shown):
                 del self._made[next(iter(self._made))]
             made = self._compile(kernel)
         self._made[kernel] = made
+        self.device.faults.is_armed |= kernel.checks
         return made
 
     def _compile(self, kernel: Source) -> Pipeline:

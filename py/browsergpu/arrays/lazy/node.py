@@ -9,6 +9,7 @@ from browsergpu.arrays.device_array import Storage
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
+from browsergpu.gpu.memory import Allocation
 
 #: References to holders: from so many on, those to holders that are gone are dropped.
 _MANY = 8
@@ -119,6 +120,28 @@ class Node(Shown):
         """Another node of a value in memory, which shares no cell: a later write to either array
         gives one of them memory of its own."""
         return stored(self.kind, self.shape, self.storage, self.strides, self.offset)
+
+
+class Lasting(Shown):
+    """The memory of what is no array: it stays as long as the device, and nobody writes into it by
+    an assignment."""
+
+    is_free = False
+    is_held = False
+    noted = 0
+
+    def __init__(self, buffer: Allocation) -> None:
+        self.buffer = buffer
+        self.users: list[Any] = []
+
+    def _facts(self) -> str:
+        return self.buffer.label
+
+    def used_by(self, user: Any) -> None:
+        """Nothing."""
+
+    def left_by(self, user: Any) -> None:
+        """Nothing."""
 
 
 def stored(

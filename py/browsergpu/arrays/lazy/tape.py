@@ -15,11 +15,11 @@ from weakref import WeakValueDictionary
 from browsergpu.arrays.device_array import Storage
 from browsergpu.arrays.lazy import fusing
 from browsergpu.arrays.lazy.extract import renumbered
-from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.node import Lasting, Node, stored
 from browsergpu.core import blocks
 from browsergpu.core.blocks import Block
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import ElementType
+from browsergpu.core.element_types import UINT32, ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.core.turns import exclusive, new_lock
@@ -310,6 +310,15 @@ class Tape(Shown):
         self.device = device
         self.kernels = fusing.Kernels(device)
         self._windows: dict[Shape, Window] = {}
+        self._faults: Node | None = None
+
+    @property
+    def faults(self) -> Node:
+        """What kernels note indices outside in, as an array that they load."""
+        if self._faults is None:
+            memory: Any = Lasting(self.device.faults.buffer)
+            self._faults = stored(UINT32, (4,), memory)
+        return self._faults
 
     @property
     def captured(self) -> Any:

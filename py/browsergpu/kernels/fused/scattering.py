@@ -5,7 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from browsergpu.kernels.fused import storage
-from browsergpu.kernels.fused.source import MOST_KERNELS, Body, Source, each_four, result_of
+from browsergpu.kernels.fused.source import (
+    MOST_KERNELS,
+    NOWHERE,
+    Body,
+    Source,
+    each_four,
+    result_of,
+)
 
 _LANES = "xyzw"
 
@@ -23,7 +30,9 @@ def scattered(
     body.coordinates()
     body.values()
     inside = [
-        " && ".join([*(f"v{one}.{lane}" for one in conditions), *there])
+        " && ".join(
+            [*(f"v{one}.{lane}" for one in conditions), *there, f"v{at}.{lane} != {NOWHERE}u"]
+        )
         for lane, there in zip(_LANES, _are_there(by_fours), strict=True)
     ]
     body.line(storage.write_each(kind, "y", f"v{at}", f"v{value}", inside))

@@ -15,7 +15,7 @@ from browsergpu.core.places import Section
 from browsergpu.core.showing import Shown
 from browsergpu.kernels import shaders
 from browsergpu.kernels.fused import storage, wide
-from browsergpu.kernels.fused.operations import Overload, Written, numbered
+from browsergpu.kernels.fused.operations import CHECKED_PLACE, Overload, Written, numbered
 from browsergpu.kernels.wgsl_types import F16, F32, Floats
 
 THREADS = 256  # in a workgroup
@@ -59,6 +59,10 @@ IN_FOURS = (WHOLE, MOVED, ROWS)
 #: Rows and columns that a workgroup computes where an array is TURNED: what one thread reads of it
 #: lies beside what threads of the rows below read, so that it comes from the memory once.
 TILE = 32
+
+
+#: The place of what an index outside would write: nothing is written there.
+NOWHERE = 0xFFFFFFFF
 
 
 def leaf(kind: ElementType) -> int:
@@ -113,6 +117,8 @@ class Source:
     #: Of what it writes and has computed as floats: the place among the bindings, the name, where
     #: the floats stand. Nothing that is only moved.
     floats: tuple[tuple[int, str, Floats], ...]
+    #: Whether it notes indices that are outside.
+    checks: bool
 
 
 def result_of(entry: int) -> ElementType:
@@ -155,7 +161,14 @@ def is_elementwise(entry: int) -> bool:
     what = entry & _KIND
     if what < FIRST_OVERLOAD:
         return what < PLACE
-    return numbered(what - FIRST_OVERLOAD).written is None
+    made = numbered(what - FIRST_OVERLOAD)
+    return made.written is None and made.operation is not CHECKED_PLACE
+
+
+def checks(entry: int) -> bool:
+    """Whether an entry notes an index that is outside."""
+    what = entry & _KIND
+    return what >= FIRST_OVERLOAD and numbered(what - FIRST_OVERLOAD).operation is CHECKED_PLACE
 
 
 def knows_place(entry: int) -> bool:
@@ -163,6 +176,8 @@ def knows_place(entry: int) -> bool:
     what = entry & _KIND
     if what < FIRST_OVERLOAD:
         return what == PLACE
+    if checks(entry):
+        return True
     written = numbered(what - FIRST_OVERLOAD).written
     return written is not None and written.knows_place
 
@@ -274,6 +289,10 @@ class Body(Shown):
         self._results = results
         self._places = needed(tape, results)
         self._leaves = tuple(place for place in self._places if is_leaf(tape[place]))
+        #: The array that indices outside are noted in, if there is one.
+        self._faults = {
+            operands_of(tape[place])[-1] for place in self._places if checks(tape[place])
+        }
         laid_out = (place for place in self._leaves if not is_loaded(tape[place]))
         self._ways = dict(zip(laid_out, ways, strict=True))
         self._rank = rank
@@ -315,6 +334,8 @@ class Body(Shown):
 
     def array(self, place: int) -> str:
         """The name of the binding that an array is read from."""
+        if place in self._faults:
+            return "faults"
         return f"x{place}"
 
     def parameter(self, name: str = "") -> str:
@@ -372,6 +393,7 @@ struct Params {{ {fields} }}
             tuple(sections),
             _label([*names, *([named] if named else [])]),
             () if named else tuple(self._floats()),
+            bool(self._faults),
         )
 
     def _floats(self) -> Iterator[tuple[int, str, Floats]]:
@@ -388,11 +410,13 @@ struct Params {{ {fields} }}
         return F16 if kind is FLOAT16 else F32
 
     def _bound(self, words_of_one: str, results_too: bool) -> list[Binding]:
-        read = [
-            (self.array(place), self._words(place, self._ways.get(place, EACH) in IN_FOURS), False)
-            for place in self._leaves
-            if self._ways.get(place) != OWN
-        ]
+        read: list[Binding] = []
+        for place in self._leaves:
+            if place in self._faults:
+                read.append(("faults", "atomic<u32>", True))
+            elif self._ways.get(place) != OWN:
+                in_fours = self._ways.get(place, EACH) in IN_FOURS
+                read.append((self.array(place), self._words(place, in_fours), False))
         written = [("y", words_of_one, True)] if words_of_one else []
         if results_too or not words_of_one:
             written += [(f"y{place}", self._words(place, True), True) for place in self._results]
@@ -456,6 +480,14 @@ struct Params {{ {fields} }}
         self.line(f"let a{place} = {self._four_places(at, step)};")
         return storage.read_each(kind, name, f"a{place}")
 
+    def _checked(self, entry: int, made: Overload) -> str:
+        """The place of an index, which is noted where it is outside."""
+        index, extent, check, _ = operands_of(entry)
+        self.include(*made.includes)
+        value = storage.converted(f"v{index}", made.given[0], made.cast_to[0])
+        kind = "unsigned" if made.cast_to[0].kind == "u" else "signed"
+        return f"checked_{kind}({value}, v{extent}, v{check}.x, i)"
+
     def _value(self, place: int) -> str:
         entry = self._tape[place]
         what = entry & _KIND
@@ -471,6 +503,8 @@ struct Params {{ {fields} }}
             return storage.of_parameter(kind, words)
         made = numbered(what - FIRST_OVERLOAD)
         self.include_for(*made.given, *made.cast_to)
+        if made.operation is CHECKED_PLACE:
+            return self._checked(entry, made)
         values = [
             storage.converted(f"v{operand}", source, target)
             for operand, source, target in zip(

@@ -259,9 +259,10 @@ def test_kernels_of_places_that_arrays_say(bg: Any) -> None:
         array[places[:8]] = array[:8] * 2.0
     assert kernels.labels == [
         "fused: multiply remainder index load",
-        "fused: index claim", "fused: subtract index load not_equal where",
-        "fused: index scatter",
-        "fused: multiply index", "fused: scatter", "fused: claim", "fused: load add equal scatter",
+        "fused: index is_inside where claim", "fused: subtract index load not_equal where",
+        "fused: index is_inside where scatter",
+        "fused: multiply index is_inside where", "fused: scatter", "fused: claim",
+        "fused: minimum load add equal scatter",
     ]  # fmt: skip
     assert_same(taken, x[at * 3 % 2**14])
     expected = np.zeros_like(x)
