@@ -18,15 +18,20 @@ T = TypeVar("T")
 
 _here = threading.local()
 
-#: A coroutine that gives way more often waits for another of its loop.
-_PAUSES = 8
-
 
 class _Loop(asyncio.SelectorEventLoop):
     """One that runs while something is waited for. ``is_timed``: something is to happen in it at a
-    certain time, as the end of a timeout."""
+    certain time, as the end of a timeout; ``is_shared``: something else is to run in it."""
 
     is_timed = False
+    is_shared = False
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        """As an event loop does."""
+        self.is_shared = True
+        return super().call_soon(callback, *args, context=context)
 
     def call_at(  # type: ignore[override]
         self,
@@ -36,7 +41,7 @@ class _Loop(asyncio.SelectorEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """As an event loop does."""
-        self.is_timed = True
+        self.is_timed = self.is_shared = True
         return super().call_at(when, callback, *args, context=context)
 
 
@@ -57,7 +62,7 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
         if asyncio._get_running_loop() is not None:
             return _beside(coroutine)
         loop = _loop()
-        loop.is_timed = False
+        loop.is_timed = loop.is_shared = False
         return copy_context().run(_driven, loop, coroutine)
     except Exception:
         raise
@@ -71,12 +76,10 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
 def _driven(loop: _Loop, coroutine: Coroutine[Any, Any, T]) -> T:
     """What a coroutine gives. One that waits for no future needs no task: the set of all tasks
     has a callback in Python, which loses a Ctrl-C that comes while it runs."""
-    waited_for = None
     asyncio._set_running_loop(loop)
     try:
-        for _ in range(_PAUSES):
-            if (waited_for := coroutine.send(None)) is not None:
-                break
+        while (waited_for := coroutine.send(None)) is None and not loop.is_shared:
+            pass
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
     finally:
