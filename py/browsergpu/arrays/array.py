@@ -174,7 +174,7 @@ class Array(Value, Methods):
     async def ready(self) -> Array:
         """Waits until it is computed, and gives it. Raises what the GPU reported."""
         reading.computed(self)
-        await self.device.faults.beside(self.device.recorder.synchronize())
+        await self.device.faults.after(self.device.recorder.synchronize())
         return self
 
     def item(self, *args: Any) -> Any:

@@ -59,11 +59,11 @@ async def read(device: Device, buffer: Allocation, offset: int, view: memoryview
             "read after the block, and after each replay",
         )
     if offset % 4 == 0:
-        await device.faults.beside(device.recorder.read(buffer.id, offset, view, (nbytes + 3) & ~3))
+        await device.faults.after(device.recorder.read(buffer.id, offset, view, (nbytes + 3) & ~3))
         return
     start = offset & ~3
     covered = bytearray((offset + nbytes + 3 & ~3) - start)
-    await device.faults.beside(
+    await device.faults.after(
         device.recorder.read(buffer.id, start, memoryview(covered), len(covered))
     )
     view.cast("B")[:] = memoryview(covered)[offset - start : offset - start + nbytes]

@@ -6,7 +6,6 @@ or wait looks there, if a kernel that may have written ran since, and raises.
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable
 from struct import unpack
@@ -57,19 +56,19 @@ class Faults(Shown):
         """Says that kernels of a captured graph, which may check, were recorded."""
         self.is_armed |= self._buffer is not None
 
-    async def beside(self, waiting: Awaitable[None]) -> None:
+    async def after(self, waiting: Awaitable[None]) -> None:
         """Wait, and raise InvalidIndex, an IndexError, for what was found until then."""
+        await waiting
         if not self.is_armed:
-            await waiting
             return
         self.is_armed = False
         found = bytearray(_BYTES)
-        target = memoryview(found)
-        looking = self._recorder.read(self.buffer.id, 0, target, _BYTES)
-        for error in await asyncio.gather(waiting, looking, return_exceptions=True):
-            if error is not None:
-                raise error
-        number, index = unpack("<Ii", found[:8])
+        try:
+            await self._recorder.read(self.buffer.id, 0, memoryview(found), _BYTES)
+        except BaseException:
+            self.is_armed = True
+            raise
+        number, index = unpack("<Iq", found[:12])
         if number:
             self._recorder.clear(self.buffer.id, 0, _BYTES)
             raise self._error(number, index)

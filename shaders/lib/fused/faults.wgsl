@@ -1,19 +1,20 @@
 // Indices along an axis as places, and a note of the first one that is outside: its check's number and
-// itself in `faults`, which the kernel binds. What is beyond the last element is no index.
+// its two words in `faults`, which the kernel binds. What is beyond the last element is no index.
 
-fn note_outside(outside: vec4<bool>, index: vec4u, number: u32, i: u32) {
+fn note_outside(outside: vec4<bool>, low: vec4u, high: vec4u, number: u32, i: u32) {
   let wrong = outside & ((4u * i + vec4u(0u, 1u, 2u, 3u)) < vec4u(params.n));
   if (!any(wrong)) {
     return;
   }
-  var first = index.w;
-  first = select(first, index.z, wrong.z);
-  first = select(first, index.y, wrong.y);
-  first = select(first, index.x, wrong.x);
+  var first = vec2u(low.w, high.w);
+  first = select(first, vec2u(low.z, high.z), wrong.z);
+  first = select(first, vec2u(low.y, high.y), wrong.y);
+  first = select(first, vec2u(low.x, high.x), wrong.x);
   loop {
     let found = atomicCompareExchangeWeak(&faults[0], 0u, number);
     if (found.exchanged) {
-      atomicStore(&faults[1], first);
+      atomicStore(&faults[1], first.x);
+      atomicStore(&faults[2], first.y);
       break;
     }
     if (found.old_value != 0u) {
@@ -27,7 +28,7 @@ fn checked_signed(index: vec4i, extent: vec4i, number: u32, i: u32) -> vec4u {
   let place = bitcast<vec4u>(select(index, index + extent, index < vec4i()));
   let last = bitcast<vec4u>(extent) - vec4u(1u);
   if (any(place > last)) {
-    note_outside(place > last, bitcast<vec4u>(index), number, i);
+    note_outside(place > last, bitcast<vec4u>(index), bitcast<vec4u>(index >> vec4u(31u)), number, i);
   }
   return min(place, last);
 }
@@ -35,7 +36,7 @@ fn checked_signed(index: vec4i, extent: vec4i, number: u32, i: u32) -> vec4u {
 fn checked_unsigned(index: vec4u, extent: vec4u, number: u32, i: u32) -> vec4u {
   let last = extent - vec4u(1u);
   if (any(index > last)) {
-    note_outside(index > last, index, number, i);
+    note_outside(index > last, index, vec4u(), number, i);
   }
   return min(index, last);
 }

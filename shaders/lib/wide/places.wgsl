@@ -12,3 +12,12 @@ fn places_of_wide_signed(index: Long, extent: Long) -> vec4u {
 fn places_of_wide_unsigned(index: Long, extent: Long) -> vec4u {
   return select(extent.low - vec4u(1u), index.low, wide_less_unsigned(index, extent));
 }
+
+fn is_inside_wide_signed(index: Long, extent: Long) -> vec4<bool> {
+  let place = wide_select(index, wide_add(index, extent), wide_is_negative(index));
+  return wide_less_unsigned(place, extent);
+}
+
+fn is_inside_wide_unsigned(index: Long, extent: Long) -> vec4<bool> {
+  return wide_less_unsigned(index, extent);
+}

@@ -23,7 +23,7 @@ def _wait(op: str, device: Any) -> None:
 
 async def _waited(device: Any) -> None:
     device.check_open("synchronize")
-    await device.faults.beside(device.recorder.synchronize())
+    await device.faults.after(device.recorder.synchronize())
 
 
 class Device(Shown):

@@ -335,16 +335,17 @@ PLACE_OF_INDEX = _also_wide(Operation("index", lambda types: (_wide(types), UINT
 }, ("lib/fused/places.wgsl",)))  # fmt: skip
 
 
-_FAULTS = ("lib/fused/faults.wgsl",)
-
 #: :data:`PLACE_OF_INDEX` of an index, the axis' extent, the check's number and, as a loaded array,
 #: the buffer that an index outside is noted in. Body writes its text.
-CHECKED_PLACE = Operation("index", lambda types: (_wide(types), UINT32), {}, _FAULTS)
+CHECKED_PLACE = Operation(
+    "index", lambda types: (_wide(types), UINT32), {}, ("lib/fused/faults.wgsl",),
+    of_wide=("lib/wide/faults.wgsl",),
+)  # fmt: skip
 
 #: Whether an index is on an axis of an extent.
-IS_INSIDE = Operation("is_inside", lambda types: (_wide(types), BOOL), {
+IS_INSIDE = _also_wide(Operation("is_inside", lambda types: (_wide(types), BOOL), {
     "i": "is_inside_signed({0}, {1})", "u": "({0} < {1})",
-}, ("lib/fused/inside.wgsl",))  # fmt: skip
+}, ("lib/fused/inside.wgsl",)))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -484,9 +484,15 @@ struct Params {{ {fields} }}
         """The place of an index, which is noted where it is outside."""
         index, extent, check, _ = operands_of(entry)
         self.include(*made.includes)
-        value = storage.converted(f"v{index}", made.given[0], made.cast_to[0])
-        kind = "unsigned" if made.cast_to[0].kind == "u" else "signed"
-        return f"checked_{kind}({value}, v{extent}, v{check}.x, i)"
+        value, least = (
+            storage.converted(f"v{place}", given, to)
+            for place, given, to in zip(
+                (index, extent), made.given[:2], made.cast_to[:2], strict=True
+            )
+        )
+        kind = made.cast_to[0]
+        name = ("wide_" if kind.bits == 64 else "") + ("un" if kind.kind == "u" else "") + "signed"
+        return f"checked_{name}({value}, {least}, v{check}.x, i)"
 
     def _value(self, place: int) -> str:
         entry = self._tape[place]

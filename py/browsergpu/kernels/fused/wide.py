@@ -101,4 +101,5 @@ EXPRESSIONS: Mapping[str, WideExpressions] = {
     "bitwise_right_shift": _each("wide_shift_right_SIGN({0}, {1})", "shifts"),
     "where": _both("wide_select({2}, {1}, {0})"),
     "index": _each("places_of_wide_SIGN({0}, {1})", "places"),
+    "is_inside": _each("is_inside_wide_SIGN({0}, {1})", "places"),
 }
