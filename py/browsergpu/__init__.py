@@ -28,6 +28,7 @@ from browsergpu.arrays.cupys.cuda import (
     get_default_pinned_memory_pool,
 )
 from browsergpu.arrays.cupys.names import asnumpy, fuse, get_array_module
+from browsergpu.arrays.debugging import debug
 from browsergpu.arrays.default_int import set_default_int
 from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.arrays.functions.capturing import capture
@@ -214,6 +215,7 @@ __all__ = [
     "cumulative_sum",
     "custom_vjp",
     "data",
+    "debug",
     "default_device",
     "devices",
     "devices_async",

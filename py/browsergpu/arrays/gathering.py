@@ -12,6 +12,7 @@ import numpy as np
 
 from browsergpu.arrays import views
 from browsergpu.arrays.apply import resolve, same_device
+from browsergpu.arrays.debugging import checks_indices
 from browsergpu.arrays.lazy.framing import Frame
 from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.lazy.node import Node, stored
@@ -99,8 +100,8 @@ def by_arrays(
     """The elements of which arrays of whole numbers, one for each of some axes, say the indices.
     The arrays' axes stand in place of these, or come ``first``. In place of the elements their
     ``places``, if asked for: uint32, counted in x's memory. Raises InvalidIndex where an index of a
-    host's array is outside; ``checked`` has the next wait raise it for arrays on the GPU, whose
-    places are then NOWHERE."""
+    host's array is outside; ``checked`` gives such indices on the GPU the place NOWHERE, and has
+    the next wait raise InvalidIndex if :class:`debug` asks for it."""
     source = x.node.in_memory()
     given = [_checked(x, axis, array) for axis, array in zip(axes, arrays, strict=True)]
     spread = reduce(
@@ -119,16 +120,18 @@ def by_arrays(
     sums = _Places(x.tape, shape, len(axes) + 2, _BY_AXIS * (len(shape) + len(axes)))
     window = sums.window
     is_checked = [checked and isinstance(array, Value) for array in arrays]
+    is_told = checks_indices()
     terms = [
         sums.times(
-            _wrapped(sums, array.node, source.shape[axis], axis if late else None), steps[axis]
+            _wrapped(sums, array.node, source.shape[axis], axis if one and is_told else None),
+            steps[axis],
         )
-        for axis, array, late in zip(axes, turned, is_checked, strict=True)
+        for axis, array, one in zip(axes, turned, is_checked, strict=True)
     ]
     inside = [
         _is_inside(sums, array.node, source.shape[axis])
-        for axis, array, late in zip(axes, turned, is_checked, strict=True)
-        if late and places
+        for axis, array, one in zip(axes, turned, is_checked, strict=True)
+        if one and places
     ]
     for n, axis in enumerate(rest):
         at = n if n < before else n + len(spread)

@@ -329,7 +329,7 @@ def _of_taken(g: Array, x_like: Like, indices: Any, axis: int | None) -> Array:
 @differentiable(x=_of_taken)
 def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
     """The parts of an array at indices along an axis, which may be left out for vectors. Indices on
-    the GPU are checked by the next wait, which raises IndexError."""
+    the GPU are checked after :class:`debug` alone: those outside count as the nearest inside."""
     operands.array("take", "x", x)
     if axis is None and x.ndim != 1:
         raise InvalidArgument("take", "axis", axis, "an axis")

@@ -52,6 +52,8 @@ def test_index_arrays_on_the_gpu(bg: Any) -> None:
         at = np.array([0, 3, 5]).astype(dtype)
         assert_same(array[bg.asarray(at)], x[at], dtype)
     assert_same(array[bg.asarray([-1, -6])], x[[-1, -6]])
+    # Outside: the nearest one, as nothing is read back to see it.
+    assert_same(array[bg.asarray([99, -99])], x[[5, 0]])
     assert_same(array[bg.asarray([[1, 2]]), 3], x[[[1, 2]], 3])
     assert_same(bg.take(array, bg.asarray([1, 0]), axis=1), x[:, [1, 0]])
 

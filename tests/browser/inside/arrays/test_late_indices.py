@@ -1,5 +1,5 @@
-"""Indices on the GPU that are outside of their axis: the next wait raises IndexError, and names the
-line. Nothing is written for them."""
+"""Indices on the GPU that are outside of their axis, with ``debug``: the next wait raises
+IndexError, and names the line. Nothing is written for them, with and without it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def on_gpu(bg: Any, *indices: int, dtype: str = "int32") -> Any:
 @pytest.fixture(autouse=True)
 def nothing_left(bg: Any) -> Iterator[None]:
     """What a test finds is told within it."""
-    yield
-    assert bg.asarray(X)[on_gpu(bg, 0)].tolist() == [X[0].tolist()]
+    with bg.debug():
+        yield
+        assert bg.asarray(X)[on_gpu(bg, 0)].tolist() == [X[0].tolist()]
 
 
 READS: dict[str, Callable[[Any, Any], Any]] = {
@@ -87,7 +88,7 @@ def test_the_first_one_is_told(bg: Any) -> None:
 
 def test_indices_that_are_inside_are_not(bg: Any) -> None:
     x = bg.asarray(X)
-    for dtype in ("int8", "int32", "uint8", "uint32"):
+    for dtype in ("int8", "int32", "uint8", "uint32", "int64", "uint64"):
         assert_same(x[on_gpu(bg, 2, 0, dtype=dtype)], X[[2, 0]])
     assert_same(x[on_gpu(bg, -3, -1)], X[[-3, -1]])
     for n in range(1, 10):  # what lies behind the last index is none
@@ -122,6 +123,35 @@ def test_nothing_is_written_outside(bg: Any, size: int) -> None:
     expected = np.zeros((4, size))
     expected[3, 1] = 7
     assert_same(matrix, expected)
+
+
+def test_without_debug_nothing_is_told(bg: Any) -> None:
+    x = bg.asarray(X)
+    with bg.debug(False):
+        assert_same(x[on_gpu(bg, 1, 9, -9)], X[[1, 2, 0]])
+        x[on_gpu(bg, 1, 9, -9)] = 5
+        expected = X.copy()
+        expected[1] = 5
+        assert_same(x, expected)
+    with pytest.raises(IndexError, match="got 9"):
+        x[on_gpu(bg, 9)].numpy()
+    for wrong in (1, "on", None):
+        with pytest.raises(ValueError, match="debug: enabled"):
+            bg.debug(wrong)
+
+
+def test_debug_holds_from_the_call_on(bg: Any) -> None:
+    bg.debug(False)
+    bg.asarray(X)[on_gpu(bg, 9)].numpy()
+    bg.debug()
+    with pytest.raises(IndexError):
+        bg.asarray(X)[on_gpu(bg, 9)].numpy()
+
+
+@pytest.mark.parametrize("index", [2**40, -(2**40), 2**32])
+def test_indices_of_64_bits(bg: Any, index: int) -> None:
+    with pytest.raises(IndexError, match=f"got {index} along"):
+        bg.asarray(X)[on_gpu(bg, 1, index, dtype="int64")].numpy()
 
 
 def test_nothing_is_added_outside(bg: Any) -> None:

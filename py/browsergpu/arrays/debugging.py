@@ -1,0 +1,61 @@
+"""Checks of values that cost time on the GPU, for those who look for a fault."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from browsergpu.core import checks
+from browsergpu.core.showing import Shown
+
+_is_on = False
+
+
+class debug(Shown):
+    """Check indices on the GPU: one outside of its axis raises IndexError at the next read or wait,
+    with the line that recorded it.
+
+    Without it such an index counts as the nearest inside where it reads, and does nothing where it
+    writes. Indices in lists and NumPy's arrays are always checked, at once.
+
+    It holds for the process from the call on, or for a ``with`` block. What was recorded before is
+    not checked. Each index array costs about 6 % more time, and each read a look at what was found.
+
+    Parameters
+    ----------
+    enabled : bool
+        False switches the checks off.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``enabled`` is no bool.
+
+    Examples
+    --------
+    >>> with bg.debug():
+    ...     bg.arange(3)[bg.asarray([2, -1])].tolist()
+    [2, 2]
+    """
+
+    def __init__(self, enabled: bool = True) -> None:
+        global _is_on
+        self._before = _is_on
+        self._enabled = _is_on = checks.flag("debug", "enabled", enabled)
+
+    def _facts(self) -> str:
+        return "on" if self._enabled else "off"
+
+    def __enter__(self) -> debug:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:  # fmt: skip
+        global _is_on
+        _is_on = self._before
+
+
+def checks_indices() -> bool:
+    """Whether indices on the GPU are checked."""
+    return _is_on
