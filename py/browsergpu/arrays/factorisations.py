@@ -7,9 +7,15 @@ and no result is an operand.
 
 from __future__ import annotations
 
+from functools import partial
+
 from browsergpu.arrays.staging import Operand, launch, of_operands
 from browsergpu.arrays.view import View
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import InvalidMatrix
+from browsergpu.core.showing import Description
 from browsergpu.device.device import Device
+from browsergpu.device.faults import Tell
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels import cholesky as cholesky_kernels
 from browsergpu.kernels import jacobi, lu, matrices
@@ -27,11 +33,33 @@ _ADJOINT = TRANSPOSED | CONJUGATED
 
 
 def solve(
-    device: Device, op: str, a: View, b: View | None, x: View, of: Matrices, width: int
-) -> None:
+    device: Device, op: str, a: View, b: View | None, x: View, of: Matrices, width: int,
+    *, argument: str,
+) -> None:  # fmt: skip
     """x = the solutions of a x = b, of ``width`` columns, or the inverses of a, which are ``of``.
-    Where a is singular, infinities or NaN."""
-    launch(device, op, _solve, (a, b, x), of, width)
+    Where a is singular, infinities or NaN, and the next wait raises InvalidMatrix, if an
+    ``argument`` is named."""
+    if not argument:
+        launch(device, op, _solve, (a, b, x, None), of, width)
+        return
+    tell = partial(_invalid, op, argument, of, "invertible", "a singular matrix")
+    faults, number = _noted(device, tell)
+    launch(device, op, _solve, (a, b, x, faults), of, width, late=number)
+
+
+def _noted(device: Device, tell: Tell) -> tuple[View, tuple[int, ...]]:
+    """Where a kernel notes a fault, and the number that it notes."""
+    faults = device.faults
+    faults.is_armed = True
+    return View(faults.buffer, (4,), DType.U32), (faults.number(tell),)
+
+
+def _invalid(
+    op: str, argument: str, of: Matrices, expected: str, actual: str, matrix: int, place: str
+) -> InvalidMatrix:
+    which = f" at place {matrix} of {of.count}" if of.count > 1 else ""
+    where = f" in {place}" if place else ""
+    return InvalidMatrix(op, argument, Description(f"{actual}{which}{where}"), expected)
 
 
 def determinant(
@@ -45,8 +73,10 @@ def determinant(
 def cholesky(device: Device, op: str, a: View, y: View, of: Matrices, *, upper: bool) -> None:
     """y = L, or its adjoint where ``upper``, of A = L L^H, the Hermitian matrix of which a has the
     lower triangle, or the upper one. Where A is not positive definite, L is NaN from the first
-    column on that shows it."""
-    launch(device, op, _cholesky, (a, y), of, upper)
+    column on that shows it, and the next wait raises InvalidMatrix."""
+    tell = partial(_invalid, op, "x", of, "positive definite", "a matrix that is not")
+    faults, number = _noted(device, tell)
+    launch(device, op, _cholesky, (a, y, faults), of, upper, late=number)
 
 
 def qr(device: Device, op: str, a: View, q: View, r: View, of: Matrices, width: int) -> None:
@@ -79,12 +109,14 @@ def eigh(
 
 @of_operands
 def _solve(
-    build: Build, a: Operand, b: Operand | None, x: Operand, of: Matrices, width: int
-) -> None:
+    build: Build, a: Operand, b: Operand | None, x: Operand, faults: Operand | None, of: Matrices,
+    width: int,
+) -> None:  # fmt: skip
     n = of.rows
     wide = of.wider(width)
     w = build.temporary(wide.nbytes)
-    lu.solve(build, a.slot, None if b is None else b.slot, w, wide)
+    right, noted = (None if one is None else one.slot for one in (b, faults))
+    lu.solve(build, a.slot, right, w, noted, wide)
     matrices.take(build, w, wide, n, width, n, x.slot)
     build.release(w)
 
@@ -98,12 +130,14 @@ def _determinant(
 
 
 @of_operands
-def _cholesky(build: Build, a: Operand, y: Operand, of: Matrices, upper: bool) -> None:
+def _cholesky(
+    build: Build, a: Operand, y: Operand, faults: Operand, of: Matrices, upper: bool
+) -> None:
     n = of.rows
     w = build.temporary(of.nbytes)
     way = _ADJOINT if upper else 0
     matrices.put(build, a.slot, w, of, 0, n, way)
-    cholesky_kernels.cholesky(build, w, of)
+    cholesky_kernels.cholesky(build, w, faults.slot, of)
     matrices.take(build, w, of, 0, n, n, y.slot, LOWER | way)
     build.release(w)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import index
 from typing import Any, TypeVar
 
@@ -179,7 +179,7 @@ def _wrapped(places: _Places, node: Node, extent: int, late: int | None) -> int:
     number = UINT32 if node.kind.kind == "u" else INT32
     if late is not None:
         faults = places.window.tape.faults
-        check = places.window.tape.device.faults.check(late, extent)
+        check = places.window.tape.device.faults.number(partial(_outside, node.kind, late, extent))
         checked = overload_of(CHECKED_PLACE, (node.kind, number, UINT32, UINT32))
         assert checked is not None
         return places.window.add(
@@ -189,6 +189,13 @@ def _wrapped(places: _Places, node: Node, extent: int, late: int | None) -> int:
     made = overload_of(PLACE_OF_INDEX, (node.kind, number))
     assert made is not None
     return places.window.add(made, place, places.number(extent, number)).place
+
+
+def _outside(kind: ElementType, axis: int, extent: int, found: int, place: str) -> InvalidIndex:
+    found = found % 2**64 if kind.kind == "u" else found
+    where = f" in {place}" if place else ""
+    told = Description(f"{found} along axis {axis}{where}")
+    return InvalidIndex("index", "key", told, f"indices from {-extent} to {extent - 1}")
 
 
 def _is_inside(places: _Places, node: Node, extent: int) -> int:

@@ -6,7 +6,8 @@ In brackets, the class of Python's own that an error also is:
     ├── NotInitialized            used before init(), or after close()
     ├── InvalidArgument           (ValueError) an argument was refused; nothing reached the GPU
     │   ├── InvalidType           (TypeError) of a type or dtype that the call is not defined for
-    │   └── InvalidIndex          (IndexError) an index that the array does not have
+    │   ├── InvalidIndex          (IndexError) an index that the array does not have
+    │   └── InvalidMatrix         (LinAlgError) a matrix that is singular, or not positive definite
     ├── Unsupported               (NotImplementedError) this browser, device or context cannot do it
     │   └── UnknownName           (AttributeError) a name of NumPy's that there is none of here
     ├── NotDifferentiable         (RuntimeError) a gradient was asked for where there is none
@@ -22,6 +23,8 @@ In brackets, the class of Python's own that an error also is:
 from __future__ import annotations
 
 from typing import Any
+
+from numpy.linalg import LinAlgError
 
 from browsergpu.core.showing import Description, is_plain, shown
 
@@ -81,6 +84,10 @@ class InvalidType(InvalidArgument, TypeError):
 
 class InvalidIndex(InvalidArgument, IndexError):
     """An index that an array does not have."""
+
+
+class InvalidMatrix(InvalidArgument, LinAlgError):
+    """A matrix that is singular, or not positive definite."""
 
 
 class Unsupported(BackendError, NotImplementedError):

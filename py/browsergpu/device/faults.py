@@ -1,20 +1,23 @@
-"""What kernels find wrong with values and tell late: indices outside of an axis.
+"""What kernels find wrong with values and tell late: indices outside, matrices that are singular.
 
-A kernel that finds such an index writes its number and the index into a small buffer. The next read
-or wait looks there, if a kernel that may have written ran since, and raises.
+A kernel that finds such a value writes the number of its check and a number more into a small
+buffer. The next read or wait looks there, if a kernel that may have written ran since, and raises.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from struct import unpack
 
-from browsergpu.core.errors import InvalidIndex
+from browsergpu.core.errors import BackendError, ValidationError
 from browsergpu.core.places import users_place
-from browsergpu.core.showing import Description, Shown
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.memory import Allocation, BufferPool
 from browsergpu.gpu.port import Gpu
+
+#: What makes the error, of the number that the kernel wrote and the place in the user's code.
+Tell = Callable[[int, str], BackendError]
 
 _BYTES = 16
 #: Checks whose places are remembered.
@@ -29,7 +32,7 @@ class Faults(Shown):
         self._recorder = recorder
         self._memory = memory
         self._buffer: Allocation | None = None
-        self._checks: OrderedDict[int, tuple[int, int, str]] = OrderedDict()
+        self._checks: OrderedDict[int, tuple[Tell, str]] = OrderedDict()
         self._last = 0
         #: Whether a kernel that checks was recorded since the last look.
         self.is_armed = False
@@ -44,10 +47,10 @@ class Faults(Shown):
             self._buffer = self._memory.get_lasting("index", _BYTES, "faults")
         return self._buffer
 
-    def check(self, axis: int, extent: int) -> int:
-        """The number of a check that is recorded now, of indices along an axis."""
+    def number(self, tell: Tell) -> int:
+        """The number of a check that is recorded now."""
         self._last = self._last % _NUMBERS + 1
-        self._checks[self._last] = axis, extent, users_place()
+        self._checks[self._last] = tell, users_place()
         if len(self._checks) > _MOST:
             self._checks.popitem(last=False)
         return self._last
@@ -57,7 +60,7 @@ class Faults(Shown):
         self.is_armed |= self._buffer is not None
 
     async def after(self, waiting: Awaitable[None]) -> None:
-        """Wait, and raise InvalidIndex, an IndexError, for what was found until then."""
+        """Wait, and raise the error of what was found first until then."""
         await waiting
         if not self.is_armed:
             return
@@ -68,15 +71,17 @@ class Faults(Shown):
         except BaseException:
             self.is_armed = True
             raise
-        number, index = unpack("<Iq", found[:12])
+        number, value = unpack("<Iq", found[:12])
         if number:
             self._recorder.clear(self.buffer.id, 0, _BYTES)
-            raise self._error(number, index)
+            raise self._error(number, value)
 
-    def _error(self, number: int, index: int) -> InvalidIndex:
-        axis, extent, place = self._checks.get(number, (0, 0, ""))
-        where = f" in {place}" if place else ""
-        if not extent:
-            return InvalidIndex("index", "key", index, "indices of the axis")
-        told = Description(f"{index} along axis {axis}{where}")
-        return InvalidIndex("index", "key", told, f"indices from {-extent} to {extent - 1}")
+    def _error(self, number: int, found: int) -> BackendError:
+        noted = self._checks.get(number)
+        if noted is None:
+            return ValidationError(
+                "wait",
+                f"an index is outside, or a matrix is singular, more than {_MOST} checks ago",
+            )
+        tell, place = noted
+        return tell(found, place)

@@ -210,6 +210,7 @@ class BufferPool(Shown):
             raise closed(op)
         identity = next(_ids)
         self._recorder.create_buffer(identity, nbytes, label, op, nbytes)
+        self._capacities[identity] = nbytes
         return Allocation(next(_handles), identity, nbytes, nbytes, label)
 
     def _taken(self, op: str, nbytes: int, capacity: int, label: str) -> tuple[int, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from browsergpu.core.grids import fold
 from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import matrices
+from browsergpu.kernels import matrices, pivots
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.family import WRITE, Binding, Kernel, KernelFamily
 from browsergpu.kernels.matrices import NUMBERS, Matrices
@@ -13,16 +13,17 @@ from browsergpu.kernels.matrices import NUMBERS, Matrices
 _BLOCK = 32  # columns that are done before the others are brought up to date
 
 
-def cholesky(build: Build, a: Slot, of: Matrices) -> None:
+def cholesky(build: Build, a: Slot, faults: Slot, of: Matrices) -> None:
     """In a, of [n, n], L takes the place of the lower triangle of A = L L^H; what is above the
     diagonal comes to be anything. From the first column on where A is not positive definite, all of
-    L is NaN."""
+    L is NaN, which is noted in ``faults``."""
     n = of.rows
     for first in range(0, n, _BLOCK):
         end = min(first + _BLOCK, n)
         build.dispatch("cholesky", of.numbers, fold(of.count), (a,), of.count, n, first, end)
         rest = (end, n)
         matrices.subtract_product(build, a, of, rest, rest, (first, end), adjoint=True)
+    pivots.note(build, a, faults, of, of_cholesky=True)
 
 
 FAMILY = KernelFamily(

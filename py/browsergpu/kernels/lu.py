@@ -5,7 +5,7 @@ from __future__ import annotations
 from browsergpu.core.grids import blocks, fold
 from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import matrices
+from browsergpu.kernels import matrices, pivots
 from browsergpu.kernels.build import Build
 from browsergpu.kernels.family import WRITE, Binding, Kernel, KernelFamily
 from browsergpu.kernels.matrices import NUMBERS, THREADS, Matrices
@@ -13,9 +13,12 @@ from browsergpu.kernels.matrices import NUMBERS, THREADS, Matrices
 _BLOCK = 32  # columns that are eliminated before the others are brought up to date
 
 
-def solve(build: Build, a: Slot, b: Slot | None, w: Slot, of: Matrices) -> None:
+def solve(
+    build: Build, a: Slot, b: Slot | None, w: Slot, faults: Slot | None, of: Matrices
+) -> None:
     """The columns of w behind the first n = ``of.rows`` ones = the solutions x of a x = b, or the
-    inverses of a where b is None; a is [n, n]. The columns before them are used for work."""
+    inverses of a where b is None; a is [n, n]. The columns before them are used for work. Singular
+    matrices are noted in ``faults``."""
     n, width = of.rows, of.columns - of.rows
     matrices.put(build, a, w, of, 0, n)
     if b is None:
@@ -23,6 +26,8 @@ def solve(build: Build, a: Slot, b: Slot | None, w: Slot, of: Matrices) -> None:
     else:
         matrices.put(build, b, w, of, n, width)
     exchanges = _eliminate(build, w, of)
+    if faults is not None:
+        pivots.note(build, w, faults, of, of_cholesky=False)
     for first in reversed(range(0, n, _BLOCK)):
         end = min(first + _BLOCK, n)
         grid = fold(blocks(of.count * width, THREADS))

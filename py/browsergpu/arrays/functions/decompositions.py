@@ -49,8 +49,8 @@ class EigResult(NamedTuple):
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """The lower triangles L of positive definite Hermitian matrices x = L L^H, of which only the
     lower triangle is read; or where ``upper`` U of x = U^H U, of which the upper one is. Of a
-    matrix that is not positive definite, L is NaN from the first column on that shows it, where
-    NumPy raises: to know of it, the GPU would have to be waited for."""
+    matrix that is not positive definite, L is NaN from the first column on that shows it, and
+    the next read or wait raises LinAlgError."""
     op = "cholesky"
     a = operand(op, "x", x, square=True)
     found = room(op, a, a.shape)

@@ -2,7 +2,7 @@
 
 Source of the gradients: Giles, Collected Matrix Derivative Results for Forward and Reverse Mode
 Algorithmic Differentiation, 2008, section 2; those of inverses and determinants are infinities or
-NaN where a matrix is singular.
+NaN where a matrix is singular, which they do not tell.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def _of_equations(
 @differentiable(joint=(("x1", "x2"), _of_equations))
 def solve(x1: Array, x2: Array, /) -> Array:
     """The x of x1 x = x2 for square matrices x1: x2 is a vector, or matrices, and leading axes are
-    broadcast. Of a singular x1, x is infinities or NaN, where NumPy raises: to know of it, the GPU
-    would have to be waited for."""
+    broadcast. Of a singular x1, x is infinities or NaN, and the next read or wait raises
+    LinAlgError."""
     op = "solve"
     a = operand(op, "x1", x1, square=True)
     if not isinstance(x2, Array):
@@ -69,7 +69,9 @@ def solve(x1: Array, x2: Array, /) -> Array:
     a, b = (ready(op, views.spread(x, (*lead, *x.shape[-2:])), kind) for x in (a, b))
     found = room(op, a, (*lead, n, width))
     if found.size:
-        factorisations.solve(a.device, op, view(a), view(b), view(found), stack(a), width)
+        factorisations.solve(
+            a.device, op, view(a), view(b), view(found), stack(a), width, argument="x1"
+        )
     wanted = promoted(x1.node.kind, x2.node.kind)
     if wanted.kind == "f":
         found = apply.cast_to(op, found, wanted, copy=False)
@@ -83,18 +85,32 @@ def _of_inverse(g: Array, y: Array) -> Any:
 
 @differentiable(x=_of_inverse)
 def inv(x: Array, /) -> Array:
-    """The inverses of square matrices; of singular ones infinities or NaN, as of :func:`solve`."""
+    """The inverses of square matrices. Those of singular ones are infinities or NaN, and the next
+    read or wait raises LinAlgError."""
+    return _inverse(x, "x")
+
+
+@differentiable(x=_of_inverse)
+def inverse(x: Array, /) -> Array:
+    """:func:`inv` that tells nothing of singular matrices."""
+    return _inverse(x, "")
+
+
+def _inverse(x: Array, argument: str) -> Array:
     op = "inv"
     a = operand(op, "x", x, square=True)
     found = room(op, a, a.shape)
     if a.size:
-        factorisations.solve(a.device, op, view(a), None, view(found), stack(a), a.shape[-1])
+        n = a.shape[-1]
+        factorisations.solve(
+            a.device, op, view(a), None, view(found), stack(a), n, argument=argument
+        )
     return like(x, found)
 
 
 def _of_determinant(g: Array, y: Array, x: Array) -> Any:
     factor = g * (elementwise.conj(y) if y.dtype.kind == "c" else y)
-    return factor[..., None, None] * adjoint(inv(x))
+    return factor[..., None, None] * adjoint(inverse(x))
 
 
 @differentiable(x=_of_determinant)
@@ -115,7 +131,7 @@ def _of_logarithm(g: tuple[Array, Array], y: tuple[Array, Array], x: Array) -> A
     factor: Any = g[1]
     if x.dtype.kind == "c":
         factor = factor + 1j * (g[0] * elementwise.conj(y[0])).imag
-    return factor[..., None, None] * adjoint(inv(x))
+    return factor[..., None, None] * adjoint(inverse(x))
 
 
 @differentiable(x=_of_logarithm)

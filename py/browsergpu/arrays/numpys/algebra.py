@@ -114,7 +114,7 @@ def cond(x: Any, p: Any = None) -> Any:
         s = decompositions.svdvals(x)
         most, least = s[..., 0], s[..., -1]
         return least / most if p == -2 else most / least
-    return norms.matrix_norm(x, ord=p) * norms.matrix_norm(equations.inv(x), ord=p)
+    return norms.matrix_norm(x, ord=p) * norms.matrix_norm(equations.inverse(x), ord=p)
 
 
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:

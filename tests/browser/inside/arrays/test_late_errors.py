@@ -1,5 +1,5 @@
-"""Indices on the GPU that are outside of their axis, with ``debug``: the next wait raises
-IndexError, and names the line. Nothing is written for them, with and without it."""
+"""What the GPU alone can see: indices on it that are outside of their axis, with ``debug``, and
+matrices that are singular or not positive definite. The next wait raises, and names the line."""
 
 from __future__ import annotations
 
@@ -188,3 +188,68 @@ def test_tasks_that_wait_together(bg: Any) -> None:
     found = bg_run(_both(good, bad))
     assert any(isinstance(one, IndexError) for one in found)
     assert_same(good, X[[1]])
+
+
+SINGULAR = np.float32([[1, 2, 3], [2, 4, 6], [0, 1, 1]])
+INDEFINITE = np.diag(np.float32([4, -1, 1]))
+
+MATRICES: dict[str, tuple[np.ndarray, Callable[[Any, Any], Any], str]] = {
+    "inv": (SINGULAR, lambda xp, x: xp.linalg.inv(x), "invertible"),
+    "of zeros": (np.zeros((2, 2), np.float32), lambda xp, x: xp.linalg.inv(x), "invertible"),
+    "complex": (SINGULAR * np.complex64(1j), lambda xp, x: xp.linalg.inv(x), "invertible"),
+    "solve": (SINGULAR, lambda xp, x: xp.linalg.solve(x, xp.ones((3, 2))), "invertible"),
+    "a vector": (SINGULAR, lambda xp, x: xp.linalg.solve(x, x[0]), "invertible"),
+    "a power": (SINGULAR, lambda xp, x: xp.linalg.matrix_power(x, -2), "invertible"),
+    "large": (np.diag(np.arange(80, dtype="f4")), lambda xp, x: xp.linalg.inv(x), "invertible"),
+    "cholesky": (INDEFINITE, lambda xp, x: xp.linalg.cholesky(x), "positive definite"),
+    "upper": (INDEFINITE, lambda xp, x: xp.linalg.cholesky(x, upper=True), "positive definite"),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_matrices_that_have_no_result(bg: Any, name: str) -> None:
+    x, call, expected = MATRICES[name]
+    with pytest.raises(np.linalg.LinAlgError):
+        call(np, x)
+    found = call(bg, bg.asarray(x))
+    with pytest.raises(np.linalg.LinAlgError, match=f"must be {expected}, got a") as caught:
+        found.numpy()
+    assert isinstance(caught.value, ValueError)
+    assert f"{__file__}, line {call.__code__.co_firstlineno}" in str(caught.value)
+    assert not np.isfinite(found.numpy()).all()  # it is told once
+
+
+def test_one_of_many_matrices(bg: Any) -> None:
+    x = np.stack([np.eye(3, dtype="f4"), SINGULAR, np.eye(3, dtype="f4")])
+    found = bg.linalg.inv(bg.asarray(x))
+    with pytest.raises(np.linalg.LinAlgError, match="at place 1 of 3"):
+        found.numpy()
+    with pytest.raises(np.linalg.LinAlgError):  # as of LAPACK's own, not as of OpenBLAS
+        bg.linalg.cholesky(bg.asarray(x * np.nan)).numpy()
+    assert_same(found[0], x[0])
+
+
+def test_matrices_that_have_a_result(bg: Any) -> None:
+    x = np.float32([[0, 2], [3, 0]])
+    assert_same(bg.linalg.inv(bg.asarray(x)), np.linalg.inv(x), rtol=1e-6)
+    assert np.isnan(bg.linalg.inv(bg.asarray(x * np.nan)).numpy()).any()  # as NumPy
+    assert np.linalg.cond(SINGULAR, 1) > 1e8
+    assert not bg.linalg.cond(bg.asarray(SINGULAR), 1).item() < 1e8
+    assert bg.linalg.det(bg.asarray(SINGULAR)).item() == 0
+    turned = bg.asarray(SINGULAR).requires_grad_()
+    bg.linalg.det(turned).backward()
+    assert not np.isfinite(turned.grad.numpy()).all()
+
+
+def test_replays_look_at_matrices(bg: Any) -> None:
+    x = bg.asarray(np.eye(3, dtype="f4") * 2)
+    with bg.capture() as graph:
+        y = bg.linalg.inv(x)
+    assert_same(y, np.eye(3, dtype="f4") / 2)
+    x[...] = bg.asarray(SINGULAR)
+    graph.replay()
+    with pytest.raises(np.linalg.LinAlgError):
+        y.numpy()
+    x[...] = bg.eye(3)
+    graph.replay()
+    assert_same(y, np.eye(3, dtype="f4"))
