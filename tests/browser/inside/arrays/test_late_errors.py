@@ -4,6 +4,7 @@ matrices that are singular or not positive definite. The next wait raises, and n
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Iterator
 from sys import _getframe
 from typing import Any
@@ -209,8 +210,9 @@ MATRICES: dict[str, tuple[np.ndarray, Callable[[Any, Any], Any], str]] = {
 @pytest.mark.parametrize("name", MATRICES)
 def test_matrices_that_have_no_result(bg: Any, name: str) -> None:
     x, call, expected = MATRICES[name]
-    with pytest.raises(np.linalg.LinAlgError):
-        call(np, x)
+    if sys.platform != "emscripten":  # NumPy sees it by the processor's flags, which Wasm has not
+        with pytest.raises(np.linalg.LinAlgError):
+            call(np, x)
     found = call(bg, bg.asarray(x))
     with pytest.raises(np.linalg.LinAlgError, match=f"must be {expected}, got a") as caught:
         found.numpy()
