@@ -10,7 +10,7 @@ struct Params {
   check: u32,
 }
 
-@group(0) @binding(0) var<storage, read_write> a: array<Number>;
+@group(0) @binding(0) var<storage, read> a: array<Number>;
 @group(0) @binding(1) var<storage, read_write> faults: array<atomic<u32>>;
 @group(1) @binding(0) var<uniform> params: Params;
 

@@ -225,7 +225,7 @@ CONFIGURATIONS = {
     "integer": {"add", "sub", "mul"},
     **{
         family: {"real", "complex"}
-        for family in ("matrix", "lu", "cholesky", "qr", "svd", "eigh", "turn")
+        for family in ("matrix", "lu", "cholesky", "qr", "svd", "eigh", "turn", "pivots")
     },
     "philox": {"words", "uniform", "integers"},
     "normal": {"normal", "exponential"},

@@ -6,7 +6,7 @@ from browsergpu.core.grids import blocks, fold
 from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.build import Build
-from browsergpu.kernels.family import WRITE, Binding, Kernel, KernelFamily
+from browsergpu.kernels.family import READ, WRITE, Binding, Kernel, KernelFamily
 from browsergpu.kernels.matrices import NUMBERS, THREADS, Matrices
 
 
@@ -24,7 +24,7 @@ FAMILY = KernelFamily(
         Kernel(
             "pivots",
             "pivots.wgsl",
-            (Binding(0, "a", WRITE), Binding(1, "faults", WRITE)),
+            (Binding(0, "a", READ), Binding(1, "faults", WRITE)),
             params("matrices: u32", "n: u32", "columns: u32", "of_cholesky: u32", "check: u32"),
             configurations=NUMBERS,
         ),

@@ -1,8 +1,8 @@
 // As lib/fused/faults.wgsl, of indices of 64 bits.
 
-//#include lib/wide/words.wgsl
-//#include lib/wide/places.wgsl
 //#include lib/fused/faults.wgsl
+//#include lib/wide/places.wgsl
+//#include lib/wide/words.wgsl
 
 fn checked_wide_signed(index: Long, extent: Long, number: u32, i: u32) -> vec4u {
   let inside = is_inside_wide_signed(index, extent);

@@ -71,7 +71,8 @@ def _solve(e: E, count: int, n: int, width: int | None) -> None:
     columns = n if width is None else width
     a, x = _new(e, count, n, n), _new(e, count, n, columns)
     b = None if width is None else _new(e, count, n, width)
-    factorisations.solve(e.device, "solve", a, b, x, Matrices(count, n, n, False), columns)
+    of = Matrices(count, n, n, False)
+    factorisations.solve(e.device, "solve", a, b, x, of, columns, argument="a")
 
 
 def _qr(e: E, rows: int, columns: int, width: int) -> None:
@@ -665,7 +666,8 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
         lambda e: _solve(e, 100, 8, 2),
         [
             *("matrix_copy.real 25×1×1", "matrix_copy.real 7×1×1", "lu_panel.real 100×1×1"),
-            *("lu_rows.real 1×1×1", "lu_back.real 1×1×1", "matrix_take.real 7×1×1"),
+            *("lu_rows.real 1×1×1", "pivots.real 4×1×1"),
+            *("lu_back.real 1×1×1", "matrix_take.real 7×1×1"),
         ],
     ),
     "inverse of blocks": (
@@ -674,7 +676,7 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
             *("matrix_copy.real 20×1×1", "matrix_identity.real 20×1×1"),
             *("lu_panel.real 1×1×1", "lu_rows.real 1×1×1", "matrix_update.real 4×2×1"),
             *("lu_panel.real 1×1×1", "lu_rows.real 1×1×1", "matrix_update.real 3×1×1"),
-            *("lu_panel.real 1×1×1", "lu_rows.real 1×1×1"),
+            *("lu_panel.real 1×1×1", "lu_rows.real 1×1×1", "pivots.real 1×1×1"),
             *("lu_back.real 1×1×1", "matrix_update.real 3×2×1"),
             *("lu_back.real 1×1×1", "matrix_update.real 3×1×1"),
             *("lu_back.real 1×1×1", "matrix_take.real 20×1×1"),

@@ -22,7 +22,7 @@ def found(kernel: Kernel, configuration: str) -> dict[str, object]:
 
 
 #: Whole numbers and flags that kernels of linalg write beside floats.
-WORDS = {"busy", "exchanges", "turned"}
+WORDS = {"busy", "exchanges", "faults", "turned"}
 
 
 @pytest.mark.parametrize("name", KERNELS)
