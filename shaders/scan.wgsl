@@ -4,11 +4,12 @@
 // What is longer than a chunk is done in three steps, since no workgroup can count on another one's
 // progress: main_row_totals combines each chunk, the caller scans these totals exclusively, and
 // main_rows scans each chunk after what comes before it. Columns likewise.
-// Rows (inner = 1) give a chunk of 8 × lanes elements to `lanes` neighbouring threads of a
+// Rows (inner = 1) give a chunk of OWN × lanes elements to `lanes` neighbouring threads of a
 // workgroup. main_columns gives one chunk of one column to a thread. No running sum is longer than
 // a chunk of a column, or than 32 steps in a row: sums are pairwise enough for float32.
 //
-// Elements are words, whatever their type. NaN propagates as in NumPy, told by its bits.
+// Elements are words, whatever their type (NARROW), or two words, the low one first (WIDE): one of the
+// two is 1. NaN propagates as in NumPy, told by its bits.
 
 struct Params {
   outer: u32,
@@ -19,25 +20,43 @@ struct Params {
   chunks: u32,
   lanes: u32,     // a power of two, at most THREADS, and THREADS where there are several chunks
   exclusive: u32, // 0 or 1
-  identity: u32,  // bits of what the combination begins with
+  identity: u32,  // bits of what the combination begins with; of two words the low ones
 }
 
-@group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(0) var<storage, read> x: array<Element>;
 // [outer, chunks, inner]: what comes before each chunk; not read where there is one
-@group(0) @binding(1) var<storage, read> before: array<u32>;
-@group(0) @binding(2) var<storage, read_write> y: array<u32>;
+@group(0) @binding(1) var<storage, read> before: array<Element>;
+@group(0) @binding(2) var<storage, read_write> y: array<Element>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/floats.wgsl
 //#include lib/scan.wgsl
+//#include lib/wide/products.wgsl
 
 // Of f32: 0 sum, 1 prod, 2 max, 3 min. Of whole numbers, with or without a sign: 4 whole_sum,
-// 5 whole_prod. Others: 6 i32_max, 7 i32_min, 8 u32_max, 9 u32_min.
+// 5 whole_prod. Others: 6 i32_max, 7 i32_min, 8 u32_max, 9 u32_min. Of two words: 10 wide_sum,
+// 11 wide_prod.
 override OP: u32 = 0u;
+override NARROW: u32 = 1u;
+override WIDE: u32 = 0u;
 
-alias Part = u32;
+//#if NARROW
+alias Element = u32;
+const OWN = ITEMS; // elements of a thread
 
-fn combine(p: u32, q: u32) -> u32 {
+fn identity() -> Element {
+  return params.identity;
+}
+
+fn kept(slot: u32) -> Element {
+  return tile[within(slot)];
+}
+
+fn keep(slot: u32, value: Element) {
+  tile[within(slot)] = value;
+}
+
+fn combine(p: Element, q: Element) -> Element {
   switch (OP) {
     case 0u: { return bitcast<u32>(bitcast<f32>(p) + bitcast<f32>(q)); }
     case 1u: { return bitcast<u32>(bitcast<f32>(p) * bitcast<f32>(q)); }
@@ -58,6 +77,37 @@ fn extreme(p: u32, q: u32, first_wins: bool) -> u32 {
   let second_is_nan = is_nan(bitcast<f32>(q));
   return select(q, p, first_is_nan || (first_wins && !second_is_nan));
 }
+//#endif
+//#if WIDE
+alias Element = vec2u;
+const OWN = ITEMS / 2u; // elements of a thread
+
+fn identity() -> Element {
+  return vec2u(params.identity, 0u);
+}
+
+// The high words stand in the second half of the tile.
+fn kept(slot: u32) -> Element {
+  return vec2u(tile[within(slot)], tile[within(slot + TILE / 2u)]);
+}
+
+fn keep(slot: u32, value: Element) {
+  tile[within(slot)] = value.x;
+  tile[within(slot + TILE / 2u)] = value.y;
+}
+
+fn combine(p: Element, q: Element) -> Element {
+  if (OP == 10u) {
+    let low = p.x + q.x;
+    return vec2u(low, p.y + q.y + select(0u, 1u, low < p.x));
+  }
+  let found =
+    wide_multiply(Long(vec4u(p.x), vec4u(p.y)), Long(vec4u(q.x), vec4u(q.y)));
+  return vec2u(found.low.x, found.high.x);
+}
+//#endif
+
+alias Part = Element;
 
 @compute @workgroup_size(THREADS)
 fn main_row_totals(
@@ -70,9 +120,9 @@ fn main_row_totals(
     return;
   }
   let row = which / params.chunks * params.length;
-  let start = which % params.chunks * TILE;
-  var sum = params.identity;
-  for (var k = 0u; k < ITEMS; k++) {
+  let start = which % params.chunks * THREADS * OWN;
+  var sum = identity();
+  for (var k = 0u; k < OWN; k++) {
     let along = start + thread + k * THREADS;
     if (along < params.length) {
       sum = combine(sum, x[row + along]);
@@ -91,7 +141,7 @@ fn main_rows(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let lanes = params.lanes;
-  let span = lanes * ITEMS;
+  let span = lanes * OWN;
   let shift = countTrailingZeros(span);
   let which = (group.y * groups.x + group.x) * (THREADS / lanes); // the first row × chunks + chunk
   if (which >= params.outer * params.chunks) {
@@ -99,42 +149,42 @@ fn main_rows(
   }
   let row = which / params.chunks; // the first of several only where each is one chunk
   let start = which % params.chunks * span;
-  for (var k = 0u; k < ITEMS; k++) {
+  for (var k = 0u; k < OWN; k++) {
     let slot = thread + k * THREADS;
     let this_row = row + (slot >> shift);
     let along = start + (slot & (span - 1u));
-    var value = params.identity;
+    var value = identity();
     if (this_row < params.outer && along < params.length) {
       value = x[this_row * params.length + along];
     }
-    tile[within(slot)] = value;
+    keep(slot, value);
   }
   workgroupBarrier();
-  var sum = params.identity;
-  for (var k = 0u; k < ITEMS; k++) {
-    sum = combine(sum, tile[within(ITEMS * thread + k)]);
+  var sum = identity();
+  for (var k = 0u; k < OWN; k++) {
+    sum = combine(sum, kept(OWN * thread + k));
   }
   let begin = scan_threads(sum, thread, lanes);
-  var running = params.identity;
+  var running = identity();
   if ((thread & (lanes - 1u)) > 0u) {
     running = parts[begin + thread - 1u];
   }
   if (params.chunks > 1u) {
     running = combine(before[which], running);
   }
-  for (var k = 0u; k < ITEMS; k++) {
-    let slot = within(ITEMS * thread + k);
-    let next = combine(running, tile[slot]);
-    tile[slot] = select(next, running, params.exclusive != 0u);
+  for (var k = 0u; k < OWN; k++) {
+    let slot = OWN * thread + k;
+    let next = combine(running, kept(slot));
+    keep(slot, select(next, running, params.exclusive != 0u));
     running = next;
   }
   workgroupBarrier();
-  for (var k = 0u; k < ITEMS; k++) {
+  for (var k = 0u; k < OWN; k++) {
     let slot = thread + k * THREADS;
     let this_row = row + (slot >> shift);
     let along = start + (slot & (span - 1u));
     if (this_row < params.outer && along < params.results) {
-      y[this_row * params.results + along] = tile[within(slot)];
+      y[this_row * params.results + along] = kept(slot);
     }
   }
 }
@@ -168,7 +218,7 @@ fn main_column_totals(
   if (own.output >= params.outer * params.chunks * params.inner) {
     return;
   }
-  var sum = params.identity;
+  var sum = identity();
   var at = own.input;
   for (var j = own.start; j < min(own.end, params.length); j++) {
     sum = combine(sum, x[at]);
@@ -187,7 +237,7 @@ fn main_columns(
   if (own.output >= params.outer * params.chunks * params.inner) {
     return;
   }
-  var running = params.identity;
+  var running = identity();
   if (params.chunks > 1u) {
     running = before[own.output];
   }

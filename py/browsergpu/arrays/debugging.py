@@ -18,7 +18,8 @@ class debug(Shown):
     writes. Indices in lists and NumPy's arrays are always checked, at once.
 
     It holds for the process from the call on, or for a ``with`` block. What was recorded before is
-    not checked. Each index array costs about 6 % more time, and each read a look at what was found.
+    not checked. A ``take`` of 2^24 float32 took 1.03 ms in place of 0.83 on an H100
+    (``bench/integers.py``), and each read or wait looks at what was found.
 
     Parameters
     ----------

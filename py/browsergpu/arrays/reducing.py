@@ -51,6 +51,13 @@ def pairs_view(node: Node) -> View:
     return View(node.storage.buffer, (*node.shape, 2), DType.F32)
 
 
+def words_view(node: Node) -> View:
+    """Whole numbers of 64 bits, packed in memory, as pairs of words, the low one first."""
+    assert node.strides is None
+    assert node.offset == 0
+    return View(node.storage.buffer, (*node.shape, 2), DType.U32)
+
+
 def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:
     """Memory for a result, contents undefined."""
     buffer = device.memory.get_buffer(op, kind.device_bytes(product(shape)))

@@ -36,6 +36,13 @@ def scan(
         launch(device, op, _scan, (x, y), function, axis, exclusive)
 
 
+def scan_wide(device: Device, op: str, function: str, x: View, y: View, axis: int) -> None:
+    """:func:`scan` of whole numbers of 64 bits: their words are one more axis, the last one. sum or
+    prod, modulo 2^64; y is not x."""
+    if y.size:
+        launch(device, op, _scan_wide, (x, y), function, axis)
+
+
 def true_places(device: Device, op: str, mask: View, places: View, count: View) -> None:
     """places = where the mask is not 0, counted in its row-major order, in rising order; count, one
     element, = how many there are. Both are i32 or u32 and neither is the mask; places has as many
@@ -69,6 +76,14 @@ def _scan(build: Build, x: Operand, y: Operand, function: str, axis: int, exclus
         exclusive=exclusive, initial=y.shape[axis] > x.shape[axis],
     )  # fmt: skip
     staging.deliver()
+
+
+@of_views
+def _scan_wide(build: Build, x: Operand, y: Operand, function: str, axis: int) -> None:
+    kernels.scan(
+        build, x.slot, y.slot, f"wide_{function}", extents_of(x.shape[:-1], axis),
+        initial=y.shape[axis] > x.shape[axis],
+    )  # fmt: skip
 
 
 @of_views

@@ -33,7 +33,11 @@ CODES: Codes = {
     "i32_min": 7,
     "u32_max": 8,
     "u32_min": 9,
+    "wide_sum": 10,
+    "wide_prod": 11,
 }
+#: Those of whole numbers of two words.
+WIDE = ("wide_sum", "wide_prod")
 #: Those whose results are float32.
 FLOAT_SCANS = ("sum", "prod", "max", "min")
 
@@ -49,9 +53,11 @@ _IDENTITIES = {
     "i32_min": 0x7FFF_FFFF,
     "u32_max": 0,
     "u32_min": 0xFFFF_FFFF,
+    "wide_sum": 0,
+    "wide_prod": 1,
 }
 _THREADS = 256
-_ITEMS = 8  # elements of a row that a thread takes
+_ITEMS = 8  # words of a row that a thread takes
 _COLUMN_CHUNK = 32  # elements of a column that it takes, one after the other
 
 
@@ -99,15 +105,17 @@ def _add(
     outer, length, inner = extents
     results = length + initial
     rows = inner == 1
-    lanes = min(_THREADS, power_of_two(blocks(results, _ITEMS))) if rows else 1
-    chunk = lanes * _ITEMS if rows else _COLUMN_CHUNK
+    words = 2 if function in WIDE else 1
+    own = _ITEMS // words
+    lanes = min(_THREADS, power_of_two(blocks(results, own))) if rows else 1
+    chunk = lanes * own if rows else _COLUMN_CHUNK
     chunks = blocks(results, chunk)
     outputs = outer * chunks * inner
     each = _THREADS // lanes  # chunks of a workgroup
     fields = (outer, length, inner, results, chunk, chunks, lanes, exclusive, identity)
     before = x
     if chunks > 1:
-        totals, before = build.temporary(4 * outputs), build.temporary(4 * outputs)
+        totals, before = (build.temporary(4 * words * outputs) for _ in range(2))
         kernel = "scan_row_totals" if rows else "scan_column_totals"
         build.dispatch(kernel, function, fold(blocks(outputs, each)), (x, totals), *fields)
         _add(build, totals, before, function, (outer, chunks, inner), True, False, identity)
@@ -137,7 +145,10 @@ _PARAMS = params(
 )  # fmt: skip
 _TOTALS = (Binding(0, "x", READ), Binding(2, "y", WRITE))
 _RESULTS = bindings("x", "before", "y")
-_FUNCTIONS = by_code(CODES)
+_FUNCTIONS = {
+    name: {**constants, "NARROW": int(name not in WIDE), "WIDE": int(name in WIDE)}
+    for name, constants in by_code(CODES).items()
+}
 
 FAMILY = KernelFamily(
     kernels=(

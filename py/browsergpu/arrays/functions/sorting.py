@@ -183,24 +183,19 @@ def _running(
         parts = [
             _running(op, function, part, at, None, include_initial) for part in (own.real, own.imag)
         ]
-        found: Array = parts[0] + parts[1] * 1j
+        both: Array = parts[0] + parts[1] * 1j
+        return both
+    shape = list(own.shape)
+    shape[at] += bool(include_initial)
+    if wide.is_wide(own):
+        found = _result(own, op, kind, tuple(shape))
+        source, target = (reducing.words_view(x.node) for x in (apply.packed(own), found))
+        scans.scan_wide(own.device, op, function, source, target, at)
         return found
-    if not wide.is_wide(own):
-        return apply.cast_to(op, _scanned(op, function, own, at, include_initial), kind, copy=False)
-    if include_initial:
-        own = wide.beginning(own, at, 0 if function == "sum" else 1)
-    if function == "prod":
-        return wide.running_product(own, at)
-    return wide.running_sum(own, at, lambda words: _scanned(op, "sum", words, at, False))
-
-
-def _scanned(op: str, function: str, x: Array, axis: int, include_initial: bool) -> Array:
-    words = _known(op, x)
-    shape = list(x.shape)
-    shape[axis] += bool(include_initial)
-    result = _result(x, op, words.node.kind, tuple(shape))
-    scans.scan(x.device, op, function, _view(words), _view(result), axis)
-    return result
+    words = _known(op, own)
+    found = _result(own, op, words.node.kind, tuple(shape))
+    scans.scan(own.device, op, function, _view(words), _view(found), at)
+    return apply.cast_to(op, found, kind, copy=False)
 
 
 def _of_running_sum(g: Array, axis: int | None, include_initial: bool) -> Array:

@@ -382,3 +382,21 @@ def test_labels(bg: Any) -> None:
     outside = bg.asarray(np.array([2**32, 2**40 + 1], np.int64))
     assert np.isnan(bg.nn.cross_entropy(bg.asarray(logits), outside).numpy())
     assert not bg.nn.one_hot(outside, 3).numpy().any()
+
+
+@pytest.mark.parametrize(
+    "shape", [(1,), (1024,), (1025,), (70_001,), (600, 7), (2, 300, 5), (3, 2000), (0, 3), (3, 0)],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("op", ["cumulative_sum", "cumulative_prod"])
+def test_running(bg: Any, op: str, shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).integers(-(2**62), 2**62, shape)
+    for dtype in ("int64", "uint64"):
+        host = x.astype(dtype)
+        array = bg.asarray(host)
+        for axis in range(len(shape)):
+            for options in ({}, {"include_initial": True}):
+                expected = getattr(np, op)(host, axis=axis, **options)
+                assert_same(getattr(bg, op)(array, axis=axis, **options), expected, str(axis))
+    strided = bg.asarray(x)[..., ::-2]
+    assert_same(getattr(bg, op)(strided, axis=0), getattr(np, op)(x[..., ::-2], axis=0))
