@@ -96,14 +96,21 @@ fn keep(slot: u32, value: Element) {
   tile[within(slot + TILE / 2u)] = value.y;
 }
 
-fn combine(p: Element, q: Element) -> Element {
-  if (OP == 10u) {
-    let low = p.x + q.x;
-    return vec2u(low, p.y + q.y + select(0u, 1u, low < p.x));
-  }
-  let found =
-    wide_multiply(Long(vec4u(p.x), vec4u(p.y)), Long(vec4u(q.x), vec4u(q.y)));
+fn sum_of(p: Element, q: Element) -> Element {
+  let low = p.x + q.x;
+  return vec2u(low, p.y + q.y + select(0u, 1u, low < p.x));
+}
+
+fn product_of(p: Element, q: Element) -> Element {
+  let found = wide_multiply(Long(vec4u(p.x), vec4u(p.y)), Long(vec4u(q.x), vec4u(q.y)));
   return vec2u(found.low.x, found.high.x);
+}
+
+fn combine(p: Element, q: Element) -> Element {
+  switch (OP) {
+    case 10u: { return sum_of(p, q); }
+    case 11u, default: { return product_of(p, q); }
+  }
 }
 //#endif
 

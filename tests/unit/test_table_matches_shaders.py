@@ -203,7 +203,7 @@ CONFIGURATIONS = {
     "attention": {"", "float", "bool"},
     "scan": {
         *("sum", "prod", "max", "min", "whole_sum", "whole_prod"),
-        *("i32_max", "i32_min", "u32_max", "u32_min"),
+        *("i32_max", "i32_min", "u32_max", "u32_min", "wide_sum", "wide_prod"),
     },
     **{family: {"f32", "i32", "u32"} for family in ("sort", "arg", "search")},
     "moments": {"", "variance"},
