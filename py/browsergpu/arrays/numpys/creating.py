@@ -155,14 +155,14 @@ def full(
     like: Any = None,
 ) -> Any:  # fmt: skip
     """Return an array of copies of a value, which may be an array that broadcasts."""
-    layout("full", order)
     device = _there("full", device, like)
     if is_numpys_alone(dtype) or isinstance(fill_value, str | bytes):
         return on_host("np.full", np.full, (shape, fill_value, dtype), {})
     if isinstance(fill_value, Array | np.ndarray | list | tuple):
         value = asarray(fill_value, dtype, device=device)
-        return creation.asarray(manipulation.broadcast_to(value, _tuple(shape)), copy=True)
-    return creation.full(shape, fill_value, dtype=dtype, device=device)
+        spread = creation.asarray(manipulation.broadcast_to(value, _tuple(shape)), copy=True)
+        return in_order("full", spread, order)
+    return in_order("full", creation.full(shape, fill_value, dtype=dtype, device=device), order)
 
 
 def _tuple(shape: Any) -> tuple[int, ...]:
@@ -240,9 +240,8 @@ def eye(
     device: Any = None, like: Any = None,
 ) -> Array:  # fmt: skip
     """Return a matrix with ones on a diagonal, as ``numpy.eye``: float32 by default."""
-    layout("eye", order)
     device = _there("eye", device, like)
-    return creation.eye(N, M, k=k, dtype=dtype, device=device)
+    return in_order("eye", creation.eye(N, M, k=k, dtype=dtype, device=device), order)
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Array:

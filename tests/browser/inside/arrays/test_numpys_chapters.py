@@ -249,6 +249,7 @@ def test_columns_in_memory(bg: Any) -> None:
     for call in (
         lambda np: np.array(X, order="F"), lambda np: np.asarray(X.tolist(), order="F"),
         lambda np: np.zeros((3, 4), order="F"), lambda np: np.asfortranarray(X),
+        lambda np: np.full((3, 4), 7, order="F"), lambda np: np.eye(3, 4, order="F"),
         lambda np: np.ones((2, 3), "int32", "F"),
     ):  # fmt: skip
         ours, theirs = call(bg), call(np)
