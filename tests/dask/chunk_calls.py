@@ -20,9 +20,7 @@ import numpy as np
 
 TABLE = Path(__file__).with_name("calls.txt")
 #: What 64 bits are on the GPU.
-DEMOTED = {
-    "float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64",
-}  # fmt: skip
+DEMOTED = {"float64": "float32", "complex128": "complex64"}
 
 
 class Call(NamedTuple):
@@ -170,7 +168,6 @@ def outcome(call: Call, arrays: dict[str, np.ndarray], several: bool) -> str:
             return f"wrong {problem}"
     if not all(isinstance(one, bg.Array) for one in found):
         return "host"
-    # Dask takes indices for int64, which they are in NumPy; here they are int32.
     known = (lazy.dtype.name, DEMOTED.get(lazy.dtype.name)) if hasattr(lazy, "dtype") else ()
     if isinstance(getattr(lazy, "_meta", None), bg.Array) and found[0].dtype.name not in known:
         return f"wrong dask says {lazy.dtype}, and it is {found[0].dtype}"

@@ -12,6 +12,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import creation, elementwise, linear, manipulation, statistics
 from browsergpu.arrays.numpys.operands import as_floats
 from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import DEFAULTS
 from browsergpu.core.errors import InvalidArgument
 
 
@@ -48,18 +49,20 @@ def _of_triangle(name: str, indices: Callable[..., Any]) -> Callable[..., Any]:
             raise InvalidArgument(name, "arr", arr, "have two axes")
         offset = checks.integer(name, "k", k, -checks.LARGEST)
         places = indices(arr.shape[0], offset, arr.shape[1])
-        return tuple(creation.asarray(x.astype(np.int32), device=arr.device) for x in places)
+        return tuple(
+            creation.asarray(x, dtype=DEFAULTS[int].numpy, device=arr.device) for x in places
+        )
 
-    call.__doc__ = f"Return the indices of a triangle, as ``numpy.{name}``: int32."
+    call.__doc__ = f"Return the indices of a triangle, as ``numpy.{name}``."
     return call
 
 
 def diag_indices_from(arr: Array) -> tuple[Array, ...]:
-    """Return the indices of the main diagonal, as ``numpy.diag_indices_from``: int32."""
+    """Return the indices of the main diagonal, as ``numpy.diag_indices_from``."""
     if arr.ndim < 2 or len(set(arr.shape)) != 1:
         expected = "have two axes or more, all of one extent"
         raise InvalidArgument("diag_indices_from", "arr", arr, expected)
-    return (creation.arange(arr.shape[0], dtype=np.int32, device=arr.device),) * arr.ndim
+    return (creation.arange(arr.shape[0], device=arr.device),) * arr.ndim
 
 
 def may_share_memory(a: Any, b: Any, max_work: Any = 0) -> bool:

@@ -13,6 +13,7 @@ from browsergpu.arrays.numpys.coercion import OnHostOnly, is_numpys_alone, of_li
 from browsergpu.arrays.numpys.fallback import brought, on_host
 from browsergpu.arrays.numpys.operands import layout, refuse
 from browsergpu.core import checks
+from browsergpu.core.element_types import DEFAULTS
 from browsergpu.core.errors import InvalidArgument, InvalidType
 
 
@@ -307,7 +308,8 @@ def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:
     if x.ndim != 1:
         raise InvalidArgument("vander", "x", x, "a vector")
     count = x.size if N is None else checks.integer("vander", "N", N)
-    own = x.astype(int) if x.dtype.kind == "b" else x
+    is_whole = x.dtype.kind in "biu"
+    own = x.astype(np.promote_types(x.dtype, DEFAULTS[int].numpy)) if is_whole else x
     ones = creation.ones_like(own)
     columns = [ones]
     while len(columns) < count:

@@ -26,7 +26,7 @@ _MOST = (1 << 31) - 1
 def _dimensions(op: str, name: str, given: Any) -> tuple[int, ...]:
     extents = checks.dimensions(op, name, given)
     if prod(extents) > _MOST:
-        expected = f"have at most {_MOST} elements, as indices on the GPU are int32"
+        expected = f"have at most {_MOST} elements, as arrays on the GPU have"
         raise InvalidArgument(op, name, extents, expected)
     return extents
 
@@ -49,7 +49,7 @@ def _unravel_index(indices: Array, shape: Any, order: str = "C") -> tuple[Array,
     op = "unravel_index"
     if isinstance(indices, int | np.integer):
         return np.unravel_index(indices, shape, order)
-    rest = _integers(op, "indices", operand(indices))
+    rest = sorting.as_indices(_integers(op, "indices", operand(indices)))
     found = []
     for extent in reversed(_order(op, order, _dimensions(op, "shape", shape))):
         found.append(rest % extent)
@@ -76,13 +76,13 @@ def _ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: 
     steps = zip(indices, extents, modes, strict=True)
     for index, extent, one in _order(op, order, list(steps)):
         found = found * extent + _inside(op, _integers(op, "multi_index", index), extent, one)
-    return found  # type: ignore[no-any-return]
+    return sorting.as_indices(found) if isinstance(found, Array) else found
 
 
 def _without_values(op: str, multi_index: Array) -> Array:
     """The index that those along the first axis of an array would come to."""
     _integers(op, "multi_index", multi_index)
-    return multi_index.sum(axis=0).astype(np.int32, copy=False)
+    return sorting.as_indices(multi_index.sum(axis=0))
 
 
 def _inside(op: str, index: Any, extent: int, mode: str) -> Any:

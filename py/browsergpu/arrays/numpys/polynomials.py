@@ -52,7 +52,7 @@ def polysub(a1: Any, a2: Any) -> Array:
 
 def _powers(p: Array) -> Array:
     """The powers of coefficients plus 1, from the highest on."""
-    return creation.arange(p.size, 0, -1, dtype=np.int32, device=p.device)
+    return creation.arange(p.size, 0, -1, device=p.device)
 
 
 def polyder(p: Any, m: int = 1) -> Array:

@@ -52,7 +52,8 @@ def _convolved(op: str, a: Any, v: Any, mode: str, *, is_reversed: bool = False)
     zeros = creation.zeros((m - 1,), dtype=a.dtype, device=a.device)
     wide = manipulation.concat([zeros, a, zeros]) if m > 1 else a
     every: Any = sliding_window_view(wide, m)
-    found: Any = statistics.sum(every * manipulation.flip(v), axis=-1)
+    products = every * manipulation.flip(v)
+    found: Any = statistics.sum(products, axis=-1).astype(products.dtype, copy=False)
     if mode == "full":
         return found
     if mode == "valid":

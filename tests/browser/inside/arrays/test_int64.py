@@ -377,7 +377,7 @@ def test_labels(bg: Any) -> None:
         other.backward()
         assert_same(one.detach(), other.detach().numpy())
         assert_same(x.grad, y.grad.numpy())
-        assert_same(bg.nn.one_hot(target, 3), np.eye(3, dtype=np.int32)[labels])
+        assert_same(bg.nn.one_hot(target, 3), np.eye(3, dtype=np.int64)[labels])
         assert_same(bg.nn.embedding(target, bg.asarray(logits.T)), logits.T[labels])
     outside = bg.asarray(np.array([2**32, 2**40 + 1], np.int64))
     assert np.isnan(bg.nn.cross_entropy(bg.asarray(logits), outside).numpy())

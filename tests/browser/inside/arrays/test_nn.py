@@ -257,8 +257,8 @@ def test_tables(bg: Any) -> None:
     places = np.array([[0, 3], [2, 2]])
     half = w.astype("float16")
     assert_same(nn.embedding(bg.asarray(places), bg.asarray(half)), half[places])
-    assert_same(nn.one_hot(bg.asarray(places)), np.eye(4, dtype="i4")[places])
-    assert_same(nn.one_hot(bg.asarray(np.uint8([1])), 3), np.int32([[0, 1, 0]]))
+    assert_same(nn.one_hot(bg.asarray(places)), np.eye(4, dtype="i8")[places])
+    assert_same(nn.one_hot(bg.asarray(np.uint8([1])), 3), np.int64([[0, 1, 0]]))
 
 
 def test_pad(bg: Any) -> None:

@@ -17,7 +17,7 @@ from browsergpu.arrays.tracking.rules import constant, differentiable
 from browsergpu.arrays.tracking.steps import Like
 from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import INT32
+from browsergpu.core.element_types import DEFAULTS, INT32
 from browsergpu.core.errors import InvalidArgument
 
 
@@ -87,8 +87,8 @@ def embedding(input: Array, weight: Array) -> Array:
 
 @constant
 def one_hot(input: Array, num_classes: int = -1) -> Array:
-    """int32 of one axis more, of ``num_classes`` indices: 1 where the index is the whole number in
-    ``input``, else 0. With -1 there are as many as the greatest number needs, which is waited
+    """Integers of one axis more, of ``num_classes`` indices: 1 where the index is the whole number
+    in ``input``, else 0. With -1 there are as many as the greatest number needs, which is waited
     for."""
     op = "one_hot"
     x = inputs.whole(op, "input", input)
@@ -99,4 +99,4 @@ def one_hot(input: Array, num_classes: int = -1) -> Array:
         count = int(statistics.max(x)) + 1
     classes = creation.arange(count, dtype=INT32.numpy, device=x.device)
     found: Array = x[..., None] == classes
-    return apply.cast_to(op, found, INT32)
+    return apply.cast_to(op, found, DEFAULTS[int])
