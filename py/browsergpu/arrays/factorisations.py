@@ -13,7 +13,6 @@ from browsergpu.arrays.staging import Operand, launch, of_operands
 from browsergpu.arrays.view import View
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidMatrix
-from browsergpu.core.showing import Description
 from browsergpu.device.device import Device
 from browsergpu.device.faults import Tell
 from browsergpu.gpu.program import Slot
@@ -59,7 +58,7 @@ def _invalid(
 ) -> InvalidMatrix:
     which = f" at place {matrix} of {of.count}" if of.count > 1 else ""
     where = f" in {place}" if place else ""
-    return InvalidMatrix(op, argument, Description(f"{actual}{which}{where}"), expected)
+    return InvalidMatrix(op, argument, f"{actual}{which}{where}", expected)
 
 
 def determinant(

@@ -6,8 +6,8 @@ In brackets, the class of Python's own that an error also is:
     ├── NotInitialized            used before init(), or after close()
     ├── InvalidArgument           (ValueError) an argument was refused; nothing reached the GPU
     │   ├── InvalidType           (TypeError) of a type or dtype that the call is not defined for
-    │   ├── InvalidIndex          (IndexError) an index that the array does not have
-    │   └── InvalidMatrix         (LinAlgError) a matrix that is singular, or not positive definite
+    │   └── InvalidIndex          (IndexError) an index that the array does not have
+    ├── InvalidMatrix             (LinAlgError) a matrix was singular; the next wait tells
     ├── Unsupported               (NotImplementedError) this browser, device or context cannot do it
     │   └── UnknownName           (AttributeError) a name of NumPy's that there is none of here
     ├── NotDifferentiable         (RuntimeError) a gradient was asked for where there is none
@@ -86,16 +86,19 @@ class InvalidIndex(InvalidArgument, IndexError):
     """An index that an array does not have."""
 
 
-class InvalidMatrix(InvalidArgument, LinAlgError):
-    """A matrix that is singular, or not positive definite."""
-
-
 class Unsupported(BackendError, NotImplementedError):
     """This browser, device or calling context cannot do what was asked."""
 
 
 class UnknownName(Unsupported, AttributeError):
     """A name that NumPy has and browsergpu has not. ``hasattr`` is False for it."""
+
+
+class InvalidMatrix(BackendError, LinAlgError):
+    """A matrix is singular, or not positive definite. Only the GPU sees it: a read or wait tells."""
+
+    def __init__(self, op: str, argument: str, actual: str, expected: str) -> None:
+        super().__init__(op, f"{argument} must be {expected}, got {actual}.")
 
 
 class NotDifferentiable(BackendError, RuntimeError):

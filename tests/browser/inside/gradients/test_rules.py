@@ -23,6 +23,7 @@ ELSEWHERE = {
     "parts.part": "test_parts", "parts.assigned": "test_parts", "parts.added_at": "test_parts",
     "contraction.contraction": "einsum, here", "transforms.same": "what grad() begins with",
     "weighting.weighted_sums": "test_networks_pictures",
+    "equations.inverse": "det and slogdet twice, here",
     "regions.region": "test_views", "regions.put": "test_views", "regions.without": "test_views",
 }  # fmt: skip
 
