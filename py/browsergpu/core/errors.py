@@ -95,7 +95,7 @@ class UnknownName(Unsupported, AttributeError):
 
 
 class InvalidMatrix(BackendError, LinAlgError):
-    """A matrix is singular, or not positive definite. Only the GPU sees it: a read or wait tells."""
+    """A matrix is singular, or not positive definite, which the GPU alone sees: a wait tells."""
 
     def __init__(self, op: str, argument: str, actual: str, expected: str) -> None:
         super().__init__(op, f"{argument} must be {expected}, got {actual}.")
