@@ -56,20 +56,24 @@ def are_waiting() -> bool:
 
 
 def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
-    """Waits for a coroutine; ``op`` and ``instead`` are for where that cannot be."""
+    """Waits for a coroutine, or for a task of the same thread; ``op`` and ``instead`` are for where
+    that cannot be."""
     loop = None
     try:
         if asyncio._get_running_loop() is not None:
             return _beside(coroutine)
         loop = _loop()
         loop.is_timed = loop.is_shared = False
+        if asyncio.isfuture(coroutine):
+            return loop.run_until_complete(coroutine)
         return copy_context().run(_driven, loop, coroutine)
     except Exception:
         raise
     except BaseException:
         if loop is not None:
             _abandon(loop)
-            coroutine.close()
+            if not asyncio.isfuture(coroutine):
+                coroutine.close()
         raise
 
 
@@ -89,8 +93,9 @@ def _driven(loop: _Loop, coroutine: Coroutine[Any, Any, T]) -> T:
 
 async def _rest(coroutine: Coroutine[Any, Any, T], waited_for: Any) -> T:
     """Goes on with a coroutine that waits for a future."""
-    with suppress(Exception, asyncio.CancelledError):  # the future raises it again
-        await _waiting_for(waited_for)
+    if waited_for is not None:
+        with suppress(Exception, asyncio.CancelledError):  # the future raises it again
+            await _waiting_for(waited_for)
     return await _going_on(coroutine)
 
 
