@@ -18,6 +18,8 @@ WITHOUT: dict[str, set[str]] = {
     **{name: {"axes", "axis", "keepdims"} for name in ("matmul", "matvec", "vecmat")},
     "vecdot": {"axes", "keepdims"},
 }
+#: Names that others have taken the place of: the same calls mean the same.
+ELSEWHERE = {"clip": {"a_min": "min", "a_max": "max"}}
 
 
 def _signature(function: Any) -> inspect.Signature | None:
@@ -47,9 +49,8 @@ def test_arguments(name: str, theirs: Callable[..., Any], ours: Callable[..., An
         if one.kind in (_P.VAR_KEYWORD, _P.VAR_POSITIONAL):
             continue
         if one.kind is not _P.KEYWORD_ONLY and not several:
-            fits = at < len(places) and (
-                one.kind is _P.POSITIONAL_ONLY or places[at].name == one.name
-            )
+            own = ELSEWHERE.get(name, {}).get(one.name, one.name)
+            fits = at < len(places) and (one.kind is _P.POSITIONAL_ONLY or places[at].name == own)
             left |= set() if fits else {one.name}
         if one.kind is not _P.POSITIONAL_ONLY:
             by_name = one.name in known and known[one.name].kind is not _P.POSITIONAL_ONLY

@@ -24,9 +24,9 @@ class NamespaceInfo(Shown):
         """The device that new arrays are made on."""
         return current().device
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """The devices that are open, without waiting; :func:`browsergpu.devices` opens all."""
-        return list(open_devices())
+        return tuple(open_devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of new arrays, where none is asked for."""
@@ -34,7 +34,7 @@ class NamespaceInfo(Shown):
             "real floating": np.dtype(np.float32),
             "complex floating": np.dtype(np.complex64),
             "integral": DEFAULTS[int].numpy,
-            "indexing": np.dtype(np.int32),
+            "indexing": DEFAULTS[int].numpy,
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:

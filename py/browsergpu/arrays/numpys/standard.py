@@ -99,9 +99,10 @@ def _where(condition: Any, x: Any = _NONE, y: Any = _NONE, /) -> Any:
 
 
 def _clip(
-    a: Array, a_min: Any = _NONE, a_max: Any = _NONE, out: Any = None, *, min: Any = _NONE,
-    max: Any = _NONE,
+    a: Array, min: Any = _NONE, max: Any = _NONE, out: Any = None, *, a_min: Any = _NONE,
+    a_max: Any = _NONE,
 ) -> Array:  # fmt: skip
+    """The bounds stand where NumPy has them, by the names that the standard has there."""
     below, above = _bound("min", a_min, min), _bound("max", a_max, max)
     return into(out, elementwise.clip(*on_one_device((a, below, above))))
 
