@@ -1,8 +1,9 @@
 """A pytest plugin: SciPy's fixture ``xp`` is browsergpu, and results are compared as float32.
 
 SciPy's tests ask for float64, which the GPU does not have: dtypes are not compared, and relative
-tolerances below 2e-4 become that, absolute ones 2e-5 of the greatest number, or of 1. The devices are given as a list, to which SciPy
-adds, where the standard says a tuple. Nothing else about the tests is changed.
+tolerances below 2e-4 become that, absolute ones 2e-5 of the greatest number, or of 1. The devices
+are given as a list, to which SciPy
+adds, where the standard says a tuple. Nothing else is changed.
 """
 
 from __future__ import annotations
