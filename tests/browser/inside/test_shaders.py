@@ -150,9 +150,14 @@ def texts(file: str) -> list[str]:
 
     if "//#repeat" in shaders.load(file):
         return [shaders.to_compile(file, {}, immediates=False)[0]]
-    if "override COMPLEX" not in shaders.load(file):
-        return [shaders.load(file)]
-    return [shaders.to_compile(file, chosen, immediates=False)[0] for chosen in NUMBERS.values()]
+    alternatives = {
+        "COMPLEX": [*NUMBERS.values()],
+        "WIDE": [{"NARROW": 1, "WIDE": 0}, {"NARROW": 0, "WIDE": 1}],
+    }
+    for name, each in alternatives.items():
+        if f"override {name}:" in shaders.load(file):
+            return [shaders.to_compile(file, chosen, immediates=False)[0] for chosen in each]
+    return [shaders.load(file)]
 
 
 @pytest.mark.parametrize("file", FILES)
