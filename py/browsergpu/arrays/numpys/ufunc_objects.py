@@ -29,6 +29,7 @@ class Ufunc:
         self, theirs: np.ufunc, own: Callable[..., Any] | None, dispatch: Callable[..., Any]
     ) -> None:
         self._theirs = theirs
+        self._nin = theirs.nin
         self._own = own
         self._dispatch = dispatch
         known = [*signature(own).parameters.values()] if own else []
@@ -76,17 +77,18 @@ class Ufunc:
         return self._theirs.signature
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
-        if not options and self._own is not None:
-            is_ready = False
-            for x in inputs:
-                kind = type(x)
-                if kind in _READY:
-                    is_ready = True
-                elif kind not in _NUMBERS:
-                    is_ready = False
-                    break
-            if is_ready and len(inputs) == self._theirs.nin:
-                return self._own(*inputs)
+        # Arrays, and numbers beside them, need no look at: this is called for each operation.
+        own = self._own
+        if own is not None and not options and len(inputs) == self._nin:
+            kind = type(inputs[0])
+            if kind in _READY:
+                if self._nin == 1:
+                    return own(inputs[0])
+                other = type(inputs[1])
+                if (other in _READY or other in _NUMBERS) and self._nin == 2:
+                    return own(inputs[0], inputs[1])
+            elif kind in _NUMBERS and self._nin == 2 and type(inputs[1]) in _READY:
+                return own(inputs[0], inputs[1])
         return self._called("__call__", inputs, options)
 
     def reduce(
