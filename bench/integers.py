@@ -3,7 +3,7 @@
     python3 bench/integers.py [elements]
 
 Needs what bench/native.py needs. Each figure is the median of its repeats, in milliseconds, until
-the GPU is done. PyTorch's tensors on CUDA stand beside where there are some.
+the GPU is done. Where PyTorch sees a GPU, its figures are printed beside ours.
 """
 
 from __future__ import annotations

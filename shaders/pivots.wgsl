@@ -14,6 +14,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> faults: array<atomic<u32>>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/faults.wgsl
 //#include lib/floats.wgsl
 //#include lib/numbers.wgsl
 
@@ -34,17 +35,7 @@ fn main(
   let pivot = a[(matrix * params.n + k) * params.columns + k];
   let is_wrong =
     select(largest_part(pivot) == 0.0, is_nan(real_part(pivot)), params.of_cholesky == 1u);
-  if (!is_wrong) {
-    return;
-  }
-  loop {
-    let found = atomicCompareExchangeWeak(&faults[0], 0u, params.check);
-    if (found.exchanged) {
-      atomicStore(&faults[1], matrix);
-      break;
-    }
-    if (found.old_value != 0u) {
-      break;
-    }
+  if (is_wrong) {
+    note_fault(params.check, vec2u(matrix, 0u));
   }
 }

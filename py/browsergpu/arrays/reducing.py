@@ -45,17 +45,12 @@ def memory_view(node: Node) -> View:
 
 
 def pairs_view(node: Node) -> View:
-    """Complex numbers, packed in memory, as pairs of float32."""
+    """Numbers of 64 bits, packed in memory, as pairs: complex ones of float32, integers of words,
+    the low one first."""
     assert node.strides is None
     assert node.offset == 0
-    return View(node.storage.buffer, (*node.shape, 2), DType.F32)
-
-
-def words_view(node: Node) -> View:
-    """Whole numbers of 64 bits, packed in memory, as pairs of words, the low one first."""
-    assert node.strides is None
-    assert node.offset == 0
-    return View(node.storage.buffer, (*node.shape, 2), DType.U32)
+    dtype = DType.F32 if node.kind.kind == "c" else DType.U32
+    return View(node.storage.buffer, (*node.shape, 2), dtype)
 
 
 def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:

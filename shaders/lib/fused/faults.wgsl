@@ -1,6 +1,8 @@
 // Indices along an axis as places, and a note of the first one that is outside: its check's number and
 // its two words in `faults`, which the kernel binds. What is beyond the last element is no index.
 
+//#include lib/faults.wgsl
+
 fn note_outside(outside: vec4<bool>, low: vec4u, high: vec4u, number: u32, i: u32) {
   let wrong = outside & ((4u * i + vec4u(0u, 1u, 2u, 3u)) < vec4u(params.n));
   if (!any(wrong)) {
@@ -10,17 +12,7 @@ fn note_outside(outside: vec4<bool>, low: vec4u, high: vec4u, number: u32, i: u3
   first = select(first, vec2u(low.z, high.z), wrong.z);
   first = select(first, vec2u(low.y, high.y), wrong.y);
   first = select(first, vec2u(low.x, high.x), wrong.x);
-  loop {
-    let found = atomicCompareExchangeWeak(&faults[0], 0u, number);
-    if (found.exchanged) {
-      atomicStore(&faults[1], first.x);
-      atomicStore(&faults[2], first.y);
-      break;
-    }
-    if (found.old_value != 0u) {
-      break;
-    }
-  }
+  note_fault(number, first);
 }
 
 // A place below 0 is, without a sign, beyond the last one.

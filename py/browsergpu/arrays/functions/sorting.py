@@ -189,7 +189,7 @@ def _running(
     shape[at] += bool(include_initial)
     if wide.is_wide(own):
         found = _result(own, op, kind, tuple(shape))
-        source, target = (reducing.words_view(x.node) for x in (apply.packed(own), found))
+        source, target = (reducing.pairs_view(x.node) for x in (apply.packed(own), found))
         scans.scan_wide(own.device, op, function, source, target, at)
         return found
     words = _known(op, own)

@@ -71,11 +71,21 @@ def test_what_is_singular_and_what_is_far_from_1(bg: Any) -> None:
     found = bg.linalg.slogdet(bg.asarray(x))
     assert (float(found.sign), float(found.logabsdet)) == (0, -np.inf)
     assert float(bg.linalg.det(bg.asarray(x))) == 0
+    inverse = bg.linalg.inv(bg.asarray(x))
+    with pytest.raises(np.linalg.LinAlgError):
+        inverse.numpy()
+    assert not np.isfinite(inverse.numpy()).any()
     far = np.diag(np.float32([1e30, 1e30, -1e-30, 1e-30]))
     assert float(bg.linalg.det(bg.asarray(far))) == pytest.approx(-1, rel=1e-5)
     assert float(bg.linalg.slogdet(bg.asarray(far * 1e8)).logabsdet) == pytest.approx(
         4 * np.log(1e8), rel=1e-5
     )
+    factor = bg.linalg.cholesky(bg.asarray(np.diag(np.float32([4, -1, 1]))))
+    with pytest.raises(np.linalg.LinAlgError):
+        factor.numpy()
+    not_definite = factor.numpy()
+    assert not_definite[0, 0] == 2
+    assert np.isnan(np.diag(not_definite)[1:]).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
