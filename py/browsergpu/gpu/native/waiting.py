@@ -106,6 +106,7 @@ def _waiting_for(future: Any) -> Generator[Any, Any, None]:
 
 @types.coroutine
 def _going_on(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+    # ``await`` refuses a coroutine that waits already.
     return (yield from coroutine)  # type: ignore[no-any-return]
 
 
