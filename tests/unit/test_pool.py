@@ -50,3 +50,21 @@ def test_threads_lose_no_buffer() -> None:
     assert pool.trim() > 0
     assert pool.allocated == 0
     assert sorted(destroyed) == sorted(made), "each was made and destroyed once"
+
+
+def test_a_loop_finds_buffers_of_sizes_that_it_needs_one_after_the_other() -> None:
+    """What an iteration takes in all is more than it has at once, as in k-means of 1 Mi points."""
+    made: list[int] = []
+
+    class Counting(Nothing):
+        def try_buffer(self, identity: int, nbytes: int, label: str) -> bool:
+            made.append(nbytes >> 20)
+            return True
+
+    pool = BufferPool(Counting(), 1 << 30)
+    points = pool.get_buffer("points", 144 << 20)
+    for _ in range(4):
+        for size in (256, 288, 4, 1):
+            pool.return_buffer(pool.get_buffer("test", size << 20))
+    assert made == [144, 256, 288, 4, 1]
+    pool.return_buffer(points)

@@ -193,7 +193,11 @@ class Array(Value, Methods):
         if copy is False:
             raise ValueError("an array on the GPU cannot be a NumPy array without a copy")
         array = self.numpy()
-        return array if dtype is None else array.astype(dtype, copy=False)
+        if dtype is not None:
+            array = array.astype(dtype, copy=False)
+        # A write into a copy that nobody asked for would be lost.
+        array.flags.writeable = copy is True
+        return array
 
     def __float__(self) -> float:
         return float(reading.item("float", self))

@@ -282,12 +282,14 @@ def _cell_made_anew(x: Value, part: Place, value: Node) -> bool:
     frame = _frame_in(root, part)
     if frame is None:
         return False
-    # Views move with the memory, so what is recorded to read them is computed first.
+    # These move to the new memory, so what is recorded to read them is computed first. What only
+    # recorded operations read stays in the old memory.
+    moving = set(group)
     for other in tape.all_windows():
-        if other is not window and other.reads(storage):
+        if other is not window and not moving.isdisjoint(other.leaves.values()):
             other.evaluate()
     others = [one for one in window.nodes if one.is_held and one is not value]
-    if any(one.storage is storage for one, _ in window.arrays_of(others)):
+    if any(one in moving for one, _ in window.arrays_of(others)):
         return False
     made = room(tape.device, _OP, root.kind, root.shape)
     if value.window is not window or root.storage is not storage:  # another task was here

@@ -89,6 +89,13 @@ def dimensions(
     op: str, name: str, value: Any, length: int | None = None, minimum: int = 0
 ) -> tuple[int, ...]:
     """A sequence of integers, of the given length if one is given."""
+    # A tuple of ints is the common case, as of a shape.
+    if type(value) is tuple and (length is None or len(value) == length):
+        for item in value:
+            if type(item) is not int or not minimum <= item <= LARGEST:
+                break
+        else:
+            return value
     count = "" if length is None else f"{length} "
     expected = f"a sequence of {count}integers from {minimum} to {LARGEST}"
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
@@ -107,9 +114,12 @@ def dimensions(
 def is_several(value: Any) -> bool:
     """Whether an argument is a sequence, as of axes or extents. An array of the GPU is none, as
     looking at its elements would read it."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return True
     if isinstance(value, np.ndarray):
         return value.ndim > 0
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    return kind is not int and isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:

@@ -23,9 +23,10 @@ from browsergpu.gpu.holding import Held, Holding
 from browsergpu.gpu.port import Gpu, closed
 
 _SMALLEST = 256
-#: What the pool may hold: this, or as much as brings all buffers to what was in use at once before,
-#: up to the other, or to a part of the GPU's memory where that is known. Making a large one waits
-#: for the GPU, so a loop should find its own again.
+#: What the pool may hold: this, or as much as brings all buffers to twice what was in use at once
+#: before, up to the other, or to a part of the GPU's memory where that is known. Making a large one
+#: waits for the GPU, so a loop should find its own again, and the sizes that it needs one after the
+#: other are more than it needs at once.
 _POOL_CEILING = 512 * 2**20
 _POOL_MOST = 4 * 2**30
 _SHARE = 4
@@ -347,7 +348,7 @@ class BufferPool(Shown):
     def _pool(self, identity: int, capacity: int) -> None:
         """Keeps a buffer that nobody has for who needs one of its size, or destroys it."""
         most = max(_POOL_MOST, self._share)
-        ceiling = max(_POOL_CEILING, min(self._most_in_use, most) - self._in_use)
+        ceiling = max(_POOL_CEILING, min(2 * self._most_in_use, most) - self._in_use)
         if identity in self._recorder.failed or capacity > ceiling:
             self._destroy(identity)
             return

@@ -111,9 +111,14 @@ def test_a_loop_finds_its_large_buffers_again() -> None:
             assert js.gpuWatch.buffersAlive == alive
 
 
-def test_the_pool_gives_up_sizes_that_nobody_frees_any_more() -> None:
+def test_the_pool_gives_up_sizes_that_nobody_frees_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import js
 
+    from browsergpu.gpu import memory
+
+    monkeypatch.setattr(memory, "_POOL_MOST", 512 * MIB)
     with opened() as backend:
         for pointer in [backend.alloc(128 * MIB) for _ in range(4)]:
             backend.free(pointer)

@@ -33,6 +33,8 @@ class OnHostOnly(Exception):
 
 def is_numpys_alone(dtype: Any) -> bool:
     """Return whether a dtype is NumPy's alone, as of strings, datetimes and records."""
+    if dtype is None:
+        return False
     is_of_fields = isinstance(dtype, list) and all(isinstance(x, tuple) for x in dtype)
     if not is_of_fields and not isinstance(dtype, str | type | np.dtype):
         return False
@@ -53,14 +55,16 @@ class Coercion(Shown):
         Parameters of such names that are no arrays.
     """
 
-    __slots__ = ("_names", "_operands", "_rest", "_sequences")
+    __slots__ = ("_rest", "_sequences", "is_simple", "names", "operands")
 
     def __init__(self, function: Callable[..., Any], plain: frozenset[str] = frozenset()) -> None:
         known = signature(function).parameters
-        self._names = frozenset(known) & (OPERANDS | SEQUENCES) - plain
+        #: The names of the arrays.
+        self.names = frozenset(known) & (OPERANDS | SEQUENCES) - plain
         rest = [name for name, one in known.items() if one.kind is Parameter.VAR_POSITIONAL]
         places = [name for name, one in known.items() if one.kind is not Parameter.KEYWORD_ONLY]
-        self._operands = tuple(
+        #: Their places.
+        self.operands = tuple(
             at for at, name in enumerate(places)
             if name in OPERANDS - plain and name not in rest
         )  # fmt: skip
@@ -70,11 +74,8 @@ class Coercion(Shown):
         )  # fmt: skip
         is_of_arrays = bool(rest) and rest[0] in (OPERANDS | SEQUENCES) - plain
         self._rest = places.index(rest[0]) if is_of_arrays else None
-
-    @property
-    def begins_with_several(self) -> bool:
-        """Whether the first argument is a sequence of arrays."""
-        return 0 in self._sequences or (self._rest == 0)
+        #: Whether there are arrays at known places alone, from the first one on.
+        self.is_simple = not self._sequences and not is_of_arrays and self.operands[:1] == (0,)
 
     def __call__(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any]:
         """Return the arguments with arrays in place of what can become some.
@@ -83,10 +84,10 @@ class Coercion(Shown):
         """
         count = len(args)
         several = [at for at in self._sequences if at < count]
-        ones = [at for at in self._operands if at < count]
+        ones = [at for at in self.operands if at < count]
         if self._rest is not None:
             ones += range(self._rest, count)
-        named = [name for name in options if name in self._names]
+        named = [name for name in options if name in self.names]
         found = [args[at] for at in ones]
         found += [options[name] for name in named if name not in SEQUENCES]
         lists = [args[at] for at in several]

@@ -59,6 +59,8 @@ def asarray(
     like : Array, optional
         An array whose device is taken.
     """
+    if type(a) is Array and dtype is order is device is copy is like is None:
+        return a
     if order == "F":
         found = asarray(a, dtype, device=device, copy=copy, like=like)
         return in_order("asarray", found, order) if isinstance(found, Array) else found

@@ -13,6 +13,8 @@ from browsergpu.arrays.numpys.coercion import Coercion, OnHostOnly
 from browsergpu.arrays.numpys.fallback import on_host
 from browsergpu.core.turns import exclusive
 
+#: Python's, which are operands as they are beside an array.
+_NUMBERS = frozenset((bool, int, float, complex))
 #: Those that call functions of the user's, and let other threads work meanwhile.
 CALLING = frozenset(("apply_along_axis", "apply_over_axes", "fromfunction", "pad", "piecewise"))
 
@@ -52,14 +54,17 @@ def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
         Takes lists, numbers and NumPy's arrays where NumPy takes them.
     """
     coerced = Coercion(own, PLAIN.get(name, frozenset()))
-    takes_one = not coerced.begins_with_several
+    operands, is_simple = coerced.operands, coerced.is_simple
     run = own if name in CALLING else exclusive(own)
 
     places, shown = _places(own, theirs)
+    special = coerced.names.union(places)
 
     def function(*args: Any, **options: Any) -> Any:
-        if takes_one and not options and len(args) == 1 and isinstance(args[0], Array):
-            return run(*args)
+        # The usual arguments need no further look: this is called for each operation.
+        is_usual = is_simple and (not options or special.isdisjoint(options))
+        if is_usual and _are_ready(args, operands):
+            return run(*args, **options)
         while options and len(args) < len(places) and places[len(args)] in options:
             args = (*args, options.pop(places[len(args)]))
         try:
@@ -73,6 +78,17 @@ def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
     function.__doc__ = own.__doc__ or f"As ``numpy.{name}``."
     function.__signature__ = shown  # type: ignore[attr-defined]
     return function
+
+
+def _are_ready(args: tuple[Any, ...], operands: tuple[int, ...]) -> bool:
+    """Whether the first argument is an array, and the other operands are arrays or numbers."""
+    if not args or not isinstance(args[0], Array):
+        return False
+    count = len(args)
+    for at in operands:
+        if at < count and not isinstance(args[at], Array) and type(args[at]) not in _NUMBERS:
+            return False
+    return True
 
 
 def _places(own: Callable[..., Any], theirs: Any) -> tuple[list[str], Signature]:

@@ -30,7 +30,11 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
     ours = [x for x in inputs if isinstance(x, Array)]
     if not ours:
         return [creation.asarray(x) if isinstance(x, np.ndarray | list) else x for x in inputs]
-    if any(x.tape is not ours[0].tape for x in ours):
+    on_host = any(isinstance(x, np.ndarray | list) for x in inputs)
+    is_there = all(x.tape is ours[0].tape for x in ours)
+    if is_there and not on_host:
+        return list(inputs)
+    if not is_there:
         ours = apply.on_one_tape("array", *ours)
     device, those = ours[0].device, iter(ours)
     # A list beside integers of 64 bits has NumPy's dtype, else its own.

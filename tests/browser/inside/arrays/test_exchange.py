@@ -77,3 +77,16 @@ def test_another_device(bg: Any) -> None:
     for call in (lambda: x.to_device("cpu"), lambda: x.to_device(x.device, stream=1)):
         with pytest.raises(ValueError, match="to_device"):
             call()
+
+
+def test_nobody_writes_into_a_copy_that_was_not_asked_for(bg: Any) -> None:
+    """As in JAX: what a library on the host writes into ``np.asarray(x)`` would be lost."""
+    x = bg.asarray([1.0, 2.0])
+    for found in (np.asarray(x), np.asarray(x, np.float64), np.asanyarray(x), np.asarray(x.flat)):
+        with pytest.raises(ValueError, match="read-only"):
+            found[0] = 9
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(x).sort()
+    for found in (np.array(x), np.array(x, np.float64), x.numpy(), np.asarray(x).copy()):
+        found[0] = 9
+    assert_same(x, [1.0, 2.0])

@@ -121,6 +121,31 @@ def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
     assert_same(view[:2], np.stack([np.full(SHAPE[:0:-1][1:] + SHAPE[:1], 5.0), whole().T[1]]))
 
 
+def test_what_still_reads_the_old_memory_costs_no_kernel(bg: Any) -> None:
+    """A step of a simulation, whose intermediate value has a name and waits to be computed."""
+    x = whole()
+    array = bg.asarray(x)
+    with Kernels(bg) as kernels:
+        for _ in range(3):
+            around = array[:-2] + array[2:]
+            array[1:-1] += 0.25 * around
+    for _ in range(3):
+        before = x[:-2] + x[2:]
+        x[1:-1] += np.float32(0.25) * before
+    assert kernels.labels == ["fused: add multiply add assign"] * 3
+    assert_same(around, before)
+    assert_same(array, x)
+    view, viewed = array[2:], x[2:]  # which has a name, and is written with the array
+    waits, sums = array[:-2] + view, x[:-2] + viewed
+    array[1:-1] += 0.25 * waits
+    x[1:-1] += np.float32(0.25) * sums
+    assert_same(waits, sums)
+    assert_same(view, viewed)
+    view[3] = 5
+    viewed[3] = 5
+    assert_same(array, x)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "float32", "complex64"])
 def test_arrays_are_made_anew_around_what_reads_them(
     bg: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
