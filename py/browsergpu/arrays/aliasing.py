@@ -80,13 +80,6 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
     if own.storage is not node.storage:
         return found
     graphs = x.tape.device.graphs
-    if graphs is None and node.cell is not None and own is not node:  # the common case
-        own.cell = node.cell
-        if read_only or node.is_read_only:
-            own.is_read_only = True
-        if follows and node.follows:
-            node.cell.add(found)
-        return found
     if graphs is not None and graphs.open is not None:
         graphs.open.settle(x, found)
         node, own = NODE.__get__(x), NODE.__get__(found)

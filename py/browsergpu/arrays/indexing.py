@@ -142,10 +142,8 @@ def _index_array(x: V, item: Any) -> Any:
 
 def _basic(x: V, items: Sequence[Any]) -> V:
     """The view of integers, slices and None."""
-    node = x.node
-    if node.window is not None:
-        node.in_memory()
-    extents, steps = node.shape, views.strides_of(x)
+    x.node.in_memory()
+    extents, steps = x.node.shape, views.strides_of(x)
     shape: list[int] = []
     strides: list[int] = []
     offset = axis = 0
@@ -158,7 +156,7 @@ def _basic(x: V, items: Sequence[Any]) -> V:
         axis += 1
         if isinstance(item, slice):
             start, end, stride = item.indices(extent)
-            count = max(end - start, 0) if stride == 1 else len(range(start, end, stride))
+            count = len(range(start, end, stride))
             if count:
                 offset += start * step
             shape.append(count)

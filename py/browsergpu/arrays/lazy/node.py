@@ -69,10 +69,7 @@ class Node(Shown):
     @property
     def holders(self) -> int:
         """The number of arrays that have it."""
-        refs = self.refs
-        if len(refs) == 1:
-            return int(refs[0]() is not None)
-        return len([1 for one in refs if one() is not None])
+        return len([1 for one in self.refs if one() is not None])
 
     @property
     def is_held(self) -> bool:
@@ -85,20 +82,13 @@ class Node(Shown):
     def hold(self, holder: Any) -> None:
         """Notes an array that has it, or a Pin."""
         refs = self.refs
-        if not refs:
-            self.refs = (ref(holder),)
-            return
         if len(refs) >= _MANY:
             refs = tuple([one for one in refs if one() is not None])
         self.refs = (*refs, ref(holder))
 
     def drop(self, holder: Any) -> None:
         """Notes that an array has another node now."""
-        refs = self.refs
-        if len(refs) == 1 and refs[0]() is holder:
-            self.refs = ()
-        else:
-            self.refs = tuple([one for one in refs if one() is not holder])
+        self.refs = tuple([one for one in self.refs if one() is not holder])
 
     def put(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
         """Says where it is in memory."""

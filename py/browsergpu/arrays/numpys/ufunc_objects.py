@@ -29,9 +29,8 @@ class Ufunc:
         self, theirs: np.ufunc, own: Callable[..., Any] | None, dispatch: Callable[..., Any]
     ) -> None:
         self._theirs = theirs
+        self._nin = theirs.nin
         self._own = own
-        self._of_one = own if theirs.nin == 1 else None
-        self._of_two = own if theirs.nin == 2 else None
         self._dispatch = dispatch
         known = [*signature(own).parameters.values()] if own else []
         #: Arguments beside NumPy's, as ``precision`` of matmul.
@@ -77,20 +76,20 @@ class Ufunc:
         """The core dimensions of a generalized function, or None."""
         return self._theirs.signature
 
-    def __call__(self, x: Any, /, *rest: Any, **options: Any) -> Any:
+    def __call__(self, *inputs: Any, **options: Any) -> Any:
         # Arrays, and numbers beside them, need no look at: this is called for each operation.
-        if not options:
-            if not rest:
-                if self._of_one is not None and type(x) in _READY:
-                    return self._of_one(x)
-            elif len(rest) == 1 and self._of_two is not None:
-                y = rest[0]
-                first, second = type(x), type(y)
-                if first in _READY and (second in _READY or second in _NUMBERS):
-                    return self._of_two(x, y)
-                if first in _NUMBERS and second in _READY:
-                    return self._of_two(x, y)
-        return self._called("__call__", (x, *rest), options)
+        own = self._own
+        if own is not None and not options and len(inputs) == self._nin:
+            kind = type(inputs[0])
+            if kind in _READY:
+                if self._nin == 1:
+                    return own(inputs[0])
+                other = type(inputs[1])
+                if (other in _READY or other in _NUMBERS) and self._nin == 2:
+                    return own(inputs[0], inputs[1])
+            elif kind in _NUMBERS and self._nin == 2 and type(inputs[1]) in _READY:
+                return own(inputs[0], inputs[1])
+        return self._called("__call__", inputs, options)
 
     def reduce(
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
