@@ -229,10 +229,7 @@ def apply(op: str, like: V, *operands: Any) -> V:
         made = _resolved.get((op, *own)) or resolve(op, own)
         return recorded(op, like, made, operands, own)
     numbers = [None if isinstance(x, Value) else python_number(x) for x in operands]
-    scalars = [
-        typed_number(x) if number is None and not isinstance(x, Value) else None
-        for x, number in zip(operands, numbers, strict=True)
-    ]
+    scalars = [None if isinstance(x, Value) else typed_number(x) for x in operands]
     typed = [x.node.kind for x in (arrays[1:] if op == "where" else arrays)]
     typed += [scalar[0] for scalar in scalars if scalar is not None]
     common = reduce(promoted, typed) if typed else None

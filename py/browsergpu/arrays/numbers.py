@@ -14,7 +14,8 @@ from browsergpu.core.element_types import FLOAT16, ElementType, of_numpy
 
 #: Those that take the type of the array beside them.
 PYTHON = (bool, int, float, complex)
-_CLASSES = frozenset(PYTHON)
+#: The same, to look a type up.
+PYTHON_TYPES = frozenset(PYTHON)
 #: The smallest numbers that round to infinity.
 _FLOAT16_LIMIT = 65520.0
 _FLOAT32_LIMIT = 2.0**128 - 2.0**103
@@ -23,7 +24,7 @@ _FLOAT32_LIMIT = 2.0**128 - 2.0**103
 def python_number(value: Any) -> Any:
     """A Python bool, int, float or complex; None for anything else. NumPy's numbers have dtypes of
     their own: see :func:`typed_number`."""
-    if type(value) in _CLASSES:
+    if type(value) in PYTHON_TYPES:
         return value
     if isinstance(value, np.generic):
         return None

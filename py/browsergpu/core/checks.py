@@ -98,9 +98,7 @@ def dimensions(
             return value
     count = "" if length is None else f"{length} "
     expected = f"a sequence of {count}integers from {minimum} to {LARGEST}"
-    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
-        raise InvalidArgument(op, name, value, expected)
-    if isinstance(value, np.ndarray) and value.ndim != 1:
+    if not is_several(value) or (isinstance(value, np.ndarray) and value.ndim != 1):
         raise InvalidArgument(op, name, value, expected)
     items = list(value)
     if length is not None and len(items) != length:

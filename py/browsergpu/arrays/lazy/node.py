@@ -69,7 +69,10 @@ class Node(Shown):
     @property
     def holders(self) -> int:
         """The number of arrays that have it."""
-        return len([1 for one in self.refs if one() is not None])
+        refs = self.refs
+        if len(refs) == 1:
+            return int(refs[0]() is not None)
+        return len([1 for one in refs if one() is not None])
 
     @property
     def is_held(self) -> bool:
@@ -88,7 +91,11 @@ class Node(Shown):
 
     def drop(self, holder: Any) -> None:
         """Notes that an array has another node now."""
-        self.refs = tuple([one for one in self.refs if one() is not holder])
+        refs = self.refs
+        if len(refs) == 1 and refs[0]() is holder:
+            self.refs = ()
+        else:
+            self.refs = tuple([one for one in refs if one() is not holder])
 
     def put(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
         """Says where it is in memory."""

@@ -11,6 +11,7 @@ import numpy as np
 from browsergpu.arrays import shapes_only
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.functions import creation, manipulation
+from browsergpu.arrays.numbers import PYTHON, PYTHON_TYPES
 from browsergpu.core.element_types import of_numpy
 from browsergpu.core.showing import Shown
 
@@ -24,7 +25,7 @@ OPERANDS = frozenset((
 ))  # fmt: skip
 #: Those that are sequences of arrays.
 SEQUENCES = frozenset(("arrays", "tup", "choicelist", "condlist", "seq", "args", "varargs", "keys"))
-_NUMBERS = (bool, int, float, complex, np.generic)
+_NUMBERS = (*PYTHON, np.generic)
 
 
 class OnHostOnly(Exception):
@@ -55,7 +56,7 @@ class Coercion(Shown):
         Parameters of such names that are no arrays.
     """
 
-    __slots__ = ("_rest", "_sequences", "is_simple", "names", "operands")
+    __slots__ = ("_is_simple", "_operands", "_rest", "_sequences", "names")
 
     def __init__(self, function: Callable[..., Any], plain: frozenset[str] = frozenset()) -> None:
         known = signature(function).parameters
@@ -63,8 +64,7 @@ class Coercion(Shown):
         self.names = frozenset(known) & (OPERANDS | SEQUENCES) - plain
         rest = [name for name, one in known.items() if one.kind is Parameter.VAR_POSITIONAL]
         places = [name for name, one in known.items() if one.kind is not Parameter.KEYWORD_ONLY]
-        #: Their places.
-        self.operands = tuple(
+        self._operands = tuple(
             at for at, name in enumerate(places)
             if name in OPERANDS - plain and name not in rest
         )  # fmt: skip
@@ -74,8 +74,23 @@ class Coercion(Shown):
         )  # fmt: skip
         is_of_arrays = bool(rest) and rest[0] in (OPERANDS | SEQUENCES) - plain
         self._rest = places.index(rest[0]) if is_of_arrays else None
-        #: Whether there are arrays at known places alone, from the first one on.
-        self.is_simple = not self._sequences and not is_of_arrays and self.operands[:1] == (0,)
+        # Whether there are arrays at known places alone, from the first one on.
+        self._is_simple = not self._sequences and not is_of_arrays and self._operands[:1] == (0,)
+
+    def are_ready(self, args: tuple[Any, ...]) -> bool:
+        """Return whether arguments without names are an array, and arrays and numbers beside it,
+        which stay as they are."""
+        if not self._is_simple or not args or not isinstance(args[0], Array):
+            return False
+        count = len(args)
+        for at in self._operands:
+            if (
+                at < count
+                and not isinstance(args[at], Array)
+                and type(args[at]) not in PYTHON_TYPES
+            ):
+                return False
+        return True
 
     def __call__(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any]:
         """Return the arguments with arrays in place of what can become some.
@@ -84,7 +99,7 @@ class Coercion(Shown):
         """
         count = len(args)
         several = [at for at in self._sequences if at < count]
-        ones = [at for at in self.operands if at < count]
+        ones = [at for at in self._operands if at < count]
         if self._rest is not None:
             ones += range(self._rest, count)
         named = [name for name in options if name in self.names]

@@ -8,13 +8,10 @@ from inspect import Parameter, Signature, signature
 from itertools import zip_longest
 from typing import Any
 
-from browsergpu.arrays.array import Array
 from browsergpu.arrays.numpys.coercion import Coercion, OnHostOnly
 from browsergpu.arrays.numpys.fallback import on_host
 from browsergpu.core.turns import exclusive
 
-#: Python's, which are operands as they are beside an array.
-_NUMBERS = frozenset((bool, int, float, complex))
 #: Those that call functions of the user's, and let other threads work meanwhile.
 CALLING = frozenset(("apply_along_axis", "apply_over_axes", "fromfunction", "pad", "piecewise"))
 
@@ -54,7 +51,6 @@ def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
         Takes lists, numbers and NumPy's arrays where NumPy takes them.
     """
     coerced = Coercion(own, PLAIN.get(name, frozenset()))
-    operands, is_simple = coerced.operands, coerced.is_simple
     run = own if name in CALLING else exclusive(own)
 
     places, shown = _places(own, theirs)
@@ -62,8 +58,7 @@ def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
 
     def function(*args: Any, **options: Any) -> Any:
         # The usual arguments need no further look: this is called for each operation.
-        is_usual = is_simple and (not options or special.isdisjoint(options))
-        if is_usual and _are_ready(args, operands):
+        if (not options or special.isdisjoint(options)) and coerced.are_ready(args):
             return run(*args, **options)
         while options and len(args) < len(places) and places[len(args)] in options:
             args = (*args, options.pop(places[len(args)]))
@@ -78,17 +73,6 @@ def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
     function.__doc__ = own.__doc__ or f"As ``numpy.{name}``."
     function.__signature__ = shown  # type: ignore[attr-defined]
     return function
-
-
-def _are_ready(args: tuple[Any, ...], operands: tuple[int, ...]) -> bool:
-    """Whether the first argument is an array, and the other operands are arrays or numbers."""
-    if not args or not isinstance(args[0], Array):
-        return False
-    count = len(args)
-    for at in operands:
-        if at < count and not isinstance(args[at], Array) and type(args[at]) not in _NUMBERS:
-            return False
-    return True
 
 
 def _places(own: Callable[..., Any], theirs: Any) -> tuple[list[str], Signature]:

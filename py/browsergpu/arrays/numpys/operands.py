@@ -30,12 +30,10 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
     ours = [x for x in inputs if isinstance(x, Array)]
     if not ours:
         return [creation.asarray(x) if isinstance(x, np.ndarray | list) else x for x in inputs]
-    on_host = any(isinstance(x, np.ndarray | list) for x in inputs)
-    is_there = all(x.tape is ours[0].tape for x in ours)
-    if is_there and not on_host:
-        return list(inputs)
-    if not is_there:
+    if any(x.tape is not ours[0].tape for x in ours):
         ours = apply.on_one_tape("array", *ours)
+    elif not any(isinstance(x, np.ndarray | list) for x in inputs):
+        return list(inputs)
     device, those = ours[0].device, iter(ours)
     # A list beside integers of 64 bits has NumPy's dtype, else its own.
     is_wide = any(x.dtype.kind in "iu" and x.dtype.itemsize == 8 for x in ours)

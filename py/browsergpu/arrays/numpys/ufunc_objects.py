@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.numbers import PYTHON_TYPES
 from browsergpu.arrays.numpys.coercion import OnHostOnly, device_among, operand
 from browsergpu.arrays.numpys.fallback import on_host
 from browsergpu.arrays.tracking.variable import Variable
@@ -16,7 +17,6 @@ from browsergpu.core.errors import InvalidType
 
 #: Operands that need no look at them.
 _READY = frozenset((Array, Variable))
-_NUMBERS = frozenset((bool, int, float, complex))
 
 
 class Ufunc:
@@ -79,16 +79,18 @@ class Ufunc:
     def __call__(self, *inputs: Any, **options: Any) -> Any:
         # Arrays, and numbers beside them, need no look at: this is called for each operation.
         own = self._own
-        if own is not None and not options and len(inputs) == self._nin:
-            kind = type(inputs[0])
-            if kind in _READY:
-                if self._nin == 1:
-                    return own(inputs[0])
-                other = type(inputs[1])
-                if (other in _READY or other in _NUMBERS) and self._nin == 2:
-                    return own(inputs[0], inputs[1])
-            elif kind in _NUMBERS and self._nin == 2 and type(inputs[1]) in _READY:
-                return own(inputs[0], inputs[1])
+        if own is not None and not options:
+            if len(inputs) == 1 == self._nin:
+                x = inputs[0]
+                if type(x) in _READY:
+                    return own(x)
+            elif len(inputs) == 2 == self._nin:
+                a, b = inputs
+                first, second = type(a), type(b)
+                if first in _READY and (second in _READY or second in PYTHON_TYPES):
+                    return own(a, b)
+                if first in PYTHON_TYPES and second in _READY:
+                    return own(a, b)
         return self._called("__call__", inputs, options)
 
     def reduce(
