@@ -16,7 +16,8 @@ class FileScheduling(LoadFileScheduling):  # type: ignore[misc]
 
     pytest-xdist 3.8 gives another worker the finished files of the dead one and the test that
     crashed, too. A worker that got a finished file, or a file of one test, waits for more tests,
-    and the scheduler for the end of a test.
+    and the scheduler for the end of a test. A worker that still collects its tests, as one that
+    replaces another does, ends the whole run with a ``KeyError`` when it is sent some.
     """
 
     def remove_node(self, node: WorkerController) -> str | None:
@@ -35,6 +36,8 @@ class FileScheduling(LoadFileScheduling):  # type: ignore[misc]
         return crashed
 
     def _reschedule(self, node: WorkerController) -> None:
+        if node not in self.registered_collections:
+            return  # It gets its first tests when it has collected them.
         super()._reschedule(node)
         while not node.shutting_down and self._pending_of(self.assigned_work[node]) < _KNOWN:
             if not self.workqueue:

@@ -18,13 +18,30 @@ def pytest_xdist_make_scheduler(config, log):
     return FileScheduling(config, log)
 """
 PASSING = "def test_a(): pass\n"
-# A worker that ends at once takes the result of the test before with it.
-CRASHING = f"""
+#: Workers that replace another collect their tests for three seconds.
+SLOW_TO_COLLECT = """
+import os, time
+
+def pytest_collection_modifyitems():
+    if os.environ.get("PYTEST_XDIST_WORKER", "gw0") not in {"gw0", "gw1"}:
+        time.sleep(3)
+"""
+
+
+def crashing(seconds: float) -> str:
+    """Return a test file whose second test ends the worker after ``seconds``.
+
+    A worker that ends at once loses the result of the test before.
+    """
+    return f"""
 import os, time
 {PASSING}
-def test_crash(): time.sleep(0.5) or os._exit(1)
+def test_crash(): time.sleep({seconds}) or os._exit(1)
 def test_b(): pass
 """
+
+
+CRASHING = crashing(0.5)
 HANGING = f"""
 import time
 {PASSING}
@@ -33,9 +50,9 @@ def test_b(): pass
 """
 
 
-def run(folder: Path, workers: int, files: list[str]) -> str:
-    """What pytest puts out that runs files of these contents."""
-    (folder / "conftest.py").write_text(CONFTEST)
+def run(folder: Path, workers: int, files: list[str], conftest: str = CONFTEST) -> str:
+    """Run test files of these contents and return the output of pytest."""
+    (folder / "conftest.py").write_text(conftest)
     for n, content in enumerate(files):
         (folder / f"test_{n}.py").write_text(content)
     (folder / "pytest.ini").write_text(
@@ -67,6 +84,12 @@ def test_the_rest_runs_after_a_crash(tmp_path: Path, workers: int, place: int) -
 def test_each_crash_is_a_failure(tmp_path: Path) -> None:
     printed = run(tmp_path, 2, [CRASHING, PASSING, CRASHING])
     assert "2 failed, 5 passed" in printed
+
+
+def test_a_crash_while_another_worker_collects(tmp_path: Path) -> None:
+    files = [crashing(0.5), crashing(2.5), PASSING, PASSING]
+    printed = run(tmp_path, 2, files, CONFTEST + SLOW_TO_COLLECT)
+    assert "2 failed, 6 passed" in printed
 
 
 def test_a_test_that_hangs_is_named(tmp_path: Path) -> None:
