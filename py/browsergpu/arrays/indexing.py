@@ -156,7 +156,7 @@ def _basic(x: V, items: Sequence[Any]) -> V:
         axis += 1
         if isinstance(item, slice):
             start, end, stride = item.indices(extent)
-            count = len(range(start, end, stride))
+            count = max(end - start, 0) if stride == 1 else len(range(start, end, stride))
             if count:
                 offset += start * step
             shape.append(count)

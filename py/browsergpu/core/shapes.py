@@ -52,6 +52,8 @@ def broadcast_strides(shape: Shape, target: Shape, strides: Shape | None = None)
     as one of ``target``, to which it can be broadcast."""
     own = contiguous_strides(shape) if strides is None else strides
     strides = _padded(own, len(target), 0)
+    if 1 not in shape:
+        return strides
     extents = _padded(shape, len(target))
     return tuple(
         0 if extent == 1 else stride for extent, stride in zip(extents, strides, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -47,18 +47,22 @@ class Extract(NamedTuple):
 @lru_cache(maxsize=1024)
 def extract(code: tuple[int, ...], places: tuple[int, ...]) -> Extract:
     """What the values at some places of a tape need."""
-    kept = needed(code, places)
+    kept, new, tape = reduced(code, places)
     arrays = tuple(place for place in kept if is_leaf(code[place]))
     laid_out = tuple(place for place in arrays if not is_loaded(code[place]))
     numbers = tuple(place for place in kept if is_number(code[place]))
-    new, tape = renumbered(code, kept)
-    return Extract(tuple(tape), tuple(new[place] for place in places), arrays, laid_out, numbers)
+    return Extract(tape, tuple(new[place] for place in places), arrays, laid_out, numbers)
 
 
-def renumbered(code: Sequence[int], kept: Sequence[int]) -> tuple[dict[int, int], list[int]]:
-    """The entries of a tape that are kept as a tape of their own, with the place there of each
-    place. What they need is kept, too."""
+@lru_cache(maxsize=1024)
+def reduced(
+    code: tuple[int, ...], places: tuple[int, ...]
+) -> tuple[list[int], Mapping[int, int], tuple[int, ...]]:
+    """Return the entries that the values at some places of a trace depend on: their places, the
+    place of each in a trace of these entries alone, and that trace."""
+    kept = needed(code, places)
     new = {place: at for at, place in enumerate(kept)}
-    return new, [
+    tape = [
         with_operands(code[place], [new[at] for at in operands_of(code[place])]) for place in kept
     ]
+    return kept, new, tuple(tape)
