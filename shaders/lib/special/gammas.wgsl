@@ -101,7 +101,7 @@ fn special_rgamma(x: f32) -> f32 {
   if (is_nan(x)) {
     return x;
   }
-  if (x <= 0.0 && floor(x) == x) {
+  if (is_gamma_pole(x)) {
     return 0.0;
   }
   return 1.0 / special_gamma(x);
@@ -112,7 +112,7 @@ fn special_digamma(x: f32) -> f32 {
   if (is_nan(x)) {
     return x;
   }
-  if (x <= 0.0 && floor(x) == x) {
+  if (is_gamma_pole(x)) {
     return select(quiet_nan(), -infinity(), x == 0.0);
   }
   var rest = x;
@@ -132,11 +132,36 @@ fn special_digamma(x: f32) -> f32 {
   return exact_log(rest) - series - less;
 }
 
-// ln B(a, b) of positive numbers. Of large ones the terms would cancel, but for their small rests.
+fn is_gamma_pole(x: f32) -> bool {
+  return x <= 0.0 && floor(x) == x;
+}
+
+// Where a or b is a pole of Γ, |B(a, b)| = B(1 - a - b, b) for the one of them, a, that is. x is that
+// first argument and y is b. x is 0 where B(a, b) is infinite.
+fn beta_beside_pole(a: f32, b: f32) -> vec2f {
+  let other = select(a, b, is_gamma_pole(a));
+  let rest = 1.0 - select(b, a, is_gamma_pole(a)) - other;
+  let is_finite = floor(other) == other && other > 0.0 && rest > 0.0;
+  return vec2f(select(0.0, rest, is_finite), other);
+}
+
+// ln |B(a, b)|
 fn special_betaln(a: f32, b: f32) -> f32 {
   if (is_nan(a) || is_nan(b)) {
     return quiet_nan();
   }
+  var given = vec2f(a, b);
+  if (is_gamma_pole(a) || is_gamma_pole(b)) {
+    given = beta_beside_pole(a, b);
+    if (given.x == 0.0) {
+      return infinity();
+    }
+  }
+  return betaln_of(given.x, given.y);
+}
+
+// Of large positive numbers the terms would cancel, but for their small rests.
+fn betaln_of(a: f32, b: f32) -> f32 {
   let low = min(a, b);
   let high = max(a, b);
   if (low <= 0.0 || high < 8.0) {
@@ -153,11 +178,28 @@ fn stirling_rest(x: f32) -> f32 {
   return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * x * x)) / (x * x)) / x;
 }
 
+fn sign_of_gamma(x: f32) -> f32 {
+  let below = floor(x);
+  return select(1.0, -1.0, x < 0.0 && floor(below / 2.0) * 2.0 != below);
+}
+
 fn special_beta(a: f32, b: f32) -> f32 {
-  if (a > 0.0 && b > 0.0) {
-    return exact_exp(special_betaln(a, b));
+  if (is_nan(a) || is_nan(b)) {
+    return quiet_nan();
   }
-  return special_gamma(a) / special_gamma(a + b) * special_gamma(b);
+  // Products of special_gamma lose fewer digits, but lavapipe takes minutes to compile them.
+  var given = vec2f(a, b);
+  var sign = 1.0;
+  if (is_gamma_pole(a) || is_gamma_pole(b)) {
+    given = beta_beside_pole(a, b);
+    if (given.x == 0.0) {
+      return infinity();
+    }
+    sign = select(1.0, -1.0, floor(given.y / 2.0) * 2.0 != given.y);
+  } else {
+    sign = sign_of_gamma(a) * sign_of_gamma(b) * sign_of_gamma(a + b);
+  }
+  return sign * exact_exp(betaln_of(given.x, given.y));
 }
 
 fn special_sinc(x: f32) -> f32 {
