@@ -176,9 +176,10 @@ def fftn(
     norm: str = "backward",
 ) -> Array:  # fmt: skip
     """The transform along several axes, or all; ``s`` are the lengths."""
-    for axis, n in _axes("fftn", x, s, axes):
+    chosen = _axes("fftn", x, s, axes)
+    for axis, n in chosen:
         x = fft(x, n=n, axis=axis, norm=norm)
-    return x.__copy__()
+    return x if chosen else x.__copy__()
 
 
 def ifftn(
@@ -186,9 +187,10 @@ def ifftn(
     norm: str = "backward",
 ) -> Array:  # fmt: skip
     """The inverse of :func:`fftn`."""
-    for axis, n in _axes("ifftn", x, s, axes):
+    chosen = _axes("ifftn", x, s, axes)
+    for axis, n in chosen:
         x = ifft(x, n=n, axis=axis, norm=norm)
-    return x.__copy__()
+    return x if chosen else x.__copy__()
 
 
 def rfftn(

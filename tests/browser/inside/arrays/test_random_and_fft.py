@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from inside.arrays.data import assert_same, sample
+from inside.spies import dispatched
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
@@ -119,6 +120,20 @@ def test_transforms(bg: Any, norm: str) -> None:
         np.fft.fftn(z, (4, 6), (0, 1), norm),
         rtol=1e-5,
     )
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn"])
+def test_transforms_of_several_axes_copy_only_where_there_is_no_axis(
+    bg: Any, backend: Any, name: str
+) -> None:
+    z = sample("complex64", (8, 16))
+    array = bg.asarray(z)
+    with dispatched(backend.device) as kernels:
+        getattr(bg.fft, name)(array)
+    assert set(kernels) == {"fft"}
+    same = getattr(bg.fft, name)(array, axes=())
+    same[0] = 0
+    assert_same(array, z)
 
 
 def test_frequencies(bg: Any) -> None:
