@@ -4,7 +4,6 @@ import { ChangedOnDisk, canPickFiles, pickNotebook, writeBack } from "./disk-fil
 import { downloadNotebook } from "./downloads.js";
 import { NotebookFormatError, formatNotebook, parseNotebook } from "./ipynb.js";
 import { announce, showMessage } from "./messages.js";
-import { openRecords } from "./tab-record.js";
 import { copyOf } from "./shelf.js";
 
 const TOUR = "/tour.ipynb";
@@ -94,8 +93,7 @@ export class Documents {
     /** @type {import("./storage.js").NotebookRecord | null | undefined} */
     let record = null;
     try {
-      const open = await openRecords();
-      await this.#storage.adopt((id) => open.has(id));
+      await this.#storage.adopt();
       record = await this.#find();
     } catch (error) {
       showMessage(`This browser keeps no notebooks (${error.message}); download yours.`, {

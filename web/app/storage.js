@@ -1,11 +1,9 @@
 /** Keeps notebooks in the browser, each as a record of its own, so that a reload or a crash loses nothing. */
 
-// The package has a database of its own for what tuning finds (gpu/browser/interop.py): each can then
-// change the shape of its own without the other's knowing.
+// The package keeps what tuning finds in another database (gpu/browser/interop.py), so that each can
+// change its own schema.
 const DATABASE = "browsergpu-notebooks";
 const STORE = "notebooks";
-// The name that both used before, so that whoever came first left the other without its store.
-const OLD_DATABASE = "browsergpu";
 const LEFT = "browsergpu-left:";
 
 function promised(request) {
@@ -34,26 +32,6 @@ async function open(onEnd) {
   };
   database.onclose = onEnd; // such as where the site's data are cleared
   return database;
-}
-
-/** A database as it is, or null where there is none: it is not made. */
-async function openExisting(name) {
-  const all = await indexedDB.databases?.();
-  if (all && !all.some((database) => database.name === name)) return null;
-  const request = indexedDB.open(name);
-  let isNew = false;
-  request.onupgradeneeded = () => {
-    isNew = true;
-    request.transaction?.abort();
-  };
-  try {
-    const database = await promised(request);
-    database.onversionchange = () => database.close();
-    return database;
-  } catch (error) {
-    if (isNew) return null;
-    throw error;
-  }
 }
 
 /**
@@ -142,35 +120,6 @@ export class NotebookStorage {
     }
   }
 
-  /** Take over what was stored elsewhere; `isOpen(id)` says whether a tab has a record open. */
-  async adopt(isOpen) {
-    await this.#adoptOld(isOpen);
-    await this.#adoptLeft();
-  }
-
-  /**
-   * Move what the page kept in the database of before into the present one. At each load: a tab that
-   * was opened before the page changed may still be storing there.
-   */
-  async #adoptOld(isOpen) {
-    /** @type {IDBDatabase | null} */
-    let old = null;
-    try {
-      old = await openExisting(OLD_DATABASE);
-      if (!old?.objectStoreNames.contains(STORE)) return;
-      for (const record of await promised(old.transaction(STORE).objectStore(STORE).getAll())) {
-        // The tab of before and one of today may both have it open: each keeps what it has.
-        const id = isOpen(record.id) ? crypto.randomUUID() : record.id;
-        await this.#adopt({ ...record, id });
-        await removeUnchanged(old, record);
-      }
-    } catch (error) {
-      console.warn(`Notebooks of an earlier version stay where they are: ${error.message}`);
-    } finally {
-      old?.close();
-    }
-  }
-
   /** Store a record, unless a later one of its notebook is there. */
   async #adopt(record) {
     const store = await this.#store("readwrite");
@@ -180,8 +129,8 @@ export class NotebookStorage {
     await done;
   }
 
-  /** Take what tabs stored while they were left into the database. */
-  async #adoptLeft() {
+  /** Move the records that `putAtOnce` left in local storage into the database. */
+  async adopt() {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(LEFT));
     for (const key of keys) {
       const left = localStorage.getItem(key);
@@ -202,13 +151,4 @@ function recordOf(text) {
   const record = JSON.parse(text);
   if (typeof record?.notebook !== "string") throw new TypeError("it is no notebook's record");
   return record;
-}
-
-/** Delete a record of a database, where it is still what was read. */
-async function removeUnchanged(database, { id, saved }) {
-  const store = database.transaction(STORE, "readwrite").objectStore(STORE);
-  const done = completed(store.transaction);
-  const present = await promised(store.get(id));
-  if (present?.saved === saved) store.delete(id);
-  await done;
 }

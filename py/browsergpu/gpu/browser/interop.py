@@ -154,12 +154,9 @@ def wgsl_language_features() -> frozenset[str]:
 
 
 _SETTINGS = """(() => {
-  // IndexedDB, since workers have it too and see what the page has stored. A database of our own:
-  // the page that we are in may have others, and change theirs as it likes.
-  const ours = "browsergpu-settings";
-  // The name before, which a notebook page used for a store of its own: whoever came first left the
-  // other without one. What is there is taken over when it is first read.
-  const before = "browsergpu";
+  // IndexedDB, since workers have it too and see what the page has stored. The page may have other
+  // databases, and changes their schemas as it likes.
+  const name = "browsergpu-settings";
   const store = "settings";
   const patience = 20_000; // a busy machine's disk may take seconds
   const settled = (request) => new Promise((resolve, reject) => {
@@ -167,65 +164,28 @@ _SETTINGS = """(() => {
     request.onerror = () => reject(request.error);
   });
 
-  // What work makes of the store, when it is kept; undefined where the database or store is not
-  // there and onMissing does not make it.
-  async function use(name, mode, work, onMissing) {
+  /** The result of the request that `work` makes of the store, once it is kept. */
+  async function use(mode, work) {
     const opening = indexedDB.open(name);
-    let missing = false;
-    opening.onupgradeneeded = () => {
-      missing = true;
-      onMissing(opening);
-    };
-    let database;
-    try {
-      database = await settled(opening);
-    } catch (error) {
-      if (missing) return undefined;
-      throw error;
-    }
+    opening.onupgradeneeded = () => opening.result.createObjectStore(store);
+    const database = await settled(opening);
     database.onversionchange = () => database.close();
     try {
-      if (!database.objectStoreNames.contains(store)) return undefined;
       const transaction = database.transaction(store, mode);
       const done = new Promise((resolve, reject) => {
         transaction.oncomplete = resolve;
         transaction.onabort = () => reject(transaction.error);
       });
-      const result = work(transaction.objectStore(store));
+      const request = work(transaction.objectStore(store));
       await done;
-      return (await result)?.result;
+      return request.result;
     } finally {
       database.close();
     }
   }
-  const inOurs = (mode, work) => use(ours, mode, work, (opening) => {
-    opening.result.createObjectStore(store);
-  });
-  async function inThoseBefore(mode, work) {
-    const all = await indexedDB.databases?.();
-    if (all && !all.some(({ name }) => name === before)) return undefined;
-    return use(before, mode, work, (opening) => opening.transaction.abort());
-  }
-
-  async function read(key) {
-    const text = await inOurs("readonly", (s) => s.get(key));
-    if (text !== undefined) return text;
-    const old = await inThoseBefore("readonly", (s) => s.get(key));
-    if (old === undefined) return undefined;
-    // Another tab may have written meanwhile: what it wrote stays.
-    return inOurs("readwrite", (s) => new Promise((resolve) => {
-      const own = s.get(key);
-      own.onsuccess = () => {
-        if (own.result === undefined) s.put(old, key);
-        resolve({ result: own.result ?? old });
-      };
-    }));
-  }
-  const write = (key, text) => inOurs("readwrite", (s) => s.put(text, key));
-  async function remove(key) {
-    await inThoseBefore("readwrite", (s) => s.delete(key));
-    await inOurs("readwrite", (s) => s.delete(key));
-  }
+  const read = (key) => use("readonly", (s) => s.get(key));
+  const write = (key, text) => use("readwrite", (s) => s.put(text, key));
+  const remove = (key) => use("readwrite", (s) => s.delete(key));
 
   const inTime = (promise) => new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error("no answer")), patience);
