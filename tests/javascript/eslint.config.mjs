@@ -27,7 +27,7 @@ export default [
     rules: { "no-shadow": ["error", { builtinGlobals: true }], "one-var": ["error", "never"] },
   },
   {
-    files: ["web/app/*.js", "bench/page/*.mjs", "tests/browser/pages/*.mjs"],
+    files: ["web/app/**/*.js", "bench/page/*.mjs", "tests/browser/pages/*.mjs"],
     languageOptions: { globals: browser },
   },
   { files: IN_WORKERS, languageOptions: { globals: worker } },

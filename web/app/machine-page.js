@@ -1,9 +1,9 @@
 /** `/?notebook=none`: the kernel and the canvas alone, for programs that drive the page. */
-import { fromTemplate, refs } from "./dom.js";
-import { KernelClient } from "./kernel-client.js";
-import { machineApi } from "./machine.js";
-import { pictureIn } from "./picture.js";
-import { showKernelState } from "./status.js";
+import { fromTemplate, refs } from "./base/dom.js";
+import { KernelClient } from "./kernel/kernel-client.js";
+import { machineApi } from "./kernel/machine.js";
+import { pictureIn } from "./base/picture.js";
+import { showKernelState } from "./kernel/status.js";
 
 const MAX_LOG = 200_000;
 

@@ -1,8 +1,8 @@
 /** Decides which page to show: what is missing, the kernel alone, or the notebook. */
-import { prepareKernel } from "./kernel-client.js";
-import { detectProblems } from "./problems.js";
-import { showProblems } from "./problems-page.js";
-import { refusingApi } from "./machine.js";
+import { prepareKernel } from "./kernel/kernel-client.js";
+import { detectProblems } from "./kernel/problems.js";
+import { showProblems } from "./kernel/problems-page.js";
+import { refusingApi } from "./kernel/machine.js";
 
 const app = document.getElementById("app");
 const parameters = new URLSearchParams(location.search);

@@ -1,0 +1,35 @@
+"""The page's modules: folders by subject, which import only folders that stand before them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.fast
+
+APP = Path(__file__).resolve().parents[2] / "web" / "app"
+#: Each folder imports from itself and from those before it; "" is ``web/app`` itself, the pages.
+FOLDERS = (
+    "base", "content", "controls", "editor", "cells", "storage", "kernel", "notebook", "",
+)  # fmt: skip
+_IMPORT = re.compile(r"""["'](\.{1,2}/[\w./-]+\.js)["']""")
+
+
+def test_every_folder_is_known_and_small() -> None:
+    assert {path.name for path in APP.iterdir() if path.is_dir()} == {*FOLDERS} - {""}
+    for folder in FOLDERS:
+        assert 0 < len([*(APP / folder).glob("*.js")]) <= 20
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_imports_only_folders_before_it(folder: str) -> None:
+    allowed = FOLDERS[: FOLDERS.index(folder) + 1]
+    for module in (APP / folder).glob("*.js"):
+        for target in _IMPORT.findall(module.read_text(encoding="utf-8")):
+            path = (module.parent / target).resolve()
+            assert path.is_file(), f"{module.name} imports {target}"
+            if path.is_relative_to(APP):
+                above = path.parent.relative_to(APP).as_posix().replace(".", "")
+                assert above in allowed, f"{module.name} imports {target}"

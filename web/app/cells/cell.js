@@ -1,0 +1,253 @@
+/** One cell: its source, its outputs, and how they look. It knows nothing of its neighbours. */
+import { formatSeconds, fromTemplate, refs } from "../base/dom.js";
+import { createEditor } from "../editor/editor.js";
+import { isFolded, withFolding } from "./folding.js";
+import { askAfter } from "./input-field.js";
+import { newCellId } from "./ipynb.js";
+import { markdownBox } from "../content/markdown.js";
+import { OutputArea } from "./output.js";
+
+const KIND = { code: "code", markdown: "text", raw: "raw text" };
+
+export class Cell {
+  #refs;
+  #area;
+  #actions;
+  #help;
+  /** @type {any} CodeMirror's; null once the cell is destroyed */
+  #view = null;
+  #extras;
+  #doc;
+  #state = "idle";
+  #seconds = 0;
+  /** Takes the field of `input()` away, where there is one. */
+  #stopAsking = () => {};
+
+  /** `actions(cell)` gives the notebook's reactions, `trust` is that in it; see notebook.js. */
+  constructor(model, { actions, help, trust }) {
+    const { id = newCellId(), type, source = "", metadata = {}, attachments, shape } = model;
+    this.id = id;
+    this.type = type;
+    this.#extras = { metadata, attachments, shape };
+    this.#doc = source;
+    this.#actions = actions(this);
+    this.#help = help;
+    this.root = fromTemplate("cell");
+    this.#refs = refs(this.root);
+    this.#area = new OutputArea(this.#refs.outputs, trust);
+    this.executionCount = model.executionCount ?? null;
+    this.root.dataset.cellId = id;
+    this.root.addEventListener("click", (event) => {
+      const action = event.target.closest("[data-cell-action]")?.dataset.cellAction;
+      if (action) this.#actions[action]();
+    });
+    this.#refs.rendered.addEventListener("dblclick", () => this.edit());
+    this.#setType(type);
+    if (type === "code") this.#area.load(model.outputs ?? [], { own: model.ownOutputs });
+    this.#showCount();
+    this.root.classList.toggle("folded", isFolded(metadata));
+    if (type === "markdown" && source.trim()) this.render();
+  }
+
+  /** The editor; null once the cell is destroyed. */
+  get view() {
+    return this.#view;
+  }
+
+  get isFolded() {
+    return this.root.classList.contains("folded");
+  }
+
+  /** Hide the outputs, or show them. */
+  fold(folded) {
+    this.root.classList.toggle("folded", folded);
+    this.#extras.metadata = withFolding(this.#extras.metadata, folded);
+    this.#actions.changed();
+  }
+
+  get source() {
+    return this.#view ? this.#view.state.doc.toString() : this.#doc;
+  }
+
+  /** The cell as ipynb.js takes it, and whether its outputs were made in this session. */
+  get model() {
+    const { id, type, source, executionCount } = this;
+    const model = { id, type, source, ...this.#extras };
+    if (type !== "code") return model;
+    return {
+      ...model, executionCount, outputs: this.#area.outputs, ownOutputs: this.#area.isOwn,
+    };
+  }
+
+  get isEmpty() {
+    return this.source.trim() === "";
+  }
+
+  /** Tell a screen reader where the cell stands. */
+  setPosition(index, count) {
+    this.root.setAttribute("aria-label", `Cell ${index + 1} of ${count}, ${KIND[this.type]}`);
+  }
+
+  #setType(type) {
+    this.type = type;
+    this.root.dataset.type = type;
+    this.#view?.destroy();
+    this.#refs.editor.replaceChildren();
+    this.#view = createEditor({
+      parent: this.#refs.editor,
+      doc: this.#doc,
+      type,
+      label: type === "code" ? "Python code" : "Text in Markdown",
+      help: this.#help,
+      keys: this.#actions,
+      onChange: () => this.#actions.changed(),
+    });
+  }
+
+  /**
+   * Turn a code cell into text or back; the source stays. Gives a function that takes it back, or
+   * returns false where the cell was run since.
+   */
+  convert(type) {
+    const { type: before, isRendered } = this;
+    const bringBack = this.clearOutputs();
+    this.#become(type);
+    return () => {
+      if (!bringBack()) return false;
+      this.#become(before);
+      if (isRendered) this.render();
+      return true;
+    };
+  }
+
+  #become(type) {
+    this.#doc = this.source;
+    this.#showEditor(true);
+    this.#setType(type);
+  }
+
+  #showEditor(visible) {
+    this.#refs.editor.hidden = !visible;
+    this.#refs.rendered.hidden = visible;
+    this.root.classList.toggle("rendered", !visible);
+  }
+
+  get isRendered() {
+    return this.root.classList.contains("rendered");
+  }
+
+  /** Show a text cell as it reads. */
+  render() {
+    if (this.type !== "markdown") return;
+    const source = this.source || "*Empty text cell*";
+    this.#refs.rendered.replaceChildren(markdownBox(source, this.#extras.attachments));
+    this.#showEditor(false);
+  }
+
+  /**
+   * Put the cursor into the editor, at its "start" or "end" when asked to.
+   * @param {"start" | "end" | null} place
+   */
+  edit(place = null) {
+    this.#showEditor(true);
+    if (place) {
+      const anchor = place === "start" ? 0 : this.#view.state.doc.length;
+      this.#view.dispatch({ selection: { anchor }, scrollIntoView: true });
+    }
+    this.#view.focus();
+  }
+
+  focus() {
+    this.root.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Whether there is anything that clearOutputs takes away. */
+  get wasRun() {
+    return this.executionCount !== null || !this.#area.isEmpty;
+  }
+
+  /** Gives a function that brings the outputs back, or returns false where the cell was run since. */
+  clearOutputs() {
+    const { executionCount } = this;
+    const { timing } = this.#refs;
+    const { hidden } = timing;
+    const bringBack = this.#area.setAside();
+    this.executionCount = null;
+    timing.hidden = true;
+    this.#showCount();
+    return () => {
+      if (!bringBack()) return false;
+      this.executionCount = executionCount;
+      timing.hidden &&= hidden;
+      this.#showCount();
+      return true;
+    };
+  }
+
+  /** idle, queued, running or failed. */
+  setState(state) {
+    this.#state = state;
+    this.root.dataset.state = state;
+    this.root.setAttribute("aria-busy", String(state === "running" || state === "queued"));
+    this.#showCount();
+  }
+
+  get isWaiting() {
+    return this.#state === "queued" || this.#state === "running";
+  }
+
+  #showCount() {
+    const { count } = this.#refs;
+    const label = { queued: "[ ]", running: "[*]" }[this.#state];
+    count.textContent = label ?? (this.executionCount === null ? "" : `[${this.executionCount}]`);
+    count.title = { queued: "Waiting", running: "Running" }[this.#state] ?? "";
+  }
+
+  /** The kernel has begun with this cell. */
+  begin(executionCount) {
+    this.executionCount = executionCount;
+    this.#area.clear();
+    this.#refs.timing.hidden = true;
+    this.setState("running");
+  }
+
+  /** Take a message of the running cell. */
+  receive(message) {
+    if (message.type === "gpu" && message.seconds > 0.001) this.#showTiming(this.#seconds, message);
+    if (message.type === "input") this.#stopAsking = askAfter(this.#refs.outputs, message);
+    else this.#area.receive(message, this.executionCount);
+  }
+
+  /** The run is over: `ending` is the kernel's "done" message. */
+  finish(ending) {
+    this.#stopAsking();
+    if (!ending.ok) this.#area.error(ending);
+    this.#showTiming(ending.seconds);
+    this.setState(ending.ok ? "idle" : "failed");
+  }
+
+  /** The run never ended, for instance because the kernel was restarted. */
+  abandon(reason) {
+    this.#stopAsking();
+    const running = this.#state === "running";
+    this.setState("idle");
+    if (running) this.#area.stream("stderr", `[${reason}]\n`);
+  }
+
+  /** The cell's time: Python's `seconds`, and those after it until the GPU was done. */
+  #showTiming(seconds, { working = false, seconds: more = 0 } = {}) {
+    this.#seconds = seconds;
+    this.#refs.timing.textContent = formatSeconds(seconds + more) + (working ? "…" : "");
+    this.#refs.timing.title = more === 0 ? "How long the cell ran"
+      : `Python ${formatSeconds(seconds)}, then the GPU ${formatSeconds(more)}`;
+    this.#refs.timing.hidden = false;
+  }
+
+  destroy() {
+    this.#doc = this.source;
+    this.#view.destroy();
+    this.#view = null;
+    this.root.remove();
+  }
+}

@@ -1,0 +1,247 @@
+/** What a cell printed, showed and raised, on the page and in nbformat's form. */
+import { element } from "../base/dom.js";
+import { rememberDisplay, updateDisplays } from "./display-ids.js";
+import { followEnd, followEndFrom } from "../base/follow-end.js";
+import { htmlOutput } from "../content/html-output.js";
+import { latexBox, markdownBox } from "../content/markdown.js";
+import { Picture, setShownWidth } from "../base/picture.js";
+import { isForTerminals, terminalNodes } from "./stream-text.js";
+import { Trust } from "../content/trust.js";
+import { WIDGET, widgets } from "../controls/widgets.js";
+
+/** @typedef {{own: boolean, trust: Trust}} Whose see html-output.js */
+/**
+ * @type {[
+ *   mime: string, render: (data: string, alt: string, metadata: any, whose: Whose) => HTMLElement,
+ * ][]}
+ */
+const RENDERERS = [
+  ["text/html", (html, _alt, _metadata, whose) => htmlOutput(html, whose)],
+  ["image/svg+xml", (svg, alt) => image(svgUrl(svg), alt)],
+  ["image/png", (data, alt, metadata) => image(`data:image/png;base64,${data}`, alt, metadata)],
+  ["image/jpeg", (data, alt) => image(`data:image/jpeg;base64,${data}`, alt)],
+  ["text/markdown", (source) => markdownBox(source)],
+  ["text/latex", latexBox],
+  ["application/javascript", () => element("p", { className: "inert-note" },
+    "This output is JavaScript for the page around it, which is not run here.")],
+  ["text/plain", (text) => preformatted("output-text", text)],
+];
+
+function image(src, alt, { width } = /** @type {{width?: number}} */ ({})) {
+  const shown = element("img", { src, alt: alt || "Image output" });
+  if (Number.isFinite(width)) {
+    shown.addEventListener("load", () => setShownWidth(shown, shown.naturalWidth, width));
+  }
+  return shown;
+}
+
+// As an image an SVG can neither run scripts nor load anything.
+function svgUrl(svg) {
+  return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+}
+
+function preformatted(className, text) {
+  const box = element("pre", { className }, ...terminalNodes(text));
+  // Long lines scroll: the box must be reachable with the keyboard.
+  box.tabIndex = 0;
+  return box;
+}
+
+function renderData(data, metadata, whose) {
+  const found = RENDERERS.find(([mime]) => mime in data);
+  if (!found) return preformatted("output-text", `[${Object.keys(data).join(", ")}]`);
+  const [mime, render] = found;
+  return render(data[mime], data["text/plain"], metadata?.[mime] ?? {}, whose);
+}
+
+export class OutputArea {
+  #root;
+  /** @type {any[]} */
+  #outputs = [];
+  /** @type {HTMLElement | null} the box of the last output, where it is a stream */
+  #stream = null;
+  /** Whether the next output takes the place of all that is there. */
+  #clearsNext = false;
+  /** The end of what was printed, where its middle is left out. */
+  #tail = [];
+  /** @type {Map<string, Picture>} what the run drew, by the names of its canvases */
+  #pictures = new Map();
+  #trust;
+  /** Whether the outputs were made in this session. */
+  #own = true;
+
+  /** `trust` is that in the notebook whose outputs these are. */
+  constructor(root, trust = new Trust()) {
+    this.#root = root;
+    this.#trust = trust;
+  }
+
+  get isOwn() {
+    return this.#own;
+  }
+
+  /** Take a message of the kernel (outputs.py); `executionCount` is the cell's. */
+  receive(message, executionCount) {
+    const { type, data, metadata } = message;
+    if (type === "clear") this.#clearsNext = message.wait || this.clear();
+    else if (type === "update") updateDisplays(message.display_id, data, metadata);
+    else if (type === "tail") this.#showTail(message.left_out, message.pieces);
+    else if (type === "picture") this.picture(message.canvas, message.picture);
+    else if (type === "stream") this.stream(message.name, message.text);
+    else if (type === "result") this.result(executionCount, data, metadata);
+    else if (type === "display") this.display(data, metadata, message.display_id);
+  }
+
+  clear() {
+    this.#clearsNext = false;
+    this.#own = true;
+    this.#tail = [];
+    this.#outputs = [];
+    this.#stream = null;
+    this.#pictures = new Map();
+    this.#root.replaceChildren();
+  }
+
+  get isEmpty() {
+    return this.#outputs.length === 0;
+  }
+
+  /**
+   * Clear, so that it can be taken back: gives a function that brings all back, before what came
+   * since, or returns false where that was cleared.
+   */
+  setAside() {
+    const nodes = [...this.#root.childNodes];
+    const [outputs, tail, stream, pictures] = [
+      this.#outputs, this.#tail, this.#stream, this.#pictures,
+    ];
+    this.clear();
+    const since = this.#outputs;
+    return () => {
+      if (this.#outputs !== since) return false;
+      if (since.length === 0) {
+        [this.#outputs, this.#tail, this.#stream] = [outputs, tail, stream];
+      } else this.#outputs = [...outputs, ...since];
+      this.#pictures = new Map([...pictures, ...this.#pictures]);
+      this.#root.prepend(...nodes);
+      return true;
+    };
+  }
+
+  /** The outputs in nbformat's form. */
+  get outputs() {
+    // A file has what controls show, not the controls: those need the Python that made them.
+    return this.#outputs.flatMap((output) => {
+      if (output instanceof Picture) return [output.output];
+      return WIDGET in (output.data ?? {}) ? widgets.plain(output.data[WIDGET]) : [output];
+    });
+  }
+
+  /** Show outputs in nbformat's form, of a file unless they are `own`: made in this session. */
+  load(outputs, { own = false } = {}) {
+    this.clear();
+    this.#own = own;
+    for (const output of outputs) this.#add(output);
+  }
+
+  stream(name, text) {
+    if (this.#clearsNext) this.clear();
+    const last = this.#outputs.at(-1);
+    if (this.#stream && last.name === name) {
+      last.text += text;
+      if (isForTerminals(last.text)) this.#stream.replaceChildren(...terminalNodes(last.text));
+      else /** @type {Text} */ (this.#stream.firstChild).appendData(text);
+    } else this.#add({ output_type: "stream", name, text });
+    followEnd(this.#root.lastElementChild?.querySelector("pre"));
+  }
+
+  display(data, metadata, displayId = null) {
+    const output = { output_type: "display_data", data, metadata };
+    this.#add(output);
+    if (displayId !== null) {
+      rememberDisplay(displayId, (...changed) => this.#replace(output, ...changed));
+    }
+  }
+
+  /** Change a display; false where it is gone. */
+  #replace(output, data, metadata) {
+    const index = this.#outputs.indexOf(output);
+    if (index < 0) return false;
+    Object.assign(output, { data, metadata });
+    this.#root.children[index].replaceWith(this.#render(output));
+    return true;
+  }
+
+  #showTail(leftOut, pieces) {
+    const [first] = this.#tail;
+    const index = first ? this.#outputs.indexOf(first) : this.#outputs.length;
+    const tail = pieces.map(([name, text]) => ({ output_type: "stream", name, text }));
+    if (leftOut > 0) {
+      const text = `\n[${leftOut.toLocaleString("en")} characters are left out here]\n`;
+      tail.unshift({ output_type: "stream", name: "stderr", text });
+    }
+    const lastOf = (some) =>
+      this.#root.children[index + some.length - 1]?.querySelector("pre") ?? null;
+    const before = first ? lastOf(this.#tail) : null;
+    const top = before?.scrollTop ?? 0;
+    this.#tail.forEach(() => this.#root.children[index].remove());
+    const next = this.#root.children[index] ?? null;
+    for (const output of tail) this.#root.insertBefore(this.#render(output), next);
+    this.#outputs.splice(index, this.#tail.length, ...tail);
+    this.#tail = tail;
+    this.#stream = null;
+    if (before) followEndFrom(lastOf(tail), before, top);
+    else followEnd(lastOf(tail));
+  }
+
+  /** Show a picture that was drawn on a canvas, in place of what was drawn on it before. */
+  picture(canvas, bitmap) {
+    if (this.#clearsNext) this.clear();
+    let picture = this.#pictures.get(canvas);
+    if (!picture) {
+      picture = new Picture(canvas);
+      this.#pictures.set(canvas, picture);
+      this.#outputs.push(picture);
+      this.#stream = null;
+      this.#root.append(element("div", { className: "output display_data" }, picture.root));
+    }
+    picture.show(bitmap);
+  }
+
+  result(executionCount, data, metadata) {
+    this.#add({ output_type: "execute_result", execution_count: executionCount, data, metadata });
+  }
+
+  error({ name, message, traceback, full, shortened }) {
+    const lines = traceback.replace(/\n$/, "").split("\n");
+    this.#add({ output_type: "error", ename: name, evalue: message, traceback: lines });
+    if (shortened) {
+      this.#root.lastElementChild?.append(element("details", { className: "output-full" },
+        element("summary", {}, "Show the libraries' frames too"),
+        preformatted("output-traceback", full)));
+    }
+  }
+
+  #add(output) {
+    if (this.#clearsNext) this.clear();
+    this.#outputs.push(output);
+    this.#stream = null;
+    this.#root.append(this.#render(output));
+  }
+
+  #render(output) {
+    const box = element("div", { className: `output ${output.output_type}` });
+    if (output.output_type === "stream") {
+      box.classList.add(output.name);
+      this.#stream = preformatted("output-text", output.text);
+      box.append(this.#stream);
+    } else if (output.output_type === "error") {
+      box.append(preformatted("output-traceback", output.traceback.join("\n")));
+    } else {
+      const tree = output.data[WIDGET];
+      box.append(tree ? widgets.show(tree, this, (root) => new OutputArea(root))
+        : renderData(output.data, output.metadata, { own: this.#own, trust: this.#trust }));
+    }
+    return box;
+  }
+}

@@ -1,0 +1,349 @@
+/** The page's side of the kernel: one worker, one queue, one interrupt, one restart. */
+import { ANSWER_BYTES, giveAnswer } from "../../kernel/answers.js";
+import { SHARED_BYTES, askForOutput, raiseInterrupt } from "../../kernel/interruption.js";
+
+/** After this long without an answer, Python is taken to be computing, not waiting. */
+const WAITING_ANSWER_MS = 200;
+/** After this long, the page tells that the kernel does not react. */
+const REACTION_MS = 4000;
+const ANSWER_MS = 15_000;
+/** How often Python is asked for output that it holds back. */
+const OUTPUT_MS = 100;
+const NOT_RUNNING = "The kernel is not running. Restart it first.";
+
+const newWorker = () =>
+  new Worker(new URL("../../kernel/worker.js", import.meta.url), { type: "module" });
+/** @type {Worker | null} */
+let waiting = null;
+
+/** Load the first kernel's script while the page itself is still loading. */
+export function prepareKernel() {
+  waiting = newWorker();
+}
+
+/**
+ * Code that is queued or runs.
+ * @typedef {{
+ *   id: number, name: () => string, code: string, listener: (message: any) => void,
+ *   group: unknown, resolve: (ending: any) => void, reject: (error: Error) => void,
+ * }} Run
+ */
+
+/**
+ * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
+ * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect), "widget" (what
+ * a control of a cell is told; widgets.js), "gpu" ({working}: whether the GPU has work of a run
+ * left), "files" (what lies in its home folder, see home-folder.js), "download" ({name, bytes}),
+ * "outline" (what outline.py tells after a run).
+ * States: loading, idle, busy, interrupting, dead.
+ */
+export class KernelClient extends EventTarget {
+  /** @type {Worker | null} */
+  #worker = null;
+  /** @type {SharedArrayBuffer | null} */
+  #buffer = null;
+  /** @type {SharedArrayBuffer | null} */
+  #answerBuffer = null;
+  /** @type {number | undefined} */
+  #outputTimer;
+  /** Whether Python is blocked in `input()`. */
+  #asked = false;
+  /** @type {Run[]} */
+  #queue = [];
+  /** @type {Run | null} */
+  #current = null;
+  #answers = new Map();
+  #background = new Map();
+  #nextId = 1;
+  /** @type {number | undefined} */
+  #computingTimer;
+  /** @type {number | undefined} */
+  #reactionTimer;
+  state = "dead";
+  /** @type {PromiseWithResolvers<void> | null} */
+  #starting = null;
+  /**
+   * Resolves when the kernel can run code. A restart makes a new one, and where the former kernel
+   * was not ready yet, the former promise follows the new one.
+   * @type {Promise<void> | null}
+   */
+  ready = null;
+  info = null;
+  /** Whether this kernel was given code, whose variables a restart loses. */
+  hasRun = false;
+
+  start() {
+    /** @type {PromiseWithResolvers<void>} */
+    const starting = Promise.withResolvers();
+    // Whoever does not await it still hears of a failure through the state.
+    starting.promise.catch(() => {});
+    this.#starting = starting;
+    this.ready = starting.promise;
+    this.info = null;
+    this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
+    this.#answerBuffer = this.#buffer && new SharedArrayBuffer(ANSWER_BYTES);
+    const worker = waiting ?? newWorker();
+    waiting = null;
+    this.#worker = worker;
+    worker.onmessage = ({ data }) => {
+      if (worker === this.#worker) this.#receive(data);
+    };
+    worker.onerror = (event) => {
+      // Later on it is an error of the user's JavaScript callbacks: the console shows it.
+      if (worker !== this.#worker || this.state !== "loading") return;
+      event.preventDefault();
+      this.#die(event.message || "the kernel's script could not be loaded");
+    };
+    this.#setState("loading");
+    worker.postMessage({
+      type: "boot", interruptBuffer: this.#buffer, answerBuffer: this.#answerBuffer,
+    });
+  }
+
+  /** End the worker, whatever it does, and start a fresh one. What was queued is rejected. */
+  restart() {
+    const former = this.#starting;
+    this.#stop("The kernel was restarted before this code had finished.");
+    this.start();
+    former?.resolve(/** @type {Promise<void>} */ (this.ready));
+  }
+
+  /**
+   * Run code after everything queued before it; `name()`, asked when its turn comes, stands for
+   * a file name in tracebacks. Resolves to how it ended (see runner.py);
+   * `listener` gets the messages on the way: those of outputs.py, "picture" and "input". When a run of a
+   * `group` fails, or is interrupted, what is queued of that group is not run any more.
+   */
+  run({ name, code, listener = () => {}, group = null }) {
+    if (this.state === "dead") {
+      return Promise.reject(new Error(NOT_RUNNING));
+    }
+    const request = {
+      id: this.#nextId++, name, code, listener, group, ...Promise.withResolvers(),
+    };
+    this.#queue.push(request);
+    this.#advance();
+    return request.promise;
+  }
+
+  #dropQueued(group, reason) {
+    if (group === null) return;
+    const dropped = this.#queue.filter((request) => request.group === group);
+    this.#queue = this.#queue.filter((request) => request.group !== group);
+    for (const request of dropped) request.reject(new Error(reason));
+  }
+
+  get busyOrQueued() {
+    return this.#current !== null || this.#queue.length > 0;
+  }
+
+  /** Stop the running code, and what is queued of the same group. */
+  interrupt() {
+    const request = this.#current;
+    if (!request || this.state === "dead") return;
+    this.#dropQueued(request.group, "Not run: the run before it was interrupted.");
+    this.#setState("interrupting");
+    this.#send({ type: "interrupt", id: request.id });
+    this.#clearTimers();
+    if (this.#asked) this.#reply(null);
+    else {
+      this.#computingTimer = setTimeout(() => {
+        if (this.#buffer) raiseInterrupt(this.#buffer, request.id);
+      }, WAITING_ANSWER_MS);
+    }
+    this.#reactionTimer = setTimeout(() => this.#emit("unresponsive"), REACTION_MS);
+  }
+
+  /** Completions between the code `before` and `after`; null when the kernel is busy. */
+  complete(before, after) {
+    return this.#ask({ type: "complete", before, after });
+  }
+
+  /** The signature and documentation there; null when there is none, or the kernel is busy. */
+  describe(before, after) {
+    return this.#ask({ type: "describe", before, after });
+  }
+
+  /** GPU memory in use; null when the kernel is busy. */
+  status() {
+    return this.#ask({ type: "status" });
+  }
+
+  /**
+   * Put bytes into the kernel's home folder; resolves to the `whole` path and the bytes of the file
+   * that was there `before`, or null.
+   */
+  writeFile(name, bytes) {
+    return this.#call({ type: "file", name, bytes });
+  }
+
+  /** The bytes of a file in the kernel's home folder, when the kernel has time. */
+  readFile(path) {
+    return this.#call({ type: "read", path });
+  }
+
+  /** Delete a file in the kernel's home folder; resolves to its bytes. */
+  deleteFile(path) {
+    return this.#call({ type: "delete", path });
+  }
+
+  /**
+   * Ask what the kernel answers even if it must finish something first; null where a restart comes
+   * in between.
+   */
+  async #call(question) {
+    await this.ready;
+    if (this.state === "dead") throw new Error(NOT_RUNNING);
+    const id = this.#nextId++;
+    const answer = Promise.withResolvers();
+    this.#answers.set(id, answer);
+    this.#send({ ...question, id });
+    return answer.promise;
+  }
+
+  /** To the worker, which is there in every state but "dead". */
+  #send(message) {
+    /** @type {Worker} */ (this.#worker).postMessage(message);
+  }
+
+  #ask(question) {
+    if (this.state !== "idle") return Promise.resolve(null);
+    const id = this.#nextId++;
+    const answer = Promise.withResolvers();
+    this.#answers.set(id, answer);
+    setTimeout(() => this.#answer(id, null), ANSWER_MS);
+    this.#send({ ...question, id });
+    return answer.promise;
+  }
+
+  #answer(id, value) {
+    this.#answers.get(id)?.resolve(value);
+    this.#answers.delete(id);
+  }
+
+  #receive(message) {
+    const { type, id } = message;
+    if (type === "boot") this.#emit("boot", message);
+    else if (type === "ready") this.#becomeReady(message);
+    else if (type === "answer") this.#answer(id, message.value);
+    else if (type === "done") this.#finish(message);
+    else if (type === "failed") this.#fail(message);
+    else if (type === "outline") this.#emit("outline", message.value);
+    else if (type === "files" || type === "download") this.#emit(type, message);
+    else if (type === "interrupted") clearTimeout(this.#computingTimer);
+    else this.#deliver(message);
+  }
+
+  #becomeReady(message) {
+    this.info = message;
+    this.#setState("idle");
+    this.#emit("ready", message);
+    this.#starting?.resolve();
+    this.#advance();
+  }
+
+  #deliver(message) {
+    if (message.widget) {
+      this.#emit("widget", message);
+      return;
+    }
+    if (message.type === "gpu") this.#emit("gpu", message);
+    if (message.type === "loading") {
+      this.#emit("loading", message);
+      return;
+    }
+    // A task that a cell left behind may print after the cell is done.
+    const request = message.id === this.#current?.id
+      ? this.#current : this.#background.get(message.id);
+    if (message.type === "input") this.#askPerson(request, message);
+    else request?.listener(message);
+  }
+
+  /** The listener gets a function that takes the answer. */
+  #askPerson(request, message) {
+    this.#asked = message.blocked;
+    const reply = message.blocked
+      ? (text) => this.#reply(text) : (text) => this.#send({ type: "input", text });
+    request?.listener({ ...message, reply });
+  }
+
+  #reply(text) {
+    if (!this.#asked) return;
+    this.#asked = false;
+    giveAnswer(this.#answerBuffer, text);
+  }
+
+  #advance() {
+    if (this.state !== "idle" || this.#current) return;
+    const request = this.#queue.shift();
+    if (!request) return;
+    this.#current = request;
+    this.hasRun = true;
+    this.#setState("busy");
+    const { id, name, code } = request;
+    this.#send({ type: "run", id, name: name(), code });
+  }
+
+  #finish(message) {
+    const request = this.#current;
+    if (!request || request.id !== message.id) return;
+    this.#clearTimers();
+    this.#current = null;
+    this.#background.set(request.id, request);
+    if (this.#background.size > 100) {
+      this.#background.delete(this.#background.keys().next().value);
+    }
+    this.#setState("idle");
+    request.resolve(message);
+    if (!message.ok) this.#dropQueued(request.group, "Not run: the run before it failed.");
+    this.#advance();
+  }
+
+  #fail({ request, id, message }) {
+    if (request === "boot" || request === "run") this.#die(message);
+    else {
+      this.#answers.get(id)?.reject(new Error(message));
+      this.#answers.delete(id);
+    }
+  }
+
+  #die(message) {
+    this.#starting?.reject(new Error(message));
+    this.#stop(`The kernel died: ${message}`);
+    this.#setState("dead", message);
+  }
+
+  #stop(reason) {
+    this.#clearTimers();
+    this.#worker?.terminate();
+    this.#worker = null;
+    const waiting = [this.#current, ...this.#queue].filter((request) => request !== null);
+    this.#current = null;
+    this.#queue = [];
+    this.#background.clear();
+    for (const { resolve } of this.#answers.values()) resolve(null);
+    this.#answers.clear();
+    this.#asked = false;
+    this.hasRun = false;
+    for (const request of waiting) request.reject(new Error(reason));
+  }
+
+  #clearTimers() {
+    clearTimeout(this.#computingTimer);
+    clearTimeout(this.#reactionTimer);
+  }
+
+  #setState(state, message = "") {
+    this.state = state;
+    clearInterval(this.#outputTimer);
+    if (this.#buffer && (state === "busy" || state === "interrupting")) {
+      this.#outputTimer = setInterval(() => askForOutput(this.#buffer), OUTPUT_MS);
+    }
+    this.#emit("state", { state, message });
+  }
+
+  /** @param {string} type @param {unknown} detail */
+  #emit(type, detail = null) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}

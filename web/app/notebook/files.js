@@ -1,0 +1,215 @@
+/** Files: what the person drops or chooses, and what lies in Python's home folder. */
+import { element, formatBytes } from "../base/dom.js";
+import { download } from "../base/downloads.js";
+import { announce, showMessage } from "../base/messages.js";
+
+const MAX_BYTES = 1024 ** 3;
+const MOST_LISTED = 200;
+const HOME = "/home/pyodide/";
+const IMAGE = /\.(png|jpe?g|gif|webp|bmp|tiff?)$/i;
+
+/** A name without folders or control characters. */
+export function safeName(name) {
+  const plain = name.split(/[\\/]/).pop().replace(/\p{Cc}/gu, "").trim();
+  return plain === "" || plain === "." || plain === ".." ? "file" : plain;
+}
+
+/** Code that reads a file of this name. */
+export function readingCode(name) {
+  const path = JSON.stringify(name);
+  if (IMAGE.test(name)) {
+    return "import numpy as np\nfrom PIL import Image\n\n"
+      + `image = np.asarray(Image.open(${path}).convert("RGB"))\nimage.shape`;
+  }
+  if (/\.np[yz]$/i.test(name)) return `import numpy as np\n\ndata = np.load(${path})\ndata`;
+  return `from pathlib import Path\n\ndata = Path(${path}).read_bytes()\nlen(data)`;
+}
+
+export class KernelFiles {
+  #kernel;
+  #list;
+  #insert;
+  /** @type {Map<string, Blob>} what the person brought, until it is kept: a fresh kernel gets it */
+  #brought = new Map();
+  #waiting = new Set();
+  /** @type {Map<string, Blob>} what was there of the same names, until the person is told */
+  #replaced = new Map();
+  #files = [];
+  #told = new Set();
+
+  /** `insert(code)` puts a cell with code into the notebook. */
+  constructor({ kernel, list, insert }) {
+    this.#kernel = kernel;
+    this.#list = list;
+    this.#insert = insert;
+    kernel.addEventListener("files", ({ detail }) => this.#take(detail));
+    kernel.addEventListener("ready", () => {
+      for (const name of this.#brought.keys()) void this.#write(name);
+    });
+    kernel.addEventListener("download", ({ detail: { name, bytes } }) => download(name, bytes));
+  }
+
+  /** Put files into the kernel's home folder and list them. */
+  add(files) {
+    for (const file of files) {
+      if (file.size > MAX_BYTES) {
+        showMessage(
+          `${file.name} has ${formatBytes(file.size)}; files up to ${formatBytes(MAX_BYTES)} fit `
+          + "into the kernel's file system.", { kind: "error" },
+        );
+        continue;
+      }
+      this.#bring(safeName(file.name), file);
+    }
+  }
+
+  #bring(path, blob) {
+    this.#brought.set(path, blob);
+    if (this.#kernel.state === "loading") this.#wait(path);
+    else void this.#write(path);
+  }
+
+  #wait(path) {
+    this.#waiting.add(path);
+    this.#show();
+  }
+
+  async #write(path) {
+    const blob = this.#brought.get(path);
+    if (!blob) return;
+    this.#wait(path);
+    try {
+      const written = await this.#kernel.writeFile(path, await blob.arrayBuffer());
+      // A restart came in between; the fresh kernel gets the file when it is ready.
+      if (written === null) return;
+      announce(`${path} is now at ${written.whole}`);
+      if (written.before) this.#replaced.set(path, new Blob([written.before]));
+    } catch (error) {
+      this.#brought.delete(path);
+      showMessage(`${path} could not be handed to Python: ${error.message}`, { kind: "error" });
+    }
+    this.#waiting.delete(path);
+    this.#forgetKept();
+    this.#show();
+    if (this.#waiting.size === 0) this.#tellReplaced();
+  }
+
+  /** Files that came together are told of together. */
+  #tellReplaced() {
+    const before = [...this.#replaced];
+    this.#replaced.clear();
+    if (before.length === 0) return;
+    const what = before.length === 1
+      ? `The file ${before[0][0]} was replaced.` : `${before.length} files were replaced.`;
+    const undo = () => before.forEach(([path, blob]) => this.#bring(path, blob));
+    showMessage(what, { action: { label: "Undo", run: undo } });
+  }
+
+  /** What the kernel says that lies in its folder. */
+  #take({ files }) {
+    this.#files = files.sort((a, b) => a.path.localeCompare(b.path));
+    this.#forgetKept();
+    for (const { path, problem } of files) {
+      if (!problem || this.#told.has(path)) continue;
+      this.#told.add(path);
+      showMessage(
+        `${path} is not kept in this browser (${problem}): it is gone when the page is closed. `
+        + "Download it.", { kind: "error" },
+      );
+    }
+    this.#show();
+  }
+
+  #forgetKept() {
+    for (const { path, problem } of this.#files) {
+      if (!problem && !this.#waiting.has(path)) this.#brought.delete(path);
+    }
+  }
+
+  async #download(path) {
+    const bytes = await this.#ask(path, () => this.#kernel.readFile(path));
+    if (bytes) download(path.split("/").pop(), bytes);
+  }
+
+  async #delete(path) {
+    this.#brought.delete(path);
+    const bytes = await this.#ask(path, () => this.#kernel.deleteFile(path));
+    if (!bytes) return;
+    const undo = { label: "Undo", run: () => this.#bring(path, new Blob([bytes])) };
+    showMessage(`${path} is deleted.`, { action: undo });
+  }
+
+  /** What the kernel answers, which may have to finish something first; null where it cannot. */
+  async #ask(path, question) {
+    if (this.#kernel.state === "busy") announce(`${path} comes when Python has time`);
+    try {
+      return await question();
+    } catch (error) {
+      showMessage(`${path}: ${error.message}`, { kind: "error" });
+      return null;
+    }
+  }
+
+  #button(label, path, run) {
+    const button = element("button", { type: "button", className: "link" }, label);
+    // What can be read on it comes first: who speaks to the page says that.
+    button.setAttribute("aria-label", `${label}: ${path}`);
+    button.addEventListener("click", run);
+    return button;
+  }
+
+  #show() {
+    const listed = new Set(this.#files.map(({ path }) => path));
+    const coming = [...this.#waiting].filter((path) => !listed.has(path));
+    this.#list.replaceChildren(
+      ...coming.map((path) => element("li", {},
+        element("span", { className: "file-path" }, `${path} waits for Python`))),
+      ...this.#files.slice(0, MOST_LISTED).map((file) => this.#row(file)),
+    );
+    const more = this.#files.length - MOST_LISTED;
+    if (more > 0) this.#list.append(element("li", {}, `and ${more} more`));
+  }
+
+  #row({ path, size, problem }) {
+    const waits = this.#waiting.has(path);
+    const place = waits
+      ? element("span", {}, `${path} waits for Python`) : element("code", {}, HOME + path);
+    place.className = "file-path";
+    const about = formatBytes(size) + (problem ? " · not kept" : "");
+    return element("li", {}, place,
+      element("span", { className: "file-size", title: problem }, about),
+      this.#button("Read it in a cell", path, () => this.#insert(readingCode(path))),
+      this.#button("Download", path, () => void this.#download(path)),
+      this.#button("Delete", path, () => void this.#delete(path)));
+  }
+}
+
+/**
+ * The files that were dropped, each with its handle: what a promise gives, or null where the browser
+ * has none. To be asked while the event is being handled.
+ */
+function droppedFiles({ items = [] }) {
+  return [...items].flatMap((item) => {
+    const file = item.getAsFile();
+    return file ? [{ file, handle: item.getAsFileSystemHandle?.().catch(() => null) ?? null }] : [];
+  });
+}
+
+/** Call `take(files)` with what is dropped anywhere on the page; `veil` shows meanwhile. */
+export function acceptDrops(veil, take) {
+  const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+  addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    veil.hidden = false;
+  });
+  addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) veil.hidden = true;
+  });
+  addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    veil.hidden = true;
+    take(droppedFiles(/** @type {any} */ (event.dataTransfer)));
+  });
+}

@@ -1,0 +1,32 @@
+/** The gallery: notebooks that come with the page, listed in a dialog. */
+import { element } from "../base/dom.js";
+import { showMessage } from "../base/messages.js";
+
+const FOLDER = "/gallery/";
+
+/**
+ * Show the list of notebooks; `open(title, url)` gets the one that is chosen.
+ * @param {{dialog: HTMLDialogElement, list: HTMLElement}} found
+ * @param {(title: string, url: string) => unknown} open
+ */
+export async function showGallery({ dialog, list }, open) {
+  /** @type {{file: string, title: string, about: string}[]} */
+  let notebooks;
+  try {
+    const response = await fetch(`${FOLDER}index.json`);
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    notebooks = await response.json();
+  } catch (error) {
+    showMessage(`The gallery could not be opened: ${error.message}.`, { kind: "error" });
+    return;
+  }
+  list.replaceChildren(...notebooks.map(({ file, title, about }) => {
+    const button = element("button", { type: "button", className: "link" }, title);
+    button.addEventListener("click", () => {
+      dialog.close();
+      open(file.replace(/\.ipynb$/, ""), FOLDER + file);
+    });
+    return element("li", {}, button, element("p", {}, about));
+  }));
+  dialog.showModal();
+}

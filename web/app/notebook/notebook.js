@@ -1,0 +1,355 @@
+/** The list of cells: their order, which one is current, running them, loading and saving. */
+import { Cell } from "../cells/cell.js";
+import { announce, showMessage } from "../base/messages.js";
+import { formatSeconds } from "../base/dom.js";
+import { Sheet } from "./sheet.js";
+import { Trust } from "../content/trust.js";
+
+/** Runs of this group stop together when one of them fails. */
+const CELLS = "cells";
+
+/** Emits "change" whenever what would be saved has changed. */
+export class Notebook extends EventTarget {
+  #root;
+  #kernel;
+  #help;
+  #sheet = new Sheet({ metadata: {} }, []);
+  /** @type {Cell | null} */
+  #current = null;
+  #count = 0;
+
+  constructor({ root, kernel, complete }) {
+    super();
+    this.#root = root;
+    this.#kernel = kernel;
+    this.#help = { complete, kernel };
+    root.addEventListener("focusin", ({ target }) => {
+      const cell = this.#cells.find((one) => one.root.contains(target));
+      if (cell) this.#makeCurrent(cell);
+    });
+    kernel.addEventListener("state", ({ detail }) => {
+      if (detail.state === "loading") this.#count = 0;
+    });
+  }
+
+  /** What is shown. */
+  get sheet() {
+    return this.#sheet;
+  }
+
+  get #cells() {
+    return this.#sheet.cells;
+  }
+
+  get cells() {
+    return [...this.#cells];
+  }
+
+  /** What was done to the cells of what is shown. */
+  get history() {
+    return this.#sheet.history;
+  }
+
+  get current() {
+    return this.#current;
+  }
+
+  /**
+   * Show a notebook as ipynb.js gives it, or a sheet that was shown before. What cannot be shown
+   * changes nothing. The sheet that was shown until now is left as it is. `trusted`: see trust.js.
+   */
+  show(notebook, { trusted = false } = {}) {
+    const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook, trusted);
+    this.#root.replaceChildren(...sheet.cells.map((cell) => cell.root));
+    this.#sheet = sheet;
+    this.#makeCurrent(sheet.cells[0]);
+    this.#renumber();
+  }
+
+  #sheetOf(notebook, trusted) {
+    const trust = new Trust(trusted);
+    trust.whenGiven(() => this.#changed());
+    /** @type {Cell[]} */
+    const cells = [];
+    try {
+      const models = notebook.cells.length > 0 ? notebook.cells : [{ type: "code" }];
+      for (const model of models) cells.push(this.#make(model, trust));
+    } catch (error) {
+      for (const cell of cells) cell.destroy();
+      throw error;
+    }
+    return new Sheet({ ...notebook, trust }, cells);
+  }
+
+  #make(model, trust) {
+    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), help: this.#help, trust });
+  }
+
+  #actionsOf(cell) {
+    return {
+      changed: () => this.#changed(),
+      run: () => void this.run(cell),
+      runAndMove: () => this.runAndMove([cell]),
+      runAndInsert: () => this.runAndInsert([cell]),
+      leave: () => {
+        if (cell.type === "markdown" && !cell.isEmpty) cell.render();
+        cell.focus();
+      },
+      goUp: () => this.#editNeighbour(cell, -1, "end"),
+      goDown: () => this.#editNeighbour(cell, +1, "start"),
+      edit: () => cell.edit(),
+      up: () => this.move(cell, -1),
+      down: () => this.move(cell, +1),
+      delete: () => this.delete(cell),
+      fold: () => cell.fold(!cell.isFolded),
+      split: () => this.dispatchEvent(new CustomEvent("split", { detail: cell })),
+    };
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
+
+  #makeCurrent(cell) {
+    if (this.#current === cell) return;
+    this.#current?.root.classList.remove("current");
+    this.#current = cell;
+    cell.root.classList.add("current");
+  }
+
+  #renumber() {
+    this.#cells.forEach((cell, index) => cell.setPosition(index, this.#cells.length));
+  }
+
+  #neighbour(cell, step) {
+    return this.#cells[this.#cells.indexOf(cell) + step] ?? null;
+  }
+
+  #editNeighbour(cell, step, place) {
+    const other = this.#neighbour(cell, step);
+    if (!other) return false;
+    if (other.type === "markdown" && !other.isEmpty) other.focus();
+    else other.edit(place);
+    return true;
+  }
+
+  /** Move the keyboard to the cell before (-1) or after (+1) the current one. */
+  focusNeighbour(step) {
+    this.#neighbour(this.#current, step)?.focus();
+  }
+
+  #insertAt(index, model) {
+    return this.#place(index, this.#make(model, this.#sheet.trust));
+  }
+
+  #place(index, cell) {
+    this.#cells.splice(index, 0, cell);
+    this.#root.insertBefore(cell.root, this.#root.children[index] ?? null);
+    this.#renumber();
+    this.#changed();
+    return cell;
+  }
+
+  insertAfter(cell, model = { type: "code" }) {
+    return this.#insertAt(this.#cells.indexOf(cell) + 1, model);
+  }
+
+  insertBefore(cell, model = { type: "code" }) {
+    return this.#insertAt(this.#cells.indexOf(cell), model);
+  }
+
+  append(model) {
+    return this.#insertAt(this.#cells.length, model);
+  }
+
+  move(cell, step) {
+    const index = this.#cells.indexOf(cell);
+    const target = index + step;
+    if (target < 0 || target >= this.#cells.length) return;
+    const active = /** @type {HTMLElement | null} */ (document.activeElement);
+    const focused = cell.root.contains(active) ? active : null;
+    this.#cells.splice(index, 1);
+    this.#cells.splice(target, 0, cell);
+    this.#root.insertBefore(cell.root, this.#cells[target + 1]?.root ?? null);
+    focused?.focus();
+    cell.root.scrollIntoView({ block: "nearest" });
+    this.#renumber();
+    this.#changed();
+    announce(`Moved to place ${target + 1} of ${this.#cells.length}`);
+  }
+
+  delete(cell) {
+    this.deleteAll([cell]);
+  }
+
+  /** Delete cells as one step. */
+  deleteAll(cells) {
+    const taken = [];
+    this.history.together(() => taken.push(...cells.map((cell) => this.#take(cell))));
+    this.#current?.focus();
+    if (taken.every(({ cell }) => cell.isEmpty)) return;
+    showMessage(taken.length === 1 ? "Cell deleted." : `${taken.length} cells deleted.`, {
+      action: {
+        label: "Undo",
+        run: () => taken.reverse().forEach((deletion) => this.undoDelete(deletion)),
+      },
+    });
+  }
+
+  /** Take a cell out, so that it can be brought back. */
+  #take(cell) {
+    // Kept as it is: what it still puts out, where it runs, comes back with it.
+    const deletion = { index: this.#cells.indexOf(cell), cell };
+    this.#discard(cell);
+    this.#sheet.deleted.push(deletion);
+    this.history.record(() => this.undoDelete(deletion));
+    return deletion;
+  }
+
+  #discard(cell) {
+    const index = this.#cells.indexOf(cell);
+    if (index < 0) return;
+    this.#cells.splice(index, 1);
+    cell.root.remove();
+    if (this.#cells.length === 0) this.#insertAt(0, { type: "code" });
+    this.#makeCurrent(this.#cells[Math.min(index, this.#cells.length - 1)]);
+    this.#renumber();
+    this.#changed();
+  }
+
+  /** Bring back a deleted cell, the last one unless told which. */
+  undoDelete(deletion) {
+    const { deleted } = this.#sheet;
+    if (!deleted.includes(deletion)) return false;
+    deleted.splice(deleted.indexOf(deletion), 1);
+    this.#place(Math.min(deletion.index, this.#cells.length), deletion.cell).focus();
+    return true;
+  }
+
+  /** Put cells of these models at a place, and delete those that they stand for, as one step. */
+  replace(index, old, models) {
+    const made = models.map((model, offset) => this.#insertAt(index + offset, model));
+    this.history.together(() => {
+      this.history.record(() => {
+        for (const cell of made) this.#discard(cell);
+        this.#current?.focus();
+      });
+      for (const cell of old) this.#take(cell);
+    });
+    return made;
+  }
+
+  convert(cell, type) {
+    if (cell.type === type) return;
+    const undo = cell.convert(type);
+    const tell = () => {
+      this.#renumber();
+      this.#changed();
+    };
+    this.history.record(() => {
+      if (!undo()) return false;
+      tell();
+    });
+    tell();
+  }
+
+  clearOutputs() {
+    const cells = this.#cells.filter((cell) => cell.type === "code" && cell.wasRun);
+    if (cells.length === 0) return;
+    const undos = cells.map((cell) => cell.clearOutputs());
+    const sheet = this.#sheet;
+    const undo = () => {
+      if (sheet !== this.#sheet) return false;
+      const outcomes = undos.map((one) => one());
+      this.#changed();
+      return outcomes.includes(true);
+    };
+    this.history.record(undo);
+    this.#changed();
+    showMessage("Outputs cleared.", { action: { label: "Undo", run: undo } });
+  }
+
+  /** Run a cell; resolves to whether it succeeded. A text cell is shown as it reads. */
+  async run(cell) {
+    if (cell.type !== "code") {
+      cell.render();
+      if (cell.root.contains(document.activeElement)) cell.focus();
+      return true;
+    }
+    if (cell.isWaiting) return false;
+    if (this.#kernel.state === "dead") {
+      showMessage("The kernel is not running.", {
+        action: { label: "Restart", run: () => this.#kernel.restart() },
+      });
+      return false;
+    }
+    if (cell.isEmpty) {
+      cell.clearOutputs();
+      return true;
+    }
+    cell.setState("queued");
+    const sheet = this.#sheet;
+    const running = this.#execute(cell, () => {
+      if (sheet === this.#sheet) this.#changed();
+    });
+    sheet.track(running);
+    return running;
+  }
+
+  async #execute(cell, changed) {
+    try {
+      const ending = await this.#kernel.run({
+        code: cell.source,
+        group: CELLS,
+        name: () => {
+          this.#count += 1;
+          cell.begin(this.#count);
+          return `Cell ${this.#count}`;
+        },
+        listener: (message) => {
+          cell.receive(message);
+          changed();
+        },
+      });
+      cell.finish(ending);
+      announce(ending.ok
+        ? `Cell finished in ${formatSeconds(ending.seconds)}`
+        : `Cell failed: ${ending.name}: ${ending.message}`);
+      return ending.ok;
+    } catch (error) {
+      cell.abandon(error.message);
+      announce(error.message);
+      return false;
+    } finally {
+      changed();
+    }
+  }
+
+  /** Run cells and go to the one after them, which is made where there is none. */
+  runAndMove(cells) {
+    this.runAll(cells);
+    const next = this.#neighbour(cells.at(-1), +1);
+    if (next) {
+      if (next.type === "markdown" && !next.isEmpty) next.focus();
+      else next.edit("end");
+    } else this.append({ type: "code" }).edit();
+  }
+
+  /** Run cells and add one after them. */
+  runAndInsert(cells) {
+    this.runAll(cells);
+    this.insertAfter(cells.at(-1)).edit();
+  }
+
+  /** Run cells, from the top every one; stops at the first that fails. */
+  runAll(cells = this.#cells) {
+    for (const cell of cells) void this.run(cell);
+  }
+
+  /** Run every cell in a kernel that was just restarted. */
+  async runAllAnew() {
+    // What the restart has ended is told in its cells first.
+    await this.#sheet.settled();
+    this.runAll();
+  }
+}

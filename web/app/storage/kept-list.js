@@ -1,0 +1,139 @@
+/** The dialog that lists the notebooks kept in the browser. */
+import { element, formatBytes } from "../base/dom.js";
+import { showMessage } from "../base/messages.js";
+import { DELETED_DAYS } from "./shelf.js";
+
+const PLACES = { here: "open here", elsewhere: "open in another tab" };
+
+function moment(time) {
+  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** A button for one notebook: its name alone would say the same in every row. */
+function action(label, title, run, disabled = false) {
+  const button = element("button", { type: "button", disabled }, label);
+  button.setAttribute("aria-label", `${label} “${title}”`);
+  button.addEventListener("click", run);
+  return button;
+}
+
+export class KeptList {
+  #dialog;
+  #list;
+  #deleted;
+  #undo;
+  #shelf;
+
+  /** `found` are the dialog's places in index.html, by their `data-ref`. */
+  constructor(found, shelf) {
+    this.#dialog = found["kept-dialog"];
+    this.#list = found["kept-list"];
+    this.#deleted = found["kept-deleted"];
+    this.#undo = found["kept-undo"];
+    this.#shelf = shelf;
+  }
+
+  async show() {
+    this.#undo.replaceChildren();
+    if (await this.#fill()) this.#dialog.showModal();
+  }
+
+  async #fill() {
+    const focused = document.activeElement?.getAttribute("aria-label");
+    try {
+      const all = await this.#shelf.list();
+      const [kept, deleted] = [false, true].map((gone) => all.filter((one) => !!one.deleted === gone));
+      this.#list.replaceChildren(...kept.map((one) => this.#row(one)));
+      this.#deleted.hidden = deleted.length === 0;
+      this.#deleted.querySelector("ul").replaceChildren(...deleted.map((one) => this.#deletedRow(one)));
+      this.#focusAgain(focused);
+      return true;
+    } catch (error) {
+      this.#explain(error);
+      return false;
+    }
+  }
+
+  /** The rows are new: the keyboard stays at the button that was pressed, or in the list. */
+  #focusAgain(label) {
+    if (!this.#dialog.open || this.#dialog.contains(document.activeElement)) return;
+    const buttons = [...this.#dialog.querySelectorAll("button:not(:disabled)")];
+    (buttons.find((one) => one.getAttribute("aria-label") === label) ?? buttons[0]).focus();
+  }
+
+  #row(record) {
+    const { id, saved, size, open } = record;
+    const title = record.title || "untitled";
+    const elsewhere = open === "elsewhere";
+    const name = element("button", { type: "button", className: "link", disabled: elsewhere }, title);
+    name.addEventListener("click", () => {
+      this.#dialog.close();
+      void this.#shelf.open(id);
+    });
+    const about = [moment(saved), formatBytes(size), PLACES[open]].filter(Boolean).join(" · ");
+    const row = element("li", {}, name, element("span", { className: "kept-about" }, about),
+      element("span", { className: "kept-actions" },
+        action("Rename", title, () => this.#rename(row, record), elsewhere),
+        action("Duplicate", title, () => this.#do(() => this.#shelf.duplicate(id))),
+        action("Download", title, () => this.#do(() => this.#shelf.download(id))),
+        action("Delete", title, () => this.#delete(id, title), elsewhere)));
+    return row;
+  }
+
+  #deletedRow({ id, title, deleted }) {
+    const about = `deleted ${moment(deleted)}, kept for ${DELETED_DAYS} days`;
+    return element("li", {}, element("span", {}, title),
+      element("span", { className: "kept-about" }, about),
+      element("span", { className: "kept-actions" },
+        action("Bring back", title, () => this.#do(() => this.#shelf.bringBack(id))),
+        action("Delete for good", title, () => this.#do(() => this.#shelf.deleteForGood(id)))));
+  }
+
+  /** The title becomes a field: Enter takes the new name, Escape leaves the old one. */
+  #rename(row, { id, title }) {
+    const field = element("input", { value: title, maxLength: 120, className: "kept-name" });
+    field.setAttribute("aria-label", `New name of “${title}”`);
+    let open = true;
+    const end = (renamed) => {
+      if (!open) return;
+      open = false;
+      const wanted = field.value.trim();
+      if (renamed && wanted && wanted !== title) void this.#do(() => this.#shelf.rename(id, wanted));
+      else void this.#fill();
+    };
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault(); // Escape would close the dialog
+      event.stopPropagation();
+      end(event.key === "Enter");
+    });
+    field.addEventListener("blur", () => end(true));
+    row.firstElementChild.replaceWith(field);
+    field.select();
+  }
+
+  async #delete(id, title) {
+    await this.#do(() => this.#shelf.delete(id));
+    const undo = element("button", { type: "button" }, "Undo");
+    undo.addEventListener("click", () => {
+      this.#undo.replaceChildren();
+      void this.#do(() => this.#shelf.bringBack(id));
+    });
+    this.#undo.replaceChildren(`“${title}” is deleted. `, undo);
+    undo.focus();
+  }
+
+  async #do(work) {
+    try {
+      await work();
+    } catch (error) {
+      this.#explain(error);
+    }
+    await this.#fill();
+  }
+
+  #explain(error) {
+    this.#dialog.close(); // messages lie beneath it
+    showMessage(`That could not be done: ${error.message}.`, { kind: "error" });
+  }
+}

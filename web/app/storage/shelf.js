@@ -1,0 +1,114 @@
+/** The notebooks that the browser keeps, and what can be done with each. */
+import { downloadNotebook } from "../base/downloads.js";
+import { openRecords } from "./tab-record.js";
+
+/** How long a deleted notebook can be brought back. */
+export const DELETED_DAYS = 30;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A record's copy, with a title of its own. */
+export function copyOf(record, titles) {
+  const title = copyTitle(record.title, titles);
+  const now = Date.now();
+  return { ...record, id: crypto.randomUUID(), title, saved: now, used: now, disk: undefined };
+}
+
+/** "x (copy)", or "x (copy 2)" and so on where that is taken. */
+function copyTitle(title, titles) {
+  const taken = new Set(titles);
+  const base = title.replace(/ \(copy(?: \d+)?\)$/, "");
+  let copy = `${base} (copy)`;
+  for (let n = 2; taken.has(copy); n += 1) copy = `${base} (copy ${n})`;
+  return copy;
+}
+
+export class Shelf {
+  #storage;
+  #tab;
+  #documents;
+
+  constructor({ storage, tab, documents }) {
+    this.#storage = storage;
+    this.#tab = tab;
+    this.#documents = documents;
+  }
+
+  /**
+   * Every notebook that is kept, the last used first; `open` is "here", "elsewhere" (in another
+   * tab) or "".
+   */
+  async list() {
+    await this.#documents.flush();
+    const open = await openRecords();
+    const here = this.#documents.id;
+    const where = (id) => {
+      if (id === here) return "here";
+      return open.has(id) && !this.#tab.has(id) ? "elsewhere" : "";
+    };
+    const all = (await this.#storage.list()).map((one) => ({ ...one, open: where(one.id) }));
+    return all.filter(({ id, untouched }) => !untouched || id === here);
+  }
+
+  open(id) {
+    return this.#documents.openKept(id);
+  }
+
+  async rename(id, title) {
+    if (await this.#documents.rename(id, title)) return;
+    await this.#alone(id, () => this.#storage.change(id, { title }));
+  }
+
+  async duplicate(id) {
+    const titles = (await this.#storage.list()).map(({ title }) => title);
+    const record = await this.#record(id);
+    await this.#storage.put(copyOf({ ...record, untouched: false }, titles));
+  }
+
+  async download(id) {
+    const { title, notebook } = await this.#record(id);
+    downloadNotebook(title, notebook);
+  }
+
+  /** Delete a notebook; until DELETED_DAYS later it can be brought back. */
+  async delete(id) {
+    await this.#alone(id, async () => {
+      await this.#documents.close(id);
+      await this.#storage.change(id, { deleted: Date.now() });
+    });
+  }
+
+  bringBack(id) {
+    return this.#storage.change(id, { deleted: undefined });
+  }
+
+  deleteForGood(id) {
+    return this.#storage.remove(id);
+  }
+
+  /** Remove what nobody would miss: the tour that was only looked at, what was deleted long ago. */
+  async tidy() {
+    const open = await openRecords();
+    const old = Date.now() - DELETED_DAYS * DAY_MS;
+    for (const { id, untouched, deleted } of await this.#storage.list()) {
+      if (!open.has(id) && (untouched || (deleted && deleted < old))) await this.#storage.remove(id);
+    }
+  }
+
+  async #record(id) {
+    await this.#documents.flush();
+    const record = await this.#storage.get(id);
+    if (!record) throw new Error("the notebook is not kept any more");
+    return record;
+  }
+
+  /** Do what no other tab may write over. */
+  async #alone(id, work) {
+    const ours = this.#tab.has(id);
+    if (!(await this.#tab.claim(id))) throw new Error("the notebook is open in another tab");
+    try {
+      await work();
+    } finally {
+      if (!ours) this.#tab.release(id);
+    }
+  }
+}
