@@ -23,8 +23,9 @@ from typing import Any
 import browsergpu as bg
 from browsergpu.device.device import Device
 from browsergpu.gpu.platform import block_on
-from browsergpu.kernels import choices, elementwise
-from browsergpu.kernels.family import Problem
+from browsergpu.kernels import choices
+from browsergpu.kernels.base.family import Problem
+from browsergpu.kernels.elements import elementwise
 from browsergpu.tools.tuning.clock import Clock, quickest_times
 from browsergpu.tools.tuning.problems import PROBLEMS
 

@@ -107,7 +107,7 @@ from browsergpu.gpu.adapters import (
 )
 from browsergpu.gpu.memory import BufferPool
 from browsergpu.gpu.platform import is_available
-from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
+from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.tools.downloading import download
 from browsergpu.tools.group import BackendGroup, Policy
 from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile

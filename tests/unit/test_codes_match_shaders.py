@@ -8,23 +8,15 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from browsergpu import Activation
-from browsergpu.kernels import (
-    attention_facts,
-    broadcast,
-    cast,
-    elementwise,
-    images,
-    integers,
-    philox,
-    pool,
-    products,
-    reduce,
-    scan,
-    shaders,
-    sort,
-)
-from browsergpu.kernels.family import Codes
+from browsergpu.kernels.base.family import Codes
+from browsergpu.kernels.convolution import pool
+from browsergpu.kernels.elements import broadcast, cast, elementwise, integers, philox
+from browsergpu.kernels.matmul import products
+from browsergpu.kernels.networks import attention_facts, images
+from browsergpu.kernels.ordering import scan, sort
+from browsergpu.kernels.reductions import reduce
 from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.text import shaders
 
 pytestmark = pytest.mark.fast
 

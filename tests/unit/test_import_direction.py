@@ -85,6 +85,25 @@ def test_no_imports_in_a_circle() -> None:
             del after[module]
 
 
+#: The families of kernels, from the ground up; what picks among them lies beside the folders.
+KERNELS = (
+    "base", "text", "elements", "c_text", "fused", "fourier", "linalg", "matmul", "convolution",
+    "ordering", "reductions", "networks", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if room(name) == "kernels"])
+def test_imports_of_kernels_go_down(module: str) -> None:
+    def folder(name: str) -> str:
+        parts = name.split(".")
+        return parts[1] if len(parts) > 2 else ""
+
+    below = KERNELS[: KERNELS.index(folder(module)) + 1]
+    for imported in own(MODULES[module]):
+        if imported.count(".") > 1 and room(imported) == "kernels":
+            assert folder(imported) in below, f"{module} imports {imported}, which stands above it"
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_the_browser_is_imported_in_one_place(module: str) -> None:
     tops = {imported.split(".")[0] for imported in imports(MODULES[module])}

@@ -22,8 +22,7 @@ import wgpu.backends.wgpu_native
 
 from browsergpu.arrays.functions.own_kernels import ElementwiseKernel
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, TYPES, ElementType
-from browsergpu.kernels import shaders
-from browsergpu.kernels.family import Kernel
+from browsergpu.kernels.base.family import Kernel
 from browsergpu.kernels.fused.operations import OPERATIONS, overload, overload_of
 from browsergpu.kernels.fused.reduction import (
     ALIGNED_ROWS,
@@ -37,6 +36,7 @@ from browsergpu.kernels.fused.source import leaf, operation, source
 from browsergpu.kernels.fused.source import number as number_entry
 from browsergpu.kernels.fused.updating import NEW, Lie, Rule, updating
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
+from browsergpu.kernels.text import shaders
 
 pytestmark = pytest.mark.all
 

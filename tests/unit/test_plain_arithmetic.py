@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, cover, fold, layers
 from browsergpu.errors import InvalidArgument
 from browsergpu.gpu.memory import size_class
-from browsergpu.kernels.conv2d import plan_conv2d
-from browsergpu.kernels.gemm import plan_gemm
+from browsergpu.kernels.convolution.conv2d import plan_conv2d
+from browsergpu.kernels.matmul.gemm import plan_gemm
 
 pytestmark = pytest.mark.fast
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from browsergpu import BinaryOp, ComputeBackend, DType, ReduceOp, UnaryOp, WasmBackend
-from browsergpu.kernels import shaders
-from browsergpu.kernels.family import READ, WRITE, Kernel
+from browsergpu.kernels.base.family import READ, WRITE, Kernel
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
+from browsergpu.kernels.text import shaders
 from browsergpu.kernels.variants import VARIANTS
 
 pytestmark = pytest.mark.fast

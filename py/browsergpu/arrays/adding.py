@@ -13,8 +13,8 @@ from browsergpu.arrays.value import Value
 from browsergpu.arrays.view import View
 from browsergpu.core.checks import product
 from browsergpu.device.device import Device
-from browsergpu.kernels import segment_sum
-from browsergpu.kernels.build import Build
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.ordering import segment_sum
 
 V = TypeVar("V", bound=Value)
 

@@ -13,11 +13,11 @@ from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import attention as kernels
-from browsergpu.kernels import gemm
-from browsergpu.kernels.attention import AttentionPlan
-from browsergpu.kernels.build import Build
-from browsergpu.kernels.products import B_HALVES, BIAS_HALVES
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.matmul import gemm
+from browsergpu.kernels.matmul.products import B_HALVES, BIAS_HALVES
+from browsergpu.kernels.networks import attention as kernels
+from browsergpu.kernels.networks.attention import AttentionPlan
 
 #: How a mask is broadcast: the extent of the inner leading index, and a stride for each of outer,
 #: inner, query and key.

@@ -8,7 +8,7 @@ from browsergpu.core.errors import InvalidArgument, NoAdapter, Unsupported
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import shaders
+from browsergpu.kernels.text import shaders
 
 
 def find(op: str, canvas_id: str) -> Any:

@@ -19,7 +19,7 @@ from browsergpu.core.showing import Description, byte_count
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import Pipeline
-from browsergpu.kernels.reflect import Reflection, Resource, reflect, without_comments
+from browsergpu.kernels.text.reflect import Reflection, Resource, reflect, without_comments
 
 _REQUIRES = "requires immediate_address_space; "
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character

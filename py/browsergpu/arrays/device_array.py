@@ -19,7 +19,7 @@ from browsergpu.core.showing import Description, Shown, byte_count
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels.strided import check_axes
+from browsergpu.kernels.elements.strided import check_axes
 
 _MANY_USERS = 32  # of a buffer: then, and whenever they are twice as many, the gone are forgotten
 

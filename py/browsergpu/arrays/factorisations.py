@@ -16,11 +16,11 @@ from browsergpu.core.errors import InvalidMatrix
 from browsergpu.device.device import Device
 from browsergpu.device.faults import Tell
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import cholesky as cholesky_kernels
-from browsergpu.kernels import jacobi, lu, matrices
-from browsergpu.kernels import qr as qr_kernels
-from browsergpu.kernels.build import Build
-from browsergpu.kernels.matrices import (
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.linalg import cholesky as cholesky_kernels
+from browsergpu.kernels.linalg import jacobi, lu, matrices
+from browsergpu.kernels.linalg import qr as qr_kernels
+from browsergpu.kernels.linalg.matrices import (
     CONJUGATED,
     LOWER,
     TRANSPOSED,

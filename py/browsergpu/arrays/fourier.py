@@ -13,8 +13,8 @@ from math import prod
 from browsergpu.arrays.staging import Operand, Staging, launch, of_operands
 from browsergpu.arrays.view import View
 from browsergpu.device.device import Device
-from browsergpu.kernels import fft
-from browsergpu.kernels.build import Build
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.fourier import fft
 
 
 def transform(

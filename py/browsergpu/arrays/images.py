@@ -6,8 +6,8 @@ from __future__ import annotations
 from browsergpu.arrays.staging import Operand, Staging, launch, of_operands
 from browsergpu.arrays.view import View
 from browsergpu.device.device import Device
-from browsergpu.kernels import images
-from browsergpu.kernels.build import Build
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.networks import images
 
 
 def point(device: Device, op: str, function: str, x: View, y: View, amount: float) -> None:

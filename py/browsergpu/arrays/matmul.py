@@ -19,10 +19,10 @@ from browsergpu.core.remembered import remembered
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import gemm, gemm_f16, gemm_high
-from browsergpu.kernels.build import Build
-from browsergpu.kernels.products import A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES
-from browsergpu.kernels.strided import gather
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.elements.strided import gather
+from browsergpu.kernels.matmul import gemm, gemm_f16, gemm_high
+from browsergpu.kernels.matmul.products import A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES
 
 #: Rows, columns and steps of a product, how many there are, whether each has an A and a B of its
 #: own, and which of these lie with rows and columns exchanged.

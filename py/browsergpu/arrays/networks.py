@@ -14,15 +14,17 @@ from browsergpu.core.dtypes import DType
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import adam as adam_kernel
-from browsergpu.kernels import batch_norm as batch_norm_kernel
-from browsergpu.kernels import conv2d as conv2d_kernel
-from browsergpu.kernels import conv2d_products, elementwise, reduce, rows
-from browsergpu.kernels import pool as pool_kernel
-from browsergpu.kernels.build import Build
-from browsergpu.kernels.conv2d import Conv2dPlan
-from browsergpu.kernels.embedding import look_up
-from browsergpu.kernels.pool import PoolPlan
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.convolution import conv2d as conv2d_kernel
+from browsergpu.kernels.convolution import conv2d_products
+from browsergpu.kernels.convolution import pool as pool_kernel
+from browsergpu.kernels.convolution.conv2d import Conv2dPlan
+from browsergpu.kernels.convolution.pool import PoolPlan
+from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.networks import adam as adam_kernel
+from browsergpu.kernels.networks.embedding import look_up
+from browsergpu.kernels.reductions import batch_norm as batch_norm_kernel
+from browsergpu.kernels.reductions import reduce, rows
 
 
 def around(shape: Shape, axis: int) -> tuple[int, int, int]:

@@ -14,11 +14,11 @@ from browsergpu.core.dtypes import DType
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import arg_reduce as arg_kernels
-from browsergpu.kernels import search
-from browsergpu.kernels import sort as kernels
-from browsergpu.kernels.build import Build
-from browsergpu.kernels.strided import gather
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.elements.strided import gather
+from browsergpu.kernels.ordering import arg_reduce as arg_kernels
+from browsergpu.kernels.ordering import search
+from browsergpu.kernels.ordering import sort as kernels
 
 
 def sort(device: Device, op: str, x: View, y: View, axis: int, *, descending: bool = False) -> None:

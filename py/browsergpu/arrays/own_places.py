@@ -25,9 +25,9 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import cover
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description
-from browsergpu.kernels import shaders
 from browsergpu.kernels.c_text.translating import preamble_of, translated
 from browsergpu.kernels.fused.written import ONE
+from browsergpu.kernels.text import shaders
 
 _THREADS = 256
 #: What an element lies as, of a type of 32 bits or more.

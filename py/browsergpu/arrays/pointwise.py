@@ -7,11 +7,11 @@ from browsergpu.arrays.view import View
 from browsergpu.core.dtypes import DType
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
-from browsergpu.kernels import elementwise, integers
-from browsergpu.kernels.broadcast import broadcast, mixed, takes_mixed
-from browsergpu.kernels.build import Build
-from browsergpu.kernels.cast import cast
-from browsergpu.kernels.strided import gather
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.elements import elementwise, integers
+from browsergpu.kernels.elements.broadcast import broadcast, mixed, takes_mixed
+from browsergpu.kernels.elements.cast import cast
+from browsergpu.kernels.elements.strided import gather
 
 
 def unary(device: Device, function: str, x: View, y: View) -> None:

@@ -20,8 +20,8 @@ from browsergpu.core import checks, philox
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.device.device import Device
-from browsergpu.kernels.build import Build
-from browsergpu.kernels.philox import draw
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.elements.philox import draw
 
 #: What the integers of a dtype are from, and below.
 _BOUNDS = {

@@ -9,9 +9,10 @@ from browsergpu.arrays.view import View
 from browsergpu.core.dtypes import DType
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import elementwise, integers, moments
-from browsergpu.kernels import reduce as kernels
-from browsergpu.kernels.build import Build
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.elements import elementwise, integers
+from browsergpu.kernels.reductions import moments
+from browsergpu.kernels.reductions import reduce as kernels
 
 #: [outer, length, inner] of each reduction of neighbouring axes, in their order.
 Steps = tuple[tuple[int, int, int], ...]

@@ -9,9 +9,10 @@ from browsergpu.arrays.view import View
 from browsergpu.core.dtypes import DType
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
-from browsergpu.kernels import compact, elementwise
-from browsergpu.kernels import scan as kernels
-from browsergpu.kernels.build import Build
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.ordering import compact
+from browsergpu.kernels.ordering import scan as kernels
 
 
 def scan(

@@ -19,9 +19,9 @@ from browsergpu.core.shapes import Shape, broadcast_strides
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels.build import Build, Prepare
-from browsergpu.kernels.cast import cast, picture_cast
-from browsergpu.kernels.strided import gather
+from browsergpu.kernels.base.build import Build, Prepare
+from browsergpu.kernels.elements.cast import cast, picture_cast
+from browsergpu.kernels.elements.strided import gather
 
 
 @dataclass(frozen=True)

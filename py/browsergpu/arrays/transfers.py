@@ -5,7 +5,7 @@ from __future__ import annotations
 from browsergpu.core.errors import Unsupported
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import elementwise
+from browsergpu.kernels.elements import elementwise
 
 
 def write(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:

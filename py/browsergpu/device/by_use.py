@@ -24,8 +24,8 @@ from browsergpu.device.contest import SLOWEST, Contest, Entrant
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Gpu, Pipeline
 from browsergpu.gpu.program import Dispatch, Program
+from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.choices import Asked, Choices
-from browsergpu.kernels.family import Variant
 from browsergpu.kernels.unmeasured import sums_of
 
 #: Bytes of temporaries that a variant may take in addition.

@@ -9,7 +9,7 @@ from typing import Any
 from browsergpu.core.showing import Shown
 from browsergpu.gpu.port import Pipeline
 from browsergpu.gpu.program import Program
-from browsergpu.kernels.family import Variant
+from browsergpu.kernels.base.family import Variant
 
 #: So many times slower than the general kernel a variant may be on its first turn, to get another.
 SLOWEST = 4.0

@@ -14,15 +14,15 @@ from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Pipeline
-from browsergpu.kernels import shaders
-from browsergpu.kernels.broadcast import Y_HALVES
-from browsergpu.kernels.elementwise import SCALAR_OPS
-from browsergpu.kernels.embedding import MISSING
-from browsergpu.kernels.family import WRITE, Kernel
-from browsergpu.kernels.reflect import reflect
-from browsergpu.kernels.scan import FLOAT_SCANS
+from browsergpu.kernels.base.family import WRITE, Kernel
+from browsergpu.kernels.elements.broadcast import Y_HALVES
+from browsergpu.kernels.elements.elementwise import SCALAR_OPS
+from browsergpu.kernels.networks.embedding import MISSING
+from browsergpu.kernels.ordering.scan import FLOAT_SCANS
 from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
+from browsergpu.kernels.text import shaders
+from browsergpu.kernels.text.reflect import reflect
+from browsergpu.kernels.text.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
 
 #: Kernels that write words which hold floats of one type in every configuration.
 _IN_WORDS = {

@@ -22,13 +22,13 @@ from browsergpu.gpu.memory import Allocation, BufferPool
 from browsergpu.gpu.nothing import ADAPTER, Nothing
 from browsergpu.gpu.port import Gpu, Pipeline, closed
 from browsergpu.gpu.program import BoundStep, Copy, Dispatch, Program, Step, picker
-from browsergpu.kernels import shaders
-from browsergpu.kernels.build import Prepare, prepare
+from browsergpu.kernels.base.build import Prepare, prepare
+from browsergpu.kernels.base.facts import Facts
+from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.kernels.choices import Choices, Picks
-from browsergpu.kernels.facts import Facts
 from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.wgsl_types import Floats
-from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
+from browsergpu.kernels.text import shaders
+from browsergpu.kernels.text.wgsl_types import Floats
 
 #: Optional features that kernels or tools make use of; a device is given those its adapter has.
 WANTED_FEATURES = frozenset(

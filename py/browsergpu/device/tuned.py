@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 
 from browsergpu.gpu import platform
+from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.kernels.choices import Choices, Picks
 from browsergpu.kernels.variants import VARIANTS
-from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
 
 _SIZES = "workgroup-sizes"
 _PICKS = "variants"

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Shown
-from browsergpu.kernels.family import Variant
+from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.unmeasured import Caution, caution_for, is_measured, kind_of
 from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from browsergpu.kernels.family import Cost, Fields, Work
+from browsergpu.kernels.base.family import Cost, Fields, Work
 from browsergpu.kernels.table import KERNELS
 
 #: Kernel → its work, from its parameters, of those whose work is known.

@@ -9,43 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from browsergpu.kernels import (
-    adam,
-    arg_reduce,
-    attention_facts,
-    batch_norm,
-    broadcast,
-    cast,
-    cholesky,
-    compact,
-    conv2d_facts,
-    conv2d_products,
-    depthwise,
-    elementwise,
-    embedding,
-    fft,
-    gemm_f16,
-    gemm_facts,
-    gemm_high,
-    images,
-    integers,
-    jacobi,
-    lu,
-    matrices,
-    moments,
-    philox,
-    pivots,
-    pool,
-    qr,
-    reduce,
-    rows,
-    scan,
-    search,
-    segment_sum,
-    sort,
-    strided,
-)
-from browsergpu.kernels.family import Kernel, KernelFamily
+from browsergpu.kernels.base.family import Kernel, KernelFamily
+from browsergpu.kernels.convolution import conv2d_facts, conv2d_products, depthwise, pool
+from browsergpu.kernels.elements import broadcast, cast, elementwise, integers, philox, strided
+from browsergpu.kernels.fourier import fft
+from browsergpu.kernels.linalg import cholesky, jacobi, lu, matrices, pivots, qr
+from browsergpu.kernels.matmul import gemm_f16, gemm_facts, gemm_high
+from browsergpu.kernels.networks import adam, attention_facts, embedding, images
+from browsergpu.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
+from browsergpu.kernels.reductions import batch_norm, moments, reduce, rows
 
 #: All families; operations with variants are tuned in this order.
 FAMILIES: tuple[KernelFamily, ...] = tuple(

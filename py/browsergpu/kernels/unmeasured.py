@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
-from browsergpu.kernels.family import Variant
+from browsergpu.kernels.base.family import Variant
 
 Kind = Literal["software", "integrated", "discrete"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from browsergpu.kernels.family import Variant
+from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.table import FAMILIES
 
 _OPERATIONS = tuple(operation for family in FAMILIES for operation in family.operations)
 
-#: Operation → its variants, as :class:`~browsergpu.kernels.family.Operation` has them.
+#: Operation → its variants, as :class:`~browsergpu.kernels.base.family.Operation` has them.
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
     operation.name: operation.variants for operation in _OPERATIONS
 }

@@ -50,7 +50,7 @@ def assert_near(found: np.ndarray, expected: np.ndarray, n: int, what: str = "")
     and one of its factors, off by 1e-7; a convolution is two transforms of up to four times the
     length, and three products."""
     assert found.shape == expected.shape
-    from browsergpu.kernels.fft_lengths import passes
+    from browsergpu.kernels.fourier.fft_lengths import passes
 
     halves = {n, n // 2} - {0}
     allowed = 1e-7 * (1 + log2(n)) * (1 if all(map(passes, halves)) else 4)
@@ -150,7 +150,7 @@ def test_in_place_and_of_views(executor: Any, n: int) -> None:
 
 
 def test_padded_rows_some_at_a_time(executor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from browsergpu.kernels import fft
+    from browsergpu.kernels.fourier import fft
 
     x = random_complex(2, 8, 11)
     whole = transformed(executor, x)

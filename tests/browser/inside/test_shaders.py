@@ -66,7 +66,7 @@ def largest(kernel: str, found: list[tuple[str, str]]) -> tuple[str, str]:
 def constants_of_sizes(file: str) -> set[str]:
     """The names that stand in a shader's array types and workgroup sizes, and those that other
     constants among them are computed from."""
-    from browsergpu.kernels import shaders
+    from browsergpu.kernels.text import shaders
 
     text = shaders.load(file)
     names: set[str] = set()
@@ -103,7 +103,7 @@ def plain() -> Iterator[tuple[Any, Any]]:
 def test_every_text_by_the_uniform_ring_and_without_features(plain: Any, file: str) -> None:
     """Parameters and features are matters of a kernel's text; override constants, with which one
     text makes many configurations, are the test above's."""
-    from browsergpu.kernels import shaders
+    from browsergpu.kernels.text import shaders
 
     device, theirs = plain
     texts = {
@@ -145,8 +145,8 @@ def messages(device: Any, source: str) -> list[str]:
 
 def texts(file: str) -> list[str]:
     """A file's text; where it has alternatives, as lib/numbers.wgsl has, that of each."""
-    from browsergpu.kernels import shaders
-    from browsergpu.kernels.matrices import NUMBERS
+    from browsergpu.kernels.linalg.matrices import NUMBERS
+    from browsergpu.kernels.text import shaders
 
     if "//#repeat" in shaders.load(file):
         return [shaders.to_compile(file, {}, immediates=False)[0]]
@@ -164,7 +164,7 @@ def texts(file: str) -> list[str]:
 def test_files_compile_without_a_warning(backend: Any, file: str) -> None:
     import js
 
-    from browsergpu.kernels import shaders
+    from browsergpu.kernels.text import shaders
 
     kernels = {k.name: k for k in KERNELS.values() if k.shader == file}
     every = {(k.name, c) for k in kernels.values() for c in k.configurations}

@@ -23,8 +23,8 @@ def device(backend: Any) -> Iterator[Any]:
 def small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     """Problems that a software fallback does in no time: one class with variants to choose
     from, and one that is too large for every device."""
-    from browsergpu.kernels import gemm
-    from browsergpu.kernels.family import Problem
+    from browsergpu.kernels.base.family import Problem
+    from browsergpu.kernels.matmul import gemm
     from browsergpu.tools.tuning import problems
 
     def product(build: Any, a: int, b: int, c: int) -> None:

@@ -262,7 +262,7 @@ def test_profiles_and_forced_variants_take_no_turns(fresh: Any) -> None:
 def test_a_variant_that_does_not_compile_is_left_out(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from browsergpu.kernels import shaders
+    from browsergpu.kernels.text import shaders
 
     right = shaders.to_compile
 

@@ -14,7 +14,7 @@ from browsergpu.device.device import Device
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.port import Gpu, Observer, Pipeline
 from browsergpu.gpu.program import BoundStep
-from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
+from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 
 MATRICES = frozenset(
     {"shader-f16", "subgroups", "subgroup-size-control", "chromium-experimental-subgroup-matrix"}

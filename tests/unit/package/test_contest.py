@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsergpu.device.contest import MOST_TURNS, READINGS, Contest, Entrant
-from browsergpu.kernels.family import Variant
+from browsergpu.kernels.base.family import Variant
 
 pytestmark = pytest.mark.fast
 

@@ -6,7 +6,14 @@ from math import prod
 
 import pytest
 
-from browsergpu.kernels.fft_lengths import ROOM, in_a_word, padded, passes, radices, together
+from browsergpu.kernels.fourier.fft_lengths import (
+    ROOM,
+    in_a_word,
+    padded,
+    passes,
+    radices,
+    together,
+)
 
 pytestmark = pytest.mark.fast
 

@@ -16,8 +16,8 @@ from browsergpu import DeviceArray, KernelExecutor
 from browsergpu.arrays import adding, factorisations, fourier, matmul, ordering, random, scans
 from browsergpu.core.enums import Precision
 from browsergpu.device.device import MOST_PROGRAMS
-from browsergpu.kernels.matrices import Matrices
-from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
+from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
+from browsergpu.kernels.linalg.matrices import Matrices
 
 pytestmark = pytest.mark.fast
 
@@ -878,7 +878,7 @@ def test_other_picks_make_other_programs() -> None:
 
 
 def test_temporaries_are_used_again_within_a_program() -> None:
-    from browsergpu.kernels.build import Build
+    from browsergpu.kernels.base.build import Build
 
     build = Build(fake_device().facts)
     first, second = build.temporary(1000), build.temporary(4000)

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from browsergpu.kernels import shaders
-from browsergpu.kernels.family import Kernel
+from browsergpu.kernels.base.family import Kernel
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
+from browsergpu.kernels.text import shaders
 
 pytestmark = pytest.mark.fast
 

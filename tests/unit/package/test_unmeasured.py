@@ -8,8 +8,8 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES
 
 from browsergpu.device.by_use import outputs
+from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.choices import Choices
-from browsergpu.kernels.family import Variant
 from browsergpu.kernels.table import FAMILIES
 from browsergpu.kernels.unmeasured import is_measured, kind_of, sums_of
 from browsergpu.kernels.variants import PICKS, VARIANTS

@@ -6,8 +6,8 @@ import pytest
 
 from browsergpu.errors import InvalidArgument
 from browsergpu.kernels import choices, variants
+from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.choices import Choices
-from browsergpu.kernels.family import Variant
 from browsergpu.kernels.table import FAMILIES, KERNELS
 from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 

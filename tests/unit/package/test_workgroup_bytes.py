@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from browsergpu.kernels import shaders
-from browsergpu.kernels.family import Variant
+from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.text import shaders
 from browsergpu.kernels.variants import VARIANTS
 
 pytestmark = pytest.mark.fast

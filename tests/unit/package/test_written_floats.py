@@ -6,9 +6,9 @@ import pytest
 
 from browsergpu.device.debugging import NO_FLOATS_IN_WORDS, written_floats
 from browsergpu.gpu.browser.recorder import Pipeline
-from browsergpu.kernels.family import WRITE, Kernel
+from browsergpu.kernels.base.family import WRITE, Kernel
 from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.wgsl_types import F16, F32
+from browsergpu.kernels.text.wgsl_types import F16, F32
 
 pytestmark = pytest.mark.fast
 

@@ -13,7 +13,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.dtypes import FLOATS, DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.remembered import hashable
-from browsergpu.kernels import conv2d, pool
+from browsergpu.kernels.convolution import conv2d, pool
 
 Pair = int | tuple[int, int]
 

@@ -9,7 +9,7 @@ from browsergpu.arrays.operand_checks import has_shape, small_number
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import FLOATS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.kernels import adam
+from browsergpu.kernels.networks import adam
 
 
 class Networks(TensorStore):

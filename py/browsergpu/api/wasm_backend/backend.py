@@ -29,8 +29,12 @@ from browsergpu.device.kept import KeptContents
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import lost
-from browsergpu.kernels import attention, conv2d, elementwise, gemm, gemm_f16, reduce
-from browsergpu.kernels.gemm import GemmPlan
+from browsergpu.kernels.convolution import conv2d
+from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.matmul import gemm, gemm_f16
+from browsergpu.kernels.matmul.gemm import GemmPlan
+from browsergpu.kernels.networks import attention
+from browsergpu.kernels.reductions import reduce
 
 _F32 = 4
 _F16 = 2

@@ -16,7 +16,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
-from browsergpu.kernels.matrices import Matrices
+from browsergpu.kernels.linalg.matrices import Matrices
 
 
 def checked(op: str, name: str, x: Any, *, square: bool = False) -> Array:

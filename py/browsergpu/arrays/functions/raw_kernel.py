@@ -17,7 +17,7 @@ from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.core.showing import Description
 from browsergpu.core.turns import exclusive
-from browsergpu.kernels.reflect import Reflection, reflect
+from browsergpu.kernels.text.reflect import Reflection, reflect
 
 _OF_CUDA = re.compile(r'\b__global__\b|extern\s+"C"|\b(threadIdx|blockIdx|blockDim)\b')
 _IN_WGSL = """Write

@@ -17,7 +17,7 @@ from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
-from browsergpu.kernels import cuts
+from browsergpu.kernels.base import cuts
 from browsergpu.kernels.fused.operations import Overload
 from browsergpu.kernels.fused.reduction import (
     ALIGNED_ROWS,

@@ -16,7 +16,6 @@ from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu.port import Pipeline
-from browsergpu.kernels import shaders
 from browsergpu.kernels.fused.source import (
     FILE,
     MOST_KERNELS,
@@ -26,6 +25,7 @@ from browsergpu.kernels.fused.source import (
     needed,
     source,
 )
+from browsergpu.kernels.text import shaders
 
 
 class Plan(NamedTuple):

@@ -13,10 +13,10 @@ from functools import lru_cache
 from browsergpu.core.element_types import FLOAT16, TYPES, UINT32, ElementType
 from browsergpu.core.places import Section
 from browsergpu.core.showing import Shown
-from browsergpu.kernels import shaders
 from browsergpu.kernels.fused import storage, wide
 from browsergpu.kernels.fused.operations import CHECKED_PLACE, Overload, Written, numbered
-from browsergpu.kernels.wgsl_types import F16, F32, Floats
+from browsergpu.kernels.text import shaders
+from browsergpu.kernels.text.wgsl_types import F16, F32, Floats
 
 THREADS = 256  # in a workgroup
 FILE = "fused.wgsl"  # what errors in generated text are told by

@@ -17,7 +17,7 @@ from browsergpu.kernels.fused.source import (
     Source,
     result_of,
 )
-from browsergpu.kernels.wgsl_types import Floats
+from browsergpu.kernels.text.wgsl_types import Floats
 
 #: In place of an operand: memory of its own, which nothing is read from.
 NEW = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsergpu.kernels.family import Problem
+from browsergpu.kernels.base.family import Problem
 from browsergpu.kernels.table import FAMILIES
 
 PROBLEMS: tuple[Problem, ...] = tuple(problem for family in FAMILIES for problem in family.problems)

@@ -11,10 +11,10 @@ from browsergpu.device import tuned
 from browsergpu.device.device import Device, open_devices
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels import elementwise
+from browsergpu.kernels.base.family import Problem
+from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.kernels.choices import Picks
-from browsergpu.kernels.family import Problem
-from browsergpu.kernels.workgroup_sizes import WorkgroupSizes
+from browsergpu.kernels.elements import elementwise
 from browsergpu.tools.tuning import problems
 from browsergpu.tools.tuning.clock import Clock, quickest_times
 from browsergpu.tools.tuning.progress import Progress, show_progress

@@ -12,9 +12,10 @@ from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.program import Slot
-from browsergpu.kernels import elementwise, reduce
-from browsergpu.kernels.build import Build
-from browsergpu.kernels.workgroup_sizes import FAMILIES, Family, WorkgroupSizes, is_possible
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.workgroup_sizes import FAMILIES, Family, WorkgroupSizes, is_possible
+from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.reductions import reduce
 from browsergpu.tools.tuning.clock import Clock, quickest_times
 
 CANDIDATES = (32, 64, 128, 256, 512, 1024)

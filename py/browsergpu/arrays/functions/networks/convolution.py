@@ -22,8 +22,8 @@ from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT16
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
-from browsergpu.kernels.conv2d import output_extent, plan_conv2d
-from browsergpu.kernels.conv2d_products import is_by_product
+from browsergpu.kernels.convolution.conv2d import output_extent, plan_conv2d
+from browsergpu.kernels.convolution.conv2d_products import is_by_product
 
 
 def _ahead(rank: int) -> Any:

@@ -24,7 +24,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import INT32
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
-from browsergpu.kernels.pool import plan_pool
+from browsergpu.kernels.convolution.pool import plan_pool
 
 #: Kernel, stride, padding and dilation along an axis that is not pooled.
 _NEUTRAL = (1, 1, 0, 1)

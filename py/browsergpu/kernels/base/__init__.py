@@ -1,0 +1,1 @@
+"""What every family of kernels is declared and built with."""

@@ -1,0 +1,259 @@
+"""Two-dimensional convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from browsergpu.core import checks
+from browsergpu.core.checks import product
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.grids import blocks, fits, fold, layers
+from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.family import Variant
+from browsergpu.kernels.convolution import depthwise
+
+#: As many filters of one group as are best made one by one where they see one channel only.
+_FEW_FILTERS = 8
+_SUM_THREADS = 128  # of conv2d_sum
+#: Amounts of outputs that tell size classes apart: this many or more.
+AMOUNTS = {"256k": 1 << 18, "128k": 1 << 17, "64k": 1 << 16, "32k": 1 << 15, "0": 0}
+#: Steps of its depth that a part of a sum has at least.
+_LEAST = 4
+
+Pair = tuple[int, int]
+Grid = tuple[int, int, int]
+Dispatch = tuple[Grid, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Convolution:
+    """A convolution whose arguments are checked. Channels and filters are those of one group;
+    pairs are (vertical, horizontal)."""
+
+    images: int
+    groups: int
+    channels: int
+    filters: int
+    image: Pair
+    kernel: Pair
+    out: Pair
+    stride: Pair
+    padding: Pair
+    dilation: Pair
+
+    @property
+    def kind(self) -> str:
+        """ "window" where conv2d_window can do it, "point" for a plain 1 × 1, or "other"."""
+        if self.kernel == (3, 3) and self.stride == (1, 1) and self.dilation == (1, 1):
+            return "window"
+        return "point" if self.kernel == (1, 1) and self.padding == (0, 0) else "other"
+
+    def window_grid(self, variant: Variant) -> tuple[int, int]:
+        """Workgroups of conv2d_window for a layer: tiles of filters and columns, and of rows."""
+        traits = variant.traits
+        across = blocks(self.filters, traits["filters"]) * blocks(self.out[1], traits["columns"])
+        return across, blocks(self.out[0], traits["rows"])
+
+    @property
+    def size_class(self) -> str:
+        """Its kind and how many outputs there are to keep a GPU busy; "depthwise" where each of a
+        few filters sees one channel only."""
+        if self.channels == 1 and self.filters <= _FEW_FILTERS:
+            return "depthwise"
+        outputs = self.images * self.groups * self.filters * product(self.out)
+        amount = next(name for name, least in AMOUNTS.items() if outputs >= least)
+        return f"{self.kind} {amount}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conv2dPlan:
+    """Elements of each operand, the output's shape, and the problem with its size class."""
+
+    input_elements: int
+    filter_elements: int
+    output_elements: int
+    output_shape: tuple[int, int, int, int]
+    problem: Convolution
+    size_class: str
+
+    def able(self, variant: Variant) -> bool:
+        """Whether a variant can do the problem."""
+        return _able(self.problem, variant)
+
+
+def _able(problem: Convolution, variant: Variant) -> bool:
+    if variant.kernel == "conv2d_stream":
+        return problem.kind == "point" and problem.channels % 4 == 0
+    if variant.kernel == "conv2d_window":
+        return problem.kind == "window" and fits(*problem.window_grid(variant))
+    if variant.kernel == depthwise.KERNEL:
+        return problem.channels == 1
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The dispatches of a kernel, and of conv2d_sum after it where it leaves ``parts`` of each of
+    the outputs."""
+
+    kernel: str
+    configuration: str
+    dispatches: tuple[Dispatch, ...]
+    parts: int = 1
+    sum: Dispatch | None = None
+
+
+def output_extent(size: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
+    """Output height or width: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1,
+    or less than 1 where the kernel does not fit."""
+    return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+
+
+@remembered
+def plan_conv2d(
+    op: str,
+    input_shape: Any,
+    filter_shape: Any,
+    output_shape: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any = 1,
+    groups: Any = 1,
+) -> Conv2dPlan:
+    """Checks the arguments of ``ComputeBackend.conv2d_forward`` that are not buffers. With
+    groups, a filter sees the channels of its group only. Without an ``output_shape``, it is the
+    one that the others give."""
+    images, channels, height, width = checks.dimensions(op, "input_shape", input_shape, 4)
+    filters, depth, kernel_h, kernel_w = checks.dimensions(op, "filter_shape", filter_shape, 4)
+    given = None if output_shape is None else checks.dimensions(op, "output_shape", output_shape, 4)
+    stride_h, stride_w = checks.pair(op, "stride", stride, 1)
+    pad_h, pad_w = checks.pair(op, "padding", padding)
+    dilation_h, dilation_w = checks.pair(op, "dilation", dilation, 1)
+    groups = checks.integer(op, "groups", groups, 1)
+    if channels % groups or filters % groups:
+        raise InvalidArgument(
+            op, "groups", groups, f"a divisor of {channels} channels and of {filters} filters"
+        )
+    if depth != channels // groups:
+        of_group = "as input_shape has" if groups == 1 else f"as one of {groups} groups has"
+        raise InvalidArgument(
+            op, "filter_shape", filter_shape, f"have {channels // groups} channels, {of_group}"
+        )
+    if kernel_h < 1 or kernel_w < 1:
+        raise InvalidArgument(op, "filter_shape", filter_shape, "a kernel of at least 1 × 1")
+    out_h = output_extent(height, kernel_h, stride_h, pad_h, dilation_h)
+    out_w = output_extent(width, kernel_w, stride_w, pad_w, dilation_w)
+    if out_h < 1 or out_w < 1:
+        padded = f"{height + 2 * pad_h} × {width + 2 * pad_w}"
+        raise InvalidArgument(
+            op, "filter_shape", filter_shape, f"a kernel that fits the padded input of {padded}"
+        )
+    expected = (images, filters, out_h, out_w)
+    if given is not None and given != expected:
+        raise InvalidArgument(op, "output_shape", output_shape, str(expected))
+    problem = Convolution(
+        images, groups, depth, filters // groups, (height, width), (kernel_h, kernel_w),
+        (out_h, out_w), (stride_h, stride_w), (pad_h, pad_w), (dilation_h, dilation_w),
+    )  # fmt: skip
+    return Conv2dPlan(
+        images * channels * height * width,
+        filters * depth * kernel_h * kernel_w,
+        images * filters * out_h * out_w,
+        expected,
+        problem,
+        problem.size_class,
+    )
+
+
+def _steps(plan: Conv2dPlan, variant: Variant, biased: bool) -> Steps:
+    p = plan.problem
+    if variant.kernel == depthwise.KERNEL:
+        made = depthwise.dispatch(
+            p.image, p.images * p.groups * p.filters, p.filters, p.groups, p.kernel, p.out,
+            p.stride, p.padding, p.dilation,
+        )  # fmt: skip
+        return Steps(depthwise.KERNEL, "bias" if biased else "", (made,))
+    if variant.kernel == "conv2d_stream":
+        return _streamed(p, variant, biased)
+    traits, configuration = variant.traits, variant.configuration
+    fields: tuple[int, ...]
+    if variant.kernel == "conv2d_window":
+        across = p.window_grid(variant)
+        tiles = product(across)
+        terms = p.channels
+        fields = (p.channels, *p.image, p.filters, *p.out, *p.padding, p.groups, int(biased))
+    else:
+        if p.kind == "point":
+            configuration = f"{configuration}_pointwise"
+        tiles = blocks(p.filters, traits["filters"]) * blocks(product(p.out), traits["pixels"])
+        across = fold(tiles)[:2]
+        terms = p.channels * product(p.kernel)
+        fields = (
+            p.channels, *p.image, p.filters, *p.kernel, *p.stride, *p.padding, *p.dilation,
+            p.groups, int(biased),
+        )  # fmt: skip
+    count = p.images * p.groups
+    chunk = _chunk(terms, tiles * count, traits)
+    parts = blocks(terms, chunk)  # none where there are no channels: conv2d_sum makes zeros
+    if parts > 1:
+        fields = (*fields[:-1], 0)  # the bias is added with the parts
+    dispatches = tuple(
+        ((*across, some), (*fields, chunk, first)) for first, some in layers(count * parts)
+    )
+    if parts == 1:
+        return Steps(variant.kernel, configuration, dispatches)
+    n, pixels = plan.output_elements, product(p.out)
+    summed = (n, p.filters * pixels, parts, pixels, p.groups * p.filters, int(biased))
+    last = (fold(blocks(n, _SUM_THREADS)), summed)
+    return Steps(variant.kernel, configuration, dispatches, parts, last)
+
+
+def _streamed(p: Convolution, variant: Variant, biased: bool) -> Steps:
+    pixels = product(p.out)
+    tiles = blocks(p.filters, variant.traits["filters"]) * blocks(pixels, variant.traits["pixels"])
+    x, y, _ = fold(tiles)
+    fields = (p.channels, *p.image, p.filters, *p.out, *p.stride, p.groups, int(biased))
+    made = tuple(((x, y, some), (*fields, first)) for first, some in layers(p.images * p.groups))
+    vector = p.stride == (1, 1) and pixels % 4 == 0
+    return Steps(variant.kernel, "vector" if vector else "", made)
+
+
+def _chunk(terms: int, workgroups: int, traits: Mapping[str, int]) -> int:
+    """How many terms of each sum a workgroup adds up: all of them, or fewer where the variant is
+    to have more workgroups than there are tiles."""
+    depth = traits["depth"]
+    if traits["workgroups"] > workgroups:
+        parts = min(blocks(traits["workgroups"], workgroups), terms // (_LEAST * depth))
+        if parts > 1:
+            return blocks(blocks(terms, parts), depth) * depth
+    return max(1, terms)
+
+
+def conv2d(
+    build: Build,
+    x: Slot,
+    w: Slot,
+    y: Slot,
+    plan: Conv2dPlan,
+    bias: Slot | None = None,
+) -> None:
+    """y = cross-correlation of x with w, plus a number for each filter; y is none of the others."""
+    if not plan.output_elements:
+        return
+    variant = build.facts.variants.choose("conv2d", plan.size_class, plan.able)
+    steps = _steps(plan, variant, bias is not None)
+    added = w if bias is None else bias  # not read then, but something must be bound
+    # The kernel that streams takes the input twice, as elements and as vec4s.
+    read = (x, x, w, added) if steps.kernel == "conv2d_stream" else (x, w, added)
+    size = 4 * steps.parts * plan.output_elements
+    made = y if steps.sum is None else build.temporary(size)
+    for grid, fields in steps.dispatches:
+        build.dispatch(steps.kernel, steps.configuration, grid, (*read, made), *fields)
+    if steps.sum is not None:
+        grid, fields = steps.sum
+        build.dispatch("conv2d_sum", "", grid, (made, added, y), *fields)
+        build.release(made)

@@ -1,0 +1,146 @@
+"""Maximum and average pooling of [N, C, H, W]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
+from browsergpu.core.remembered import remembered
+from browsergpu.core.showing import Description
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.family import (
+    Codes,
+    Cost,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Work,
+    bindings,
+    by_code,
+)
+
+#: The functions of :func:`pool`.
+CODES: Codes = {"max": 0, "mean_padded": 1, "mean": 2}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolPlan:
+    """The output's shape, its elements, and the kernel's parameters after them."""
+
+    output_shape: tuple[int, int, int, int]
+    outputs: int
+    fields: tuple[int, ...]
+
+
+@remembered
+def plan_pool(
+    op: str,
+    input_shape: Any,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: Any,
+) -> PoolPlan:
+    """Checks a pooling's arguments. Without a stride, it is the kernel's size."""
+    if len(input_shape) != 4:
+        raise InvalidArgument(
+            op, "x", Description(f"shape {input_shape}"), "have shape [N, C, H, W]"
+        )
+    images, channels, *sizes = input_shape
+    kernels = checks.pair(op, "kernel", kernel, 1)
+    strides = kernels if stride is None else checks.pair(op, "stride", stride, 1)
+    paddings = checks.pair(op, "padding", padding)
+    dilations = checks.pair(op, "dilation", dilation, 1)
+    upwards = checks.flag(op, "ceil_mode", ceil_mode)
+    for extent, pad in zip(kernels, paddings, strict=True):
+        if 2 * pad > extent:
+            raise InvalidArgument(op, "padding", padding, f"at most half of the kernel's {kernels}")
+    extents = [
+        _output_extent(*along, upwards)
+        for along in zip(sizes, kernels, strides, paddings, dilations, strict=True)
+    ]
+    if min(extents) < 1:
+        padded = " × ".join(str(s + 2 * p) for s, p in zip(sizes, paddings, strict=True))
+        raise InvalidArgument(op, "kernel", kernel, f"a window that fits the padded {padded}")
+    shape = (images, channels, extents[0], extents[1])
+    fields = (*sizes, *extents, *kernels, *strides, *paddings, *dilations)
+    return PoolPlan(shape, checks.product(shape), fields)
+
+
+def _output_extent(
+    size: int, kernel: int, stride: int, padding: int, dilation: int, upwards: bool
+) -> int:
+    """Windows along an axis. Rounded upwards, the last one may hang over the end, but must start
+    within the input or the padding before it."""
+    room = size + 2 * padding - dilation * (kernel - 1) - 1
+    extent = (-(-room // stride) if upwards else room // stride) + 1
+    if upwards and (extent - 1) * stride >= size + padding:
+        extent -= 1
+    return extent
+
+
+def pool(
+    build: Build,
+    x: Slot,
+    y: Slot,
+    op: str,
+    plan: PoolPlan,
+    indices: Slot | None = None,
+) -> None:
+    """y = x pooled by max, mean_padded or mean; with ``indices``, where each maximum is. The
+    buffers are different ones."""
+    if plan.outputs == 0:
+        return
+    grid = fold(blocks(plan.outputs, build.facts.workgroup_sizes.elementwise))
+    if indices is None:
+        build.dispatch("pool", op, grid, (x, y), plan.outputs, *plan.fields)
+    else:
+        build.dispatch("pool_indices", "", grid, (x, y, indices), plan.outputs, *plan.fields)
+
+
+def _work(outputs: int) -> Cost:
+    """The work where so many words are written for each window."""
+
+    def work(f: Fields) -> Work:
+        planes = f["n"] / (f["out_h"] * f["out_w"])
+        inputs = planes * f["height"] * f["width"]
+        return f["n"] * f["kernel_h"] * f["kernel_w"], 4 * (inputs + outputs * f["n"])
+
+    return work
+
+
+_PARAMS = params(
+    "n: u32", "height: u32", "width: u32", "out_h: u32", "out_w: u32", "kernel_h: u32",
+    "kernel_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32", "pad_w: u32",
+    "dilation_h: u32", "dilation_w: u32",
+)  # fmt: skip
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "pool",
+            "pool.wgsl",
+            bindings("x", "y"),
+            _PARAMS,
+            configurations=by_code(CODES),
+            family="elementwise",
+            cost=_work(1),
+        ),
+        Kernel(
+            "pool_indices",
+            "pool.wgsl",
+            bindings("x", "y", "indices", written=2),
+            _PARAMS,
+            "main_indices",
+            {"": {"OP": CODES["max"]}},
+            "elementwise",
+            _work(2),
+        ),
+    )
+)

@@ -1,0 +1,1 @@
+"""Elementwise functions, casts, copies and random words."""

@@ -1,0 +1,59 @@
+"""Random numbers by counters; ``core/philox.py`` says which, and computes the same on the host."""
+
+from __future__ import annotations
+
+from browsergpu.core.grids import cover
+from browsergpu.core.params import params
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.family import (
+    Codes,
+    Kernel,
+    KernelFamily,
+    bindings,
+    by_code,
+    of_elements,
+)
+
+#: What each kernel makes of a block's words.
+UNIFORM_CODES: Codes = {"words": 0, "uniform": 1, "integers": 2}
+NORMAL_CODES: Codes = {"normal": 0, "exponential": 1}
+
+
+def draw(build: Build, y: Slot, distribution: str, n: int) -> None:
+    """y[i] = random words, or float32 or whole numbers of a distribution, for i < n, which is not
+    0. The words of key and counter, and ``shift``, ``scale`` and ``last``, which the shaders
+    explain, come when the program runs."""
+    kernel = "philox" if distribution in UNIFORM_CODES else "normal"
+    grid = cover(n, 4 * build.facts.workgroup_sizes.elementwise)  # a vec4 a thread
+    build.dispatch(kernel, distribution, grid, (y,), n, open=True)
+
+
+_PARAMS = params(
+    *("n: u32", "key0: u32", "key1: u32"),
+    *(f"counter{i}: u32" for i in range(4)),
+    *("shift: u32", "scale: u32", "last: u32"),
+)
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "philox",
+            "philox.wgsl",
+            bindings("y"),
+            _PARAMS,
+            configurations=by_code(UNIFORM_CODES),
+            family="elementwise",
+            cost=of_elements(0, 0),
+        ),
+        Kernel(
+            "normal",
+            "normal.wgsl",
+            bindings("y"),
+            _PARAMS,
+            configurations=by_code(NORMAL_CODES),
+            family="elementwise",
+            cost=of_elements(0, 0),
+        ),
+    )
+)

@@ -1,0 +1,39 @@
+"""The Cholesky factorisation of positive definite matrices."""
+
+from __future__ import annotations
+
+from browsergpu.core.grids import fold
+from browsergpu.core.params import params
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.family import WRITE, Binding, Kernel, KernelFamily
+from browsergpu.kernels.linalg import matrices, pivots
+from browsergpu.kernels.linalg.matrices import NUMBERS, Matrices
+
+_BLOCK = 32  # columns that are done before the others are brought up to date
+
+
+def cholesky(build: Build, a: Slot, faults: Slot, of: Matrices) -> None:
+    """In a, of [n, n], L takes the place of the lower triangle of A = L L^H; what is above the
+    diagonal comes to be anything. From the first column on where A is not positive definite, all of
+    L is NaN, which is noted in ``faults``."""
+    n = of.rows
+    for first in range(0, n, _BLOCK):
+        end = min(first + _BLOCK, n)
+        build.dispatch("cholesky", of.numbers, fold(of.count), (a,), of.count, n, first, end)
+        rest = (end, n)
+        matrices.subtract_product(build, a, of, rest, rest, (first, end), adjoint=True)
+    pivots.note(build, a, faults, of, of_cholesky=True)
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "cholesky",
+            "cholesky.wgsl",
+            (Binding(0, "a", WRITE),),
+            params("matrices: u32", "n: u32", "first: u32", "end: u32"),
+            configurations=NUMBERS,
+        ),
+    )
+)

@@ -1,0 +1,32 @@
+"""A look at the pivots that a factorisation has left, for matrices that have none."""
+
+from __future__ import annotations
+
+from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.family import READ, WRITE, Binding, Kernel, KernelFamily
+from browsergpu.kernels.linalg.matrices import NUMBERS, THREADS, Matrices
+
+
+def note(build: Build, a: Slot, faults: Slot, of: Matrices, *, of_cholesky: bool) -> None:
+    """Note in ``faults`` a matrix of which the diagonal of a has a 0, or a NaN ``of_cholesky``. The
+    number of the check comes when the program runs."""
+    build.dispatch(
+        "pivots", of.numbers, fold(blocks(of.count * of.rows, THREADS)), (a, faults),
+        of.count, of.rows, of.columns, of_cholesky, open=True,
+    )  # fmt: skip
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "pivots",
+            "pivots.wgsl",
+            (Binding(0, "a", READ), Binding(1, "faults", WRITE)),
+            params("matrices: u32", "n: u32", "columns: u32", "of_cholesky: u32", "check: u32"),
+            configurations=NUMBERS,
+        ),
+    )
+)

@@ -1,0 +1,375 @@
+"""Matrix products of float16."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from browsergpu.core import checks
+from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, fold
+from browsergpu.core.params import params
+from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.facts import Facts
+from browsergpu.kernels.base.family import (
+    MATRICES,
+    Configurations,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Operation,
+    Problem,
+    Variant,
+    Work,
+    bindings,
+)
+from browsergpu.kernels.matmul.gemm_facts import product_work
+from browsergpu.kernels.matmul.products import ACTIVATIONS
+
+_OP = "gemm_f16"
+_VECTOR = 8  # halves in a vec4u, of which most kernels want rows to be made
+_WORTH_COPYING = 32  # columns from which filled-up rows are not much longer
+_WORTH_DISPATCHES = 2**22  # products of a matrix that cost as much as three more dispatches
+_FEW_ROWS = 8
+_TURNED = 64  # rows and columns that a workgroup exchanges
+_MANY_TILES = 128  # workgroups that keep a large GPU busy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GemmF16Plan:
+    """Elements that each operand must hold, the kernels' parameters, and the size class:
+
+    - "row" or "thin": one row, or few
+    - "small": fewer tiles of 64 × 64 than keep a large GPU busy
+    - "medium": fewer tiles of 128 × 128 than that
+    - "large": all others
+
+    ``count`` products, of which each has an A of its own if ``many_a``, and a B if ``many_b``;
+    ``flip_a`` and ``flip_b``: that operand lies with rows and columns exchanged. ``worth_copying``:
+    where rows are not whole vectors, copies in such rows cost little beside the product; the
+    largest has ``copy_bytes``.
+    """
+
+    a_elements: int
+    b_elements: int
+    c_elements: int
+    size_class: str
+    m: int
+    n: int
+    k: int
+    alpha: float
+    beta: float
+    count: int
+    many_a: bool
+    many_b: bool
+    flip_a: bool
+    flip_b: bool
+    worth_copying: bool
+    copy_bytes: int
+
+    def takes_rows_of(self, variant: Variant) -> bool:
+        """Whether a variant can read the operands as they are."""
+        if self.flip_a or self.flip_b:
+            return False
+        traits = variant.traits
+        whole_a, whole_b = self.k % _VECTOR == 0, self.n % _VECTOR == 0
+        return traits["whole_a"] <= whole_a and traits["whole_b"] <= whole_b
+
+    def fits(self, variant: Variant) -> bool:
+        """Whether a variant can do it, and should."""
+        if self.m > variant.traits.get("most_rows", self.m):
+            return False
+        return self.takes_rows_of(variant) or (
+            self.worth_copying and not variant.traits["in_place"]
+        )
+
+
+@remembered
+def plan_gemm_f16(
+    m: Any,
+    n: Any,
+    k: Any,
+    alpha: Any,
+    beta: Any,
+    count: int = 1,
+    many_a: bool = False,
+    many_b: bool = False,
+    flip_a: bool = False,
+    flip_b: bool = False,
+) -> GemmF16Plan:
+    """Checks the arguments of ``ComputeBackend.gemm_f16`` that are not buffers."""
+    m = checks.integer(_OP, "m", m)
+    n = checks.integer(_OP, "n", n)
+    k = checks.integer(_OP, "k", k)
+    alpha = checks.real(_OP, "alpha", alpha)
+    beta = checks.real(_OP, "beta", beta)
+    of_a, of_b = (count if many else 1 for many in (many_a, many_b))
+    elements = (of_a * m * k, of_b * k * n, count * m * n)
+    if alpha == 0:
+        k = 0  # BLAS: A and B are not read, so that their NaN do not count
+    short_copies = all(x % _VECTOR == 0 or x >= _WORTH_COPYING for x in (n, k))
+    worth_copying = short_copies and count * m * n * k >= _WORTH_DISPATCHES
+    copies = (
+        of_a * m * _whole(k) if flip_a or k % _VECTOR else 0,
+        of_b * k * _whole(n) if flip_b or n % _VECTOR else 0,
+        count * m * _whole(n) if n % _VECTOR else 0,
+    )
+    return GemmF16Plan(
+        *elements, _size_class(m, n, count), m, n, k, alpha, beta, count, many_a, many_b, flip_a,
+        flip_b, worth_copying, 2 * max(copies),
+    )  # fmt: skip
+
+
+def _size_class(m: int, n: int, count: int) -> str:
+    if m <= _FEW_ROWS:
+        return "row" if m == 1 else "thin"
+    if count * blocks(m, 64) * blocks(n, 64) < _MANY_TILES:
+        return "small"
+    return "medium" if count * blocks(m, 128) * blocks(n, 128) < _MANY_TILES else "large"
+
+
+def gemm_f16(
+    build: Build,
+    a: Slot,
+    b: Slot,
+    c: Slot,
+    plan: GemmF16Plan,
+    bias: Slot | None = None,
+    activation: str | None = None,
+    wide: bool = False,
+) -> None:
+    """C = f(alpha A B + bias) + beta C, contiguous float16 with float32 sums: ``bias`` is n
+    elements for every row, ``activation`` one of ``products.ACTIVATIONS``. c is none of the
+    others. ``wide``: C = alpha A B alone, of float32, where all rows are whole vectors."""
+    m, n, k, count = plan.m, plan.n, plan.k, plan.count
+    if plan.c_elements == 0:
+        return
+    able = plan.fits if _has_room(build.facts, plan) else plan.takes_rows_of
+    variant = build.facts.variants.choose(_OP, plan.size_class, able)
+    end = "wide" if wide else activation or ("" if bias is None else "bias")
+    configuration = "_".join(filter(None, (variant.configuration, end)))
+    is_biased = int(bias is not None)
+    tiles = blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"])
+    grid = (*fold(tiles)[:2], count)
+    left, right, product, across, along = a, b, c, k, n
+    if not plan.takes_rows_of(variant):
+        across, along = _whole(k), _whole(n)
+        of_a, of_b = (count if many else 1 for many in (plan.many_a, plan.many_b))
+        left = _ready(build, a, of_a, m, k, plan.flip_a)
+        right = _ready(build, b, of_b, k, n, plan.flip_b)
+        if along != n:
+            product = _in_whole_vectors(build, count * m, n, c if plan.beta else None)
+    added = left if bias is None else bias  # not read then, but something must be bound
+    steps = (m * across * plan.many_a, k * along * plan.many_b, m * along)
+    fields = (m, n, k, plan.alpha, plan.beta, is_biased, *steps)
+    build.dispatch(variant.kernel, configuration, grid, (left, right, added, product), *fields)
+    if product != c:
+        repitch(build, count * m, product, along, c, n)
+    build.release(*{left, right, product} - {a, b, c})
+
+
+def _has_room(facts: Facts, plan: GemmF16Plan) -> bool:
+    return plan.copy_bytes <= facts.largest_buffer
+
+
+def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
+    """Whether the product is large enough, and the device able, to be made by subgroup matrices,
+    beside which another copy of an operand costs little."""
+    if plan.m <= _FEW_ROWS or plan.count * plan.m * plan.n * plan.k < _WORTH_DISPATCHES:
+        return False
+    if plan.count > MAX_PER_DIMENSION or not _has_room(facts, plan):
+        return False
+    if (plan.flip_a and plan.m % 2) or (plan.flip_b and plan.k % 2):
+        return False
+    variant = facts.variants.choose(_OP, plan.size_class, plan.fits)
+    return plan.fits(variant) and variant.features >= MATRICES
+
+
+def _ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: bool) -> Slot:
+    """An operand's matrices in rows of whole vectors: x, or a temporary."""
+    if flip:
+        return turned(build, x, count, columns, rows)
+    if columns % _VECTOR == 0:
+        return x
+    return _in_whole_vectors(build, count * rows, columns, x)
+
+
+def turned(build: Build, x: Slot, count: int, rows: int, columns: int) -> Slot:
+    """A temporary with the matrices x, their rows and columns exchanged, in rows of whole vectors;
+    x has an even number of columns."""
+    pitch = _whole(rows)
+    made = build.temporary(2 * count * columns * pitch)
+    tiles = blocks(pitch, _TURNED) * blocks(columns, _TURNED)
+    grid = (*fold(tiles)[:2], count)
+    build.dispatch("transpose_halves", "", grid, (x, made), rows, columns, pitch)
+    return made
+
+
+def _whole(columns: int) -> int:
+    return blocks(columns, _VECTOR) * _VECTOR
+
+
+def _in_whole_vectors(build: Build, rows: int, columns: int, x: Slot | None) -> Slot:
+    """A temporary of the matrix x, or room for one, in rows of whole vectors."""
+    pitch = _whole(columns)
+    made = build.temporary(2 * max(rows * pitch, 1))
+    if x is not None:
+        repitch(build, rows, x, columns, made, pitch)
+    return made
+
+
+def repitch(build: Build, rows: int, x: Slot, x_pitch: int, y: Slot, y_pitch: int) -> None:
+    """y's rows are x's, cut or filled up with zeros."""
+    words = blocks(rows * y_pitch, 2)
+    if words:
+        grid = fold(blocks(words, build.facts.workgroup_sizes.elementwise))
+        build.dispatch("repitch", "", grid, (x, y), rows, x_pitch, y_pitch)
+
+
+def _work(f: Fields) -> Work:
+    operations, nbytes = product_work(f)
+    return operations, nbytes / 2
+
+
+#: What a product can end in: also a bias alone, or float32.
+_ENDS: Configurations = {
+    "": {"FUNCTION": 0, "BIASED": 0, "WIDE": 0},
+    "bias": {"FUNCTION": 0, "BIASED": 1, "WIDE": 0},
+    **{
+        name: {"FUNCTION": code, "BIASED": 1, "WIDE": 0}
+        for name, code in ACTIVATIONS.items()
+        if name
+    },
+    "wide": {"FUNCTION": 0, "BIASED": 0, "WIDE": 1},
+}
+_BINDINGS = bindings("a", "b", "bias", "c")
+_PARAMS = params(
+    "m: u32", "n: u32", "k: u32", "alpha: f32", "beta: f32", "biased: u32", "a_batch: u32",
+    "b_batch: u32", "c_batch: u32",
+)  # fmt: skip
+
+
+def _whole_product(name: str) -> Kernel:
+    return Kernel(name, f"{name}.wgsl", _BINDINGS, _PARAMS, configurations=_ENDS, cost=_work)
+
+
+def _matrix(rows: int, columns: int, threads: int, nbytes: int) -> Variant:
+    return Variant(
+        f"matrix{rows}",
+        f"gemm_f16_matrix{rows}",
+        features=MATRICES,
+        workgroup_bytes=nbytes,
+        threads=threads,
+        traits={"rows": rows, "columns": columns, "whole_a": 1, "whole_b": 1, "in_place": 0},
+    )
+
+
+def _rows(rows: int) -> Variant:
+    return Variant(
+        f"rows{rows}",
+        "gemm_f16_rows",
+        str(rows),
+        workgroup_bytes=8_192,
+        threads=256,
+        traits={
+            "rows": rows,
+            "columns": 32,
+            "whole_a": 0,
+            "whole_b": 1,
+            "in_place": 1,
+            "most_rows": 4 * rows,
+        },
+    )
+
+
+# Traits: a tile's rows and columns, and which rows must be of whole vec4u: those of A and of B.
+# Matrices of other rows are copied, unless they are to be read in place. most_rows: of C, where it
+# is slow on more.
+_VARIANTS = (
+    _matrix(128, 128, 128, 24_576),
+    _matrix(64, 64, 64, 20_992),
+    _matrix(32, 64, 128, 19_968),
+    Variant(
+        "tile128",
+        "gemm_f16_tile",
+        workgroup_bytes=16_640,
+        threads=128,
+        traits={"rows": 128, "columns": 128, "whole_a": 1, "whole_b": 1, "in_place": 0},
+    ),
+    _rows(1),
+    _rows(4),
+    Variant(
+        "tile32",
+        "gemm_f16",
+        workgroup_bytes=4_224,
+        threads=256,
+        traits={"rows": 32, "columns": 32, "whole_a": 0, "whole_b": 0, "in_place": 1},
+    ),
+)
+_PICKS = {
+    "": {
+        "row": "rows1",
+        "thin": "rows4",
+        "small": "tile32",
+        "medium": "tile128",
+        "large": "tile128",
+    },
+    # Measured on an H200.
+    "nvidia": {"small": "matrix32", "medium": "matrix64", "large": "matrix128"},
+}
+
+
+def _problem(size_class: str, m: int, n: int, k: int) -> Problem:
+    plan = plan_gemm_f16(m, n, k, 1.0, 0.0)
+
+    def product(build: Build, a: Slot, b: Slot, c: Slot) -> None:
+        gemm_f16(build, a, b, c, plan)
+
+    return Problem(_OP, size_class, (m * k // 2, k * n // 2, m * n // 2), product)
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        _whole_product("gemm_f16"),
+        _whole_product("gemm_f16_tile"),
+        _whole_product("gemm_f16_matrix32"),
+        _whole_product("gemm_f16_matrix64"),
+        _whole_product("gemm_f16_matrix128"),
+        Kernel(
+            "gemm_f16_rows",
+            "gemm_f16_rows.wgsl",
+            _BINDINGS,
+            _PARAMS,
+            configurations={
+                f"{rows}_{end}" if end else str(rows): {"ROWS": rows, **constants}
+                for rows in (1, 4)
+                for end, constants in _ENDS.items()
+            },
+            cost=_work,
+        ),
+        Kernel(
+            "repitch",
+            "repitch.wgsl",
+            bindings("x", "y"),
+            params("rows: u32", "x_pitch: u32", "y_pitch: u32"),
+            family="elementwise",
+            cost=lambda f: (0, 2 * f["rows"] * (f["x_pitch"] + f["y_pitch"])),
+        ),
+        Kernel(
+            "transpose_halves",
+            "transpose_halves.wgsl",
+            bindings("x", "y"),
+            params("rows: u32", "columns: u32", "pitch: u32"),
+            cost=lambda f: (0, 4 * f["rows"] * f["columns"]),
+        ),
+    ),
+    operations=(Operation(_OP, _VARIANTS, _PICKS),),
+    problems=(
+        _problem("row", 1, 2048, 2048),
+        _problem("thin", 6, 2048, 2048),
+        _problem("small", 256, 256, 256),
+        _problem("medium", 1024, 1024, 512),
+        _problem("large", 1536, 1536, 1024),
+    ),
+)

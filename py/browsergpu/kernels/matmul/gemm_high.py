@@ -1,0 +1,206 @@
+"""Products of float32 matrices by matrix products of float16: the operands are split into two
+float16 each, of which three products are summed in float32.
+
+H. Ootomo, R. Yokota: Recovering single precision accuracy from Tensor Cores while surpassing the
+FP32 theoretical peak performance, 2022, https://arxiv.org/abs/2203.03341. In place of their scaling
+of the low parts, whole rows of A and columns of B are scaled here, so that any float32 can be
+split. The three products are one, of an inner length of 3k, whose sums stay in float32.
+
+The bound that array/functions/linear.py states: what two float16 leave of an element is 2^-22 of it
+for either operand, and so is the product of low parts, left out: 6 · 2^-23. A part below 2^-14,
+float16's smallest normal number, may count as 0, of rows and columns that reach 2^14: 2 · 2^-28.
+Hardware may cut sums off at 2^-23 and the terms that it adds at once, four or more, too: 5 / 4 · k
+steps of 2^-23; the small sums come first, 2k steps that are 2^-10 as large.
+"""
+
+from __future__ import annotations
+
+from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.family import (
+    MATRICES,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Operation,
+    Problem,
+    Variant,
+    Work,
+    bindings,
+)
+from browsergpu.kernels.elements.strided import gather
+from browsergpu.kernels.matmul.gemm import GemmPlan, gemm, plan_product
+from browsergpu.kernels.matmul.gemm_f16 import gemm_f16, plan_gemm_f16
+from browsergpu.kernels.matmul.products import Product
+
+_OP = "gemm_high"
+_WHOLE = "whole"  # the variant that splits nothing
+_HALVES = 8  # in a vec4u, of which rows are made
+_COLUMNS = 16  # whose largest elements one workgroup finds
+_SIDE = 512  # rows, columns and steps of products that are long beside what splitting costs …
+_LARGE = 2**31  # … and their multiplications: 1024³ are no quicker on an H200, 2048³ are 1.4 times
+
+
+def gemm_high(build: Build, a: Slot, b: Slot, c: Slot, plan: GemmPlan) -> None:
+    """C = A B of float32, for row-major contiguous C, by whichever variant the device picks. c is
+    none of the others."""
+    product = plan.product
+    if product is None:
+        return
+    parts = 2 * 3 * max(
+        product.m * _filled(product.k),
+        _filled(product.k) * _filled(product.n),
+    )  # fmt: skip
+    largest = max(parts, 4 * product.m * _filled(product.n))
+
+    def able(variant: Variant) -> bool:
+        return variant.name == _WHOLE or largest <= build.facts.largest_buffer
+
+    variant = build.facts.variants.choose(_OP, _size_class(product), able)
+    if variant.name == _WHOLE:
+        gemm(build, a, b, c, plan)
+    else:
+        _of_parts(build, a, b, c, product)
+
+
+def _size_class(product: Product) -> str:
+    m, n, k = product.m, product.n, product.k
+    return "large" if min(m, n, k) >= _SIDE and m * n * k >= _LARGE else "small"
+
+
+def _filled(columns: int) -> int:
+    """As many as the columns of whole vec4u."""
+    return blocks(columns, _HALVES) * _HALVES
+
+
+def _of_parts(build: Build, a: Slot, b: Slot, c: Slot, product: Product) -> None:
+    m, n, k, count = product.m, product.n, product.k, product.count
+    left, a_batch = _in_rows(
+        build, a, count, (m, k), (product.a_batch, product.a_row, product.a_col)
+    )
+    right, b_batch = _in_rows(
+        build, b, count, (k, n), (product.b_batch, product.b_row, product.b_col)
+    )
+    wide_n, wide_k = _filled(n), _filled(k)
+    a_largest, b_largest = build.temporary(4 * m), build.temporary(4 * n)
+    a_parts, b_parts = build.temporary(6 * m * wide_k), build.temporary(6 * wide_k * wide_n)
+    products = build.temporary(4 * m * wide_n)
+    plan = plan_gemm_f16(m, wide_n, 3 * wide_k, 1.0, 0.0)
+    threads = build.facts.workgroup_sizes.elementwise
+    for z in range(count):
+        first_a, first_b = z * a_batch, z * b_batch
+        if not z or a_batch:
+            build.dispatch("split_largest", "rows", fold(m), (left, a_largest), m, k, first_a)
+            _split(build, "left", left, a_largest, a_parts, (m, k), first_a, m)
+        if not z or b_batch:
+            grid = fold(blocks(n, _COLUMNS))
+            build.dispatch("split_largest", "columns", grid, (right, b_largest), k, n, first_b)
+            _split(build, "right", right, b_largest, b_parts, (k, n), first_b, wide_k)
+        gemm_f16(build, a_parts, b_parts, products, plan, wide=True)
+        build.dispatch(
+            "split_join", "", fold(blocks(m * n, threads)),
+            (left, right, a_largest, b_largest, products, c),
+            m, n, k, first_a, first_b, z * product.c_batch,
+        )  # fmt: skip
+    build.release(a_largest, b_largest, a_parts, b_parts, products, *{left, right} - {a, b})
+
+
+def _in_rows(
+    build: Build, x: Slot, count: int, shape: tuple[int, int], strides: tuple[int, int, int]
+) -> tuple[Slot, int]:
+    """Matrices that lie row after row, and the elements from one to the next: those of the operand
+    as they are, or a copy. They lie so already, or are such matrices transposed."""
+    rows, columns = shape
+    batch, row, column = strides
+    if (column == 1 or columns == 1) and (row == columns or rows == 1):
+        return x, batch
+    count = count if batch else 1
+    made = build.temporary(4 * count * rows * columns)
+    gather(build, _OP, x, strides, made, (count, rows, columns))
+    return made, rows * columns if batch else 0
+
+
+def _split(
+    build: Build,
+    side: str,
+    x: Slot,
+    largest: Slot,
+    parts: Slot,
+    shape: tuple[int, int],
+    first: int,
+    tall: int,
+) -> None:
+    words = tall * _filled(shape[1]) // _HALVES
+    grid = fold(blocks(words, build.facts.workgroup_sizes.elementwise))
+    build.dispatch("split_halves", side, grid, (x, largest, parts), *shape, first, tall)
+
+
+def _split_work(f: Fields) -> Work:
+    n = f["rows"] * f["columns"]
+    return 0, 10 * n
+
+
+# "matrices" and "split" do the same: that is quick where a device multiplies float16 by subgroup
+# matrices, and elsewhere for tune() and tests alone. Their kernels are the ones that products come
+# down to: which, gemm_f16 and gemm choose.
+_VARIANTS = (
+    Variant(
+        "matrices",
+        "gemm_f16_matrix128",
+        "wide",
+        features=MATRICES,
+        workgroup_bytes=24_576,
+        threads=128,
+    ),
+    Variant("split", "gemm_f16", "wide", workgroup_bytes=4_224, threads=256),
+    Variant(_WHOLE, "gemm", "32", workgroup_bytes=9_216, threads=128),
+)
+_PICKS = {
+    "": {"small": _WHOLE, "large": _WHOLE},
+    "nvidia": {"large": "matrices"},
+}
+
+
+def _problem(size_class: str, n: int) -> Problem:
+    plan = plan_product(_OP, n, n, n)
+
+    def product(build: Build, a: Slot, b: Slot, c: Slot) -> None:
+        gemm_high(build, a, b, c, plan)
+
+    return Problem(_OP, size_class, (n * n, n * n, n * n), product)
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "split_largest",
+            "split_largest.wgsl",
+            bindings("x", "largest"),
+            params("rows: u32", "columns: u32", "first: u32"),
+            configurations={"rows": {"ACROSS": 1}, "columns": {"ACROSS": _COLUMNS}},
+            cost=lambda f: (0, 4 * f["rows"] * f["columns"]),
+        ),
+        Kernel(
+            "split_halves",
+            "split_halves.wgsl",
+            bindings("x", "largest", "parts"),
+            params("rows: u32", "columns: u32", "first: u32", "tall: u32"),
+            configurations={"left": {"RIGHT": 0}, "right": {"RIGHT": 1}},
+            family="elementwise",
+            cost=_split_work,
+        ),
+        Kernel(
+            "split_join",
+            "split_join.wgsl",
+            bindings("a", "b", "largest_a", "largest_b", "products", "c"),
+            params("m: u32", "n: u32", "k: u32", "first_a: u32", "first_b: u32", "first_c: u32"),
+            family="elementwise",
+            cost=lambda f: (f["m"] * f["n"], 8 * f["m"] * f["n"]),
+        ),
+    ),
+    operations=(Operation(_OP, _VARIANTS, _PICKS),),
+    # Small products are not measured: what is quickest for one of them would be taken for all.
+    problems=(_problem("large", 2048),),
+)

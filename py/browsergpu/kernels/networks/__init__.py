@@ -1,0 +1,1 @@
+"""Attention, embeddings, Adam and image filters."""

@@ -1,0 +1,53 @@
+"""Rows of a matrix by their indices."""
+
+from __future__ import annotations
+
+from struct import pack, unpack
+
+from browsergpu.core.dtypes import DType
+from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
+
+_THREADS = 256
+#: The words that stand for a row that is not there; 0 for whole numbers.
+MISSING = {DType.F32: unpack("<I", pack("<f", float("nan")))[0], DType.F16: 0x7E007E00}
+
+
+def look_up(
+    build: Build,
+    indices: Slot,
+    weight: Slot,
+    y: Slot,
+    rows: int,
+    words: int,
+    entries: int,
+    dtype: DType,
+) -> None:
+    """y[r] = weight[indices[r]], rows of whole words, which hold elements of ``dtype``; indices are
+    int32, no size is 0, and y is neither of the others."""
+    vectors = words % 4 == 0
+    elements = words // 4 if vectors else words
+    build.dispatch(
+        "embedding_vectors" if vectors else "embedding", "",
+        fold(blocks(rows * elements, _THREADS)), (indices, weight, y),
+        rows, elements, entries, MISSING.get(dtype, 0),
+    )  # fmt: skip
+
+
+_PARAMS = params("rows: u32", "elements: u32", "entries: u32", "missing: u32")
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel("embedding", "embedding.wgsl", bindings("indices", "weight", "y"), _PARAMS),
+        Kernel(
+            "embedding_vectors",
+            "embedding.wgsl",
+            bindings("indices", "weight_vectors", "y_vectors"),
+            _PARAMS,
+            "main_vectors",
+        ),
+    )
+)

@@ -1,0 +1,1 @@
+"""Sorting, searching, running sums and selection."""

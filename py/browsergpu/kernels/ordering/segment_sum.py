@@ -1,0 +1,39 @@
+"""The sums of rows that go to the same place."""
+
+from __future__ import annotations
+
+from browsergpu.core.grids import blocks, fold
+from browsergpu.core.params import params
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
+
+#: Rows that one thread adds in a dispatch.
+_AT_ONCE = 64
+
+
+def segment_sum(build: Build, places: Slot, values: Slot, y: Slot, n: int, width: int) -> None:
+    """y[places[r]] += values[r] for rows of ``width`` float32, r < n; the places, uint32, rise.
+    Always in the same order. The values are overwritten; neither size is 0."""
+    grid = fold(blocks(n * width, build.facts.workgroup_sizes.elementwise))
+    inner = 1
+    while True:
+        outer = inner * _AT_ONCE if inner * _AT_ONCE < n else 0
+        build.dispatch("segment_sum", "", grid, (places, values, y), n, width, inner, outer)
+        if not outer:
+            return
+        inner = outer
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "segment_sum",
+            "segment_sum.wgsl",
+            bindings("places", "values", "y", written=2),
+            params("n: u32", "width: u32", "inner: u32", "outer: u32"),
+            family="elementwise",
+            cost=lambda f: (f["n"] * f["width"], 4 * (f["n"] + 3 * f["n"] * f["width"])),
+        ),
+    )
+)

@@ -1,0 +1,162 @@
+"""Mean and variance in one stable pass over the elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+from browsergpu.core.grids import fold
+from browsergpu.core.params import params
+from browsergpu.core.remembered import remembered
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.cuts import FIELDS, Cut, cut, cut_lanes, inputs, outputs
+from browsergpu.kernels.base.family import (
+    READ,
+    WRITE,
+    Binding,
+    Configurations,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Work,
+    bindings,
+)
+
+_THREADS = 256
+_BYTES = 16  # of an output: four words
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    kernel: str
+    configuration: str
+    views: int  # how often the source is bound
+    cut: Cut
+
+
+@remembered
+def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, ...]:
+    """One pass, and others that merge its chunks. With ``merges``, the first merges, too."""
+    passes = []
+    while True:
+        if merges:
+            part = cut_lanes(outer, length, inner, _THREADS)
+            kernel, configuration, views = "moments_merge", "", 1
+        else:
+            part = cut(outer, length, inner, _THREADS)
+            kernel, configuration, views = "moments_rows", "", 1
+            if not part.rows:
+                kernel, views = "moments_columns", 2
+                configuration = "aligned" if part.aligned else ""
+        passes.append(_Pass(kernel, configuration, views, part))
+        if part.chunks == 1:
+            return tuple(passes)
+        length, merges = part.chunks, True
+
+
+def moments(build: Build, x: Slot, steps: Sequence[tuple[int, int, int]]) -> Slot:
+    """A temporary of (count, pivot, mean less pivot, sum of squared deviations) for each output of
+    the steps [outer, length, inner] -> [outer, inner], of which there is at least one; no size is
+    0."""
+    return _add(build, x, steps, None, 0.0)
+
+
+def variance(
+    build: Build,
+    x: Slot,
+    y: Slot,
+    steps: Sequence[tuple[int, int, int]],
+    ddof: float,
+) -> None:
+    """y = the variance of x over the steps' axes; y is not x."""
+    count = 1
+    for _, length, _ in steps:
+        count *= length
+    freedom = max(count - ddof, 0)
+    _add(build, x, steps, y, 1 / freedom if freedom else inf)
+
+
+def chunk_moments(build: Build, x: Slot, rows: int, length: int) -> tuple[Slot, Cut]:
+    """The moments of each chunk of rows, a temporary of [rows, chunks] quadruples, and how the rows
+    are cut."""
+    first = _passes(rows, length, 1, False)[0].cut
+    found = build.temporary(_BYTES * first.outputs)
+    grid = fold(first.workgroups)
+    build.dispatch("moments_rows", "", grid, (x, found), *first.fields, 0.0)
+    return found, first
+
+
+def _add(
+    build: Build,
+    x: Slot,
+    steps: Sequence[tuple[int, int, int]],
+    y: Slot | None,
+    scale: float,
+) -> Slot:
+    """The moments in a temporary, or the variances in y."""
+    parts = [part for i, step in enumerate(steps) for part in _passes(*step, i > 0)]
+    source = x
+    for part in parts:
+        configuration = part.configuration
+        if part is parts[-1] and y is not None:
+            target = y
+            configuration = f"variance_{configuration}" if configuration else "variance"
+        else:
+            target = build.temporary(_BYTES * part.cut.outputs)
+        build.dispatch(
+            part.kernel, configuration, fold(part.cut.workgroups),
+            (*(source,) * part.views, target), *part.cut.fields, scale,
+        )  # fmt: skip
+        if source != x:
+            build.release(source)
+        source = target
+    return source
+
+
+def _work(f: Fields) -> Work:
+    return 8 * inputs(f), 4 * (inputs(f) + 4 * outputs(f))
+
+
+_PARAMS = params(*FIELDS, "scale: f32")
+_RESULTS: Configurations = {
+    "": {"ALIGNED": 0, "VARIANCE": 0},
+    "variance": {"ALIGNED": 0, "VARIANCE": 1},
+}
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "moments_rows",
+            "moments.wgsl",
+            (Binding(0, "x", READ), Binding(2, "y", WRITE)),
+            _PARAMS,
+            "main_rows",
+            _RESULTS,
+            cost=_work,
+        ),
+        Kernel(
+            "moments_columns",
+            "moments.wgsl",
+            bindings("x", "words", "y"),
+            _PARAMS,
+            "main_columns",
+            {
+                **_RESULTS,
+                "aligned": {"ALIGNED": 1, "VARIANCE": 0},
+                "variance_aligned": {"ALIGNED": 1, "VARIANCE": 1},
+            },
+            cost=_work,
+        ),
+        Kernel(
+            "moments_merge",
+            "moments.wgsl",
+            bindings("words", "y", first=1),
+            _PARAMS,
+            "main_merge",
+            _RESULTS,
+            cost=lambda f: (8 * inputs(f), 16 * (inputs(f) + outputs(f))),
+        ),
+    )
+)

@@ -1,0 +1,1 @@
+"""WGSL files: loading, joining and reading their declarations."""
