@@ -9,10 +9,11 @@ or in three steps, for a GPU machine without network or packages:
     python3 FOLDER/drive.py --out lines.jsonl           # there: Python and Chrome alone
     python3 bench/run.py report lines.jsonl             # here
 
-A report makes bench/results/DATE-DEVICE.json, .md and .svg, README.md's table and docs/arrays.md's,
-each where its rows were measured; lines of bench/cuda.py bring a column of PyTorch's. Pages: ours,
-device (no library), tfjs, jaxjs, ort, numpy; the peers come from npm. `--only arrays:` is programs
-in the libraries' arrays, bench/page/programs.py.
+A report writes bench/results/DATE-DEVICE.json, .md and .svg. It also replaces the tables of
+README.md, docs/performance.md and docs/arrays.md, each if its rows were measured. Lines of
+bench/cuda.py add a column for PyTorch. Pages: ours, device (no library), tfjs, jaxjs, ort, numpy;
+the peers come from npm. `--only arrays:` is programs in the libraries' arrays,
+bench/page/programs.py.
 WgPy is in no registry: `--wgpy DIST` takes the folder that it was built in (mil-tokyo/wgpy on
 GitHub: npm run build:js, python setup_webgpu.py bdist_wheel).
 How is measured, and what "kernels alone" means: bench/page/common.mjs and ours.py.
@@ -81,11 +82,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _results_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=BENCH / "results", help="a folder")
+    docs = ROOT / "docs"
     parser.add_argument(
-        "--readme", type=Path, default=ROOT / "README.md", help="whose table is made anew"
+        "--readme", type=Path, default=ROOT / "README.md", help="the file for the six-row table"
     )
     parser.add_argument(
-        "--guide", type=Path, default=ROOT / "docs" / "arrays.md", help="whose table is, of arrays"
+        "--performance",
+        type=Path,
+        default=docs / "performance.md",
+        help="the file for the long table",
+    )
+    parser.add_argument(
+        "--guide", type=Path, default=docs / "arrays.md", help="the file for the table of arrays"
     )
 
 
@@ -100,29 +108,32 @@ def make_report(lines: Sequence[Path], options: argparse.Namespace) -> None:
     if options.sizes == "big":
         if not all(result.row.array for result in found.measured):
             table.insert(options.readme, _in_readme(found))
+            table.insert(options.performance, _in_performance(found))
         if any(result.row.array for result in found.measured):
             table.insert(options.guide, _in_guide(found))
     print(out / f"{found.name}.md")
 
 
 def _in_readme(found: report.Report) -> str:
-    picture = f"bench/results/{found.name}.svg"
+    return f"{_where(found)}:\n\n{table.brief(found)}"
+
+
+def _in_performance(found: report.Report) -> str:
+    results = f"../bench/results/{found.name}"
     return (
-        f"{_where(found, 'bench')}\n\n{table.chief(found)}\n"
-        f"![Each row's speed against the best peer]({picture})\n"
+        f"{_where(found)} ([every row]({results}.md)):\n\n{table.chief(found)}\n"
+        f"![Each row's speed against the best peer]({results}.svg)\n"
     )
 
 
 def _in_guide(found: report.Report) -> str:
-    return f"{_where(found, '../bench')}\n\n{table.arrays(found)}"
+    every = f"[every row](../bench/results/{found.name}.md)"
+    return f"{_where(found)} ({every}):\n\n{table.arrays(found)}"
 
 
-def _where(found: report.Report, bench: str) -> str:
+def _where(found: report.Report) -> str:
     about = found.about
-    return (
-        f"On an {about['device']}, {about['browser']}, {about['date']} "
-        f"([every row]({bench}/results/{found.name}.md)):"
-    )
+    return f"On an {about['device']}, {about['browser']}, {about['date']}"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""The results as Markdown: every row for bench/results, the chief ones for README.md, those of
-arrays for docs/arrays.md."""
+"""The results as Markdown tables: every row for bench/results, the chief rows for
+docs/performance.md, six rows for README.md, and the rows of arrays for docs/arrays.md."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ from suite.report import ARRAY_PEERS, BESIDE, NAMES, PEERS, Report, Result, midd
 
 BEGIN, END = "<!-- bench/run.py report: from here -->", "<!-- bench/run.py report: to here -->"
 _HEAD = ("work", "unit", "browsergpu", *PEERS.values(), "ours ÷ best", "device limit")
+# The table of README.md: one row for each kind of work, also where a peer is faster.
+_BRIEF = (
+    "matmul f32 4096×4096×4096",
+    "conv 3×3, 64×56×56 → 64",
+    "attention f32, 12 heads, 1024×64",
+    "add, 64 MiB",
+    "chain of 1000 small ops",
+    "first result: matmul f32 1024×1024×1024",
+)
 
 
 def number(value: float | None) -> str:
@@ -118,6 +127,18 @@ def full(report: Report) -> str:
     return "\n".join(out).replace("\n\n\n", "\n\n") + "\n"
 
 
+def brief(report: Report) -> str:
+    """One row for each kind of work."""
+    results = {result.row.id: result for result in report.results}
+    rows = [_full_name(results[name]) for name in _BRIEF]
+    return "\n".join([_line(_HEAD), _line(["---"] * len(_HEAD)), *rows]) + "\n"
+
+
+def _full_name(result: Result) -> str:
+    """A row whose name says whether it is a first result."""
+    return _line([result.row.id, *_cells(result)[1:]])
+
+
 def chief(report: Report) -> str:
     """The rows with goals, and the many convolutions as one."""
     out = [_line(_HEAD), _line(["---"] * len(_HEAD))]
@@ -127,10 +148,7 @@ def chief(report: Report) -> str:
         if row.array:
             continue
         if row.first or row.ours_only or (row.goal is not None and not many):
-            cells = _cells(result)
-            if row.first:
-                cells[0] = row.id
-            out.append(_line(cells))
+            out.append(_full_name(result))
     for name in ("convolutions of ResNet-50", "matmul of odd shapes"):
         results = [r for r in report.results if r.row.section == name]
         speeds = [r.speed(r.reached.get("ours")) for r in results]

@@ -1,4 +1,4 @@
-"""The examples of README and of the guides do what they say, and name files that exist."""
+"""The examples of README, other-interfaces.md and the guides work, and files they name exist."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from harness.problems import assert_none
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 DOCS = REPOSITORY / "docs"
+INTERFACES = (DOCS / "other-interfaces.md").read_text(encoding="utf-8")
 GUIDES = (
     "arrays", "gradients", "capture", "random", "coming-from-numpy", "coming-from-cupy",
     "coming-from-pytorch",
@@ -54,9 +55,11 @@ def checked(code: str) -> str:
     return "\n".join(lines)
 
 
-def examples(heading: str) -> list[str]:
-    section = README.split(f"## {heading}\n")[1].split("\n## ")[0]
-    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+def example(page: str, heading: str) -> str:
+    """The one block of Python in a section of a page."""
+    section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    return str(code)
 
 
 @pytest.fixture(scope="module")
@@ -72,17 +75,16 @@ def run(lab: Lab) -> Iterator[Callable[[str], str]]:
 
 
 def test_the_examples(run: Callable[[str], str]) -> None:
-    (arrays,) = examples("A first example")
-    pointers, profile = examples("More than one way to compute")
-    for code in (arrays, pointers):
+    for code in (example(README, "A first example"), example(INTERFACES, "WasmBackend")):
         smaller = code.replace("1024", "96")  # SwiftShader and NumPy without BLAS are slow
         assert smaller != code
         difference = re.sub(r"np\.float\d\d", "", run(smaller))
         assert 0 <= float(re.search(r"[\d.e+-]+", difference)[0]) < 1e-3
-    run(profile)
+    for heading in ("Profile", "Warm up", "Recover"):
+        run(example(INTERFACES, heading))
     registry = (REPOSITORY / "py" / "README.md").read_text(encoding="utf-8")
-    _install, example = re.findall(r"```python\n(.*?)```", registry, re.DOTALL)
-    assert "array(" in run(example.replace("512", "96"))
+    _install, arrays = re.findall(r"```python\n(.*?)```", registry, re.DOTALL)
+    assert "array(" in run(arrays.replace("512", "96"))
     assert "gemm" in run("p.table()")
 
 
@@ -117,7 +119,7 @@ run_js("""
 def test_the_example_of_pointers_run_again_and_again_leaves_one_device_open(
     run: Callable[[str], str],
 ) -> None:
-    pointers, _ = examples("More than one way to compute")
+    pointers = example(INTERFACES, "WasmBackend")
     run(WATCH)
     for _ in range(4):
         run(pointers.replace("1024", "32"))

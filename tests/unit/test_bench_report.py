@@ -198,6 +198,27 @@ def test_the_readmes_table_is_replaced(tmp_path: Path) -> None:
     assert readme.read_text("utf-8") == f"before\n{table.BEGIN}\n\ntwo\n{table.END}\nafter\n"
 
 
+def test_the_short_table_has_six_rows_of_the_long_one(tmp_path: Path) -> None:
+    first = "first result: matmul f32 1024×1024×1024"
+    told = read(tmp_path, line("ours", CHAIN, 5.0), line("ours", first, 215.0))
+    head, _, *rows = table.brief(told).splitlines()
+    assert len(rows) == 6
+    assert {head, *rows} <= set(table.chief(told).splitlines())
+    assert any(row.startswith(f"| {first} | ms | 215 |") for row in rows)
+
+
+def test_the_readmes_rows_are_those_of_the_page_of_performance() -> None:
+    readme, page = (
+        (ROOT / name).read_text("utf-8").split(table.BEGIN)[1].split(table.END)[0].splitlines()
+        for name in ("README.md", "docs/performance.md")
+    )
+    rows = [row for row in readme if row.startswith("|")]
+    assert len(rows) == 8  # with the head
+    assert set(rows) <= set(page)
+    about = next(row for row in readme if row.startswith("On an "))
+    assert any(row.startswith(about.removesuffix(":")) for row in page)
+
+
 def test_pytorch_stands_beside_and_is_no_peer(tmp_path: Path) -> None:
     told = read(
         tmp_path,

@@ -37,12 +37,22 @@ def test_the_changelog_keeps_its_form() -> None:
     assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]
+)
 def test_the_files_that_a_page_links_to_exist(name: str) -> None:
     links = re.findall(r"\]\((?!https:)([^)#]+)", text(name))
     commands = re.findall(r"^(?:python3|\S*/python) (\w\S*\.py)", text(name), re.MULTILINE)
-    missing = {link for link in links + commands if not (REPOSITORY / link).exists()}
+    folders = re.findall(r"`((?:\w+/)+)`", text(name))
+    missing = {path for path in links + commands + folders if not (REPOSITORY / path).exists()}
     assert not missing
+
+
+def test_the_readme_stays_short_and_has_the_two_commands() -> None:
+    lines = text("README.md").splitlines()
+    assert len(lines) < 120
+    for command in ("python3 serve.py", "python3 tests/run.py"):
+        assert any(line.startswith(f"{command}  ") for line in lines)
 
 
 def test_the_hooks_of_a_commit_fetch_nothing() -> None:
