@@ -57,7 +57,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "[pytest arguments]",
         description="Prepares what the tests need, then runs ruff, mypy, tsc, eslint and pytest. "
         "Without an option each test runs in one place, most tests of kernels, arrays and "
-        "gradients outside the browser: under 12 minutes on 2 cores.",
+        "gradients outside the browser: about 16 minutes on 2 cores.",
         epilog="Everything else goes to pytest: files, -k, -x …",
         allow_abbrev=False,
     )
