@@ -120,5 +120,5 @@ def test_help_tells_of_the_modes(capsys: pytest.CaptureFixture[str]) -> None:
         parse(["--help"])
     said = capsys.readouterr().out
     assert {"--fast", "--all"} <= set(re.findall(r"--\w+", said))
-    limits = re.findall(r"under (\d+)\s+minutes", said)
-    assert sorted(map(int, limits)) == [3, 12, 60]
+    durations = re.findall(r"(?:under|about) (\d+)\s+minutes", said)
+    assert sorted(map(int, durations)) == [3, 16, 60]
