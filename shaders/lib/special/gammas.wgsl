@@ -22,7 +22,11 @@ fn gamma_near(t: f32) -> f32 {
 fn sin_of_turns(x: f32) -> f32 {
   let whole = round(x);
   let found = exact_sin(3.14159265 * (x - whole));
-  return select(found, -found, abs(whole - 2.0 * floor(0.5 * whole)) == 1.0);
+  return select(found, -found, is_odd(whole));
+}
+
+fn is_odd(whole: f32) -> bool {
+  return whole - 2.0 * floor(0.5 * whole) == 1.0;
 }
 
 fn special_gammaln(x: f32) -> f32 {
@@ -145,19 +149,33 @@ fn beta_beside_pole(a: f32, b: f32) -> vec2f {
   return vec2f(select(0.0, rest, is_finite), other);
 }
 
-// ln |B(a, b)|
-fn special_betaln(a: f32, b: f32) -> f32 {
+// ln |B(a, b)|, and the sign of B(a, b).
+fn betaln_and_sign(a: f32, b: f32) -> vec2f {
   if (is_nan(a) || is_nan(b)) {
-    return quiet_nan();
+    return vec2f(quiet_nan(), 1.0);
   }
   var given = vec2f(a, b);
+  var sign = 1.0;
   if (is_gamma_pole(a) || is_gamma_pole(b)) {
     given = beta_beside_pole(a, b);
     if (given.x == 0.0) {
-      return infinity();
+      return vec2f(infinity(), 1.0);
     }
+    sign = select(1.0, -1.0, is_odd(given.y));
+  } else {
+    sign = sign_of_gamma(a) * sign_of_gamma(b) * sign_of_gamma(a + b);
   }
-  return betaln_of(given.x, given.y);
+  return vec2f(betaln_of(given.x, given.y), sign);
+}
+
+fn special_betaln(a: f32, b: f32) -> f32 {
+  return betaln_and_sign(a, b).x;
+}
+
+// Products of special_gamma lose fewer digits, but lavapipe takes minutes to compile them.
+fn special_beta(a: f32, b: f32) -> f32 {
+  let found = betaln_and_sign(a, b);
+  return found.y * exact_exp(found.x);
 }
 
 // Of large positive numbers the terms would cancel, but for their small rests.
@@ -179,27 +197,7 @@ fn stirling_rest(x: f32) -> f32 {
 }
 
 fn sign_of_gamma(x: f32) -> f32 {
-  let below = floor(x);
-  return select(1.0, -1.0, x < 0.0 && floor(below / 2.0) * 2.0 != below);
-}
-
-fn special_beta(a: f32, b: f32) -> f32 {
-  if (is_nan(a) || is_nan(b)) {
-    return quiet_nan();
-  }
-  // Products of special_gamma lose fewer digits, but lavapipe takes minutes to compile them.
-  var given = vec2f(a, b);
-  var sign = 1.0;
-  if (is_gamma_pole(a) || is_gamma_pole(b)) {
-    given = beta_beside_pole(a, b);
-    if (given.x == 0.0) {
-      return infinity();
-    }
-    sign = select(1.0, -1.0, floor(given.y / 2.0) * 2.0 != given.y);
-  } else {
-    sign = sign_of_gamma(a) * sign_of_gamma(b) * sign_of_gamma(a + b);
-  }
-  return sign * exact_exp(betaln_of(given.x, given.y));
+  return select(1.0, -1.0, x < 0.0 && is_odd(floor(x)));
 }
 
 fn special_sinc(x: f32) -> f32 {
