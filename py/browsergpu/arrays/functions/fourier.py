@@ -6,7 +6,7 @@ inverse one by n ("backward"), the other one ("forward"), or both by the square 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import Any
 
@@ -171,15 +171,22 @@ def _axes(op: str, x: Array, s: Any, axes: Any) -> list[tuple[int, int]]:
     return list(zip(chosen, lengths, strict=True))
 
 
+def _along(
+    op: str, transform: Callable[..., Array], x: Array, s: Any, axes: Any, norm: str
+) -> Array:
+    """A transform along one axis after the other; a copy where there is none."""
+    chosen = _axes(op, x, s, axes)
+    for axis, n in chosen:
+        x = transform(x, n=n, axis=axis, norm=norm)
+    return x if chosen else x.__copy__()
+
+
 def fftn(
     x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:  # fmt: skip
     """The transform along several axes, or all; ``s`` are the lengths."""
-    chosen = _axes("fftn", x, s, axes)
-    for axis, n in chosen:
-        x = fft(x, n=n, axis=axis, norm=norm)
-    return x if chosen else x.__copy__()
+    return _along("fftn", fft, x, s, axes, norm)
 
 
 def ifftn(
@@ -187,10 +194,7 @@ def ifftn(
     norm: str = "backward",
 ) -> Array:  # fmt: skip
     """The inverse of :func:`fftn`."""
-    chosen = _axes("ifftn", x, s, axes)
-    for axis, n in chosen:
-        x = ifft(x, n=n, axis=axis, norm=norm)
-    return x if chosen else x.__copy__()
+    return _along("ifftn", ifft, x, s, axes, norm)
 
 
 def rfftn(
