@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -47,7 +47,7 @@ class Extract(NamedTuple):
 @lru_cache(maxsize=1024)
 def extract(code: tuple[int, ...], places: tuple[int, ...]) -> Extract:
     """What the values at some places of a tape need."""
-    kept, new, tape = reduced(code, places)
+    kept, new, tape = pruned(code, places)
     arrays = tuple(place for place in kept if is_leaf(code[place]))
     laid_out = tuple(place for place in arrays if not is_loaded(code[place]))
     numbers = tuple(place for place in kept if is_number(code[place]))
@@ -55,11 +55,13 @@ def extract(code: tuple[int, ...], places: tuple[int, ...]) -> Extract:
 
 
 @lru_cache(maxsize=1024)
-def reduced(
+def pruned(
     code: tuple[int, ...], places: tuple[int, ...]
-) -> tuple[list[int], Mapping[int, int], tuple[int, ...]]:
-    """Return the entries that the values at some places of a trace depend on: their places, the
-    place of each in a trace of these entries alone, and that trace."""
+) -> tuple[Sequence[int], Mapping[int, int], tuple[int, ...]]:
+    """Prune a trace to the entries that the values at ``places`` depend on.
+
+    Returns the places of these entries, the place of each in the pruned trace, and that trace.
+    """
     kept = needed(code, places)
     new = {place: at for at, place in enumerate(kept)}
     tape = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 from weakref import ref
 
@@ -128,17 +127,6 @@ class Node(Shown):
         """Another node of a value in memory, which shares no cell: a later write to either array
         gives one of them memory of its own."""
         return stored(self.kind, self.shape, self.storage, self.strides, self.offset)
-
-
-def held_of(nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes that an array has, in their order."""
-    found = []
-    for node in nodes:
-        for one in node.refs:  # is_held written out: every evaluation asks it of all nodes
-            if one() is not None:
-                found.append(node)
-                break
-    return found
 
 
 class Lasting(Shown):

@@ -14,8 +14,8 @@ from weakref import WeakValueDictionary
 
 from browsergpu.arrays.device_array import Storage
 from browsergpu.arrays.lazy import fusing
-from browsergpu.arrays.lazy.extract import reduced
-from browsergpu.arrays.lazy.node import Lasting, Node, held_of, stored
+from browsergpu.arrays.lazy.extract import pruned
+from browsergpu.arrays.lazy.node import Lasting, Node, stored
 from browsergpu.core import blocks
 from browsergpu.core.blocks import Block
 from browsergpu.core.checks import product
@@ -232,9 +232,9 @@ class Window(Shown):
     def forget(self) -> bool:
         """Leaves out what nobody holds any more. False, and nothing is done, where half of the
         entries that fit would stay, or more: then it is time to evaluate it."""
-        found = held_of(self.nodes)
-        places = tuple([node.place for node in found])
-        kept, new, code = reduced(tuple(self.code), places)
+        held = [node for node in self.nodes if node.is_held]
+        places = tuple([node.place for node in held])
+        kept, new, code = pruned(tuple(self.code), places)
         if 2 * len(kept) >= MOST_ENTRIES:
             return False
         self.code = list(code)
@@ -245,9 +245,9 @@ class Window(Shown):
         self._reduced = {new[at] for at in self._reduced if at in new}
         for node in self.nodes:
             node.window = None
-        for node in found:
+        for node in held:
             node.window, node.place = self, new[node.place]
-        self.nodes = found
+        self.nodes = held
         self.held = sum(node.storage.buffer.capacity for node in self.leaves.values())
         self.free_below = self._room if self.held <= MOST_HELD else -1
         return True
@@ -256,7 +256,7 @@ class Window(Shown):
         """Whether buffers can have what somebody holds of it. Values of more elements wait until
         they are reduced."""
         largest, n = self.tape.device.largest_buffer, product(self.shape)
-        return all(node.kind.device_bytes(n) <= largest for node in held_of(self.nodes))
+        return all(node.kind.device_bytes(n) <= largest for node in self.nodes if node.is_held)
 
     def evaluate(self) -> None:
         """Computes what somebody holds of it. Raises OutOfMemory where there is no room; the values
@@ -286,7 +286,7 @@ class Window(Shown):
         try:
             while True:
                 nodes, count = self.nodes, len(self.nodes)
-                for node in held_of([node for node in nodes if node.window is self]):
+                for node in [node for node in nodes if node.window is self and node.is_held]:
                     if node not in made:
                         made[node] = fusing.room(self.tape.kernels, self.shape, self.code, node)
                 for node in [node for node in made if node.window is not self]:
