@@ -100,7 +100,7 @@ def test_imports_of_kernels_go_down(module: str) -> None:
 
     below = KERNELS[: KERNELS.index(folder(module)) + 1]
     for imported in own(MODULES[module]):
-        if imported.count(".") > 1 and room(imported) == "kernels":
+        if room(imported) == "kernels":
             assert folder(imported) in below, f"{module} imports {imported}, which stands above it"
 
 
