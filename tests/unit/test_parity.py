@@ -24,7 +24,7 @@ ROWS = [
     if line.startswith("| ") and not line.startswith(("| there", "| ---"))
 ]
 IDS = [row[0][:60] for row in ROWS]
-NOT_TO_BE_HAD = "not to be had:"
+NOT_AVAILABLE = "not available:"
 
 
 def names_in(cell: str) -> list[str]:
@@ -51,8 +51,8 @@ def test_a_row_is_whole_and_true(row: tuple[str, ...]) -> None:
     there, here, test = row
     assert there
     assert here
-    if here.startswith(NOT_TO_BE_HAD):
-        assert len(here) > 40, "why it is not to be had"
+    if here.startswith(NOT_AVAILABLE):
+        assert len(here) > 40, "why it is not available"
         return
     assert names_in(here), "what it is called here"
     for name in names_in(here):
