@@ -1,6 +1,6 @@
-"""Causal attention of several heads, as in a transformer: KernelExecutor.attention.
+"""Compute causal multi-head attention, as in a transformer, with KernelExecutor.attention.
 
-The softmax runs along with the sums, so the scores of all pairs are never in memory at once.
+The kernel computes the softmax along with the sums, so the full score matrix is never in memory.
 """
 
 import numpy as np

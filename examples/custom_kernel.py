@@ -1,4 +1,4 @@
-"""A WGSL kernel of your own on arrays in GPU memory: Conway's game of life."""
+"""Run a custom WGSL kernel on arrays in GPU memory: Conway's Game of Life."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ struct Extent { height: u32, width: u32 }
 @group(0) @binding(1) var<storage, read_write> next: array<u32>;
 @group(0) @binding(2) var<uniform> extent: Extent;
 
-// The cell so many steps further down and to the right, from 0 on; the world is a torus.
+// The cell at a row and column, wrapped at the edges: the world is a torus.
 fn cell(row: u32, column: u32) -> u32 {
   return now[row % extent.height * extent.width + column % extent.width];
 }

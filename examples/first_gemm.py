@@ -1,4 +1,4 @@
-"""A matrix product with BLAS-style calls on pointers: WasmBackend."""
+"""Multiply two matrices with BLAS-style calls on pointers: WasmBackend."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
-"""Image filters on the GPU, shown on a canvas of the page: TensorBackend and draw.
+"""Filter an image on the GPU with TensorBackend and show it on a canvas with draw.
 
-The notebook's canvas has the id "gpu-canvas"; on a page of your own, name yours.
+The notebook's canvas has the id "gpu-canvas". In your own page, pass the id of your canvas.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ with WasmBackend() as backend:
     backend.draw(shown, height, width, 3, "gpu-canvas")
     backend.synchronize()
 
-# The same in NumPy: a bell curve down the columns, then along the rows; the border repeats.
+# The same in NumPy: a Gaussian down the columns, then along the rows; border pixels repeat.
 radius = int(np.ceil(3 * sigma))
 bell = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
 bell /= bell.sum()

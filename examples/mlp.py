@@ -1,7 +1,7 @@
-"""A small network's forward pass on arrays in GPU memory: KernelExecutor.
+"""Run the forward pass of a small network on arrays in GPU memory with KernelExecutor.
 
-Two layers turn pictures of 28 × 28 pixels into the probabilities of ten classes. Only the pictures
-go to the GPU and only the probabilities come back; what lies between stays there.
+Two layers turn pictures of 28 × 28 pixels into the probabilities of ten classes. The pictures and
+weights are copied to the GPU, and only the probabilities are read back.
 """
 
 import numpy as np

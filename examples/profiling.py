@@ -1,4 +1,4 @@
-"""Where the GPU's time goes: profile, kernel by kernel."""
+"""Measure where GPU time goes, kernel by kernel, with profile."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ with WasmBackend() as backend:
         means = gpu.mean(similarity, axis=0)
     result = means.numpy()
 
-print(p)  # a table; in a notebook, the last line of a cell is enough
+print(p)  # a table; in a notebook, end a cell with p to show it
 for event in p.events:
     print(f"{event.name:24} from {event.start_ns / 1e3:9.1f} µs, {event.duration_ns / 1e3:9.1f} µs")
 p.save_trace("trace.json")  # opens in ui.perfetto.dev

@@ -1,7 +1,7 @@
-"""The same source in the page, in JupyterLab, and as a script with browsergpu[native] installed.
+"""Run the same source in the page, in JupyterLab, or as a script with browsergpu[native] installed.
 
-Heat spreads over a plate whose edges are kept cold: views of one array are added up, and each step
-is one kernel. Only the last state is read.
+Heat spreads over a plate whose edges stay cold. Each step adds views of one array in a single
+kernel. Only the final state is read.
 """
 
 from typing import Any
