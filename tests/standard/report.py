@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-NUMPY = "NumPy itself passes 1,331 of 1,384 in the same page (commit 55fcc60, 3 examples a test)"
+NUMPY = "NumPy passes 1,331 of 1,384 in the same page (commit 55fcc60, 3 examples for each test)"
 
 
 def known_reasons(path: Path) -> dict[str, str]:
@@ -58,10 +58,11 @@ class Outcome:
         lines = [
             "# The Array API standard",
             "",
-            f"data-apis/array-api-tests for version {version} of the standard, run in headless "
-            f"Chromium against the wheel on {device}, {examples} examples a test: "
-            f"**{self.counts['passed']:,} of {total:,} pass**. {NUMPY}. Where the suite's special "
-            "cases ask for float64 by name, they get float32.",
+            f"browsergpu passes **{self.counts['passed']:,} of {total:,}** tests of "
+            f"data-apis/array-api-tests for version {version} of the standard. {NUMPY}.",
+            "",
+            f"The suite ran against the wheel in headless Chromium on {device}, with {examples} "
+            "examples for each test. Special cases that ask for float64 by name get float32.",
             "",
             "```bash",
             ".cache/venv/bin/python tests/standard/run.py   # after tests/run.py; writes this page",
