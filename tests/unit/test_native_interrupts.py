@@ -19,7 +19,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="software GPUs a
 NEVER_AWAITED = "ignore:coroutine:RuntimeWarning"
 
 START = f"""
-import asyncio, os, random, signal, sys, threading, time
+import asyncio, faulthandler, os, random, signal, sys, threading, time
+faulthandler.dump_traceback_later(300, exit=True)
 sys.path.insert(0, {str(ROOT / "py")!r})
 import numpy as np
 import browsergpu as bg

@@ -9,7 +9,7 @@ from browsergpu.arrays.lazy.tape import Tape, tape_of
 from browsergpu.core.config import configured
 from browsergpu.core.errors import InvalidArgument, NoAdapter, NotInitialized
 from browsergpu.core.mutex import Mutex
-from browsergpu.core.turns import others_turn
+from browsergpu.core.turns import in_others_turn
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo, gpus
@@ -61,12 +61,15 @@ async def init_async(**options: Any) -> Device:
     """
     op = "init"
     config = configured(op, None, options)
-    async with _opening:
+    turn = await _opening.turn()
+    try:
         tape = open_tape()
         if tape is None:
             device = use(await Device.request(config))
             _by_number.setdefault(device.adapter.index, device)
             return device
+    finally:
+        turn.is_over = True
     for name in options:
         found, wanted = getattr(tape.device.config, name), getattr(config, name)
         if found != wanted:
@@ -89,7 +92,8 @@ async def recover_async() -> Device:
     op, tape = "recover", open_tape()
     if tape is None:
         raise NotInitialized(op, "no GPU is open for arrays; init() opens one")
-    async with _opening:
+    turn = await _opening.turn()
+    try:
         old = (open_tape() or tape).device  # another task may have opened it meanwhile
         if not old.is_lost:
             return old
@@ -97,6 +101,8 @@ async def recover_async() -> Device:
         old.recorder.recovery = _RECOVERED
         _by_number[made.adapter.index] = made
         return use(made)
+    finally:
+        turn.is_over = True
 
 
 def recover() -> Device:
@@ -165,12 +171,15 @@ def _open_on(number: int) -> Device | None:
 
 
 async def _opened(info: AdapterInfo) -> Device:
-    async with _opening:
+    turn = await _opening.turn()
+    try:
         known = _open_on(info.index)
         if known is None or known.adapter.names != info.names:
             known = _by_number[info.index] = await Device.request(adapter_index=info.index)
             known.recorder.recovery = _RECOVER
         return known
+    finally:
+        turn.is_over = True
 
 
 def open_tape() -> Tape | None:
@@ -189,5 +198,4 @@ def current(device: Any = None) -> Tape:
         return tape
     if not platform.can_block():
         raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
-    with others_turn():
-        return tape_of(init())
+    return in_others_turn(lambda: tape_of(init()))

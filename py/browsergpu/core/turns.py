@@ -6,14 +6,16 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
+from operator import methodcaller
 from typing import Any, TypeVar
 from weakref import WeakSet
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 _locks: WeakSet[Any] = WeakSet()
 
@@ -41,6 +43,9 @@ if hasattr(os, "register_at_fork"):
 
 #: Held by the thread whose turn it is.
 TURN = new_lock()
+
+#: Of RLock, what ``threading.Condition`` lets go of it with.
+_let_go = methodcaller("_release_save")
 
 
 def exclusive(function: F) -> F:
@@ -88,13 +93,20 @@ def _count(function: Callable[..., Any]) -> int | None:
     return len(known) if plain and len(known) <= 2 else None
 
 
-@contextmanager
-def others_turn() -> Iterator[None]:
-    """The others' turn meanwhile, however often this thread has taken it."""
-    # Of RLock, what threading.Condition lets go of it with.
-    state = TURN._release_save() if TURN._is_owned() else None
+def in_others_turn(work: Callable[[], T]) -> T:
+    """Call a function while the others may have the turn, however often this thread has taken it.
+
+    Each step is one call of a function in C, before or after which an interrupt may come, and not
+    within: the turn is this thread's again in every case.
+    """
+    if not TURN._is_owned():
+        return work()
+    states: list[Any] = []
+    let_go = map(_let_go, (TURN,))
+    take_again = map(TURN._acquire_restore, states)
+    run = deque[Any](maxlen=0).extend
     try:
-        yield
+        states.extend(let_go)
+        return work()
     finally:
-        if state is not None:
-            TURN._acquire_restore(state)
+        run(take_again)

@@ -95,7 +95,8 @@ class WasmBackend(ComputeBackend):
 
     async def init_async(self) -> None:
         closings = self._closings
-        async with self._opening:
+        turn = await self._opening.turn()
+        try:
             device = None
             if self._open is None and closings == self._closings:
                 device = await self._request()
@@ -107,6 +108,8 @@ class WasmBackend(ComputeBackend):
                 )
             if device is not None:
                 self._use(device, {})
+        finally:
+            turn.is_over = True
 
     def _use(self, device: Device, buffers: dict[int, Allocation]) -> None:
         """Makes a device, on which these buffers are, the open one."""
@@ -170,7 +173,8 @@ class WasmBackend(ComputeBackend):
         process has crashed twice, Chrome gives none until the page is reloaded.
         """
         old = self._opened("recover")
-        async with self._opening:
+        turn = await self._opening.turn()
+        try:
             if self._open is not old or not old.is_lost:
                 return
             device = await self._request()
@@ -186,6 +190,8 @@ class WasmBackend(ComputeBackend):
             for handle in self._buffers.keys() - restored.keys():
                 self._gone[handle] = self._buffers[handle].label
             self._use(device, restored)
+        finally:
+            turn.is_over = True
 
     def _restore(self, device: Device) -> dict[int, Allocation]:
         """The kept buffers, made anew on another device under their handles."""

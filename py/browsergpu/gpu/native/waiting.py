@@ -6,13 +6,13 @@ import asyncio
 import threading
 import types
 from collections.abc import Callable, Coroutine, Generator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any, TypeVar
 
-from browsergpu.core.turns import others_turn
-from browsergpu.gpu.native.worker import WORKER
+from browsergpu.core.turns import in_others_turn
+from browsergpu.gpu.native.worker import WORKER, beside
 
 T = TypeVar("T")
 
@@ -113,20 +113,14 @@ def _going_on(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
 def _beside(coroutine: Coroutine[Any, Any, T]) -> T:
     """Waits in another thread: a loop cannot wait for itself, a notebook's, or ours while what it
     runs waits in turn. An interrupt ends the wait, and not what the thread does."""
-    beside = ThreadPoolExecutor(1, thread_name_prefix="browsergpu")
-    try:
-        with others_turn():
-            return beside.submit(copy_context().run, _run, coroutine).result()
-    finally:
-        beside.shutdown(wait=False)
+    return in_others_turn(beside(partial(copy_context().run, _run, coroutine)))
 
 
 async def without_the_loop(work: Callable[[], T]) -> T:
     """Does work that blocks; a loop goes on meanwhile, unless it is one of ours without timers."""
     loop = asyncio.get_running_loop()
     if isinstance(loop, _Loop) and not loop.is_timed:
-        with others_turn():
-            return work()
+        return in_others_turn(work)
     return await asyncio.to_thread(work)
 
 

@@ -1,13 +1,17 @@
-"""The thread that calls the engine in place of the main thread.
+"""Threads that call the engine in place of the main thread.
 
 Ctrl-C raises KeyboardInterrupt between any two steps of Python in the main thread, and nowhere
 else. A call of the engine that is cut in two leaves memory mapped or a pass open, which ends the
 process later. So the main thread hands such calls to the worker, and can be interrupted while it
 waits.
+
+Threads are started by ``_thread``: ``threading.Thread.start()`` waits for the thread in Python, and
+an interrupt there becomes "RuntimeError: release unlocked lock".
 """
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
 import threading
@@ -21,7 +25,7 @@ T = TypeVar("T")
 
 
 class _Job:
-    """A call that the main thread waits for."""
+    """A call that the main thread waits for. ``done`` is held until it has ended."""
 
     __slots__ = ("done", "error", "result", "work")
 
@@ -40,6 +44,17 @@ class _Job:
         finally:
             self.done.release()
 
+    def wait(self) -> Any:
+        """What the call returned, once it has. An interrupt ends the wait, and not the call."""
+        with self.done:
+            pass
+        if self.error is None:
+            return self.result
+        try:
+            raise self.error
+        finally:
+            del self  # its error's traceback has this frame
+
     def __repr__(self) -> str:
         return f"<_Job {self.work!r}>"
 
@@ -50,8 +65,8 @@ class Worker(Shown):
     def __init__(self) -> None:
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._starting = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._process = 0
+        self._process = 0  # whose thread runs
+        self._ended = threading.Lock()  # held by the thread
 
     def do(self, work: Callable[[], T]) -> T:
         """Call a function.
@@ -60,17 +75,11 @@ class Worker(Shown):
         goes on to its end, and later calls come after it. Other threads call the function
         themselves, as they are never interrupted.
         """
-        if threading.current_thread() is not threading.main_thread() or not self._is_running():
+        if threading.get_ident() != threading.main_thread().ident or not self._is_running():
             return work()
         job = _Job(work)
         self._jobs.put(job)
-        job.done.acquire()
-        if job.error is None:
-            return job.result  # type: ignore[no-any-return]
-        try:
-            raise job.error
-        finally:
-            del job  # its error's traceback has this frame
+        return job.wait()  # type: ignore[no-any-return]
 
     def _is_running(self) -> bool:
         """Whether there is the thread; starts it. A forked process has none."""
@@ -78,26 +87,56 @@ class Worker(Shown):
             return True
         if self._process:
             return False
-        with self._starting:
-            if self._thread is None:
-                thread = threading.Thread(target=self._run, name="browsergpu-engine", daemon=True)
-                thread.start()
-                atexit.register(self._stop)
-                self._thread, self._process = thread, os.getpid()
+        atexit.register(self._stop)
+        _thread.start_new_thread(self._run, ())
         return True
 
     def _run(self) -> None:
+        with self._starting:  # an interrupt, and the main thread starts another
+            if self._process:
+                return
+            self._ended.acquire()
+            self._process = os.getpid()
+        threading.current_thread().name = "browsergpu-engine"
         while (job := self._jobs.get()) is not None:
             job.run()
             del job  # what it holds, too
+        self._ended.release()
 
     def _stop(self) -> None:
         """Python ends: the engine must not be in a call then."""
-        if self._thread is not None and self._process == os.getpid():
+        if self._process == os.getpid():
             self._process = -1
             self._jobs.put(None)
-            self._thread.join()
+            with self._ended:
+                pass
 
 
 #: The process's.
 WORKER = Worker()
+
+#: Those that run in threads of their own.
+_beside: set[_Job] = set()
+
+
+def beside(work: Callable[[], T]) -> Callable[[], T]:
+    """Call a function in a thread of its own. What is given waits for what it returns."""
+    job = _Job(work)
+    _thread.start_new_thread(_run, (job,))
+    return job.wait
+
+
+def _run(job: _Job) -> None:
+    _beside.add(job)
+    try:
+        job.run()
+    finally:
+        _beside.discard(job)
+
+
+@atexit.register
+def _end() -> None:
+    """Python ends: no thread must be in a call of the engine then."""
+    for job in tuple(_beside):
+        with job.done:
+            pass

@@ -1,0 +1,1 @@
+"""Programs that are interrupted wherever CPython can interrupt them."""
