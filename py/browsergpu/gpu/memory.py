@@ -296,9 +296,10 @@ class BufferPool(Shown):
     ) -> None:
         """Frees a buffer once its owner is gone, within the next call of the pool, or when
         :meth:`free` is called. ``freed`` is called then."""
-        made = self._owners[buffer.id] = _Owner(owner, self._gone.append)
+        made = _Owner(owner, self._gone.append)
         made.buffer = buffer
         made.freed = freed
+        self._owners[buffer.id] = made
 
     def is_owned(self, owner: Any, buffer: Allocation) -> bool:
         """Whether a buffer is this owner's."""
@@ -322,7 +323,11 @@ class BufferPool(Shown):
                 owner = self._gone.popleft()
             except IndexError:  # another thread has taken it
                 return
-            if self._owners.get(owner.buffer.id) is owner:
+            try:
+                buffer = owner.buffer
+            except AttributeError:  # an interrupt came before it was told its buffer
+                continue
+            if self._owners.get(buffer.id) is owner:
                 self._give_back(owner)
 
     def return_buffer(self, buffer: Allocation) -> None:
