@@ -9,6 +9,8 @@ from harness.accessibility import find_serious
 from harness.notebook import NotebookPage, hold_kernels
 from playwright.sync_api import Page, expect
 
+pytestmark = pytest.mark.all
+
 PROSE = """# A heading
 
 Text with `code`, a [link](https://example.org), a formula $x^2$ and a box:

@@ -15,6 +15,8 @@ from playwright.sync_api import Page, Route, expect
 from devsite.layout import Layout
 from devsite.site import prepare
 
+pytestmark = pytest.mark.all
+
 _PAGE, _WORKERS_PAGE = 0, 1
 CDN = "https://cdn.jsdelivr.net/pyodide/v314.0.3/full/"
 

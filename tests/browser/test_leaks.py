@@ -12,6 +12,8 @@ from harness.bare import BarePage
 from harness.heap import Heap
 from harness.lab import Lab
 
+pytestmark = pytest.mark.all
+
 ROUNDS = 10_000
 WARM_UP = 1300  # fills the cache of plans, which remembers a thousand
 

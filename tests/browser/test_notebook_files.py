@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from harness.lab import Lab
 from harness.notebook import NotebookPage, hold_kernels
 from playwright.sync_api import Locator, expect
@@ -86,6 +87,7 @@ def test_files_are_there_again_after_a_restart(notebook: NotebookPage) -> None:
     expect(notebook.run("len(open('notes.txt').read())")).to_have_text("17")
 
 
+@pytest.mark.all
 def test_a_file_that_was_asked_for_while_the_kernel_loads_comes_after_a_restart(
     notebook: NotebookPage,
 ) -> None:
@@ -187,6 +189,7 @@ def test_a_trace_of_a_profile_can_be_had(notebook: NotebookPage) -> None:
     assert "traceEvents" in json.loads(downloaded(notebook, "trace.json"))
 
 
+@pytest.mark.all
 def test_a_run_that_never_ends_loses_no_file(notebook: NotebookPage) -> None:
     """What it wrote is kept while it waits; so is what another tab wrote meanwhile."""
     notebook.start(
@@ -206,6 +209,7 @@ def test_a_run_that_never_ends_loses_no_file(notebook: NotebookPage) -> None:
     assert downloaded(notebook, "theirs.txt") == b"of another tab"
 
 
+@pytest.mark.all
 def test_a_browser_that_keeps_no_files_says_so(notebook: NotebookPage) -> None:
     """Its storage is refused, as in some private windows."""
     page = notebook.page.context.new_page()

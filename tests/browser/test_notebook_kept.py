@@ -182,6 +182,7 @@ def test_the_list_renames_duplicates_downloads_and_deletes(tab: Tab) -> None:
     expect(notebook.editor(0)).to_have_text("other = 2")
 
 
+@pytest.mark.all
 def test_every_tab_has_a_notebook_of_its_own_and_all_are_found_again(
     tab: Tab, context: BrowserContext
 ) -> None:

@@ -65,6 +65,7 @@ def test_no_isolation(new_page: Callable[..., Page], site_url: str) -> None:
     expect(page.locator("main")).to_contain_text("Cross-Origin-Opener-Policy")
 
 
+@pytest.mark.all
 def test_the_notebook_works_without_isolation_where_wanted(
     new_page: Callable[..., Page], site_url: str
 ) -> None:

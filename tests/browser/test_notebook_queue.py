@@ -77,6 +77,7 @@ def test_an_interrupt_ends_a_loop_that_gives_the_gpu_work(
     assert int(left) < MOST_LEFT, "what the GPU was given and has not done"
 
 
+@pytest.mark.all
 def test_tuning_tells_in_the_cell_how_far_it_is(notebook: NotebookPage) -> None:
     index = notebook.start("import browsergpu as bg\nbg.tune(bg.init())")
     # All of it takes minutes on a GPU in software.

@@ -12,6 +12,8 @@ from harness.notebook import NotebookPage, hold_kernels
 from harness.problems import watch
 from playwright.sync_api import BrowserContext, Page, expect
 
+pytestmark = pytest.mark.all
+
 # Playwright calls a script that is a function.
 _LIBRARY = """() => {
   globalThis.settled = (request) => new Promise((resolve, reject) => {
@@ -152,7 +154,6 @@ def test_open_tabs_do_not_block_each_other(site: Site) -> None:
         expect(tab.cell(0)).to_contain_text(code)
 
 
-@pytest.mark.all
 def test_tuning_is_kept_forgotten_and_survives_a_later_schema(site: Site) -> None:
     bare = site.bare("main")
     assert bare.run(_SIZES) == [256, 256]

@@ -185,6 +185,7 @@ unnamed = [said(np.asarray, x), said(float, bg.sum(x)), said(bg.nonzero, x)]
 """
 
 
+@pytest.mark.all
 def test_without_jspi_each_call_that_waits_names_its_twin(
     lab: Lab, page_problems: list[str]
 ) -> None:
@@ -208,6 +209,7 @@ def test_without_jspi_each_call_that_waits_names_its_twin(
     page.context.close()
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_without_webgpu(kernel: str, new_bare_page: Callable[..., BarePage], lab: Lab) -> None:
     bare = new_bare_page(kernel)

@@ -18,6 +18,8 @@ import dask.array as da
 import pytest
 from chunk_calls import calls
 
+pytestmark = pytest.mark.all
+
 Outcomes = dict[tuple[str, str], dict[str, list[str]]]
 
 #: Names that are not called over chunks, and why.

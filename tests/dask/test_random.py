@@ -11,6 +11,8 @@ from pathlib import Path
 import dask.array as da
 import pytest
 
+pytestmark = pytest.mark.all
+
 METHODS = [
     (kind.__name__, name)
     for kind in (da.random.Generator, da.random.RandomState)

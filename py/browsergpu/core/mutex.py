@@ -12,13 +12,14 @@ from browsergpu.core.turns import new_lock, renew_in_forks
 _PAUSE = 0.005
 
 
-class Turn:
+class Turn(Shown):
     """The time in which one task has a mutex. It ends when the task sets ``is_over``."""
-
-    __slots__ = ("is_over",)
 
     def __init__(self) -> None:
         self.is_over = False
+
+    def _facts(self) -> str:
+        return "over" if self.is_over else "not over"
 
 
 class Mutex(Shown):

@@ -23,6 +23,7 @@ EXTREMES = max(1, round(40 * SCALE))
 seeds = st.integers(0, 2**32 - 1)
 
 
+@pytest.mark.all
 @pytest.mark.provokes_errors
 def test_random_lives_of_kept_buffers() -> None:
     from pyodide.ffi import run_sync

@@ -43,6 +43,7 @@ def lacking(device: Any) -> set[tuple[str, str]]:
 FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("file", sorted({kernel.shader for kernel in KERNELS.values()}))
 def test_every_kernel_in_its_largest_size(backend: Any, file: str) -> None:
     """What a device cannot have, it refuses at the largest size first. The tests of the variants

@@ -38,6 +38,7 @@ def small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(problems, "PROBLEMS", (small, huge))
 
 
+@pytest.mark.all
 @pytest.mark.usefixtures("small_problems")
 def test_it_measures_every_variant_that_can(device: Any) -> None:
     from browsergpu import Tuning, tune

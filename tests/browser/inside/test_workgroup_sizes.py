@@ -11,7 +11,7 @@ import pytest
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import random_array
 
-pytestmark = [pytest.mark.kernels("worker", "main"), pytest.mark.firefox]
+pytestmark = [pytest.mark.kernels("worker", "main"), pytest.mark.firefox, pytest.mark.all]
 
 
 @pytest.fixture

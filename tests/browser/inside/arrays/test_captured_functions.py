@@ -20,7 +20,7 @@ from inside.gradients.drawn.directions import Call, results
 from inside.gradients.test_drawn_table import TABLES
 from inside.gradients.test_drawn_table import named as public_functions
 
-pytestmark = pytest.mark.firefox
+pytestmark = [pytest.mark.firefox, pytest.mark.all]
 
 DRAWN = {name: calls for table in TABLES for name, calls in table.items()}
 X = np.float32([[3, -1, 2.5, 0], [1.5, 4, -2, 7], [0.25, -6, 1, 2]])

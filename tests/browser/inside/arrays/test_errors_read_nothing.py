@@ -17,7 +17,7 @@ import pytest
 
 from inside.arrays.test_own_arguments import CASES, _functions, _on_gpu
 
-pytestmark = [pytest.mark.native, pytest.mark.firefox]
+pytestmark = [pytest.mark.native, pytest.mark.firefox, pytest.mark.all]
 
 Make = Callable[[], Any]
 

@@ -18,6 +18,8 @@ import pytest
 
 from inside.arrays.numpys_operands import MASK, WHOLE, X, on_gpu, operands_of
 
+pytestmark = pytest.mark.all
+
 #: Whose vectors may be their negatives.
 SIGNS = {"eigh", "svd"}
 #: Values that are not the default. Each is tried where the function has an argument of the name.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.firefox
+pytestmark = [pytest.mark.firefox, pytest.mark.all]
 
 X = np.float32([[3.0, -1.0, 2.0], [0.5, 4.0, -2.5], [1.5, 0.25, -3.5]])
 WHOLE = np.int32([[3, -1, 2], [5, 4, -2], [1, 0, -3]])
