@@ -3,7 +3,7 @@
 //
 // Up to the last product and sum, all is whole numbers, which wrap around the same on every device:
 // WGSL promises neither how floats are rounded nor that they are not contracted. Numbers are
-// fractions of a power of two, their products' upper words. core/philox.py is its twin on the host.
+// fractions of a power of two, their products' upper words. tensors/philox.py is its twin on the host.
 
 //#include lib/kept.wgsl
 //#include lib/philox.wgsl

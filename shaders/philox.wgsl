@@ -1,5 +1,5 @@
 // y[i] for i < n: random words, or what is uniform within bounds. One vec4 a thread. All but the
-// sum with the bounds is whole numbers and exact: the same on every device. core/philox.py is its
+// sum with the bounds is whole numbers and exact: the same on every device. tensors/philox.py is its
 // twin on the host.
 
 //#include lib/kept.wgsl

@@ -19,8 +19,8 @@ from bench_rule import WORK, Skip, check, post, timed
 
 import browsergpu
 from browsergpu import KernelExecutor, TensorBackend, WasmBackend
-from browsergpu.arrays import matmul, transfers
 from browsergpu.core.enums import Precision
+from browsergpu.tensors import matmul, transfers
 
 READ_WHOLE = 2**24  # bytes; of larger results only the entries that are checked
 

@@ -8,11 +8,7 @@ from browsergpu.api.tensor_backend.backend import TensorBackend
 from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
 from browsergpu.api.wasm_backend.backend import WasmBackend
 from browsergpu.api.wasm_backend.contract import ComputeBackend
-
-# NumPy's functions know arrays by this module.
-from browsergpu.arrays import protocols as _protocols  # noqa: F401
 from browsergpu.arrays.array import VERSIONS, Array
-from browsergpu.arrays.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.arrays.context import (
     default_device,
     devices,
@@ -23,16 +19,33 @@ from browsergpu.arrays.context import (
     recover_async,
     use,
 )
-from browsergpu.arrays.cupys.cuda import (
-    get_default_memory_pool,
-    get_default_pinned_memory_pool,
-)
-from browsergpu.arrays.cupys.names import asnumpy, fuse, get_array_module
-from browsergpu.arrays.debugging import debug
+from browsergpu.arrays.debug import debug
 from browsergpu.arrays.default_int import set_default_int
-from browsergpu.arrays.device_array import DeviceArray
-from browsergpu.arrays.functions.capturing import capture
-from browsergpu.arrays.functions.constants import (
+from browsergpu.arrays.tracking.precision import autocast, is_autocast_enabled
+from browsergpu.arrays.tracking.recording import enable_grad, is_grad_enabled, no_grad
+from browsergpu.arrays.x64 import set_x64
+
+# What arrays are asked of gradients.
+from browsergpu.autograd import array_methods as _of_arrays  # noqa: F401
+from browsergpu.autograd import operators as _operators  # noqa: F401
+from browsergpu.autograd.custom import checkpoint, custom_vjp
+from browsergpu.autograd.transforms import grad, jvp, value_and_grad, vjp
+from browsergpu.compat.cupy.cuda import get_default_memory_pool, get_default_pinned_memory_pool
+from browsergpu.compat.cupy.names import asnumpy, fuse, get_array_module
+
+# NumPy's functions know arrays by this module.
+from browsergpu.compat.numpy import protocols as _protocols  # noqa: F401
+from browsergpu.compat.numpy.fallback import HostFallbackWarning, set_fallback
+from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON as _LEFT_TO_PYTHON
+from browsergpu.compat.numpy.namespace import names as _numpys_names
+from browsergpu.compat.numpy.namespace import of_main as _of_main
+from browsergpu.core.config import BackendConfig
+from browsergpu.core.dtypes import DType
+from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp
+from browsergpu.core.errors import BackendError
+from browsergpu.device.device import Device
+from browsergpu.functions.capture import capture
+from browsergpu.functions.constants import (
     bool,  # noqa: F401 - import * leaves Python's
     complex64,
     complex128,
@@ -53,17 +66,15 @@ from browsergpu.arrays.functions.constants import (
     uint32,
     uint64,
 )
-from browsergpu.arrays.functions.data_types import (
-    astype,
-    can_cast,
-    finfo,
-    iinfo,
-    isdtype,
-    result_type,
-)
-from browsergpu.arrays.functions.evaluation import eval, explain
-from browsergpu.arrays.functions.exchange import from_dlpack
-from browsergpu.arrays.functions.files import (
+from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
+from browsergpu.functions.custom.raw_kernel import RawKernel
+from browsergpu.functions.custom.reduction_kernel import ReductionKernel
+from browsergpu.functions.data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
+from browsergpu.functions.evaluation import eval, explain
+from browsergpu.functions.information import __array_namespace_info__
+from browsergpu.functions.interchange.display import draw
+from browsergpu.functions.interchange.dlpack import from_dlpack
+from browsergpu.functions.interchange.files import (
     SavedArrays,
     load,
     save,
@@ -73,29 +84,6 @@ from browsergpu.arrays.functions.files import (
     savez_compressed,
     savez_compressed_async,
 )
-from browsergpu.arrays.functions.information import __array_namespace_info__
-from browsergpu.arrays.functions.own_kernels import ElementwiseKernel, kernel
-from browsergpu.arrays.functions.own_reductions import ReductionKernel
-from browsergpu.arrays.functions.raw_kernel import RawKernel
-from browsergpu.arrays.functions.showing import draw
-
-# What arrays are asked of gradients.
-from browsergpu.arrays.gradients import of_arrays as _of_arrays  # noqa: F401
-from browsergpu.arrays.gradients import operators as _operators  # noqa: F401
-from browsergpu.arrays.gradients.own import checkpoint, custom_vjp
-from browsergpu.arrays.gradients.transforms import grad, jvp, value_and_grad, vjp
-from browsergpu.arrays.numpys.fallback import HostFallbackWarning, set_fallback
-from browsergpu.arrays.numpys.namespace import LEFT_TO_PYTHON as _LEFT_TO_PYTHON
-from browsergpu.arrays.numpys.namespace import names as _numpys_names
-from browsergpu.arrays.numpys.namespace import of_main as _of_main
-from browsergpu.arrays.tracking.precision import autocast, is_autocast_enabled
-from browsergpu.arrays.tracking.recording import enable_grad, is_grad_enabled, no_grad
-from browsergpu.arrays.x64 import set_x64
-from browsergpu.core.config import BackendConfig
-from browsergpu.core.dtypes import DType
-from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp
-from browsergpu.core.errors import BackendError
-from browsergpu.device.device import Device
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.adapters import (
     enumerate_adapters,
@@ -108,6 +96,8 @@ from browsergpu.gpu.adapters import (
 from browsergpu.gpu.memory import BufferPool
 from browsergpu.gpu.platform import is_available
 from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
+from browsergpu.tensors.buffers import Buffer, BufferUsage, MapMode
+from browsergpu.tensors.device_array import DeviceArray
 from browsergpu.tools.downloading import download
 from browsergpu.tools.group import BackendGroup, Policy
 from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile

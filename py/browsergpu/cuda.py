@@ -6,7 +6,7 @@ than CUDA's warns once; what has no meaning raises.
 
 from typing import Any
 
-from browsergpu.arrays.cupys.cuda import (
+from browsergpu.compat.cupy.cuda import (
     Device,
     Event,
     MemoryPool,

@@ -4,7 +4,7 @@ from typing import Any as _Any
 
 from numpy.fft import __all__ as _names
 
-from browsergpu.arrays.numpys.namespace import of_module as _of_module
+from browsergpu.compat.numpy.namespace import of_module as _of_module
 
 __all__ = list(_names)
 

@@ -1,6 +1,6 @@
 """Pictures: filters and sizes of arrays of [H, W] or [H, W, C], floats from 0 to 1 or uint8."""
 
-from browsergpu.arrays.functions.pictures.filters import (
+from browsergpu.functions.images.filters import (
     brightness,
     contrast,
     gaussian_blur,
@@ -10,7 +10,7 @@ from browsergpu.arrays.functions.pictures.filters import (
     sobel,
     threshold,
 )
-from browsergpu.arrays.functions.pictures.sizes import resize
+from browsergpu.functions.images.sizes import resize
 
 __all__ = [
     "brightness",

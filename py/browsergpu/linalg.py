@@ -5,9 +5,9 @@ from typing import Any as _Any
 from numpy.linalg import LinAlgError
 from numpy.linalg import __all__ as _names
 
-from browsergpu.arrays.functions.decompositions import EighResult, EigResult, QRResult, SVDResult
-from browsergpu.arrays.functions.equations import SlogdetResult
-from browsergpu.arrays.numpys.namespace import of_module as _of_module
+from browsergpu.compat.numpy.namespace import of_module as _of_module
+from browsergpu.functions.linalg.decompositions import EighResult, EigResult, QRResult, SVDResult
+from browsergpu.functions.linalg.equations import SlogdetResult
 
 __all__ = ["EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult"]
 __all__ += [name for name in _names if name not in __all__]

@@ -2,7 +2,7 @@
 ``torch.nn.functional``, [N, C, ...], and layers by those of ``torch.nn``, whose first values
 ``browsergpu.nn.init`` draws."""
 
-from browsergpu.arrays.functions.networks.activations import (
+from browsergpu.functions.nn.activations import (
     dropout,
     elu,
     gelu,
@@ -16,10 +16,8 @@ from browsergpu.arrays.functions.networks.activations import (
     softplus,
     tanh,
 )
-from browsergpu.arrays.functions.networks.attention import (
-    scaled_dot_product_attention,
-)
-from browsergpu.arrays.functions.networks.convolution import (
+from browsergpu.functions.nn.attention import scaled_dot_product_attention
+from browsergpu.functions.nn.convolution import (
     conv1d,
     conv2d,
     conv3d,
@@ -27,7 +25,7 @@ from browsergpu.arrays.functions.networks.convolution import (
     conv_transpose2d,
     conv_transpose3d,
 )
-from browsergpu.arrays.functions.networks.losses import (
+from browsergpu.functions.nn.losses import (
     binary_cross_entropy_with_logits,
     cross_entropy,
     huber_loss,
@@ -36,16 +34,9 @@ from browsergpu.arrays.functions.networks.losses import (
     nll_loss,
     smooth_l1_loss,
 )
-from browsergpu.arrays.functions.networks.normalization import (
-    batch_norm,
-    group_norm,
-    layer_norm,
-    rms_norm,
-)
-from browsergpu.arrays.functions.networks.padding import (
-    pad,
-)
-from browsergpu.arrays.functions.networks.pooling import (
+from browsergpu.functions.nn.normalization import batch_norm, group_norm, layer_norm, rms_norm
+from browsergpu.functions.nn.padding import pad
+from browsergpu.functions.nn.pooling import (
     adaptive_avg_pool2d,
     avg_pool1d,
     avg_pool2d,
@@ -54,11 +45,7 @@ from browsergpu.arrays.functions.networks.pooling import (
     max_pool2d,
     max_pool3d,
 )
-from browsergpu.arrays.functions.networks.tables import (
-    embedding,
-    linear,
-    one_hot,
-)
+from browsergpu.functions.nn.tables import embedding, linear, one_hot
 from browsergpu.networks import init
 from browsergpu.networks.layers.activations import (
     ELU,

@@ -12,15 +12,11 @@ from typing import Any
 from numpy import random as _of_numpy
 from numpy.random import SeedSequence
 
-from browsergpu.arrays.functions.chance.bits import BitGenerator, Philox
-from browsergpu.arrays.functions.chance.generator import Generator, default_rng
-from browsergpu.arrays.functions.chance.legacy import SHARED as _SHARED
-from browsergpu.arrays.functions.chance.legacy import (
-    RandomState,
-    get_bit_generator,
-    set_bit_generator,
-)
 from browsergpu.core.errors import UnknownName
+from browsergpu.functions.random.bits import BitGenerator, Philox
+from browsergpu.functions.random.generator import Generator, default_rng
+from browsergpu.functions.random.legacy import SHARED as _SHARED
+from browsergpu.functions.random.legacy import RandomState, get_bit_generator, set_bit_generator
 
 beta = _SHARED.beta
 binomial = _SHARED.binomial

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from browsergpu.arrays.functions.special import (
+from browsergpu.core.errors import UnknownName
+from browsergpu.functions.special import (
     beta,
     betaln,
     boxcox,
@@ -48,7 +49,6 @@ from browsergpu.arrays.functions.special import (
     y0,
     y1,
 )
-from browsergpu.core.errors import UnknownName
 
 __all__ = [
     "beta",

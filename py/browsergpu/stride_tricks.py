@@ -3,10 +3,10 @@
 from numpy import broadcast_shapes
 from numpy.lib import stride_tricks as _theirs
 
-from browsergpu.arrays.numpys.doors import door as _door
-from browsergpu.arrays.numpys.indices import as_strided as _as_strided
-from browsergpu.arrays.numpys.namespace import of_main as _of_main
-from browsergpu.arrays.protocols import public as _public
+from browsergpu.compat.numpy.manipulation.indices import as_strided as _as_strided
+from browsergpu.compat.numpy.namespace import of_main as _of_main
+from browsergpu.compat.numpy.protocols import public as _public
+from browsergpu.compat.numpy.wrappers import door as _door
 
 __all__ = [
     "as_strided",

@@ -10,8 +10,8 @@ from types import FunctionType
 import pytest
 
 import browsergpu
-from browsergpu.arrays.numpys.namespace import LEFT_TO_PYTHON
 from browsergpu.arrays.tracking.rules import RULES
+from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON
 
 pytestmark = pytest.mark.fast
 
@@ -21,9 +21,10 @@ _ROW = re.compile(r"^\| `([\w.]+)` \| ([^|]+?) \|", re.MULTILINE)
 
 #: The modules whose functions the package's own names are made of; the first name counts.
 MODULES = {
-    "": ("contraction", "creation", "data_types", "elementwise", "linear", "manipulation", "sets",
-         "sorting", "statistics"),
-    "linalg": ("decompositions", "equations", "linear", "manipulation", "norms"),
+    "": ("linalg.contraction", "creation", "data_types", "elementwise", "linalg.linear",
+         "manipulation", "ordering.sets", "ordering.sorting", "statistics"),
+    "linalg": ("linalg.decompositions", "linalg.equations", "linalg.linear", "manipulation",
+        "linalg.norms"),
     "fft": ("fourier",),
 }  # fmt: skip
 
@@ -41,7 +42,7 @@ def public() -> dict[str, tuple[str, ...]]:
         own = {
             name: one
             for part in MODULES.get(before, ())
-            for name, one in vars(import_module(f"browsergpu.arrays.functions.{part}")).items()
+            for name, one in vars(import_module(f"browsergpu.functions.{part}")).items()
             if before or name not in OF_MATRICES
         }
         names = {*module.__all__, *LEFT_TO_PYTHON} if before == "" else module.__all__

@@ -15,7 +15,21 @@ PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 
 #: From the ground up: a room imports from itself and from what stands before it. What lies in no
 #: room (the public names) imports from all of them, and nothing imports it.
-ROOMS = ("core", "gpu", "kernels", "device", "arrays", "networks", "api", "tools", "dask")
+ROOMS = (
+    "core",
+    "gpu",
+    "kernels",
+    "device",
+    "tensors",
+    "arrays",
+    "functions",
+    "autograd",
+    "compat",
+    "networks",
+    "api",
+    "tools",
+    "dask",
+)
 
 #: What has the browser's modules, and what drives GPUs outside of one; only `gpu` itself may import
 #: them.

@@ -20,8 +20,8 @@ import pytest
 import wgpu
 import wgpu.backends.wgpu_native
 
-from browsergpu.arrays.functions.own_kernels import ElementwiseKernel
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, TYPES, ElementType
+from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel
 from browsergpu.kernels.base.family import Kernel
 from browsergpu.kernels.fused.operations import OPERATIONS, overload, overload_of
 from browsergpu.kernels.fused.reduction import (

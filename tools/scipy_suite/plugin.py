@@ -21,7 +21,7 @@ from scipy import conftest
 from scipy._lib import _array_api
 
 import browsergpu as bg
-from browsergpu.arrays.functions.information import NamespaceInfo
+from browsergpu.functions.information import NamespaceInfo
 
 RTOL, ATOL = 2e-4, 2e-5
 

@@ -1,1 +1,1 @@
-"""Arrays in GPU memory and what is computed of them, once for all that call it."""
+"""Arrays in GPU memory: lazy evaluation, views, indexing, and captured graphs."""

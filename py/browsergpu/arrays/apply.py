@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from browsergpu.arrays.arriving import arriving, on_host
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.tape import Tape
 from browsergpu.arrays.numbers import (
@@ -20,8 +19,9 @@ from browsergpu.arrays.numbers import (
     typed_number,
     words_of,
 )
-from browsergpu.arrays.uploading import on_host as host_data
-from browsergpu.arrays.uploading import uploaded
+from browsergpu.arrays.unpickled import arriving, on_host
+from browsergpu.arrays.upload import on_host as host_data
+from browsergpu.arrays.upload import uploaded
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.x64 import look_at, look_at_both
 from browsergpu.core import shapes

@@ -8,22 +8,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from browsergpu.arrays import flags as memory_flags
-from browsergpu.arrays import indexing, reading, views
-from browsergpu.arrays.aliasing import alias
+from browsergpu.arrays import readback
 from browsergpu.arrays.apply import binary, cast_to, duplicate, unary
 from browsergpu.arrays.context import device_of
-from browsergpu.arrays.flat import Flat
+from browsergpu.arrays.handles import Handle
+from browsergpu.arrays.in_place import become, in_place
+from browsergpu.arrays.indexing import keys
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.methods import Methods
-from browsergpu.arrays.replacing import become, in_place
-from browsergpu.arrays.uploading import element_type
+from browsergpu.arrays.upload import element_type
 from browsergpu.arrays.value import NODE, Value
+from browsergpu.arrays.views import flags as memory_flags
+from browsergpu.arrays.views import strided
+from browsergpu.arrays.views.aliases import alias
+from browsergpu.arrays.views.flat import Flat
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32, INT32, INT64, UINT32, UINT64
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.handles import Handle
 from browsergpu.core.shapes import Shape
 from browsergpu.core.turns import exclusive
 from browsergpu.device.device import Device
@@ -121,7 +123,7 @@ class Array(Value, Methods):
     @exclusive
     def T(self) -> Array:
         """A view with the axes reversed."""
-        return alias(self, views.permuted(self, tuple(reversed(range(self.ndim)))))
+        return alias(self, strided.permuted(self, tuple(reversed(range(self.ndim)))))
 
     @property
     @exclusive
@@ -131,13 +133,13 @@ class Array(Value, Methods):
             raise InvalidArgument("mT", "array", self, "have at least 2 axes")
         axes = list(range(self.ndim))
         axes[-2:] = axes[-1], axes[-2]
-        return alias(self, views.permuted(self, tuple(axes)))
+        return alias(self, strided.permuted(self, tuple(axes)))
 
     @property
     @exclusive
     def real(self) -> Array:
         """The real parts: a view of a complex array, else the array itself."""
-        return alias(self, views.real(self)) if self.node.kind.kind == "c" else self
+        return alias(self, strided.real(self)) if self.node.kind.kind == "c" else self
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -148,7 +150,7 @@ class Array(Value, Methods):
     def imag(self) -> Array:
         """The imaginary parts: a view of a complex array, else zeros."""
         if self.node.kind.kind == "c":
-            return alias(self, views.imag(self))
+            return alias(self, strided.imag(self))
         return unary("imag", self)
 
     @imag.setter
@@ -161,7 +163,7 @@ class Array(Value, Methods):
 
     def numpy(self) -> np.ndarray:
         """A copy as a NumPy array. Waits."""
-        return reading.numpy(self)
+        return readback.numpy(self)
 
     def to_numpy(self) -> np.ndarray:
         """:meth:`numpy`, by the name that Matplotlib, pandas and seaborn look for."""
@@ -169,11 +171,11 @@ class Array(Value, Methods):
 
     async def numpy_async(self) -> np.ndarray:
         """:meth:`numpy` for callers that cannot block."""
-        return await reading.numpy_async(self)
+        return await readback.numpy_async(self)
 
     async def ready(self) -> Array:
         """Waits until it is computed, and gives it. Raises what the GPU reported."""
-        reading.computed(self)
+        readback.computed(self)
         await self.device.faults.after(self.device.recorder.synchronize())
         return self
 
@@ -181,7 +183,7 @@ class Array(Value, Methods):
         """The one element, or that at indices or at an index of the flattened array, as a Python
         number. Waits."""
         if not args:
-            return reading.item("item", self)
+            return readback.item("item", self)
         key = args[0] if len(args) == 1 else args
         return (self[key] if isinstance(key, tuple) else self.reshape(-1)[key]).item()
 
@@ -200,21 +202,21 @@ class Array(Value, Methods):
         return array
 
     def __float__(self) -> float:
-        return float(reading.item("float", self))
+        return float(readback.item("float", self))
 
     def __int__(self) -> int:
-        return int(reading.item("int", self))
+        return int(readback.item("int", self))
 
     def __bool__(self) -> bool:
-        return bool(reading.item("bool", self))
+        return bool(readback.item("bool", self))
 
     def __complex__(self) -> complex:
-        return complex(reading.item("complex", self))
+        return complex(readback.item("complex", self))
 
     def __index__(self) -> int:
         if self.node.kind.kind not in "iu":
             raise TypeError(f"only whole numbers are indices, not {self.dtype}")
-        return int(reading.item("index", self))
+        return int(readback.item("index", self))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -226,7 +228,7 @@ class Array(Value, Methods):
         are read at once; views where gradients are wanted or nothing can be read."""
         if not self.shape:
             raise TypeError("iteration over an array without axes")
-        if self.ndim == 1 and not self.is_noted and reading.can_read(self):
+        if self.ndim == 1 and not self.is_noted and readback.can_read(self):
             return iter(self.numpy())
         return (self[i] for i in range(self.shape[0]))
 
@@ -234,33 +236,33 @@ class Array(Value, Methods):
         return bool((self == value).numpy().any())
 
     def __repr__(self) -> str:
-        return reading.text(self)
+        return readback.text(self)
 
     def __str__(self) -> str:
-        return reading.printed(self)
+        return readback.printed(self)
 
     def __format__(self, spec: str) -> str:
         if self.shape:
             return object.__format__(self, spec)
-        return format(reading.item("format", self), spec)
+        return format(readback.item("format", self), spec)
 
     def __round__(self, digits: int | None = None) -> Any:
         if self.shape:
             raise TypeError("round() of an array with axes; browsergpu.round rounds its elements")
-        return round(reading.item("round", self), digits)
+        return round(readback.item("round", self), digits)
 
     # -- parts of it -------------------------------------------------------------------------------
 
     @exclusive
     def __getitem__(self, key: Any) -> Array:
-        return indexing.get(self, key)
+        return keys.get(self, key)
 
     @exclusive
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, Value) and value.is_noted:
             self._assign_variable(key, value)
         else:
-            become(self, indexing.assigned(self, key, value))
+            become(self, keys.assigned(self, key, value))
 
     @exclusive
     def astype(
@@ -298,7 +300,7 @@ class Array(Value, Methods):
         """
         node = self.node
         if dtype is None:
-            return alias(self, views.retyped(self, node.kind))
+            return alias(self, strided.retyped(self, node.kind))
         if isinstance(dtype, type) and issubclass(dtype, np.ndarray | Array):
             expected = "a dtype, as arrays on the GPU have no subclasses"
             raise InvalidType("view", "dtype", dtype, expected, "Use x.numpy().view().")
@@ -306,14 +308,14 @@ class Array(Value, Methods):
             return self._protocols.viewed_on_host(self, dtype)  # type: ignore[no-any-return]
         wanted = checks.numpy_dtype("view", "dtype", dtype)
         if wanted == node.kind.numpy:
-            return alias(self, views.retyped(self, node.kind))
+            return alias(self, strided.retyped(self, node.kind))
         alike = next((kinds for kinds in _ALIKE if node.kind in kinds), (node.kind,))
         kind = next((one for one in alike if one.numpy == wanted), None)
         if kind is None:
             words = " or ".join(one.name for one in alike)
             expected = words if len(alike) > 1 else f"{words}, the array's own"
             raise InvalidType("view", "dtype", wanted, expected, "astype() converts values.")
-        return alias(self, views.retyped(self, kind))
+        return alias(self, strided.retyped(self, kind))
 
     @exclusive
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
@@ -322,7 +324,7 @@ class Array(Value, Methods):
         given = shape[0] if len(shape) == 1 else shape
         if order != "C" or copy is not None:
             return np.reshape(self, given, order, copy=copy)  # type: ignore[call-overload, no-any-return]
-        return alias(self, views.reshaped("reshape", self, given))
+        return alias(self, strided.reshaped("reshape", self, given))
 
     # -- gradients, by PyTorch's names -------------------------------------------------------------
 
@@ -420,11 +422,11 @@ class Array(Value, Methods):
     ) -> Any:
         """A capsule with a copy in the host's memory, as WebGPU gives no pointers to the GPU's.
         Waits. Raises BufferError where another device or no copy is asked for."""
-        return reading.dlpack(self, stream, max_version, dl_device, copy)
+        return readback.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Where ``__dlpack__`` puts what it gives: the host."""
-        return reading.HOST
+        return readback.HOST
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
         """The array on a device, or on the one of a number: itself on its own one, else a copy,

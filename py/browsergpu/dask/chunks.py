@@ -10,13 +10,13 @@ from dask.base import normalize_token
 from distributed.worker import thread_state
 
 from browsergpu.arrays import apply
-from browsergpu.arrays.aliasing import take_node
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.arriving import on_host
-from browsergpu.arrays.functions import creation
-from browsergpu.arrays.shapes_only import has_values
+from browsergpu.arrays.unpickled import on_host
+from browsergpu.arrays.views.aliases import take_node
 from browsergpu.core.errors import OutOfMemory
 from browsergpu.core.turns import TURN
+from browsergpu.functions import creation
+from browsergpu.functions.meta import has_values
 
 
 def held_bytes(chunk: Array) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.shapes_only import stand_in
 from browsergpu.core import checks
+from browsergpu.functions.meta import stand_in
 
 
 def meta(ndim: int, dtype: Any = np.float32) -> Array:

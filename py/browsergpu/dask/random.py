@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from browsergpu.arrays.functions.chance import legacy
+from browsergpu.functions.random import legacy
 
 
 class Philox(int):

@@ -8,15 +8,15 @@ import numpy as np
 from distributed.protocol.numpy import deserialize_numpy_ndarray, serialize_numpy_ndarray
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
-from browsergpu.arrays import shapes_only
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.arriving import on_host
+from browsergpu.arrays.unpickled import on_host
+from browsergpu.functions import meta
 
 
 @dask_serialize.register(Array)  # type: ignore[untyped-decorator]
 def serialise(x: Array) -> tuple[dict[str, Any], list[Any]]:
     """An array's header and frames. Waits for its values."""
-    if not shapes_only.has_values(x):
+    if not meta.has_values(x):
         return {"shape": x.shape, "without values": x.dtype.str}, []
     known = on_host(x.node)
     header, frames = serialize_numpy_ndarray(x.numpy() if known is None else known)
@@ -27,5 +27,5 @@ def serialise(x: Array) -> tuple[dict[str, Any], list[Any]]:
 def deserialise(header: dict[str, Any], frames: list[Any]) -> Array:
     """The array again. It is uploaded when it is first computed with, by the thread that does."""
     if "numpy" not in header:
-        return shapes_only.stand_in(header["shape"], np.dtype(header["without values"]))
-    return shapes_only.unpickled(deserialize_numpy_ndarray(header["numpy"], frames))
+        return meta.stand_in(header["shape"], np.dtype(header["without values"]))
+    return meta.unpickled(deserialize_numpy_ndarray(header["numpy"], frames))

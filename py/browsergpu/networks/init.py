@@ -8,10 +8,11 @@ from math import prod, sqrt
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation, decompositions, elementwise, linear, manipulation
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
+from browsergpu.functions import creation, elementwise, manipulation
+from browsergpu.functions.linalg import decompositions, linear
 from browsergpu.networks.parameter import take
 from browsergpu.networks.seeding import drawer, seed
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.uploading import element_type
+from browsergpu.arrays.handles import Handle, added
+from browsergpu.arrays.upload import element_type
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.handles import Handle, added
 from browsergpu.networks import states
 from browsergpu.networks.moving import move
 from browsergpu.networks.parameter import Parameter

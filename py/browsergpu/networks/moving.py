@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.arrays.aliasing import take_node
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.tracking.variable import node_of, source_of
+from browsergpu.arrays.views.aliases import take_node
 from browsergpu.core.turns import exclusive
 
 

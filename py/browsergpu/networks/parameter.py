@@ -6,11 +6,11 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation
-from browsergpu.arrays.gradients.of_arrays import MAKERS, Maker
-from browsergpu.arrays.replacing import become
+from browsergpu.arrays.in_place import become
+from browsergpu.autograd.array_methods import MAKERS, Maker
 from browsergpu.core.errors import InvalidType, two_devices
 from browsergpu.core.showing import Shown
+from browsergpu.functions import creation
 
 #: Arrays that are parameters, by their ids: an array has no place to say so, and needs none.
 _known: WeakValueDictionary[int, Array] = WeakValueDictionary()

@@ -53,18 +53,18 @@ def _watch_turns() -> None:
     Whatever users call must take it (``exclusive`` in core/turns.py). A function that forgets to
     fails here each time, and not only where two threads meet in it.
     """
-    from browsergpu.arrays import reducing
-    from browsergpu.arrays.aliasing import Cell
+    from browsergpu.arrays import reduce
     from browsergpu.arrays.lazy.node import Node
     from browsergpu.arrays.lazy.tape import Tape, Window
     from browsergpu.arrays.value import Value
+    from browsergpu.arrays.views.aliases import Cell
 
     for owner in (Window, Tape, Node, Cell):
         for name, found in list(vars(owner).items()):
             if isinstance(found, FunctionType) and name not in _NEED_NO_TURN:
                 setattr(owner, name, _watched(found))
     Value.__init__ = _watched(Value.__init__)  # an array more holds the node
-    reducing.memory_view = _watched(reducing.memory_view)
+    reduce.memory_view = _watched(reduce.memory_view)
 
 
 #: What makes an object, or shows it.

@@ -234,8 +234,8 @@ def test_halves_in_place_take_one_dispatch(executor: Any, op: str, other: str) -
 
 def test_nothing_past_the_end_is_written(executor: Any) -> None:
     """Kernels that take several elements at once leave alone what lies behind the last one."""
-    from browsergpu.arrays import pointwise
-    from browsergpu.arrays.view import View
+    from browsergpu.tensors import pointwise
+    from browsergpu.tensors.view import View
 
     device = executor.device
 

@@ -139,8 +139,8 @@ def test_custom_kernels_that_are_refused(executor: Any) -> None:
 
 
 def test_a_custom_kernels_source_is_read_once(executor: Any) -> None:
-    from browsergpu.arrays import custom
     from browsergpu.kernels.text import reflect
+    from browsergpu.tensors import custom
 
     reads = (reflect.reflect, reflect.without_comments, custom.sha256)
     names = {function.__name__ for function in reads}

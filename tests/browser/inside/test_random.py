@@ -30,9 +30,8 @@ def drawn(
     executor: Any, name: str, n: int, counter: int, *args: Any, dtype: str = "f32", key: int = KEY
 ) -> np.ndarray:
     """What a function of array/random.py fills the start of some more memory with."""
-    from browsergpu.arrays import random
-    from browsergpu.arrays.view import View
-    from browsergpu.core import philox
+    from browsergpu.tensors import philox, random
+    from browsergpu.tensors.view import View
 
     target = executor.empty((n + 3,), dtype)
     executor.fill(target, True if dtype == "bool" else 77)
@@ -64,7 +63,7 @@ def test_known_answers(executor: Any, counter: int, key: int, block: str) -> Non
 
 @pytest.mark.parametrize("name", ["words", "uniform", "normal", "exponential"])
 def test_the_same_bits_as_on_the_host(executor: Any, name: str) -> None:
-    from browsergpu.core import philox
+    from browsergpu.tensors import philox
 
     twin: Callable[..., np.ndarray] = getattr(philox, name)
     dtype = "u32" if name == "words" else "f32"
@@ -84,7 +83,7 @@ def test_the_same_bits_as_on_the_host(executor: Any, name: str) -> None:
     ],
 )  # fmt: skip
 def test_integers(executor: Any, dtype: str, low: int, high: int) -> None:
-    from browsergpu.core import philox
+    from browsergpu.tensors import philox
 
     for n in SIZES:
         expected = philox.integers(KEY, 7, n, low, high - low)
@@ -98,7 +97,7 @@ def test_integers(executor: Any, dtype: str, low: int, high: int) -> None:
     ("low", "high"), [(-1.0, 1.0), (3.0, 3.0), (0.1, 0.3), (1e8, 1e8 + 64), (-3e38, 3e37)]
 )
 def test_uniform_within_bounds(executor: Any, low: float, high: float) -> None:
-    from browsergpu.core import philox
+    from browsergpu.tensors import philox
 
     least, bound = np.float32(low), np.float32(high)
     expected = least + (bound - least) * philox.uniform(KEY, 3, 5000)
@@ -110,7 +109,7 @@ def test_uniform_within_bounds(executor: Any, low: float, high: float) -> None:
 
 
 def test_scaled_distributions(executor: Any) -> None:
-    from browsergpu.core import philox
+    from browsergpu.tensors import philox
 
     shift, scale = np.float32(-0.7), np.float32(1.3)
     expected = shift + scale * philox.normal(KEY, 3, 5000)
@@ -122,7 +121,7 @@ def test_scaled_distributions(executor: Any) -> None:
 
 
 def test_halves_are_rounded_floats(executor: Any) -> None:
-    from browsergpu.core import philox
+    from browsergpu.tensors import philox
 
     found = drawn(executor, "normal", 1001, 0, dtype="f16")
     assert_same_bits(found, philox.normal(KEY, 0, 1001).astype(np.float16), "normal")
@@ -130,7 +129,7 @@ def test_halves_are_rounded_floats(executor: Any) -> None:
 
 @pytest.mark.parametrize("name", ["words", "uniform", "normal", "exponential", "integers"])
 def test_draws_one_after_the_other_share_nothing(executor: Any, name: str) -> None:
-    from browsergpu.arrays import random
+    from browsergpu.tensors import random
 
     dtype = {"words": "u32", "integers": "i32"}.get(name, "f32")
     bounds = (-1000, 1000) if name == "integers" else ()
@@ -170,8 +169,8 @@ def test_distribution_of_what_the_gpu_draws(executor: Any) -> None:
 
 
 def test_what_is_refused(executor: Any) -> None:
-    from browsergpu.arrays import random
     from browsergpu.errors import InvalidArgument
+    from browsergpu.tensors import random
 
     floats, ints = executor.full((4,), SENTINEL), executor.empty((4,), "i32")
     calls: list[tuple[Callable[..., Any], Any, tuple[Any, ...], str]] = [

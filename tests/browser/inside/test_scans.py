@@ -36,7 +36,7 @@ def run_scan(
     executor: Any, function: str, x: Any, axis: int, *, dtype: str = "", initial: bool = False,
     exclusive: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    from browsergpu.arrays import scans
+    from browsergpu.tensors import scans
 
     array = executor.from_numpy(x) if isinstance(x, np.ndarray) else x
     shape = list(array.shape)
@@ -170,7 +170,7 @@ def test_dtypes_of_results(executor: Any, source: str, target: str) -> None:
 
 
 def test_views_and_in_place(executor: Any) -> None:
-    from browsergpu.arrays import scans
+    from browsergpu.tensors import scans
 
     data = whole_array(3, 240)
     array = executor.from_numpy(data)
@@ -183,7 +183,7 @@ def test_views_and_in_place(executor: Any) -> None:
 
 
 def check_places(executor: Any, mask: np.ndarray, view: Any = None) -> None:
-    from browsergpu.arrays import scans
+    from browsergpu.tensors import scans
 
     array = executor.from_numpy(mask) if view is None else view
     expected = np.flatnonzero(mask).astype(np.int32)
@@ -215,7 +215,7 @@ def test_nan_is_true_and_no_zero_is(executor: Any) -> None:
 
 
 async def _awaited(executor: Any) -> int:
-    from browsergpu.arrays import scans
+    from browsergpu.tensors import scans
 
     mask = executor.from_numpy(np.ones(5, bool))
     places, count = executor.empty((5,), "i32"), executor.empty((1,), "i32")

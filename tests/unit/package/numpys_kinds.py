@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import browsergpu
-from browsergpu.arrays.numpys.namespace import LOADING, READING
+from browsergpu.compat.numpy.namespace import LOADING, READING
 
 
 class Kind(StrEnum):

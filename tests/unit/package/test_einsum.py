@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.core.einsum import Contraction, plan, text_of
 from browsergpu.errors import InvalidArgument
+from browsergpu.functions.linalg.subscripts import Contraction, plan, text_of
 
 pytestmark = pytest.mark.fast
 

@@ -216,7 +216,7 @@ def test_no_buffer_has_more_bytes_than_a_kernel_counts() -> None:
 
 
 def test_arrays_without_a_gpu_reduce_large_values_too() -> None:
-    from browsergpu.arrays.shapes_only import stand_in
+    from browsergpu.functions.meta import stand_in
 
     found = bg.sum(stand_in((ROWS, 1)) * stand_in((1, ROWS)), axis=1)
     bg.eval(found)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.arrays.declarations import arguments, of_letters, parameters
-from browsergpu.arrays.functions.own_kernels import ElementwiseKernel
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, TYPES
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions.custom.declarations import arguments, of_letters, parameters
+from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel
 from browsergpu.kernels.fused.operations import overload_of
 from browsergpu.kernels.fused.source import Source, leaf, operation, source
 

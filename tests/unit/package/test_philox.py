@@ -7,7 +7,7 @@ from math import erf, pi, sqrt
 import numpy as np
 import pytest
 
-from browsergpu.core import philox
+from browsergpu.tensors import philox
 
 pytestmark = pytest.mark.fast
 

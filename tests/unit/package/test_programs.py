@@ -13,11 +13,12 @@ import pytest
 from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
-from browsergpu.arrays import adding, factorisations, fourier, matmul, ordering, random, scans
+from browsergpu.arrays.indexing import scatter_add
 from browsergpu.core.enums import Precision
 from browsergpu.device.device import MOST_PROGRAMS
 from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.kernels.linalg.matrices import Matrices
+from browsergpu.tensors import factorisations, fourier, matmul, ordering, random, scans
 
 pytestmark = pytest.mark.fast
 
@@ -55,7 +56,7 @@ def _matmul_high(e: E, a: tuple[int, ...], b: tuple[int, ...]) -> None:
 
 def _rows_added(e: E, n: int, width: int) -> None:
     places, values = _new(e, n, dtype="u32"), _new(e, n, width)
-    adding.add_rows(e.device, "add", places, values, _new(e, 9, width))
+    scatter_add.add_rows(e.device, "add", places, values, _new(e, 9, width))
 
 
 def _true_places(e: E, n: int, dtype: str) -> None:

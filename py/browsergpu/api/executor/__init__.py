@@ -15,12 +15,12 @@ from browsergpu.api.executor.arithmetic import Arithmetic
 from browsergpu.api.executor.networks import BatchNormTraining, Networks
 from browsergpu.api.executor.reductions import Reductions
 from browsergpu.api.executor.transformers import Transformers
-from browsergpu.arrays import custom
-from browsergpu.arrays.buffers import Buffer
-from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
+from browsergpu.tensors import custom
+from browsergpu.tensors.buffers import Buffer
+from browsergpu.tensors.device_array import DeviceArray
 
 __all__ = ["BatchNormTraining", "KernelExecutor", "PipelineStats"]
 

@@ -6,15 +6,15 @@ from struct import pack
 from typing import Any
 
 from browsergpu.api.executor.base import ExecutorBase, number
-from browsergpu.arrays import pointwise
-from browsergpu.arrays.device_array import DeviceArray
-from browsergpu.arrays.matmul import multiply, planned
-from browsergpu.arrays.operand_checks import has_shape
 from browsergpu.core import shapes
 from browsergpu.core.checks import choice, flag
 from browsergpu.core.dtypes import FLOATS, NUMBERS, DType
 from browsergpu.core.enums import Activation
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.tensors import pointwise
+from browsergpu.tensors.device_array import DeviceArray
+from browsergpu.tensors.matmul import multiply, planned
+from browsergpu.tensors.operand_checks import has_shape
 
 Operand = DeviceArray | float
 

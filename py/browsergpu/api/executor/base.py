@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.arrays import pointwise
-from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import FLOATS, DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument
@@ -17,6 +15,8 @@ from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu.port import closed
+from browsergpu.tensors import pointwise
+from browsergpu.tensors.device_array import DeviceArray
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DType}
 

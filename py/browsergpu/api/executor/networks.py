@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from browsergpu.api.executor.base import ExecutorBase
-from browsergpu.arrays import networks, pointwise
-from browsergpu.arrays.device_array import DeviceArray
-from browsergpu.arrays.operand_checks import has_shape
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import FLOATS, DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.remembered import hashable
 from browsergpu.kernels.convolution import conv2d, pool
+from browsergpu.tensors import nn, pointwise
+from browsergpu.tensors.device_array import DeviceArray
+from browsergpu.tensors.operand_checks import has_shape
 
 Pair = int | tuple[int, int]
 
@@ -56,7 +56,7 @@ class Networks(ExecutorBase):
             has_shape(op, "bias", self._array(op, "bias", bias, FLOATS), w.shape[:1])
         result = self._out(op, out, plan.output_shape, kind)
         if result.size:
-            networks.conv2d(self.device, op, plan, x, w, result, bias)
+            nn.conv2d(self.device, op, plan, x, w, result, bias)
         return result
 
     def relu(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
@@ -87,7 +87,7 @@ class Networks(ExecutorBase):
         at = self._axis(op, axis, x.ndim)
         result = self._out(op, out, x.shape, kind)
         if x.size:
-            networks.softmax(self.device, op, x, result, at)
+            nn.softmax(self.device, op, x, result, at)
         return result
 
     def layer_norm(
@@ -135,7 +135,7 @@ class Networks(ExecutorBase):
         summed: DeviceArray | None,
     ) -> DeviceArray:
         factors = self._factors(op, gamma, beta)
-        small = networks.check_layer_norm(op, "x", x, *factors, eps)
+        small = nn.check_layer_norm(op, "x", x, *factors, eps)
         if summed is not None:
             self._array(op, "summed", summed, FLOATS)
             summed.check_packed(op, "summed")
@@ -144,7 +144,7 @@ class Networks(ExecutorBase):
         if summed is not None and summed.buffer is result.buffer:
             raise InvalidArgument(op, "summed", summed, "have memory other than that of out")
         if x.size:
-            networks.layer_norm(self.device, op, x, result, *factors, small, residual, summed)
+            nn.layer_norm(self.device, op, x, result, *factors, small, residual, summed)
         return result
 
     def batch_norm(
@@ -177,7 +177,7 @@ class Networks(ExecutorBase):
         mean = self._array(op, "running_mean", running_mean, FLOATS)
         variance = self._array(op, "running_variance", running_variance, FLOATS)
         factors = self._factors(op, gamma, beta)
-        small = networks.check_batch_norm(op, shape[1], mean, variance, *factors, eps)
+        small = nn.check_batch_norm(op, shape[1], mean, variance, *factors, eps)
         result = self._out(op, out, x.shape, x.dtype)
         if x.size:
             self._normalise(op, x, mean, variance, factors, result, shape, small)
@@ -217,9 +217,7 @@ class Networks(ExecutorBase):
         if running_mean is not None and running_variance is not None:
             _apart(op, "running_variance", running_variance, running_mean)
         factors = self._factors(op, gamma, beta)
-        small = networks.check_batch_norm(
-            op, channels, running_mean, running_variance, *factors, eps
-        )
+        small = nn.check_batch_norm(op, channels, running_mean, running_variance, *factors, eps)
         for name, given in running.items():
             if given is not None:
                 _apart(op, name, given, x, *(f for f in factors if f is not None))
@@ -230,7 +228,7 @@ class Networks(ExecutorBase):
             for array in (mean, variance):
                 self.fill(array, float("nan"))
             return BatchNormTraining(result, mean, variance)
-        networks.batch_statistics(
+        nn.batch_statistics(
             self.device, op, x, mean, variance, running_mean, running_variance, shape, share
         )
         self._normalise(op, x, mean, variance, factors, result, shape, small)
@@ -254,7 +252,7 @@ class Networks(ExecutorBase):
         shape: tuple[int, int, int],
         eps: float,
     ) -> None:
-        networks.batch_norm(self.device, op, x, result, mean, variance, *factors, shape, eps)
+        nn.batch_norm(self.device, op, x, result, mean, variance, *factors, shape, eps)
 
     def _factors(
         self, op: str, gamma: Any, beta: Any
@@ -282,7 +280,7 @@ class Networks(ExecutorBase):
         kind = self._floats(op, x=x)
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
         result = self._out(op, out, plan.output_shape, kind)
-        networks.pool(self.device, op, "max", plan, x, result)
+        nn.pool(self.device, op, "max", plan, x, result)
         return result
 
     def max_pool2d_with_indices(
@@ -301,7 +299,7 @@ class Networks(ExecutorBase):
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
         result = self._out(op, None, plan.output_shape, kind)
         indices = self._out(op, None, plan.output_shape, DType.I32)
-        networks.pool(self.device, op, "max", plan, x, result, indices)
+        nn.pool(self.device, op, "max", plan, x, result, indices)
         return result, indices
 
     def avg_pool2d(
@@ -322,7 +320,7 @@ class Networks(ExecutorBase):
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
         result = self._out(op, out, plan.output_shape, kind)
         function = "mean_padded" if padded else "mean"
-        networks.pool(self.device, op, function, plan, x, result)
+        nn.pool(self.device, op, function, plan, x, result)
         return result
 
     @staticmethod

@@ -7,14 +7,14 @@ from math import isfinite
 from typing import Any
 
 from browsergpu.api.executor.base import ExecutorBase
-from browsergpu.arrays import reductions
-from browsergpu.arrays.device_array import DeviceArray
-from browsergpu.arrays.reductions import Steps
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import NUMBERS, DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.remembered import hashable, remembered
 from browsergpu.core.shapes import Shape
+from browsergpu.tensors import reductions
+from browsergpu.tensors.device_array import DeviceArray
+from browsergpu.tensors.reductions import Steps
 
 Axes = int | Sequence[int] | None
 

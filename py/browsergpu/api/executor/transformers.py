@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from browsergpu.api.executor.base import ExecutorBase
-from browsergpu.arrays import attention
-from browsergpu.arrays.device_array import DeviceArray
-from browsergpu.arrays.operand_checks import has_shape
 from browsergpu.core import checks
 from browsergpu.core.dtypes import FLOATS, DType
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.tensors import attention
+from browsergpu.tensors.device_array import DeviceArray
+from browsergpu.tensors.operand_checks import has_shape
 
 
 class Transformers(ExecutorBase):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
-from browsergpu.arrays import matmul, pointwise, reductions
-from browsergpu.arrays.networks import around
-from browsergpu.arrays.operand_checks import has_axes, has_shape
 from browsergpu.core import shapes
 from browsergpu.core.dtypes import FLOATS, NUMBERS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description
+from browsergpu.tensors import matmul, pointwise, reductions
+from browsergpu.tensors.nn import around
+from browsergpu.tensors.operand_checks import has_axes, has_shape
 
 
 class Arithmetic(TensorStore):

@@ -12,9 +12,9 @@ from browsergpu.api.tensor_backend.arithmetic import Arithmetic
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.images import Images
 from browsergpu.api.tensor_backend.networks import Networks
-from browsergpu.arrays import custom
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.gpu import platform
+from browsergpu.tensors import custom
 
 
 class TensorBackend(Arithmetic, Networks, Images):

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
-from browsergpu.arrays import images
-from browsergpu.arrays.operand_checks import has_shape
-from browsergpu.arrays.view import View
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.device.device import Device
+from browsergpu.tensors import images
+from browsergpu.tensors.operand_checks import has_shape
+from browsergpu.tensors.view import View
 
 _PICTURES = (DType.F32, DType.F16, DType.U8)
 

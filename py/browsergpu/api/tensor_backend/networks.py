@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from browsergpu.api.tensor_backend.contract import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
-from browsergpu.arrays import attention, networks
-from browsergpu.arrays.operand_checks import has_shape, small_number
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import FLOATS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.kernels.networks import adam
+from browsergpu.tensors import attention, nn
+from browsergpu.tensors.operand_checks import has_shape, small_number
 
 
 class Networks(TensorStore):
@@ -29,10 +29,10 @@ class Networks(TensorStore):
         scale = self._tensor(op, "gamma", gamma, FLOATS)
         shift = self._tensor(op, "beta", beta, FLOATS)
         y = self._tensor(op, "out", out, FLOATS)
-        small = networks.check_layer_norm(op, "input", x, scale, shift, eps)
+        small = nn.check_layer_norm(op, "input", x, scale, shift, eps)
         has_shape(op, "out", y, x.shape)
         if x.size:
-            networks.layer_norm(device, op, x, y, scale, shift, small)
+            nn.layer_norm(device, op, x, y, scale, shift, small)
 
     def softmax(self, input: TensorHandle, out: TensorHandle, dim: int) -> None:
         op = "softmax"
@@ -42,7 +42,7 @@ class Networks(TensorStore):
         has_shape(op, "out", y, x.shape)
         axis = shapes.axis(op, "dim", dim, len(x.shape))
         if x.size:
-            networks.softmax(device, op, x, y, axis)
+            nn.softmax(device, op, x, y, axis)
 
     def attention(
         self,
@@ -85,7 +85,7 @@ class Networks(TensorStore):
         if loss.shape not in (lead, ()):
             raise InvalidArgument(op, "loss_out", loss, f"have shape {lead} or ()")
         has_shape(op, "probs_out", probs, x.shape)
-        networks.cross_entropy(device, op, x, goals, loss, probs)
+        nn.cross_entropy(device, op, x, goals, loss, probs)
 
     def embedding(self, indices: TensorHandle, weight: TensorHandle, out: TensorHandle) -> None:
         op = "embedding"
@@ -101,7 +101,7 @@ class Networks(TensorStore):
         ):
             raise InvalidArgument(op, "out", y, f"have weight's dtype, {table.dtype}")
         if y.size:
-            networks.embedding(device, op, which, table, y)
+            nn.embedding(device, op, which, table, y)
 
     def adam_update(
         self,
@@ -134,4 +134,4 @@ class Networks(TensorStore):
         number = checks.integer(op, "step", step, 1)
         if weights.size:
             factors = adam.factors(lr=rate, beta1=betas[0], beta2=betas[1], eps=small, step=number)
-            networks.adam(device, op, weights, gradient, first, second, factors)
+            nn.adam(device, op, weights, gradient, first, second, factors)

@@ -13,9 +13,6 @@ import numpy as np
 
 from browsergpu.api.tensor_backend.contract import TensorContract, TensorHandle, TensorMeta
 from browsergpu.api.wasm_backend.backend import WasmBackend
-from browsergpu.arrays import transfers
-from browsergpu.arrays.device_array import DeviceArray, Storage
-from browsergpu.arrays.view import View
 from browsergpu.core import checks, host_tensors
 from browsergpu.core.dtypes import DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument
@@ -23,6 +20,9 @@ from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
+from browsergpu.tensors import transfers
+from browsergpu.tensors.device_array import DeviceArray, Storage
+from browsergpu.tensors.view import View
 
 _handles = count(1)  # one sequence for all backends, so that a foreign handle is never valid
 

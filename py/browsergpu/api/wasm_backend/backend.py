@@ -13,8 +13,6 @@ from weakref import finalize
 import numpy as np
 
 from browsergpu.api.wasm_backend.contract import ComputeBackend
-from browsergpu.arrays import canvas, transfers
-from browsergpu.arrays.device_array import DeviceArray
 from browsergpu.core import checks, host_memory
 from browsergpu.core.config import BackendConfig, configured
 from browsergpu.core.dtypes import DType
@@ -23,6 +21,7 @@ from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotIn
 from browsergpu.core.mutex import Mutex
 from browsergpu.core.remembered import hashable
 from browsergpu.core.showing import Description, byte_count
+from browsergpu.device import canvas
 from browsergpu.device.debugging import Debugger
 from browsergpu.device.device import Device
 from browsergpu.device.kept import KeptContents
@@ -35,6 +34,8 @@ from browsergpu.kernels.matmul import gemm, gemm_f16
 from browsergpu.kernels.matmul.gemm import GemmPlan
 from browsergpu.kernels.networks import attention
 from browsergpu.kernels.reductions import reduce
+from browsergpu.tensors import transfers
+from browsergpu.tensors.device_array import DeviceArray
 
 _F32 = 4
 _F16 = 2

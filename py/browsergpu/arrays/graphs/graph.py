@@ -18,16 +18,15 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet, finalize
 
-from browsergpu.arrays import overwriting
-from browsergpu.arrays.aliasing import at_place_of, siblings, take_node
-from browsergpu.arrays.arriving import Arriving
-from browsergpu.arrays.device_array import Storage
-from browsergpu.arrays.graphs import homes
-from browsergpu.arrays.graphs.homes import Home
+from browsergpu.arrays.graphs import originals
 from browsergpu.arrays.graphs.numbers import Numbers
+from browsergpu.arrays.graphs.originals import Home
+from browsergpu.arrays.indexing import assignment
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.tape import Tape, Window
+from browsergpu.arrays.unpickled import Arriving
 from browsergpu.arrays.value import NODE, Value
+from browsergpu.arrays.views.aliases import at_place_of, siblings, take_node
 from browsergpu.core.blocks import OfBlock
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
@@ -36,6 +35,7 @@ from browsergpu.core.turns import TURN, exclusive
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import Captured
+from browsergpu.tensors.device_array import Storage
 
 _OP = "capture"
 
@@ -218,22 +218,22 @@ class Graph(OfBlock):
     def _bring_home(self, all_homes: Sequence[Home]) -> None:
         changed = [home for home in all_homes if home.now is not home.node]
         for home in changed:
-            homes.check(home)
+            originals.check(home)
             home.now.in_memory()
-        homes.check_apart(changed)
+        originals.check_apart(changed)
         places = {id(home.node.storage): home.node.storage for home in changed}
-        targets = [homes.again(home.node) for home in changed]
+        targets = [originals.again(home.node) for home in changed]
         # One that has come from another's home is read before that is written.
         values = [
-            homes.copy_of(self.tape, home.now) if id(home.now.storage) in places else home.now
+            originals.copy_of(self.tape, home.now) if id(home.now.storage) in places else home.now
             for home in changed
         ]
         for storage in places.values():
             own = [*targets, *(home.node for home in changed)]
-            self.move_out(self.tape, homes.others(storage, own))
+            self.move_out(self.tape, originals.others(storage, own))
         self.tape.evaluate()
         for home, value, target in zip(changed, values, targets, strict=True):
-            homes.write(self.tape, value, target)
+            originals.write(self.tape, value, target)
             home.settle(target)
             home.node = target
             self._made.discard(target)  # the array was there before
@@ -243,13 +243,13 @@ class Graph(OfBlock):
         they were made in the block, else once, now."""
         made = [node for node in nodes if self.is_made(node)]
         there = [node for node in nodes if not self.is_made(node)]
-        overwriting.move_out(tape, made)
+        assignment.move_out(tape, made)
         if there:
             captured = self._captured
             assert captured is not None
-            homes.check_unread(node for node in there if node.storage.buffer.id in captured.ids)
+            originals.check_unread(node for node in there if node.storage.buffer.id in captured.ids)
             with self.outside():
-                overwriting.move_out(tape, there)
+                assignment.move_out(tape, there)
 
     def _own_all(self) -> None:
         """Gives each array that was made in the block, with its views, memory that no other value
@@ -260,9 +260,9 @@ class Graph(OfBlock):
             if not all(self.is_made(one) for one in group):
                 continue  # a view of an array that was there before
             if not self.is_own(node) or any(
-                user.is_held for user in homes.others(node.storage, group)
+                user.is_held for user in originals.others(node.storage, group)
             ):
-                overwriting.move_out(self.tape, [node])
+                assignment.move_out(self.tape, [node])
 
     def _watch(self, held: Container[int]) -> None:
         """Notes the values in its memory that arrays have: they follow the replays. Others that
@@ -358,7 +358,7 @@ class Graph(OfBlock):
             for one in self._watched:
                 storage, noted = one
                 if storage.noted != noted:
-                    overwriting.move_out(self.tape, device.graphs.are_others(storage))
+                    assignment.move_out(self.tape, device.graphs.are_others(storage))
                     one[1] = storage.noted
             for action in self._actions:
                 action()
@@ -438,18 +438,18 @@ class Graphs(Shown):
     def can_move(self, other: Node, node: Node) -> bool:
         """Whether another value in an array's memory shall move before that is written: not one
         that a graph works on beside it."""
-        return other not in self.known or homes.overlap(other, node)
+        return other not in self.known or originals.overlap(other, node)
 
     def move_out(self, tape: Tape, nodes: Sequence[Node]) -> None:
         """Gives values in fixed memory memory of their own."""
         if self.open is None:
-            overwriting.move_out(tape, list(nodes))
+            assignment.move_out(tape, list(nodes))
         else:
             self.open.move_out(tape, nodes)
 
     def are_others(self, storage: Storage) -> list[Node]:
         """The values in some memory that do not follow the replays."""
-        return homes.others(storage, [node for node in storage.users if node in self.known])
+        return originals.others(storage, [node for node in storage.users if node in self.known])
 
 
 def _let_go(device: Device, held: frozenset[int]) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from browsergpu.arrays.device_array import Storage
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
+from browsergpu.tensors.device_array import Storage
 
 _EACH = 64  # floats in a block of memory
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from browsergpu.arrays.device_array import Storage
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.gpu.memory import Allocation
+from browsergpu.tensors.device_array import Storage
 
 #: References to holders: from so many on, those to holders that are gone are dropped.
 _MANY = 8

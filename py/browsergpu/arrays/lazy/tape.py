@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 from weakref import WeakValueDictionary
 
-from browsergpu.arrays.device_array import Storage
-from browsergpu.arrays.lazy import fusing
+from browsergpu.arrays.lazy import fusion
 from browsergpu.arrays.lazy.extract import pruned
 from browsergpu.arrays.lazy.node import Lasting, Node, stored
 from browsergpu.core import blocks
@@ -38,6 +37,7 @@ from browsergpu.kernels.fused.source import (
     number,
     operation,
 )
+from browsergpu.tensors.device_array import Storage
 
 #: Entries of a Window: operations, arrays and numbers. About sixty operations.
 MOST_ENTRIES = 128
@@ -272,7 +272,7 @@ class Window(Shown):
         memory = self._memory()
         try:
             if memory:
-                fusing.run(
+                fusion.run(
                     self.tape.kernels, self.shape, self.code, self.leaves, self.words, memory
                 )
         finally:
@@ -288,7 +288,7 @@ class Window(Shown):
                 nodes, count = self.nodes, len(self.nodes)
                 for node in [node for node in nodes if node.window is self and node.is_held]:
                     if node not in made:
-                        made[node] = fusing.room(self.tape.kernels, self.shape, self.code, node)
+                        made[node] = fusion.room(self.tape.kernels, self.shape, self.code, node)
                 for node in [node for node in made if node.window is not self]:
                     made.pop(node).release()
                 if self.nodes is nodes and len(nodes) == count:
@@ -309,7 +309,7 @@ class Tape(Shown):
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.kernels = fusing.Kernels(device)
+        self.kernels = fusion.Kernels(device)
         self._windows: dict[Shape, Window] = {}
         self._faults: Node | None = None
 

@@ -1,1 +1,1 @@
-"""What is noted of operations while gradients are wanted: ``array/gradients/`` goes through it."""
+"""Recording operations for gradients; ``autograd/`` runs the backward pass over them."""

@@ -18,7 +18,7 @@ from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.tracking.recording import is_grad_enabled
 from browsergpu.arrays.tracking.steps import Leaf, Operand, Source, Step
 from browsergpu.arrays.tracking.variable import Variable, like_of, node_of, plain, variable
-from browsergpu.arrays.uploading import element_type
+from browsergpu.arrays.upload import element_type
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidType
 from browsergpu.core.modes import Mode, within

@@ -26,7 +26,6 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
-from browsergpu.arrays.aliasing import Base, place_of, take_node
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.tracking.reads import check_number
 from browsergpu.arrays.tracking.recording import is_grad_enabled
@@ -39,6 +38,7 @@ from browsergpu.arrays.tracking.variable import (
     variable,
 )
 from browsergpu.arrays.value import NODE
+from browsergpu.arrays.views.aliases import Base, place_of, take_node
 from browsergpu.core.errors import NotDifferentiable
 from browsergpu.core.showing import Shown
 from browsergpu.core.turns import exclusive

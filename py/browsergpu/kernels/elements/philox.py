@@ -1,4 +1,4 @@
-"""Random numbers by counters; ``core/philox.py`` says which, and computes the same on the host."""
+"""Random numbers by counters, the same as ``tensors/philox.py`` computes on the host."""
 
 from __future__ import annotations
 

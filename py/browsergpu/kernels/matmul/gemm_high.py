@@ -6,7 +6,7 @@ FP32 theoretical peak performance, 2022, https://arxiv.org/abs/2203.03341. In pl
 of the low parts, whole rows of A and columns of B are scaled here, so that any float32 can be
 split. The three products are one, of an inner length of 3k, whose sums stay in float32.
 
-The bound that arrays/functions/linear.py states: what two float16 leave of an element is 2^-22 of
+The bound that functions/linalg/linear.py states: what two float16 leave of an element is 2^-22 of
 it for either operand, and so is the product of low parts, left out: 6 · 2^-23. A part below 2^-14,
 float16's smallest normal number, may count as 0, of rows and columns that reach 2^14: 2 · 2^-28.
 Hardware may cut sums off at 2^-23 and the terms that it adds at once, four or more, too: 5 / 4 · k

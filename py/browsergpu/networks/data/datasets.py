@@ -8,10 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation, manipulation
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description, Shown
+from browsergpu.functions import creation, manipulation
 
 
 @runtime_checkable

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import evaluation, manipulation
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import evaluation, manipulation
 from browsergpu.gpu import platform
 
 _SHOWN_EVERY = 0.25  # seconds

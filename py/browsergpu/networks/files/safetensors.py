@@ -10,9 +10,9 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
-from browsergpu.arrays.functions import creation
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.files import opened
+from browsergpu.functions import creation
 from browsergpu.gpu import platform
 from browsergpu.networks.files import headers
 

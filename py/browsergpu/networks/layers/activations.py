@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import elementwise
-from browsergpu.arrays.functions.networks import activations
 from browsergpu.core import checks
+from browsergpu.functions import elementwise
+from browsergpu.functions.nn import activations
 from browsergpu.networks import init as beginning
 from browsergpu.networks.layers.making import parameter, placed
 from browsergpu.networks.module import Module

@@ -6,12 +6,13 @@ from math import sqrt
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation, elementwise, linear, manipulation, statistics
-from browsergpu.arrays.functions.networks import activations, attention, tables
-from browsergpu.arrays.functions.networks.attention_gradients import shares_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
+from browsergpu.functions import creation, elementwise, manipulation, statistics
+from browsergpu.functions.linalg import linear
+from browsergpu.functions.nn import activations, attention, tables
+from browsergpu.functions.nn.attention_gradients import shares_of
 from browsergpu.networks import init
 from browsergpu.networks.layers.linear import Linear
 from browsergpu.networks.layers.making import optional

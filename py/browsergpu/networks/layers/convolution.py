@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions.networks import convolution, padding
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions.nn import convolution, padding
 from browsergpu.networks.layers.making import begin, optional, parameter
 from browsergpu.networks.layers.settings import each_axis
 from browsergpu.networks.module import Module

@@ -6,9 +6,9 @@ from copy import deepcopy
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation, elementwise
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, elementwise
 from browsergpu.networks import init
 from browsergpu.networks.layers.attention import MultiheadAttention
 from browsergpu.networks.layers.containers import ModuleList

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions.networks import activations
 from browsergpu.core import checks
+from browsergpu.functions.nn import activations
 from browsergpu.networks.layers.making import placed
 from browsergpu.networks.layers.settings import share
 from browsergpu.networks.module import Module

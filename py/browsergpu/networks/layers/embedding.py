@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import elementwise, manipulation
-from browsergpu.arrays.functions.networks import tables
 from browsergpu.arrays.tracking.variable import plain
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import elementwise, manipulation
+from browsergpu.functions.nn import tables
 from browsergpu.networks import init
 from browsergpu.networks.layers.making import parameter
 from browsergpu.networks.module import Module

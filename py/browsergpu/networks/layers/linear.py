@@ -6,12 +6,12 @@ from math import sqrt
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import elementwise, manipulation, statistics
-from browsergpu.arrays.functions import linear as products
-from browsergpu.arrays.functions.networks import tables
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description
+from browsergpu.functions import elementwise, manipulation, statistics
+from browsergpu.functions.linalg import linear as products
+from browsergpu.functions.nn import tables
 from browsergpu.networks import init
 from browsergpu.networks.layers.making import begin, optional, parameter
 from browsergpu.networks.module import Module

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import elementwise, statistics
-from browsergpu.arrays.functions.networks import losses
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import elementwise, statistics
+from browsergpu.functions.nn import losses
 from browsergpu.networks.layers.settings import share
 from browsergpu.networks.module import Module
 

@@ -6,8 +6,8 @@ from math import sqrt
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation
 from browsergpu.core import checks
+from browsergpu.functions import creation
 from browsergpu.networks import init
 from browsergpu.networks.module import Module
 from browsergpu.networks.parameter import registered

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation
-from browsergpu.arrays.functions.networks import normalization
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import creation
+from browsergpu.functions.nn import normalization
 from browsergpu.networks import init
 from browsergpu.networks.layers.making import optional
 from browsergpu.networks.layers.settings import extents, share

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import manipulation
-from browsergpu.arrays.functions.networks import pooling
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import manipulation
+from browsergpu.functions.nn import pooling
 from browsergpu.networks.layers.settings import each_axis
 from browsergpu.networks.module import Module
 

@@ -7,10 +7,10 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation, elementwise, manipulation
-from browsergpu.arrays.functions.networks import activations, tables
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, elementwise, manipulation
+from browsergpu.functions.nn import activations, tables
 from browsergpu.networks import init
 from browsergpu.networks.layers.making import optional
 from browsergpu.networks.layers.settings import share

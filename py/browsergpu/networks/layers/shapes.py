@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import manipulation
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import manipulation
 from browsergpu.networks.module import Module
 
 

@@ -7,10 +7,10 @@ from copy import deepcopy
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import elementwise
-from browsergpu.arrays.functions.networks import activations
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import elementwise
+from browsergpu.functions.nn import activations
 from browsergpu.networks.layers.attention import MultiheadAttention
 from browsergpu.networks.layers.containers import ModuleList
 from browsergpu.networks.layers.dropping import Dropout

@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import elementwise
+from browsergpu.functions import elementwise
 from browsergpu.networks.optimizers.kept import Kept, complement
 from browsergpu.networks.optimizers.optimizer import Optimizer, at_least, below_one
 from browsergpu.networks.optimizers.settings import Group, Settings

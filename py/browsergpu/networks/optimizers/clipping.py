@@ -7,10 +7,10 @@ from math import inf
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation, elementwise, manipulation, statistics
 from browsergpu.arrays.tracking.recording import no_grad
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, elementwise, manipulation, statistics
 
 
 def _with_gradients(op: str, parameters: Any) -> list[Array]:

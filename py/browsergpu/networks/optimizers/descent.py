@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import elementwise
 from browsergpu.arrays.graphs.hooks import block_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description
+from browsergpu.functions import elementwise
 from browsergpu.networks.optimizers.kept import Kept, State
 from browsergpu.networks.optimizers.optimizer import Optimizer, at_least, below_one
 from browsergpu.networks.optimizers.settings import Group, Settings

@@ -7,10 +7,10 @@ from math import log
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import elementwise
-from browsergpu.arrays.updating import Draft
+from browsergpu.arrays.update import Draft
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.showing import Shown
+from browsergpu.functions import elementwise
 from browsergpu.networks.optimizers.settings import Settings
 
 #: What is kept of a parameter from step to step: arrays, and whole numbers.

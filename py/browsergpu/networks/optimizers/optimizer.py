@@ -8,17 +8,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation, elementwise
 from browsergpu.arrays.graphs.hooks import checked, outside, repeated
-from browsergpu.arrays.replacing import become
+from browsergpu.arrays.in_place import become
 from browsergpu.arrays.tracking.recording import enable_grad, no_grad
 from browsergpu.arrays.tracking.variable import node_of
-from browsergpu.arrays.updating import Draft, update
+from browsergpu.arrays.update import Draft, update
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
 from browsergpu.core.turns import exclusive
+from browsergpu.functions import creation, elementwise
 from browsergpu.networks.optimizers.kept import Kept, State
 from browsergpu.networks.optimizers.settings import Group, Settings
 from browsergpu.networks.states import without_gradient

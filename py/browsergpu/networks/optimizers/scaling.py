@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.functions import creation, elementwise, evaluation, manipulation, statistics
 from browsergpu.arrays.graphs.hooks import each_time, outside
-from browsergpu.arrays.replacing import become
+from browsergpu.arrays.in_place import become
 from browsergpu.arrays.tracking.recording import no_grad
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description, Shown
+from browsergpu.functions import creation, elementwise, evaluation, manipulation, statistics
 from browsergpu.networks.optimizers.optimizer import Optimizer
 
 

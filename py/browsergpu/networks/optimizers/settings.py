@@ -7,7 +7,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.graphs.hooks import checked, each_time
-from browsergpu.arrays.updating import Draft
+from browsergpu.arrays.update import Draft
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Shown
 

@@ -59,14 +59,14 @@ def make(bg: Any, seed: int) -> list[Any]:
 @pytest.mark.parametrize("named", [ALL, ASSIGNING], ids=["all", "assigning"])
 @pytest.mark.parametrize("batch", range(max(1, PROGRAMS // A_TEST)))
 def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
-    from browsergpu.arrays import overwriting
+    from browsergpu.arrays.indexing import assignment
 
     @settings(max_examples=A_TEST)
     @given(st.lists(st.integers(0, 2**16 - 1), min_size=30, max_size=150), st.booleans())
     def run(program: list[int], is_small: bool) -> None:
         program = [(number + batch) & 0xFFFF for number in program]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(overwriting, "LEAST", 1 << 20 if is_small else 0)
+            patch.setattr(assignment, "LEAST", 1 << 20 if is_small else 0)
             own, theirs = make(bg, program[0]), make(bg, program[0])
             with bg.capture() as graph:
                 found = Block(bg, own, named).go(program)

@@ -18,7 +18,7 @@ X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
-    from browsergpu.arrays.cupys import once
+    from browsergpu.compat.cupy import once
 
     once.forget()
     yield

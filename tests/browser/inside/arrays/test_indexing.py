@@ -143,16 +143,16 @@ def test_the_last_counts_in_whatever_parts_memory_is_written(
     bg: Any, monkeypatch: pytest.MonkeyPatch, n: int, count: int
 ) -> None:
     """Large arrays' places are claimed part by part: here a small one's are, of 64 bytes each."""
-    from browsergpu.arrays.lazy import placing
+    from browsergpu.arrays.lazy import scattered_write
 
     rng = np.random.default_rng(n + count)
     at, new = rng.integers(-n, n, count), rng.random(count, dtype=np.float32)
     expected = np.zeros(n, np.float32)
     expected[at] = new
     for most in (1, 3, 8):
-        monkeypatch.setattr(placing, "_CACHED", 64)
-        monkeypatch.setattr(placing, "_MANY", 1)
-        monkeypatch.setattr(placing, "_MOST_PARTS", most)
+        monkeypatch.setattr(scattered_write, "_CACHED", 64)
+        monkeypatch.setattr(scattered_write, "_MANY", 1)
+        monkeypatch.setattr(scattered_write, "_MOST_PARTS", most)
         x = bg.zeros(n)
         x[bg.asarray(at.astype(np.int32))] = bg.asarray(new)
         assert_same(x, expected, f"{most} parts")

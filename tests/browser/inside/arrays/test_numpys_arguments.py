@@ -60,7 +60,7 @@ APART = {
 
 
 def _functions(bg: Any) -> Iterator[Callable[..., Any]]:
-    from browsergpu.arrays import protocols
+    from browsergpu.compat.numpy import protocols
 
     yield from (one for one in protocols.FUNCTIONS if one.__name__ not in APART)
 

@@ -150,9 +150,9 @@ def test_what_still_reads_the_old_memory_costs_no_kernel(bg: Any) -> None:
 def test_arrays_are_made_anew_around_what_reads_them(
     bg: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from browsergpu.arrays import overwriting
+    from browsergpu.arrays.indexing import assignment
 
-    monkeypatch.setattr(overwriting, "LEAST", 0)
+    monkeypatch.setattr(assignment, "LEAST", 0)
     rng = np.random.default_rng(9)
     cases: list[tuple[tuple[int, ...], Any, Any]] = [
         ((4001,), slice(1, -1), slice(2, None)),

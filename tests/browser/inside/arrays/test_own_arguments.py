@@ -380,7 +380,7 @@ def test_every_argument_has_a_case(bg: Any) -> None:
 
 def _is_of_numpy(bg: Any, function: Any) -> bool:
     """Whether test_numpys_arguments has the arguments of a function, or NumPy itself has it."""
-    from browsergpu.arrays import protocols
+    from browsergpu.compat.numpy import protocols
 
     theirs = {*map(protocols.public, protocols.FUNCTIONS)}
     return function in theirs or hasattr(function, "of_numpy")

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.arrays.functions.networks import inputs
-from browsergpu.arrays.staging import launch, of_operands
 from browsergpu.core.turns import exclusive
+from browsergpu.functions.nn import inputs
 from browsergpu.kernels.convolution import conv2d_products
 from browsergpu.kernels.convolution.conv2d import plan_conv2d
 from browsergpu.kernels.matmul import gemm_f16
+from browsergpu.tensors.staging import launch, of_operands
 from inside.gpu import each_variant, random_array
 
 pytestmark = pytest.mark.firefox

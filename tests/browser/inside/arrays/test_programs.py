@@ -27,7 +27,7 @@ ASSIGNING = ("number", "part", "overwritten", "assign", "in place", "moved", "fo
 @pytest.mark.parametrize("named", [(), ASSIGNING], ids=["all", "assigning"])
 @pytest.mark.parametrize("batch", range(max(1, PROGRAMS // A_TEST)))
 def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
-    from browsergpu.arrays import overwriting
+    from browsergpu.arrays.indexing import assignment
     from inside.arrays.programs import Machine
 
     @settings(max_examples=A_TEST)
@@ -36,9 +36,9 @@ def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
         own = [
             (number + batch) & 0xFFFF for number in program
         ]  # each batch has programs of its own
-        for eager, least in ((False, 0 if named else overwriting.LEAST), (True, 0)):
+        for eager, least in ((False, 0 if named else assignment.LEAST), (True, 0)):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(overwriting, "LEAST", least)
+                patch.setattr(assignment, "LEAST", least)
                 Machine(bg, eager=eager, named=named).run(own)
 
     run()

@@ -25,21 +25,21 @@ def as_of_the_package(code: str, **names: Any) -> Any:
         "x.node.twin()",
         "x.tape.window((3,), 1)",
         "type(x)(x.node, x.tape)",
-        "reducing.memory_view(x.node)",
+        "reduce.memory_view(x.node)",
     ],
 )
 def test_a_function_that_forgets_to_take_the_turn_is_found(bg: Any, code: str) -> None:
-    from browsergpu.arrays import reducing
+    from browsergpu.arrays import reduce
     from browsergpu.core.turns import exclusive
 
     x = bg.ones(3)
     bg.eval(x)
     with pytest.raises(AssertionError, match=r"browsergpu\.forgetful calls .* without the turn"):
-        as_of_the_package(code, x=x, reducing=reducing)
+        as_of_the_package(code, x=x, reduce=reduce)
 
     @exclusive
     def careful() -> Any:
-        return as_of_the_package(code, x=x, reducing=reducing)
+        return as_of_the_package(code, x=x, reduce=reduce)
 
     careful()
 

@@ -40,7 +40,7 @@ HIDDEN = {
 
 def named(bg: Any) -> dict[str, str]:
     """Public functions by the first name that they have, with what rules know them by."""
-    from browsergpu.arrays.numpys.namespace import LEFT_TO_PYTHON
+    from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON
 
     of_ours = public_functions(bg)
     found: dict[str, str] = {}

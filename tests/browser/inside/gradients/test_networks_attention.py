@@ -52,7 +52,7 @@ def test_attention(bg: Any, name: str, most: int, monkeypatch: pytest.MonkeyPatc
 
 def _at_most(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """So many scores of a head at a time."""
-    from browsergpu.arrays.functions.networks import attention_gradients
+    from browsergpu.functions.nn import attention_gradients
 
     monkeypatch.setattr(attention_gradients, "_MOST_OF_A_HEAD", most)
 

@@ -68,7 +68,7 @@ def test_one_picture_and_names_of_padding(bg: Any) -> None:
 
 
 def test_filters_place_by_place(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from browsergpu.arrays.functions.networks import convolution_gradients
+    from browsergpu.functions.nn import convolution_gradients
 
     monkeypatch.setattr(convolution_gradients, "_PLACES", 1)
     test_convolutions(bg, "groups")

@@ -68,7 +68,7 @@ def test_many_at_one_place(bg: Any) -> None:
 
 
 def test_sums_at_places_have_gradients(bg: Any) -> None:
-    from browsergpu.arrays.functions.parts import added_at
+    from browsergpu.functions.parts import added_at
 
     def theirs(x: Any, value: Any) -> Any:
         y = x.copy()

@@ -56,10 +56,12 @@ WITHOUT = {
 
 #: The modules whose functions the package's own names are made of.
 MODULES = {
-    "": ("capturing", "contraction", "creation", "data_types", "elementwise", "evaluation",
-         "exchange", "files", "information", "linear", "manipulation", "own_kernels", "sets",
-         "showing", "sorting", "statistics"),
-    "linalg.": ("decompositions", "equations", "linear", "manipulation", "norms"),
+    "": ("capture", "linalg.contraction", "creation", "data_types", "elementwise", "evaluation",
+         "interchange.dlpack", "interchange.files", "information", "linalg.linear", "manipulation",
+         "custom.elementwise_kernel", "ordering.sets", "interchange.display", "ordering.sorting",
+         "statistics"),
+    "linalg.": ("linalg.decompositions", "linalg.equations", "linalg.linear", "manipulation",
+        "linalg.norms"),
     "fft.": ("fourier",),
 }  # fmt: skip
 
@@ -73,7 +75,7 @@ def _functions(module: Any, before: str) -> dict[str, str]:
     own = {
         name: one
         for part in MODULES[before]
-        for name, one in vars(import_module(f"browsergpu.arrays.functions.{part}")).items()
+        for name, one in vars(import_module(f"browsergpu.functions.{part}")).items()
         if before or name not in OF_MATRICES
     }
     known = own.keys() & {*dir(module)}
@@ -81,7 +83,7 @@ def _functions(module: Any, before: str) -> dict[str, str]:
         before + name: f"{own[name].__module__}.{own[name].__qualname__}"
         for name in sorted(known)
         if isinstance(own[name], FunctionType)
-        and own[name].__module__.startswith("browsergpu.arrays.functions")
+        and own[name].__module__.startswith("browsergpu.functions")
     }
 
 

@@ -1,0 +1,83 @@
+"""Arrays side by side in new memory: each is written once, to its place.
+
+What is much and still to be computed is computed where it goes. The rest is computed first, all of
+one shape by one kernel, and copied by kernels of as many arrays as they may bind buffers for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from browsergpu.arrays.apply import cast_to
+from browsergpu.arrays.indexing import assignment
+from browsergpu.arrays.lazy import joint_copy, region_write
+from browsergpu.arrays.lazy.layout import Place
+from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.tape import is_recorded_here
+from browsergpu.arrays.lazy.values import of_node
+from browsergpu.arrays.reduce import room
+from browsergpu.arrays.value import Value
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import ElementType
+from browsergpu.core.errors import DeviceError
+from browsergpu.core.shapes import Shape
+
+V = TypeVar("V", bound=Value)
+
+
+def joined(
+    op: str, arrays: Sequence[V], places: Sequence[Place], shape: Shape, kind: ElementType
+) -> V:
+    """A new array that others fill, each at its place in the memory.
+
+    Raises OutOfMemory where there is no room. DeviceError where debug mode finds a fault in what
+    was recorded, once all is.
+    """
+    tape = arrays[0].tape
+    kernels, device = tape.kernels, tape.device
+    device.keep_pace(op)
+    whole = arrays[0].like(room(device, op, kind, shape))
+    made = whole.node
+    filling = [(x, place) for x, place in zip(arrays, places, strict=True) if product(place[0])]
+    own: list[tuple[V, Place, Node | None]] = []
+    for x, place in filling:
+        value, twin = x, None
+        if _is_computed_there(x, kind):
+            value = cast_to(op, x, kind, copy=False)
+            if value is x:  # somebody may need it by itself, too
+                twin = assignment.twin_of(whole, x.node)
+        own.append((value, place, twin))
+    # Another task may come between while something is computed, and not from then on.
+    while rest := [x for x, _, _ in own if x.node.window and not _is_computed_there(x, kind)]:
+        for x in rest:
+            x.node.in_memory()
+    commands = []
+    copies: list[tuple[Node, Place]] = []
+    for x, place, twin in own:
+        node, window = x.node, x.node.window
+        if window is None:
+            copies.append((node, place))
+            continue
+        target = stored(kind, place[0], made.storage, place[1], place[2])
+        commands.append(region_write.command(kernels, of_node(node), target, twin))
+        window.leave(node, target if twin is None else twin)
+        window.tidy()
+    commands += joint_copy.commands(kernels, copies, made)
+    faults: list[DeviceError] = []
+    for command in commands:
+        try:
+            device.recorder.dispatch(*command)
+        except DeviceError as error:
+            if not faults:
+                faults.append(error)
+    if faults:
+        raise faults.pop()  # not to be held by this frame, which its traceback holds
+    return whole
+
+
+def _is_computed_there(x: Value, kind: ElementType) -> bool:
+    """Whether a value is still to be computed, and too much to be written twice."""
+    size = kind.device_bytes(product(x.node.shape))
+    is_much = is_recorded_here(x.node) and size >= assignment.LEAST
+    return is_much and not x.tape.device.config.check_nan  # which looks at what is written alone

@@ -1,1 +1,0 @@
-"""What neural networks are made of, by the names of torch.nn.functional."""

@@ -1,1 +1,0 @@
-"""Pictures: arrays of [H, W] or [H, W, C]."""

@@ -1,1 +1,0 @@
-"""Gradients: the sweep back through what was noted, and the functions that ask for one."""

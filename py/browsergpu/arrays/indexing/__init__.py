@@ -1,0 +1,1 @@
+"""Parts of arrays: index keys, gathers, scatters and assignment."""

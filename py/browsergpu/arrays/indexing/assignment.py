@@ -1,0 +1,417 @@
+"""Assignment to a part of an array, written where the array lies in memory.
+
+An array and its views share memory, and all of them see what is written. What lies in the same
+memory without being a view (values that a backward pass has saved, say) keeps its value: what is
+recorded to be computed from the memory is computed first; a few values of a smaller part get memory
+of their own; where that is not enough, the array and its views move to a copy. Where what is
+assigned is computed from the array itself, a large part is written with a copy of the rest, by one
+kernel; a small one is computed before.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from browsergpu.arrays.apply import copied
+from browsergpu.arrays.indexing import gather
+from browsergpu.arrays.indexing.gather import Region
+from browsergpu.arrays.lazy import rebuild, region_write
+from browsergpu.arrays.lazy.layout import Place
+from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.rebuild import Frame
+from browsergpu.arrays.lazy.tape import Tape, Window, is_recorded_here
+from browsergpu.arrays.lazy.values import of_node, of_number
+from browsergpu.arrays.numbers import words_of
+from browsergpu.arrays.reduce import room
+from browsergpu.arrays.value import NODE, Value
+from browsergpu.arrays.views.aliases import siblings, values_apart
+from browsergpu.arrays.views.strided import spread
+from browsergpu.core.checks import product
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import contiguous_strides
+from browsergpu.core.showing import Description
+from browsergpu.gpu import platform
+from browsergpu.tensors.device_array import Storage
+
+V = TypeVar("V", bound=Value)
+_OP = "assign"
+#: Bytes of an array below which one that is not in memory, or that others see, is better made anew:
+#: the new one joins the kernel of what stands beside it.
+LEAST = 2**20
+#: Values that get memory of their own: of more, a copy of the whole array is quicker.
+_MOST_MOVED = 4
+
+
+def stays(x: Value) -> bool:
+    """Whether an array must keep its memory, as views share it or a captured graph works on it."""
+    node: Node = NODE.__get__(x)
+    if node.window is not None:
+        return False
+    if node.cell is not None and siblings(node):
+        return True
+    graphs = x.tape.device.graphs
+    return graphs is not None and graphs.keeps(node)
+
+
+def replaced(x: V, part: Region, given: Any) -> V:
+    """x with a part of it replaced by a number, or by an array of its dtype that broadcasts to the
+    part's shape: x itself where the part is written in place."""
+    node = x.node
+    size, whole = product(part.shape), product(node.shape)
+    check_writable(x)
+    if size == 0:
+        return x
+    if stays(x) and x.tape.device.has_values:
+        write(x, part, given)
+        return x
+    is_small = node.kind.device_bytes(whole) < LEAST
+    is_lazy = is_small and (node.window is not None or _is_seen(node))
+    if size == whole or is_lazy or not x.tape.device.has_values:
+        return gather.replaced(x, part, given)
+    return _written(x, part, given)
+
+
+def write(x: Value, part: Region | None, given: Any) -> None:
+    """Writes a number, or an array of x's dtype that broadcasts to the part's shape, into a part of
+    x where x lies, or into all of it: what views of x and captured graphs see. Raises
+    InvalidArgument, a ValueError, where several elements of x are one in memory."""
+    kernels = x.tape.kernels
+    kernels.device.keep_pace(_OP)
+    node = x.node.in_memory()
+    check_writable(x)
+    place = _place(node, part)
+    shape, strides, _ = place
+    if product(shape) == 0:
+        return
+    value: Node | None = None
+    twin: Node | None = None
+    if isinstance(given, Value):
+        value = given.node
+        is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
+        if value.shape != shape or is_checked or not is_recorded_here(value):
+            value.in_memory()
+        if value.window is None and region_write.is_part(value, node.storage, place):
+            return
+        if value.window is None and value.storage is node.storage:
+            given = copied(given)
+            value = given.node
+        if _cell_made_anew(x, place, value):
+            return
+        twin = twin_of(x, value)
+    make_exclusive(x, place, value)
+    # From here on no other task can come between.
+    node = x.node
+    target = stored(node.kind, shape, node.storage, strides, _place(node, part)[2])
+    if value is None:
+        values = of_number(shape, node.kind, words_of(given, node.kind))
+    else:
+        value = value if value.shape == shape else spread(given, shape).node
+        values = of_node(value)
+    if value is None or value.window is None:
+        kernels.device.recorder.dispatch(*region_write.command(kernels, values, target))
+        return
+    command = region_write.command(kernels, values, target, twin)
+    _record(x, command, value, target if twin is None else twin)
+
+
+def _place(node: Node, part: Region | None) -> Place:
+    """Where a part of an array is in memory."""
+    if part is None:
+        return node.shape, node.strides, node.offset
+    shape, strides, offset = part.place(node.shape, node.strides)
+    return shape, strides, node.offset + offset
+
+
+def check_writable(x: Value) -> None:
+    """Raises InvalidArgument, a ValueError, for a read-only view."""
+    node: Node = NODE.__get__(x)
+    if node.is_read_only:
+        told = f"a read-only view of shape {node.shape}"
+        raise InvalidArgument(
+            _OP, "array", Description(told), "a writable array", "copy() it first."
+        )
+
+
+def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:
+    """Gives all values in the memory of an array and its views memory of their own, where
+    ``value``, which may read that part, is about to be written into a part."""
+    tape = x.tape
+    graphs = tape.device.graphs
+    while True:
+        node = x.node
+        if _has_computed(x, part, value):
+            continue
+        is_fixed = graphs is not None and graphs.fixes(node)
+        known = [] if value is None else _arrays_of_unheld(value.window)
+        others = [user for user in values_apart(node) if user not in known]
+        if is_fixed:
+            others = [user for user in others if user.is_held and graphs.can_move(user, node)]
+        if not others:
+            return
+        moved = [product(user.shape) for user in others]
+        is_much = len(moved) > _MOST_MOVED or 2 * sum(moved) > product(node.shape)
+        if not is_fixed and (is_much or not all(user.is_held for user in others)):
+            move_cell(tape, node)
+            continue
+        if is_fixed:
+            graphs.move_out(tape, others)
+        else:
+            move_out(tape, others)
+
+
+def move_out(tape: Tape, nodes: list[Node]) -> None:
+    """Gives values, each with its views, memory of their own."""
+    for node in nodes:
+        if node.cell is not None and siblings(node):
+            move_cell(tape, node)
+        else:
+            made = copied(Value(node, tape)).node
+            node.move(made.storage)
+
+
+def move_cell(tape: Tape, node: Node) -> None:
+    """Moves an array with its views to a copy of their memory."""
+    before, device = node.storage, tape.device
+    nbytes = before.buffer.nbytes + 3 & ~3
+    made = Storage(device, device.memory.get_buffer(_OP, before.buffer.nbytes))
+    if node.storage is not before:  # another task has moved it meanwhile
+        return
+    device.recorder.copy(before.buffer.id, 0, made.buffer.id, 0, nbytes)
+    for user in [node, *siblings(node)]:
+        user.move(made, user.strides, user.offset)
+
+
+def is_own(x: Value) -> bool:
+    """Whether an array is packed in memory that nobody but its views sees, once what can be has
+    moved."""
+    return _is_free(x, None, None)
+
+
+def _written(x: V, part: Region, given: Any) -> V:
+    kernels, kind = x.tape.kernels, x.node.kind
+    kernels.device.keep_pace(_OP)
+    node = x.node.in_memory()
+    shape, strides, offset = part.place(node.shape, None)
+    value: Node | None = None
+    twin: Node | None = None
+    if isinstance(given, Value):
+        value = given.node
+        is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
+        if value.shape != shape or is_checked or not is_recorded_here(value):
+            value.in_memory()
+        twin = twin_of(x, value)
+        place = shape, strides, node.offset + offset
+        framed = _made_anew(x, part.frame, place, value)
+        if framed is not None:
+            return framed
+        if value.window is None and region_write.is_part(value, node.storage, place):
+            return x
+        own = x if _is_free(x, place, value) else copied(x)
+        value = value if value.shape == shape else spread(given, shape).node
+        values = of_node(value)
+    else:
+        values = of_number(shape, kind, words_of(given, kind))
+        own = x if is_own(x) else copied(x)
+    # From here on no other task can come between.
+    target = stored(kind, shape, own.node.storage, strides, own.node.offset + offset)
+    if value is None or value.window is None:
+        kernels.device.recorder.dispatch(*region_write.command(kernels, values, target))
+        return own
+    command = region_write.command(kernels, values, target, twin)
+    _record(x, command, value, target if twin is None else twin)
+    return own
+
+
+def _record(x: Value, command: tuple[Any, ...], value: Node, target: Node) -> None:
+    """Records what computes a value of a window, which is then where another one is."""
+    window: Window = value.window
+    window.leave(value, target)
+    try:
+        x.tape.device.recorder.dispatch(*command)
+    finally:
+        window.tidy()
+
+
+def _made_anew(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
+    """x with a value in the place of half of it or more, made anew by the kernel that computes the
+    value; None where that need not be, as nobody else sees x and the value reads nothing else of
+    it, or cannot be."""
+    node, window = x.node, value.window
+    if (
+        frame is None
+        or not isinstance(window, Window)
+        or node.strides is not None
+        or 2 * product(value.shape) < product(node.shape)
+        or len(window.leaves) >= x.tape.kernels.most_leaves
+        or not (_is_seen(node) or _reads_elsewhere(window, value, node.storage, part))
+    ):
+        return None
+    made = room(x.tape.device, _OP, node.kind, node.shape)
+    if value.window is not window:  # another task has computed it meanwhile
+        return None
+    values = of_node(value)
+    computed = rebuild.part_of(values)
+    if computed is None:
+        return None
+    command = rebuild.command(x.tape.kernels, values, computed, node, frame, made)
+    before = part[2] - node.offset
+    _record(x, command, value, stored(node.kind, part[0], made.storage, part[1], before))
+    return x.like(made)
+
+
+def _cell_made_anew(x: Value, part: Place, value: Node) -> bool:
+    """Makes the memory of an array and its views anew with a value in the place of half of it or
+    more, by the kernel that computes the value. False, and nothing is done, where that need not be,
+    as the value reads nothing else of the memory, or cannot be."""
+    node, window, tape = x.node, value.window, x.tape
+    graphs = tape.device.graphs
+    storage, group = node.storage, [node, *siblings(node)]
+    root = next((one for one in group if one.strides is None and one.offset == 0), None)
+    if (
+        root is None
+        or not isinstance(window, Window)
+        or value.shape != part[0]
+        or not product(root.shape) <= 2 * product(value.shape) < 2 * product(root.shape)
+        or root.kind.device_bytes(product(root.shape)) < storage.buffer.nbytes
+        or len(window.leaves) >= tape.kernels.most_leaves
+        or any(one.kind is not root.kind for one in group)
+        or not _reads_elsewhere(window, value, storage, part)
+        or (graphs is not None and graphs.fixes(node))
+    ):
+        return False
+    frame = _frame_in(root, part)
+    if frame is None:
+        return False
+    # These move to the new memory, so what is recorded to read them is computed first. What only
+    # recorded operations read stays in the old memory.
+    moving = set(group)
+    for other in tape.all_windows():
+        if other is not window and not moving.isdisjoint(other.leaves.values()):
+            other.evaluate()
+    others = [one for one in window.nodes if one.is_held and one is not value]
+    if any(one in moving for one, _ in window.arrays_of(others)):
+        return False
+    made = room(tape.device, _OP, root.kind, root.shape)
+    if value.window is not window or root.storage is not storage:  # another task was here
+        return False
+    values = of_node(value)
+    computed = rebuild.part_of(values)
+    if computed is None:
+        return False
+    command = rebuild.command(tape.kernels, values, computed, root, frame, made)
+    _record(x, command, value, stored(root.kind, part[0], made.storage, part[1], part[2]))
+    for one in group:
+        one.move(made.storage, one.strides, one.offset)
+    return True
+
+
+def _frame_in(root: Node, part: Place) -> Frame | None:
+    """Of each axis of a packed array the first index of a part of its memory, and how many; None
+    where the part is not all between two indices of each axis, in their order."""
+    shape, steps, offset = part
+    whole = contiguous_strides(root.shape)
+    own = contiguous_strides(shape) if steps is None else steps
+    if len(shape) != len(root.shape):
+        return None
+    found = []
+    for extent, step, count, by in zip(root.shape, whole, shape, own, strict=True):
+        low, offset = divmod(offset, step) if step else (0, offset)
+        if (count > 1 and by != step) or low + count > extent:
+            return None
+        found.append((low, count))
+    return tuple(found)
+
+
+def twin_of(x: Value, value: Node) -> Node | None:
+    """Memory of its own for a value that is still to be computed, as what lies in the part of an
+    array keeps all of that; None where the part is half of the array or more, and the value may as
+    well lie there."""
+    if value.window is None or 2 * product(value.shape) >= product(x.node.shape):
+        return None
+    if len(value.window.leaves) >= x.tape.kernels.most_leaves:  # a binding more than it is for
+        value.in_memory()
+        return None
+    return room(x.tape.device, _OP, value.kind, value.shape)
+
+
+def _is_seen(node: Node) -> bool:
+    """Whether arrays other than one that holds a value see its memory."""
+    return node.holders != 1 or any(user.is_held for user in _others(node))
+
+
+def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
+    """Whether nobody but x sees its memory, where ``value`` is about to be written into a part, and
+    may read that part. Computes what is recorded to read the memory, and moves a few views of less
+    than half of x."""
+    node, graphs = x.node, x.tape.device.graphs
+    if node.strides is not None or not x.tape.device.has_values:
+        return False
+    if stays(x):
+        make_exclusive(x, part, value)
+        return True
+    block = None if graphs is None else graphs.open
+    if block is not None and not block.may_write(x):
+        return False
+    while node.holders == 1:
+        views = [product(user.shape) for user in _others(node) if user.is_held]
+        if views and block is not None:
+            return False  # a replay would move them, too
+        if len(views) > _MOST_MOVED or 2 * sum(views) > product(node.shape):
+            return False
+        if _has_computed(x, part, value):
+            continue
+        known = [] if value is None else _arrays_of_unheld(value.window)
+        others = [user for user in _others(node) if user not in known]
+        if not all(user.is_held for user in others):
+            return False  # one is being read
+        if not others:
+            return True
+        if any(siblings(user) for user in others):
+            return False  # which would have to move together
+        for view in others:
+            made = copied(Value(view, x.tape))
+            if platform.are_waiting():  # in the middle of an operation that may know where it lies
+                return False
+            view.move(made.node.storage)
+    return False
+
+
+def _others(node: Node) -> list[Node]:
+    return [user for user in node.storage.users if user is not node]
+
+
+def _arrays_of_unheld(window: Window | None) -> list[Node]:
+    return [] if window is None else [one for one in window.leaves.values() if not one.is_held]
+
+
+def _has_computed(x: Value, part: Place | None, value: Node | None) -> bool:
+    """Computes something that is recorded to read x's memory, but not a value that reads no other
+    part than it is written into. False where there is none."""
+    storage = x.node.storage
+    for window in x.tape.all_windows():
+        if not window.reads(storage):
+            continue
+        if value is None or part is None or not _reads_part_alone(window, value, storage, part):
+            window.evaluate()
+            return True
+    return False
+
+
+def _reads_part_alone(window: Window, value: Node, storage: Storage, part: Place) -> bool:
+    """Whether of what is to be computed in a window only a value reads some memory, and no more of
+    it than a part."""
+    if value.window is not window:
+        return False
+    others = [node for node in window.nodes if node.is_held and node is not value]
+    return not (
+        any(one.storage is storage for one, _ in window.arrays_of(others))
+        or _reads_elsewhere(window, value, storage, part)
+    )
+
+
+def _reads_elsewhere(window: Window, value: Node, storage: Storage, part: Place) -> bool:
+    """Whether a value of a window is computed from more of some memory than a part."""
+    return any(
+        one.storage is storage and (is_loaded or not region_write.is_part(one, storage, part))
+        for one, is_loaded in window.arrays_of([value])
+    )

@@ -1,0 +1,326 @@
+"""Elements of an array at places that are computed: index arrays, and assignment to parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import index
+from typing import Any, TypeVar
+
+import numpy as np
+
+from browsergpu.arrays.apply import resolve, same_device
+from browsergpu.arrays.debug import checks_indices
+from browsergpu.arrays.lazy.layout import Place
+from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.rebuild import Frame
+from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.numbers import words_of
+from browsergpu.arrays.upload import uploaded
+from browsergpu.arrays.value import Value
+from browsergpu.arrays.views import strided
+from browsergpu.core import grids, shapes
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import BOOL, INT32, UINT32, ElementType
+from browsergpu.core.errors import InvalidIndex, Unsupported
+from browsergpu.core.shapes import Shape, contiguous_strides
+from browsergpu.core.showing import Description
+from browsergpu.kernels.fused.operations import (
+    CHECKED_PLACE,
+    IS_INSIDE,
+    PLACE_OF_INDEX,
+    cast,
+    overload_of,
+)
+from browsergpu.kernels.fused.source import NOWHERE
+
+V = TypeVar("V", bound=Value)
+
+_WORD = 0xFFFFFFFF
+_MOST_INDICES = 2**31 - 1  # of an axis, as index arrays may be of int32
+#: Entries of a tape for an index, of which each axis takes some.
+_BY_AXIS = 12
+
+
+class _Places:
+    """Arithmetic of places (uint32) in a new Window of results of a shape: of so many arrays, and
+    so many entries for each axis."""
+
+    def __init__(self, tape: Tape, shape: Shape, operands: int, entries: int) -> None:
+        self._place = -1
+        self._inner = contiguous_strides(shape)
+        # Where kernels cannot number all elements, they read what is along each axis.
+        self._along = _indices(tape, shape) if product(shape) > grids.MOST_ELEMENTS else {}
+        self.window = tape.window(shape, operands + len(self._along), entries)
+
+    def number(self, value: int, kind: ElementType = UINT32) -> int:
+        return self.window.number(kind, (value & _WORD,))
+
+    def op(self, name: str, *places: int, kinds: Sequence[ElementType] | None = None) -> int:
+        made = resolve(name, tuple(kinds or (UINT32,) * len(places)))
+        return self.window.add(made, *places).place
+
+    def times(self, place: int, by: int) -> int:
+        return place if by == 1 else self.op("multiply", place, self.number(by))
+
+    def coordinate(self, axis: int) -> int:
+        """The index along an axis of the result."""
+        if axis in self._along:
+            return self.window.place_of(self._along[axis])
+        if self._place < 0:
+            self._place = self.window.add_place(UINT32).place
+        at, shape = self._place, self.window.shape
+        if self._inner[axis] != 1:
+            at = self.op("floor_divide", at, self.number(self._inner[axis]))
+        is_first = all(extent == 1 for extent in shape[:axis])
+        return at if is_first else self.op("remainder", at, self.number(shape[axis]))
+
+    def total(self, terms: Sequence[int], offset: int) -> int:
+        if offset or not terms:
+            terms = [*terms, self.number(offset)]
+        return reduce(lambda a, b: self.op("add", a, b), terms)
+
+
+def _indices(tape: Tape, shape: Shape) -> dict[int, Node]:
+    """The indices along each axis that has several, as arrays that broadcast to the shape."""
+    found = {}
+    for axis, extent in enumerate(shape):
+        if extent > 1:
+            own = tape.window((extent,), 0).add_place(UINT32).in_memory()
+            behind = (1,) * (len(shape) - axis - 1)
+            found[axis] = stored(UINT32, (extent, *behind), own.storage)
+    return found
+
+
+def by_arrays(
+    x: V, axes: Sequence[int], arrays: Sequence[Any], first: bool, *, places: bool = False,
+    checked: bool = False,
+) -> V:  # fmt: skip
+    """The elements of which arrays of whole numbers, one for each of some axes, say the indices.
+    The arrays' axes stand in place of these, or come ``first``. In place of the elements their
+    ``places``, if asked for: uint32, counted in x's memory. Raises InvalidIndex where an index of a
+    host's array is outside; ``checked`` gives such indices on the GPU the place NOWHERE, and has
+    the next wait raise InvalidIndex if :class:`debug` asks for it."""
+    source = x.node.in_memory()
+    given = [_checked(x, axis, array) for axis, array in zip(axes, arrays, strict=True)]
+    spread = reduce(
+        lambda a, b: shapes.broadcast("index", a, b), [array.node.shape for array in given]
+    )
+    rest = [n for n in range(len(source.shape)) if n not in axes]
+    before = 0 if first else axes[0]
+    kept = [source.shape[n] for n in rest]
+    shape = (*kept[:before], *spread, *kept[before:])
+    behind = (1,) * (len(kept) - before)
+    turned = [
+        strided.reshaped("index", array, (*array.node.shape, *behind)) if behind else array
+        for array in given
+    ]
+    steps = strided.strides_of(x)
+    sums = _Places(x.tape, shape, len(axes) + 2, _BY_AXIS * (len(shape) + len(axes)))
+    window = sums.window
+    is_checked = [checked and isinstance(array, Value) for array in arrays]
+    is_told = checks_indices()
+    terms = [
+        sums.times(
+            _wrapped(sums, array.node, source.shape[axis], axis if one and is_told else None),
+            steps[axis],
+        )
+        for axis, array, one in zip(axes, turned, is_checked, strict=True)
+    ]
+    inside = [
+        _is_inside(sums, array.node, source.shape[axis])
+        for axis, array, one in zip(axes, turned, is_checked, strict=True)
+        if one and places
+    ]
+    for n, axis in enumerate(rest):
+        at = n if n < before else n + len(spread)
+        if source.shape[axis] > 1:
+            terms.append(sums.times(sums.coordinate(at), steps[axis]))
+    total = sums.total(terms, source.offset)
+    if inside:
+        is_there = reduce(lambda a, b: sums.op("logical_and", a, b, kinds=(BOOL, BOOL)), inside)
+        kinds = (BOOL, UINT32, UINT32)
+        total = sums.op("where", is_there, total, sums.number(NOWHERE), kinds=kinds)
+    if places:
+        return x.like(window.add_value(UINT32, total))
+    return x.like(window.add_load(source.kind, window.place_to_load(source), total))
+
+
+def _checked(x: Value, axis: int, array: Any) -> Value:
+    """An index array on the GPU; one from the host with its indices checked."""
+    extent = x.node.shape[axis]
+    same_device("index", x, array)
+    if extent > _MOST_INDICES:
+        told = Description(f"indices along axis {axis}, of extent {extent}")
+        expected = f"indices along axes of extents up to {_MOST_INDICES}"
+        raise InvalidIndex("index", "key", told, expected)
+    if isinstance(array, Value):
+        if extent == 0 and 0 not in array.node.shape:
+            raise InvalidIndex(
+                "index",
+                "key",
+                Description("an array as an index"),
+                f"have no index, as axis {axis} has none",
+            )
+        return array
+    outside = (array < -extent) | (array >= extent)
+    if outside.any():
+        raise InvalidIndex(
+            "index", "key", int(array[outside].flat[0]), f"indices from {-extent} to {extent - 1}"
+        )
+    return x.like(uploaded(x.tape, np.asarray(array), INT32))
+
+
+def _wrapped(places: _Places, node: Node, extent: int, late: int | None) -> int:
+    """Indices counted from the end where they are negative, and moved inside. Those outside are
+    told late, if ``late`` is their axis."""
+    place = places.window.place_of(node)
+    number = UINT32 if node.kind.kind == "u" else INT32
+    if late is not None:
+        faults = places.window.tape.faults
+        check = places.window.tape.device.faults.number(partial(_outside, node.kind, late, extent))
+        checked = overload_of(CHECKED_PLACE, (node.kind, number, UINT32, UINT32))
+        assert checked is not None
+        return places.window.add(
+            checked, place, places.number(extent, number), places.number(check),
+            places.window.place_to_load(faults),
+        ).place  # fmt: skip
+    made = overload_of(PLACE_OF_INDEX, (node.kind, number))
+    assert made is not None
+    return places.window.add(made, place, places.number(extent, number)).place
+
+
+def _outside(kind: ElementType, axis: int, extent: int, found: int, place: str) -> InvalidIndex:
+    found = found % 2**64 if kind.kind == "u" else found
+    where = f" in {place}" if place else ""
+    told = Description(f"{found} along axis {axis}{where}")
+    return InvalidIndex("index", "key", told, f"indices from {-extent} to {extent - 1}")
+
+
+def _is_inside(places: _Places, node: Node, extent: int) -> int:
+    """Whether indices are on their axis."""
+    number = UINT32 if node.kind.kind == "u" else INT32
+    made = overload_of(IS_INSIDE, (node.kind, number))
+    assert made is not None
+    place = places.window.place_of(node)
+    return places.window.add(made, place, places.number(extent, number)).place
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of an array by integers, slices and None: its ``shape``, and for each axis of the
+    array the first index, the step (above 0), how many, whether they run backwards, and which axis
+    of the region it is (-1 for an integer's)."""
+
+    shape: Shape
+    axes: tuple[tuple[int, int, int, bool, int], ...]
+
+    @property
+    def frame(self) -> Frame | None:
+        """Of each axis the first index, and how many; None where the part is not all between two
+        indices of each axis, in their order."""
+        if any(
+            by != 1 or is_turned or own != axis
+            for axis, (_, by, _, is_turned, own) in enumerate(self.axes)
+        ) or len(self.shape) != len(self.axes):
+            return None
+        return tuple([(low, count) for low, _, count, _, _ in self.axes])
+
+    def place(self, shape: Shape, steps: Shape | None) -> Place:
+        """Where it is in an array of a shape, packed or with strides, as a view of that."""
+        strides = [0] * len(self.shape)
+        offset = 0
+        for step, (low, by, count, is_turned, own) in zip(
+            contiguous_strides(shape) if steps is None else steps, self.axes, strict=True
+        ):
+            offset += low * step
+            if is_turned:
+                offset += (count - 1) * by * step
+            if own >= 0:
+                strides[own] = -by * step if is_turned else by * step
+        return self.shape, strided.strides_or_none(self.shape, tuple(strides)), offset
+
+
+def region(shape: Shape, items: Sequence[Any]) -> Region:
+    """The part of an array of a shape that integers, slices and None select."""
+    extents: list[int] = []
+    axes: list[tuple[int, int, int, bool, int]] = []
+    for item in items:
+        if item is None:
+            extents.append(1)
+            continue
+        extent = shape[len(axes)]
+        if isinstance(item, slice):
+            found = range(*item.indices(extent))
+            turned = found.step < 0
+            low = found[-1] if turned and found else found.start
+            axes.append((low, abs(found.step), len(found), turned, len(extents)))
+            extents.append(len(found))
+        else:
+            at = index(item)
+            if not -extent <= at < extent:
+                raise InvalidIndex("assign", "key", at, f"an index from {-extent} to {extent - 1}")
+            axes.append((at % extent, 1, 1, False, -1))
+    return Region(tuple(extents), tuple(axes))
+
+
+def replaced(x: V, part: Region, value: Any) -> V:
+    """The array with a part of it replaced: by a number, or by an array of its dtype that
+    broadcasts to the part's shape."""
+    node = x.node
+    if 0 in part.shape or 0 in node.shape:
+        return x
+    source = None
+    steps: Shape = ()
+    if isinstance(value, Value):
+        source = strided.spread(value, part.shape).node
+        steps = contiguous_strides(part.shape) if source.strides is None else source.strides
+    shape = node.shape
+    places = _Places(x.tape, shape, 2, _BY_AXIS * (len(shape) + 1))
+    window = places.window
+    inside: list[int] = []
+    terms: list[int] = []
+    for axis, (low, step, count, turned, own) in enumerate(part.axes):
+        extent = shape[axis]
+        if extent == 1:
+            continue
+        is_whole = count == extent
+        by = steps[own] if own >= 0 and steps else 0
+        if is_whole and by == 0:
+            continue
+        at = places.coordinate(axis)
+        at = places.op("subtract", at, places.number(low)) if low else at
+        if not is_whole:  # below the first index it wraps around
+            last = places.number((count - 1) * step)
+            inside.append(places.op("less_equal", at, last))
+        if step > 1:
+            each = places.number(step)
+            if not is_whole:
+                rest = places.op("remainder", at, each)
+                inside.append(places.op("equal", rest, places.number(0)))
+            at = places.op("floor_divide", at, each)
+        if by:
+            at = places.op("subtract", places.number(count - 1), at) if turned else at
+            terms.append(places.times(at, by))
+    if source is None:
+        new = window.number(node.kind, words_of(value, node.kind))
+    else:
+        total = places.total(terms, source.offset)
+        new = window.add_load(node.kind, window.place_to_load(source), total).place
+    if not inside:
+        return x.like(window.add(cast(node.kind, node.kind), new))
+    both = (BOOL, BOOL)
+    chosen = reduce(lambda a, b: places.op("logical_and", a, b, kinds=both), inside)
+    made = resolve("where", (BOOL, node.kind, node.kind))
+    return x.like(window.add(made, chosen, new, window.place_of(node)))
+
+
+def coordinates(tape: Tape, shape: Shape, axis: int) -> Node:
+    """The index along an axis of each element of a shape: int32."""
+    if shape[axis] > _MOST_INDICES:
+        extent = shape[axis]
+        told = f"indices of int32 must be of an extent up to {_MOST_INDICES}, got {extent}."
+        raise Unsupported("index", told)
+    places = _Places(tape, shape, 0, _BY_AXIS)
+    return places.window.add(cast(UINT32, INT32), places.coordinate(axis))

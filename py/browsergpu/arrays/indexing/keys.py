@@ -1,0 +1,245 @@
+"""Parts of arrays, by the keys that NumPy takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any, TypeVar
+
+import numpy as np
+
+from browsergpu.arrays.apply import cast_to, same_device
+from browsergpu.arrays.indexing import assignment, gather, scatter
+from browsergpu.arrays.indexing.masks import chosen, indices_along, replaced
+from browsergpu.arrays.numbers import python_number, typed_number
+from browsergpu.arrays.upload import on_host, uploaded
+from browsergpu.arrays.value import Value
+from browsergpu.arrays.views import strided
+from browsergpu.arrays.views.aliases import alias
+from browsergpu.core import shapes
+from browsergpu.core.element_types import BOOL
+from browsergpu.core.errors import InvalidArgument, InvalidIndex
+from browsergpu.core.showing import Description
+
+V = TypeVar("V", bound=Value)
+_OP = "index"
+
+
+def get(x: V, key: Any) -> V:
+    """``x[key]``: integers, slices, ``...`` and None give a view; arrays of whole numbers, lists of
+    them too, a copy. Indices of an array on the GPU are not checked there: those outside count as
+    the nearest inside."""
+    plain = _plain(x, key)
+    if plain is not None:
+        found = _basic(x, plain)
+        return alias(x, found) if found.node.shape else found  # an element is a value, as in NumPy
+    mask = _mask(x, key)
+    if mask is not None:
+        return chosen(x, mask)
+    found = _by_items(x, _items(x, key))
+    is_element = not found.node.shape and not _has_ellipsis(key)
+    return found if is_element else alias(x, found)
+
+
+def _has_ellipsis(key: Any) -> bool:
+    return key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
+
+
+_PLAIN = frozenset((int, slice))
+
+
+def _plain(x: Value, key: Any) -> list[Any] | None:
+    """The items of a key of integers and slices alone, one for each axis; None for others, which
+    take longer to look at."""
+    items = key if type(key) is tuple else (key,)
+    missing = len(x.node.shape) - len(items)
+    if missing < 0:
+        return None
+    for item in items:
+        if type(item) not in _PLAIN:
+            return None
+    return [*items, *[slice(None)] * missing]
+
+
+def _by_items(x: V, items: Sequence[Any], *, places: bool = False) -> V:
+    """The parts that a key's items say, one for each axis, with None between them; of those with
+    arrays their ``places`` in x's memory, if asked for."""
+    arrays = [_index_array(x, item) for item in items]
+    if not any(array is not None for array in arrays):
+        return _basic(x, items)
+    # First all that is basic, with a whole axis in place of each array.
+    rest = _basic(
+        x, [slice(None) if a is not None else i for i, a in zip(items, arrays, strict=True)]
+    )
+    axis, axes, found = 0, [], []
+    for item, array in zip(items, arrays, strict=True):
+        if array is not None:
+            axes.append(axis)
+            found.append(array)
+        if item is None or array is not None or isinstance(item, slice):
+            axis += 1
+    starts_first = _starts_first(items, arrays)
+    return gather.by_arrays(rest, axes, found, starts_first, places=places, checked=True)
+
+
+def _starts_first(items: Sequence[Any], arrays: Sequence[Any]) -> bool:
+    """Whether the axes of index arrays come first in the result: where a slice or None is between
+    two of them (an integer beside an array counts as one)."""
+    advanced = [
+        n
+        for n, (item, array) in enumerate(zip(items, arrays, strict=True))
+        if array is not None or not (item is None or isinstance(item, slice))
+    ]
+    return advanced[-1] - advanced[0] + 1 != len(advanced)
+
+
+def _items(x: V, key: Any) -> list[Any]:
+    """The key's items, one for each axis, with None between them; no ``...``, and in place of a
+    mask the indices where it is true, an array for each of its axes."""
+    items = list(key) if isinstance(key, tuple) else [key]
+    items = [list(item) if isinstance(item, tuple) else item for item in items]  # as in NumPy
+    masks = [_mask(x, item) for item in items]
+    rank = len(x.node.shape)
+    ellipses = sum(item is Ellipsis for item in items)
+    used = sum(
+        len(mask.node.shape) if mask is not None else item is not None and item is not Ellipsis
+        for item, mask in zip(items, masks, strict=True)
+    )
+    if ellipses > 1:
+        raise InvalidIndex(_OP, "key", key, "have at most one ...")
+    if used > rank:
+        raise InvalidIndex(_OP, "key", key, f"have at most {rank} indices, as there are axes")
+    found: list[Any] = []
+    axis = 0
+    for item, mask in zip(items, masks, strict=True):
+        if item is Ellipsis:
+            found += [slice(None)] * (rank - used)
+            axis += rank - used
+        elif mask is not None:
+            found += indices_along(x, mask, axis)
+            axis += len(mask.node.shape)
+        else:
+            found.append(item)
+            axis += item is not None
+    return found + [slice(None)] * (rank - axis)
+
+
+def _index_array(x: V, item: Any) -> Any:
+    """An item that is an array of whole numbers, as one of NumPy or of the GPU; None for others."""
+    if item is None or (isinstance(item, slice | int | np.integer) and not isinstance(item, bool)):
+        return None
+    if isinstance(item, Value):
+        if item.node.kind.kind not in "iu":
+            raise InvalidIndex(_OP, "key", item, "whole numbers")
+        return item
+    if isinstance(item, list | np.ndarray):
+        array = np.asarray(item)
+        if array.size == 0 and isinstance(item, list):
+            array = array.astype(np.int32)
+        if array.dtype.kind not in "iu":
+            raise InvalidIndex(_OP, "key", item, "whole numbers")
+        return array
+    raise InvalidIndex(_OP, "key", item, "an integer, a slice, ..., None or whole numbers")
+
+
+def _basic(x: V, items: Sequence[Any]) -> V:
+    """The view of integers, slices and None."""
+    x.node.in_memory()
+    extents, steps = x.node.shape, strided.strides_of(x)
+    shape: list[int] = []
+    strides: list[int] = []
+    offset = axis = 0
+    for item in items:
+        if item is None:
+            shape.append(1)
+            strides.append(0)
+            continue
+        extent, step = extents[axis], steps[axis]
+        axis += 1
+        if isinstance(item, slice):
+            start, end, stride = item.indices(extent)
+            count = max(end - start, 0) if stride == 1 else len(range(start, end, stride))
+            if count:
+                offset += start * step
+            shape.append(count)
+            strides.append(step * stride)
+        else:
+            at = index(item)
+            if not -extent <= at < extent:
+                raise InvalidIndex(_OP, "key", at, f"an index from {-extent} to {extent - 1}")
+            offset += at % extent * step
+    return strided.view(x, tuple(shape), tuple(strides), offset)
+
+
+def rows_at(x: V, key: Any) -> tuple[V, int] | None:
+    """Which rows of an array ``x[key]`` are, uint32, and along how many leading axes they lie: of
+    all axes they are elements. None where the key has no index arrays."""
+    items = _items(x, key)
+    arrays = [_index_array(x, item) is not None for item in items]
+    if not any(arrays):
+        return None
+    count = sum(arrays)
+    whole = [isinstance(item, slice) and item == slice(None) for item in items[count:]]
+    rank = count if all(arrays[:count]) and all(whole) else len(x.node.shape)
+    own = items[:rank] if rank == count else items
+    return _by_items(scatter.stand_in(x, rank), own, places=True), rank
+
+
+def assigned(x: V, key: Any, value: Any) -> V:
+    """The array with ``x[key] = value`` done: x itself, or another one for x to become."""
+    same_device("assign", x, value)
+    kind = x.node.kind
+    given = value
+    if (
+        not isinstance(value, Value)
+        and python_number(value) is None
+        and typed_number(value) is None
+    ):
+        data, own = on_host(value)
+        # A list takes the array's dtype, and says so where it does not fit.
+        given = x.like(uploaded(x.tape, data, kind if own and kind.kind in "iu" else own))
+    if isinstance(given, Value):
+        given = cast_to("assign", given, kind, copy=False)
+    plain = _plain(x, key)
+    mask = _mask(x, key) if plain is None else None
+    if mask is not None:
+        count = int(np.count_nonzero(key)) if isinstance(key, np.ndarray | list) else None
+        return replaced(x, mask, given, count)
+    items = _items(x, key) if plain is None else plain
+    if plain is None and any(_index_array(x, item) is not None for item in items):
+        places = _by_items(scatter.stand_in(x), items, places=True)
+        return scatter.replaced(x, places, _spread(given, places.node.shape))
+    region = gather.region(x.node.shape, items)
+    return assignment.replaced(x, region, _spread(given, region.shape))
+
+
+def _spread(given: Any, shape: shapes.Shape) -> Any:
+    """What is assigned, repeated to the shape of the part. Raises InvalidArgument where it does not
+    broadcast to that; axes of one index in front may be more."""
+    if not isinstance(given, Value):
+        return given
+    own = given.node.shape
+    if own == shape:
+        return given
+    if len(own) > len(shape) and all(extent == 1 for extent in own[: len(own) - len(shape)]):
+        given = strided.reshaped("assign", given, own[len(own) - len(shape) :])
+        own = given.node.shape
+    try:
+        fits = shapes.broadcast("assign", own, shape) == shape
+    except InvalidArgument:
+        fits = False
+    if not fits:
+        raise InvalidArgument(
+            "assign", "value", Description(f"shape {own}"), f"an array that broadcasts to {shape}"
+        )
+    return strided.spread(given, shape)
+
+
+def _mask(x: V, key: Any) -> V | None:
+    """A key that is an array of bools, on the GPU; None for others."""
+    if isinstance(key, list) and key:
+        key = np.asarray(key)
+    if isinstance(key, np.ndarray) and key.dtype == np.bool_:
+        return x.like(uploaded(x.tape, key))
+    same_device("index", x, key)
+    return x.like(key.node) if isinstance(key, Value) and key.node.kind is BOOL else None

@@ -1,0 +1,129 @@
+"""Arrays of bools as keys."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from browsergpu.arrays import reduce
+from browsergpu.arrays.apply import apply, binary, cast_to
+from browsergpu.arrays.indexing.gather import by_arrays
+from browsergpu.arrays.value import Value
+from browsergpu.arrays.views import strided
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import INT32
+from browsergpu.core.errors import InvalidArgument, InvalidIndex
+from browsergpu.core.showing import Description
+from browsergpu.tensors import scans
+
+V = TypeVar("V", bound=Value)
+
+
+def places_of_true(op: str, mask: V) -> V:
+    """Where an array of bools is true, counted in its order: int32. Waits for their number."""
+    n = product(mask.node.shape)
+    mask.node.in_memory()
+    device = mask.tape.device
+    places = reduce.room(device, op, INT32, (n,))
+    if not n:
+        return mask.like(places)  # there is nothing to wait for
+    count = reduce.room(device, op, INT32, (1,))
+    view = reduce.memory_view
+    scans.true_places(device, op, view(mask.node), view(places), view(count))
+    found = scans.true_count(device, op, view(count))
+    return strided.view(mask.like(places), (found,), (1,), 0)
+
+
+def indices_of_true(op: str, mask: V) -> list[V]:
+    """The indices along each axis where an array of bools is true, in its order: int32. Waits for
+    their number."""
+    flat = places_of_true(op, mask)
+    found = []
+    inner, n = 1, product(mask.node.shape)
+    for extent in reversed(mask.node.shape):
+        place = flat if inner == 1 else binary("floor_divide", flat, inner)
+        whole = inner * extent == n
+        found.append(place if whole else binary("remainder", place, max(extent, 1)))
+        inner *= extent
+    return found[::-1]
+
+
+def indices_along(x: V, mask: V, axis: int) -> list[V]:
+    """:func:`indices_of_true` of a mask of some axes of an array, from one on."""
+    shape = mask.node.shape
+    if not shape or x.node.shape[axis : axis + len(shape)] != shape:
+        expected = f"the axes from {axis} on of {x.node.shape}"
+        raise InvalidIndex("index", "key", Description(f"bools of shape {shape}"), expected)
+    return indices_of_true("index", mask)
+
+
+def chosen(x: V, mask: V) -> V:
+    """The parts of an array at the leading indices where a mask of these axes is true. A mask
+    without axes chooses the whole array, or nothing of it, along a new first axis."""
+    rank = len(mask.node.shape)
+    if rank == 0:
+        return chosen(*_with_axis(x, mask))
+    _check(x, mask)
+    places = places_of_true("index", mask)
+    n = product(mask.node.shape)
+    rest = x.node.shape[rank:]
+    if n == 0:
+        return strided.reshaped("index", x, (0, *rest))
+    return by_arrays(strided.reshaped("index", x, (n, *rest)), [0], [places], False)
+
+
+def replaced(x: V, mask: V, given: Any, count: int | None = None) -> V:
+    """The array with what is given, a number or an array of x's dtype, where a mask is true: one
+    part for all places, or one for each of them. Raises InvalidArgument where there are not as many
+    parts as places, for whose ``count`` it waits where that is not known."""
+    if not mask.node.shape:
+        return strided.reshaped(
+            "assign", replaced(*_with_axis(x, mask), given, count), x.node.shape
+        )
+    _check(x, mask)
+    rest = x.node.shape[len(mask.node.shape) :]
+    more = len(given.node.shape) - len(rest) if isinstance(given, Value) else 0
+    if more > 1:
+        expected = f"a shape that broadcasts to (n, {', '.join(map(str, rest))})"
+        raise InvalidArgument("assign", "value", Description(f"shape {given.node.shape}"), expected)
+    if more == 1 and given.node.shape[0] != 1:
+        if x.tape.device.has_values:
+            _check_count(given, mask, count)
+        if given.node.shape[0] == 0:
+            return x
+        given = by_arrays(given, [0], [_numbered(x, mask)], False)
+    spread = strided.reshaped("assign", mask, (*mask.node.shape, *(1,) * len(rest)))
+    found: V = apply("where", x, spread, given, x)
+    return cast_to("assign", found, x.node.kind, copy=False)
+
+
+def _check_count(given: Value, mask: Value, count: int | None) -> None:
+    if count is None:
+        count = places_of_true("assign", mask).node.shape[0]
+    if given.node.shape[0] != count:
+        expected = f"have {count} values, as many as the mask has True elements, or one"
+        raise InvalidArgument("assign", "value", Description(f"shape {given.node.shape}"), expected)
+
+
+def _numbered(x: V, mask: V) -> V:
+    """How many are true before each element of a mask: int32."""
+    device, n = x.tape.device, product(mask.node.shape)
+    count = reduce.room(device, "assign", INT32, (n,))
+    flat = strided.reshaped("assign", cast_to("assign", mask, INT32), (n,))
+    flat.node.in_memory()
+    view = reduce.memory_view
+    scans.scan(device, "assign", "sum", view(flat.node), view(count), 0, exclusive=True)
+    return strided.reshaped("assign", x.like(count), mask.node.shape)
+
+
+def _with_axis(x: V, mask: V) -> tuple[V, V]:
+    """An array and a mask without axes, both with a first axis of one index."""
+    return strided.reshaped("index", x, (1, *x.node.shape)), strided.reshaped("index", mask, (1,))
+
+
+def _check(x: Value, mask: Value) -> None:
+    rank = len(mask.node.shape)
+    if mask.node.shape != x.node.shape[:rank]:
+        expected = f"the leading axes of {x.node.shape}"
+        raise InvalidIndex(
+            "index", "key", Description(f"bools of shape {mask.node.shape}"), expected
+        )

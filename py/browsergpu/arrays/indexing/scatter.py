@@ -1,0 +1,105 @@
+"""Assignment to elements at places that arrays say.
+
+Of places that come more than once the last one counts, as in NumPy. No element is written by two
+threads, unless they write the same: for each place the largest of its positions is found, and that
+one's value is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from browsergpu.arrays.apply import apply, binary, cast_to, copied, resolve
+from browsergpu.arrays.indexing.assignment import is_own
+from browsergpu.arrays.indexing.gather import by_arrays
+from browsergpu.arrays.lazy import scattered_write
+from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.tape import Window
+from browsergpu.arrays.lazy.values import Values, beside, of_node
+from browsergpu.arrays.numbers import words_of
+from browsergpu.arrays.reduce import room
+from browsergpu.arrays.value import Value
+from browsergpu.arrays.views import strided
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import UINT32
+
+V = TypeVar("V", bound=Value)
+_OP = "assign"
+#: How many times as many elements an array has as are assigned for it to be left as it is beside
+#: them: what writes at random places costs more for each than what goes over the array.
+_FEW = 16
+
+
+def stand_in(x: V, rank: int | None = None) -> V:
+    """An array that lies as x does when it is packed, for its places, or as one of its rows along
+    so many leading axes: x may still be to be computed, and nothing is in this one."""
+    node = room(x.tape.device, _OP, x.node.kind, ())
+    return x.like(stored(x.node.kind, x.node.shape[:rank], node.storage))
+
+
+def replaced(x: V, places: V, value: Any) -> V:
+    """x with a value, a number or an array of x's dtype and the places' shape, at places of its
+    elements' order: x itself, where nobody else sees its memory, or another array."""
+    count, n = product(places.node.shape), product(x.node.shape)
+    if count == 0:
+        return x
+    x.tape.device.keep_pace(_OP)
+    if not isinstance(value, Value):
+        return _with_number(x, places, value)
+    return _with_few(x, places, value) if count * _FEW <= n else _with_many(x, places, value)
+
+
+def _with_number(x: V, places: V, number: Any) -> V:
+    kind = x.node.kind
+    words = words_of(number, kind)
+    own = _own(x)
+    values, at = beside(of_node(places.node), kind, words)
+    scattered_write.scatter(x.tape.kernels, values, (at,), own.node)
+    return own
+
+
+def _with_few(x: V, places: V, value: Value) -> V:
+    """Only what is assigned is looked at, and only the places of owners that it needs are made."""
+    tape, shape = x.tape, places.node.shape
+    for one in (places, value):
+        one.node.in_memory()
+    owners = room(tape.device, _OP, UINT32, (product(x.node.shape),))
+    ours = of_node(places.node)
+    nobody, at = beside(ours, UINT32, (0,))
+    scattered_write.scatter(tape.kernels, nobody, (at,), owners)
+    scattered_write.claim(tape.kernels, ours, owners)
+    own = _own(x)
+    window = Window(tape, shape)
+    place = window.place_of(places.node)
+    pair = UINT32, UINT32
+    last = window.number(UINT32, (product(x.node.shape) - 1,))
+    known = window.add(resolve("minimum", pair), place, last).place  # of NOWHERE, too
+    owner = window.add_load(UINT32, window.place_to_load(owners), known).place
+    position = window.add(
+        resolve("add", pair), window.add_place(UINT32).place, window.number(UINT32, (1,))
+    ).place
+    is_last = window.add(resolve("equal", pair), owner, position).place
+    values = Values(shape, window.code, window.leaves, window.words, place)
+    scattered_write.scatter(tape.kernels, values, (window.place_of(value.node), is_last), own.node)
+    return own
+
+
+def _with_many(x: V, places: V, value: Value) -> V:
+    """Each element finds which value is its own, and takes it."""
+    device, shape = x.tape.device, x.node.shape
+    node = room(device, _OP, UINT32, shape)
+    device.recorder.clear(node.storage.buffer.id, 0, node.storage.buffer.capacity)
+    owners = x.like(node)
+    scattered_write.claim(x.tape.kernels, of_node(places.node), node)
+    flat = (product(places.node.shape),)
+    values = value if value.node.shape == flat else strided.reshaped(_OP, value, flat)
+    new = by_arrays(values, [0], [binary("subtract", owners, 1)], False)
+    result = apply("where", x, binary("not_equal", owners, 0), new, x)
+    return cast_to(_OP, result, x.node.kind, copy=False)
+
+
+def _own(x: V) -> V:
+    """x, or a copy of it, packed in memory that nobody else sees, from its beginning on. From then
+    on, until that is written, no other task may come between."""
+    node: Node = x.node.in_memory()
+    return x if node.offset == 0 and is_own(x) else copied(x)

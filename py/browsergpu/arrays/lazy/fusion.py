@@ -1,0 +1,173 @@
+"""Evaluating a Window: which kernels compute the values that are wanted, and their launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from browsergpu.arrays.lazy.extract import Extract, extract
+from browsergpu.arrays.lazy.layout import layout, workgroups
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.core.checks import product
+from browsergpu.core.errors import DeviceError
+from browsergpu.core.grids import fold
+from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
+from browsergpu.device.device import Device
+from browsergpu.gpu.port import Pipeline
+from browsergpu.kernels.fused.source import (
+    FILE,
+    MOST_KERNELS,
+    Source,
+    is_leaf,
+    name_of,
+    needed,
+    source,
+)
+from browsergpu.kernels.text import shaders
+from browsergpu.tensors.device_array import Storage
+
+
+class Plan(NamedTuple):
+    """One kernel: its workgroups, the places of what it writes, what it computes that from, and the
+    parameters of how it reads."""
+
+    kernel: Source
+    groups: int
+    places: Sequence[int]
+    part: Extract
+    words: tuple[int, ...]
+
+
+class Kernels(Shown):
+    """The pipelines of fused kernels on one device."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        #: Arrays that a kernel may read: one binding is for the result.
+        self.most_leaves = device.limits["maxStorageBuffersPerShaderStage"] - 1
+        self._immediate_bytes = device.immediate_bytes
+        self._made: dict[Source, Pipeline] = {}
+
+    def pipeline(self, kernel: Source) -> Pipeline:
+        """The kernel compiled; in the background, when it comes for the first time. Of too many,
+        the one used longest ago is forgotten."""
+        made = self._made.pop(kernel, None)
+        if made is None:
+            if len(self._made) >= MOST_KERNELS:
+                del self._made[next(iter(self._made))]
+            made = self._compile(kernel)
+        self._made[kernel] = made
+        self.device.faults.is_armed |= kernel.checks
+        return made
+
+    def _compile(self, kernel: Source) -> Pipeline:
+        immediate = 4 * kernel.parameters <= self._immediate_bytes
+        code = shaders.with_immediates(kernel.code) if immediate else kernel.code
+        made = self.device.recorder.create_pipeline(
+            label=kernel.label,
+            file=FILE,
+            sections=kernel.sections,
+            code=code,
+            entry_point="main",
+            signature=kernel.signature,
+            constants={},
+            parameter_format="I" * kernel.parameters,
+            immediate=immediate,
+        )
+        if self.device.config.check_nan:
+            self.device.generated_floats[made] = kernel.floats
+        return made
+
+
+def room(kernels: Kernels, shape: Shape, code: Sequence[int], node: Node) -> Storage:
+    """Memory for a value at its place of a tape. Raises OutOfMemory. May wait."""
+    device = kernels.device
+    op = name_of(code[node.place]) or "array"  # which an error names
+    nbytes = node.kind.device_bytes(product(shape))
+    return Storage(device, device.memory.get_buffer(op, nbytes, "array"))
+
+
+def run(
+    kernels: Kernels,
+    shape: Shape,
+    code: Sequence[int],
+    leaves: Mapping[int, Node],
+    words: Mapping[int, tuple[int, ...]],
+    memory: Mapping[Node, Storage],
+) -> None:
+    """Records what computes values into their ``memory``: what is at their places of the tape
+    ``code``, whose results are of ``shape``. ``leaves`` are the arrays that it reads, and ``words``
+    its numbers, with their places. Does not wait.
+
+    Raises DeviceError where debug mode finds a fault in what has been recorded, once all is: the
+    values are then as they have become. Of other errors they stay without memory.
+    """
+    device = kernels.device
+    n = product(shape)
+    faults: list[DeviceError] = []
+    try:
+        if n:
+            by_place = {node.place: storage for node, storage in memory.items()}
+            for plan in plans(kernels, shape, code, leaves, sorted(by_place)):
+                pipeline = kernels.pipeline(plan.kernel)
+                try:
+                    device.recorder.dispatch(
+                        pipeline,
+                        *fold(plan.groups),
+                        *plan.part.ids(leaves),
+                        *[by_place[place].buffer.id for place in plan.places],
+                        n,
+                        *plan.words,
+                        *plan.part.parameters(words),
+                    )
+                except DeviceError as error:
+                    if not faults:
+                        faults.append(error)
+    except BaseException:
+        for storage in memory.values():
+            storage.release()
+        raise
+    for node, storage in memory.items():
+        node.put(storage)
+        node.window = None
+    if faults:
+        raise faults.pop()  # not to be held by this frame, which its traceback holds
+
+
+def plans(
+    kernels: Kernels,
+    shape: Shape,
+    code: Sequence[int],
+    leaves: Mapping[int, Node],
+    places: Sequence[int],
+) -> list[Plan]:
+    """The kernels that compute the values at some places of a tape."""
+    shares = [places]
+    if len(leaves) + len(places) > kernels.most_leaves + 1:
+        shares = _shares(code, places, kernels.most_leaves + 1)
+    return [_plan(shape, code, leaves, share) for share in shares]
+
+
+def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[Sequence[int]]:
+    """The places of the wanted values, in groups that take no more than ``most`` buffers each."""
+    groups: list[tuple[list[int], set[int]]] = []
+    for place in places:
+        leaves = {at for at in needed(code, [place]) if is_leaf(code[at])}
+        if groups:
+            group, known = groups[-1]
+            if len(known | leaves) + len(group) + 1 <= most:
+                group.append(place)
+                known |= leaves
+                continue
+        groups.append(([place], leaves))
+    return [group for group, _ in groups]
+
+
+def _plan(
+    shape: Shape, code: Sequence[int], leaves: Mapping[int, Node], places: Sequence[int]
+) -> Plan:
+    part = extract(tuple(code), tuple(places))
+    rank, by_fours, ways, words = layout(shape, part.layout(leaves))
+    kernel = source(part.tape, part.results, ways, rank, by_fours)
+    return Plan(kernel, workgroups(product(shape), rank, ways, words), places, part, words)

@@ -1,0 +1,87 @@
+"""Arrays in memory copied into parts of another one: which kernels do that, a few arrays each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from browsergpu.arrays.lazy.fusion import Kernels
+from browsergpu.arrays.lazy.layout import Place, layout, workgroups
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import ElementType
+from browsergpu.core.grids import fold
+from browsergpu.kernels.fused.joining import Piece, joining
+from browsergpu.kernels.fused.operations import cast
+from browsergpu.kernels.fused.source import leaf, operation
+
+#: Arrays of one kernel, and words of its parameters, where these go through a uniform buffer.
+_MOST_PIECES = 8
+_MOST_WORDS = 240
+
+
+class _Row(NamedTuple):
+    """An array as a kernel takes it: how it is read and written, the parameters of that, the
+    workgroups, and its buffer."""
+
+    piece: Piece
+    words: tuple[int, ...]
+    groups: int
+    buffer: int
+
+
+def commands(
+    kernels: Kernels, parts: Sequence[tuple[Node, Place]], target: Node
+) -> Iterator[tuple[Any, ...]]:
+    """The dispatches that write arrays in memory, each at its place, into the memory of ``target``,
+    cast to its type. None is the target's own memory, and each has elements."""
+    rows = []
+    for node, into in parts:
+        place = node.shape, node.strides, node.offset
+        rows.append(_Row(*_laid(node.kind, target.kind, into, place), node.storage.buffer.id))
+    rows.sort(key=lambda row: (row.piece.in_fours, row.piece))  # alike ones have one kernel
+    most = min(_MOST_PIECES, kernels.most_leaves)
+    own: list[_Row] = []
+    for row in rows:
+        words = sum(len(one.words) + 1 for one in own) + len(row.words)
+        if own and (
+            len(own) == most
+            or words > _MOST_WORDS
+            or own[0].piece.in_fours is not row.piece.in_fours
+        ):
+            yield _command(kernels, own, target)
+            own = []
+        own.append(row)
+    if own:
+        yield _command(kernels, own, target)
+
+
+@lru_cache(maxsize=1024)
+def _laid(
+    kind: ElementType, target: ElementType, into: Place, place: Place
+) -> tuple[Piece, tuple[int, ...], int]:
+    shape = into[0]
+    rank, by_fours, ways, words = layout(shape, (into, place), written=True)
+    casts = () if kind is target else (operation(cast(kind, target).number, 0),)
+    n = product(shape)
+    piece = Piece((leaf(kind), *casts), ways[0], ways[1], rank, by_fours)
+    return piece, (n, *words), workgroups(n, rank, ways, words)
+
+
+def _command(kernels: Kernels, rows: Sequence[_Row], target: Node) -> tuple[Any, ...]:
+    words: list[int] = []
+    groups = 0
+    for row in rows:
+        if groups:
+            words.append(groups)
+        words += row.words
+        groups += row.groups
+    kernel = joining(tuple([row.piece for row in rows]))
+    return (
+        kernels.pipeline(kernel),
+        *fold(groups),
+        *[row.buffer for row in rows],
+        target.storage.buffer.id,
+        *words,
+    )

@@ -1,0 +1,137 @@
+"""Reductions of more elements than a kernel counts: part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from browsergpu.arrays.lazy import reduction, region_write
+from browsergpu.arrays.lazy.fusion import Kernels
+from browsergpu.arrays.lazy.node import Node, Pin, stored
+from browsergpu.arrays.lazy.reduction import Folding
+from browsergpu.arrays.lazy.values import Values
+from browsergpu.core import grids
+from browsergpu.core.checks import product
+from browsergpu.core.errors import Unsupported
+from browsergpu.core.grids import blocks
+from browsergpu.core.shapes import Shape, contiguous_strides, without
+from browsergpu.kernels.fused.source import is_loaded, knows_place, leaf, needed, operation
+from browsergpu.tensors.device_array import Storage
+
+Axes = tuple[int, ...]
+
+#: Holds the parts of arrays.
+_PARTS = Pin()
+
+
+def folded(kernels: Kernels, how: Folding, values: Values, axes: Axes) -> Storage:
+    """Memory with the elements along some axes brought together, of the operation's type.
+
+    Raises OutOfMemory where there is no room for the result, and Unsupported for more elements
+    than a kernel counts that are computed from their place in the whole.
+    """
+    if product(values.shape) <= grids.MOST_ELEMENTS:
+        return reduction.folded(kernels, how, values, axes)
+    _check(how.op, values)
+    with _held(values) as own:
+        return _by_parts(kernels, how, own, axes)
+
+
+def _check(op: str, values: Values) -> None:
+    if any(knows_place(values.code[at]) for at in needed(values.code, (values.place,))):
+        raise Unsupported(
+            op,
+            f"values that are computed from their places must be {grids.MOST_ELEMENTS} at most, "
+            f"got {product(values.shape)}. Work in smaller pieces.",
+        )
+
+
+@contextmanager
+def _held(values: Values) -> Iterator[Values]:
+    """The values as they are now, whoever writes to their arrays before all parts are recorded:
+    the GPU may have to catch up between two parts."""
+    leaves = {at: node.twin() for at, node in values.leaves.items()}
+    pin = Pin()
+    for node in leaves.values():
+        node.hold(pin)
+    try:
+        yield Values(values.shape, tuple(values.code), leaves, dict(values.words), values.place)
+    finally:
+        for node in leaves.values():
+            node.drop(pin)
+
+
+def _by_parts(kernels: Kernels, how: Folding, values: Values, axes: Axes) -> Storage:
+    shape = values.shape
+    if product(shape) <= grids.MOST_ELEMENTS:
+        kernels.device.keep_pace(how.op)
+        return reduction.folded(kernels, how, values, axes)
+    axis = next(n for n, extent in enumerate(shape) if extent > 1)
+    parts = (_part(values, axis, *ends) for ends in _cut(shape, axis))
+    if axis in axes:
+        outputs = product(without(shape, axes, keepdims=False))
+        total = _by_parts(kernels, how, next(parts), axes)
+        for part in parts:
+            _add(kernels, how, total, _by_parts(kernels, how, part, axes), outputs)
+        return total
+    return _joined(kernels, how, shape, axes, parts)
+
+
+def _cut(shape: Shape, axis: int) -> Iterator[tuple[int, int]]:
+    """Where parts along an axis begin and end: alike, each of no more elements than a kernel counts
+    or of one index. The axes before it have one index each."""
+    extent, most = shape[axis], max(1, grids.MOST_ELEMENTS // product(shape[axis + 1 :]))
+    each = blocks(extent, blocks(extent, most))
+    each = min(blocks(each, 4) * 4, most)  # fours that a thread reads stay together
+    for begin in range(0, extent, each):
+        yield begin, min(begin + each, extent)
+
+
+def _joined(
+    kernels: Kernels, how: Folding, shape: Shape, axes: Axes, parts: Iterator[Values]
+) -> Storage:
+    """Memory with the results of parts one behind the other."""
+    device, kind = kernels.device, how.made.result
+    outputs = product(without(shape, axes, keepdims=False))
+    whole = Storage(device, device.memory.get_buffer(how.op, kind.device_bytes(outputs)))
+    begin = 0
+    for part in parts:
+        found = _by_parts(kernels, how, part, axes)
+        nbytes = kind.device_bytes(product(without(part.shape, axes, keepdims=False)))
+        device.recorder.copy(found.buffer.id, 0, whole.buffer.id, begin, nbytes)
+        begin += nbytes
+    return whole
+
+
+def _add(kernels: Kernels, how: Folding, total: Storage, found: Storage, n: int) -> None:
+    """Brings n values of two parts together, in the memory of the first."""
+    kind = how.made.result
+    target, other = (stored(kind, (n,), storage) for storage in (total, found))
+    code = leaf(kind), leaf(kind), operation(how.made.number, 0, 1)
+    values = Values((n,), code, {0: target, 1: other}, {}, 2)
+    kernels.device.recorder.dispatch(*region_write.command(kernels, values, target))
+
+
+def _part(values: Values, axis: int, begin: int, end: int) -> Values:
+    """The values at some indices of an axis."""
+    shape = (*values.shape[:axis], end - begin, *values.shape[axis + 1 :])
+    behind = len(shape) - axis
+    leaves = {
+        # Elements are loaded from places that are computed.
+        at: node if is_loaded(values.code[at]) else _part_of(node, behind, begin, end)
+        for at, node in values.leaves.items()
+    }
+    return Values(shape, values.code, leaves, values.words, values.place)
+
+
+def _part_of(node: Node, behind: int, begin: int, end: int) -> Node:
+    """An array at some indices of the axis that is so many before its end; as it was where it is
+    repeated along that axis."""
+    axis = len(node.shape) - behind
+    if axis < 0 or node.shape[axis] == 1:
+        return node
+    steps = contiguous_strides(node.shape) if node.strides is None else node.strides
+    shape = (*node.shape[:axis], end - begin, *node.shape[axis + 1 :])
+    part = stored(node.kind, shape, node.storage, steps, node.offset + begin * steps[axis])
+    part.hold(_PARTS)
+    return part

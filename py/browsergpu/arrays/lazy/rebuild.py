@@ -1,0 +1,104 @@
+"""Arrays made anew with a part replaced, in the kernel that computes the part: for what is computed
+from the array itself, which must stay as it is until then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from browsergpu.arrays.lazy.extract import Extract, extract
+from browsergpu.arrays.lazy.fusion import Kernels
+from browsergpu.arrays.lazy.layout import WORD, check_count, way_of, workgroups
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.values import Values
+from browsergpu.core.checks import product
+from browsergpu.core.grids import fold
+from browsergpu.core.shapes import Shape, broadcast_strides, contiguous_strides, merged
+from browsergpu.kernels.fused.framing import framed
+from browsergpu.kernels.fused.source import MOVED, SAME, Source, is_elementwise, leaf
+
+#: Of each axis, the first index of the part, and how many.
+Frame = tuple[tuple[int, int], ...]
+
+_APART = -(1 << 40)  # no stride
+
+
+class Plan(NamedTuple):
+    """One kernel: its workgroups, and the parameters of where the part is and of how it reads."""
+
+    kernel: Source
+    groups: int
+    words: tuple[int, ...]
+
+
+def part_of(values: Values) -> Extract | None:
+    """What a value is computed from, where that is elementwise; None of others, for which it would
+    matter where in the part an element is."""
+    part = extract(tuple(values.code), (values.place,))
+    return part if all(is_elementwise(entry) for entry in part.tape) else None
+
+
+def command(
+    kernels: Kernels, values: Values, part: Extract, whole: Node, frame: Frame, into: Node
+) -> tuple[Any, ...]:
+    """The dispatch that writes a packed array with a part replaced into another one."""
+    leaves = [values.leaves[at] for at in part.arrays]
+    plan = _planned(
+        whole.shape,
+        (*part.tape, leaf(whole.kind)),
+        tuple([_spread(one, values.shape, frame) for one in leaves]),
+        whole.offset,
+        frame,
+    )
+    return (
+        kernels.pipeline(plan.kernel),
+        *fold(plan.groups),
+        *[one.storage.buffer.id for one in (*leaves, whole)],
+        into.storage.buffer.id,
+        product(whole.shape),
+        *plan.words,
+        *part.parameters(values.words),
+    )
+
+
+def _spread(node: Node, shape: Shape, frame: Frame) -> tuple[Shape, int]:
+    """The strides of an array that is read for a part, and where it would begin for the whole."""
+    steps = broadcast_strides(node.shape, shape, node.strides)
+    before = sum(low * step for (low, _), step in zip(frame, steps, strict=True))
+    return steps, node.offset - before
+
+
+@lru_cache(maxsize=1024)
+def _planned(
+    shape: Shape,
+    tape: tuple[int, ...],
+    places: Sequence[tuple[Shape, int]],
+    offset: int,
+    frame: Frame,
+) -> Plan:
+    """The kernel whose tape ends with the value and the array, which lies packed from an offset."""
+    check_count(product(shape))
+    # Strides that let no axis become one with another where the part is not all of it.
+    apart = [
+        step if count == extent else _APART - axis
+        for axis, (step, extent, (_, count)) in enumerate(
+            zip(contiguous_strides(shape), shape, frame, strict=True)
+        )
+    ]
+    own = contiguous_strides(shape)
+    extents, *strided, kept = merged(shape, *(steps for steps, _ in places), own, tuple(apart))
+    packed = contiguous_strides(extents)
+    ways, words = "", []
+    for steps, at in zip(strided, (*(at for _, at in places), offset), strict=True):
+        way = way_of(steps, at, packed, extents)
+        ways += way
+        # Places before an array wrap around; what is read there is not used.
+        words.append((at // 4 if way == MOVED else at) & WORD)
+        if way not in (MOVED, SAME):
+            words += [step & WORD for step in steps]
+    bounded = tuple(axis for axis, step in enumerate(kept) if step <= _APART)
+    bounds = [word for axis in bounded for word in frame[_APART - kept[axis]]]
+    all_words = (*extents[1:], *bounds, *words)
+    kernel = framed(tape, ways, len(extents), extents[-1] % 4 == 0, bounded)
+    return Plan(kernel, workgroups(product(shape), len(extents), ways, all_words), all_words)

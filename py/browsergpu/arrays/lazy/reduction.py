@@ -1,0 +1,125 @@
+"""Reductions of values on a tape, or in memory, each step of them by one generated kernel that also
+computes the values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from browsergpu.arrays.lazy.extract import extract
+from browsergpu.arrays.lazy.fusion import Kernels
+from browsergpu.arrays.lazy.layout import Place, layout
+from browsergpu.arrays.lazy.node import stored
+from browsergpu.arrays.lazy.values import Values, Words, of_node
+from browsergpu.core import shapes
+from browsergpu.core.checks import product
+from browsergpu.core.grids import fold
+from browsergpu.core.shapes import Shape
+from browsergpu.kernels.base import cuts
+from browsergpu.kernels.fused.operations import Overload
+from browsergpu.kernels.fused.reduction import (
+    ALIGNED_ROWS,
+    COLUMNS,
+    FOUR_COLUMNS,
+    ROWS,
+    reduction,
+)
+from browsergpu.kernels.fused.source import THREADS, Source
+from browsergpu.tensors.device_array import Storage
+
+Extents = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Folding:
+    """How elements are brought together: the operation on two of them, the words of what there is
+    of nothing, and, of sums, a float's word that the result is multiplied by, if any."""
+
+    op: str
+    made: Overload
+    nothing: Words
+    scale: Words = ()
+
+
+def folded(kernels: Kernels, how: Folding, values: Values, axes: tuple[int, ...]) -> Storage:
+    """Memory with the elements along some axes brought together, of the operation's type. Raises
+    OutOfMemory."""
+    steps = _steps(values.shape, axes)
+    last = len(steps) - 1
+    for number, extents in enumerate(steps):
+        while True:
+            plan, found = _step(kernels, how, values, extents, number == last)
+            values = of_node(stored(how.made.result, (plan.outputs,), found))
+            if plan.chunks == 1:
+                break
+            extents = (extents[0], plan.chunks, extents[2])
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _steps(shape: Shape, axes: tuple[int, ...]) -> tuple[Extents, ...]:
+    """Steps [outer, length, inner] -> [outer, inner], one at least."""
+    return tuple(shapes.reduction_steps(shape, axes)) or ((product(shape), 1, 1),)
+
+
+class Plan(NamedTuple):
+    """One kernel's launch: its grid, the values that it writes, how many each output still has, and
+    its parameters but for the numbers of the tape."""
+
+    kernel: Source
+    grid: tuple[int, int, int]
+    outputs: int
+    chunks: int
+    words: Words
+
+
+@lru_cache(maxsize=1024)
+def planned(
+    how: Folding,
+    shape: Shape,
+    code: tuple[int, ...],
+    places: tuple[Place, ...],
+    extents: Extents,
+    is_last: bool,
+) -> Plan:
+    """The kernel that reduces the last value of a tape, whose arrays lie at places."""
+    part, dealt = _cut(*extents)
+    rank, by_fours, ways, words = layout(shape, places)
+    scale = how.scale if is_last and part.chunks == 1 else ()
+    kernel = reduction(code, ways, rank, by_fours, how.made.number, dealt, bool(scale))
+    parameters = (product(shape), *part.fields, *how.nothing, *scale, *words)
+    return Plan(kernel, fold(part.workgroups), part.outputs, part.chunks, parameters)
+
+
+def _cut(outer: int, length: int, inner: int) -> tuple[cuts.Cut, str]:
+    if inner == 1:
+        part = cuts.cut(outer, length, inner, THREADS)
+        return part, ROWS if length % 4 else ALIGNED_ROWS  # a chunk is a power of two, or the row
+    if inner % 4 == 0:
+        return cuts.cut(outer, length, inner, THREADS), FOUR_COLUMNS
+    return cuts.cut_lanes(outer, length, inner, THREADS), COLUMNS
+
+
+def _step(
+    kernels: Kernels, how: Folding, values: Values, extents: Extents, is_last: bool
+) -> tuple[Plan, Storage]:
+    code, leaves, words = values.code, values.leaves, values.words
+    part = extract(tuple(code), (values.place,))
+    plan = planned(how, values.shape, part.tape, part.layout(leaves), extents, is_last)
+    device = kernels.device
+    buffer = device.memory.get_buffer(how.op, how.made.result.device_bytes(plan.outputs))
+    storage = Storage(device, buffer)
+    try:
+        device.recorder.dispatch(
+            kernels.pipeline(plan.kernel),
+            *plan.grid,
+            *part.ids(leaves),
+            buffer.id,
+            *plan.words,
+            *part.parameters(words),
+        )
+    except BaseException:
+        storage.release()
+        raise
+    return plan, storage

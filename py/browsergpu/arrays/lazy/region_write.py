@@ -1,0 +1,80 @@
+"""Values written into a part of an array by the kernel that computes them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from browsergpu.arrays.lazy.extract import extract
+from browsergpu.arrays.lazy.fusion import Kernels
+from browsergpu.arrays.lazy.layout import Place, layout, workgroups
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.values import Values
+from browsergpu.core.checks import product
+from browsergpu.core.grids import fold
+from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.assignment import assignment
+from browsergpu.kernels.fused.source import OWN, Source
+from browsergpu.kernels.fused.storage import WORD
+from browsergpu.tensors.device_array import Storage
+
+
+class Plan(NamedTuple):
+    """One kernel: its workgroups, and the parameters of how it reads and writes."""
+
+    kernel: Source
+    groups: int
+    words: tuple[int, ...]
+
+
+def is_part(node: Node, storage: Storage, part: Place) -> bool:
+    """Whether an array is the very part of memory that is written. A kernel can read that and write
+    it at once: each element is one thread's."""
+    return (
+        node.storage is storage
+        and (node.shape, node.strides, node.offset) == part
+        and node.kind.bits >= WORD
+    )
+
+
+def command(
+    kernels: Kernels, values: Values, target: Node, twin: Node | None = None
+) -> tuple[Any, ...]:
+    """The dispatch that writes values into a part of an array in memory, of their shape and type,
+    and into a ``twin``, if there is one. What they are computed from is other memory, or the part
+    itself."""
+    part = extract(tuple(values.code), (values.place,))
+    leaves = values.leaves
+    into = target.shape, target.strides, target.offset
+    own = [at for at in part.laid_out if is_part(leaves[at], target.storage, into)]
+    places = zip(part.laid_out, part.layout(leaves), strict=True)
+    read = tuple([None if at in own else lies for at, lies in places])
+    plan = _planned(values.shape, part.tape, into, read, twin is not None)
+    return (
+        kernels.pipeline(plan.kernel),
+        *fold(plan.groups),
+        *[leaves[at].storage.buffer.id for at in part.arrays if at not in own],
+        target.storage.buffer.id,
+        *(() if twin is None else (twin.storage.buffer.id,)),
+        product(values.shape),
+        *plan.words,
+        *part.parameters(values.words),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _planned(
+    shape: Shape,
+    tape: tuple[int, ...],
+    into: Place,
+    places: tuple[Place | None, ...],
+    twice: bool,
+) -> Plan:
+    """The kernel that writes the last value of a tape into a place, whose arrays lie at others;
+    None are the part itself."""
+    others = tuple(place for place in places if place is not None)
+    rank, by_fours, found, words = layout(shape, (into, *others), written=True)
+    rest = iter(found[1:])
+    ways = "".join(OWN if place is None else next(rest) for place in places)
+    kernel = assignment(tape, ways, rank, by_fours, found[0], twice)
+    return Plan(kernel, workgroups(product(shape), rank, ways, words), words)

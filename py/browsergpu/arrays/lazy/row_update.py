@@ -1,0 +1,96 @@
+"""Rows of arrays that are changed by one formula: which kernels do that, a few rows each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from browsergpu.arrays.lazy.fusion import Kernels
+from browsergpu.arrays.lazy.layout import Place, layout, workgroups
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.core.checks import product
+from browsergpu.core.grids import fold
+from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.source import PLACED, SAME, WHOLE
+from browsergpu.kernels.fused.updating import Lie, Rule, updating
+
+#: Rows of one kernel. A row has as many parameters as ten at most, and they have room for these.
+MOST_ROWS = 8
+
+
+class Formula(NamedTuple):
+    """A rule, the buffers that all rows share, where in them the elements lie that it reads there,
+    and the words of its numbers."""
+
+    rule: Rule
+    shared: tuple[int, ...]
+    offsets: tuple[int, ...]
+    words: tuple[int, ...]
+
+
+class Row(NamedTuple):
+    """A row as a kernel takes it: how its arrays lie, the parameters of that, the workgroups, and
+    the buffers."""
+
+    lie: Lie
+    words: tuple[int, ...]
+    groups: int
+    buffers: list[int]
+
+
+def laid_out(
+    rule: Rule, rows: Sequence[Sequence[Node]], made: Sequence[Sequence[Node]]
+) -> list[Row]:
+    """Rows of operands, those that are written packed from the beginning of their memory on, with
+    their NEW results."""
+    read, found = rule.read, []
+    for nodes, new in zip(rows, made, strict=True):
+        buffers = [node.storage.buffer.id for node in (*nodes, *new)]
+        lies = tuple([(nodes[n].shape, nodes[n].strides, nodes[n].offset) for n in read])
+        found.append(Row(*_laid(rule, nodes[0].shape, lies), buffers))
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _laid(rule: Rule, shape: Shape, places: tuple[Place, ...]) -> tuple[Lie, tuple[int, ...], int]:
+    rank, by_fours, found, words = layout(shape, places)
+    n = product(shape)
+    groups = workgroups(n, rank, found, words)
+    if not any(way in PLACED for way in found):
+        rank, by_fours = 1, False  # of no account
+    rest = iter(found)
+    ways = [
+        SAME if number >= rule.arity else WHOLE if number in rule.into else next(rest)
+        for number in rule.operands
+    ]
+    return Lie("".join(ways), rank, by_fours), (n, *words), groups
+
+
+def commands(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> Iterator[tuple[Any, ...]]:
+    """The dispatches that change rows."""
+    rule = formula.rule
+    room = kernels.most_leaves + 1 - len(formula.shared)
+    each = max(1, min(MOST_ROWS, room // rule.bound))
+    ordered = sorted(rows, key=lambda row: row.lie)
+    for first in range(0, len(ordered), each):
+        yield _command(kernels, formula, ordered[first : first + each])
+
+
+def _command(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> tuple[Any, ...]:
+    buffers, words, groups = [*formula.shared], [], 0
+    for one in rows:
+        buffers += one.buffers
+        if groups:
+            words.append(groups)
+        words += one.words
+        groups += one.groups
+    kernel = updating(formula.rule, tuple([one.lie for one in rows]))
+    return (
+        kernels.pipeline(kernel),
+        *fold(groups),
+        *buffers,
+        *words,
+        *formula.offsets,
+        *formula.words,
+    )

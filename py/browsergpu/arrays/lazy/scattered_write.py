@@ -1,0 +1,78 @@
+"""Values written at places that are computed, by the kernel that computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from browsergpu.arrays.lazy.extract import extract
+from browsergpu.arrays.lazy.fusion import Kernels
+from browsergpu.arrays.lazy.layout import Place, layout, workgroups
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.region_write import Plan
+from browsergpu.arrays.lazy.values import Values
+from browsergpu.core.checks import product
+from browsergpu.core.grids import blocks, fold
+from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.scattering import claimed, scattered
+from browsergpu.kernels.fused.source import Source
+
+#: From a tape, its results, how its arrays are read, the axes and whether rows are of fours.
+Maker = Callable[[tuple[int, ...], tuple[int, ...], str, int, bool], Source]
+
+#: Bytes that are written at random in one go, and how often the places are gone over at most. Of
+#: 64 MiB at 16 M places on an H200: 563 µs in one part, 342 in two, 269 in four, 294 in eight.
+_CACHED = 16 * 2**20
+_MOST_PARTS = 8
+#: From so many places on.
+_MANY = 1 << 20
+
+
+def scatter(kernels: Kernels, places: Values, given: Sequence[int], target: Node) -> None:
+    """Records what writes at places, counted in the memory of ``target``. ``given`` are the entries
+    of the same tape that say what, and, if there are two, where that is done at all."""
+    _record(kernels, places, (places.place, *given), scattered, target)
+
+
+def claim(kernels: Kernels, places: Values, owners: Node) -> None:
+    """Records ``owners[places[j]] = max(owners[places[j]], j + 1)``."""
+    parts = blocks(owners.storage.buffer.capacity, _CACHED)
+    # Each part reads all places, so that those of few elements are not worth it.
+    layers = min(parts, _MOST_PARTS) if product(places.shape) >= _MANY else 1
+    _record(kernels, places, (places.place,), claimed, owners, layers)
+
+
+def _record(
+    kernels: Kernels,
+    values: Values,
+    results: tuple[int, ...],
+    make: Maker,
+    target: Node,
+    layers: int = 1,
+) -> None:
+    leaves = values.leaves
+    part = extract(tuple(values.code), results)
+    plan = _planned(make, values.shape, part.tape, part.results, part.layout(leaves))
+    kernels.device.recorder.dispatch(
+        kernels.pipeline(plan.kernel),
+        *fold(plan.groups)[:2],
+        layers,
+        *part.ids(leaves),
+        target.storage.buffer.id,
+        product(values.shape),
+        *plan.words,
+        *part.parameters(values.words),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _planned(
+    make: Maker,
+    shape: Shape,
+    tape: tuple[int, ...],
+    results: tuple[int, ...],
+    places: tuple[Place, ...],
+) -> Plan:
+    rank, by_fours, ways, words = layout(shape, places)
+    kernel = make(tape, results, ways, rank, by_fours)
+    return Plan(kernel, workgroups(product(shape), rank, ways, words), words)

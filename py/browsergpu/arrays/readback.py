@@ -1,0 +1,134 @@
+"""Arrays on the host: as NumPy arrays, Python numbers and text."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.apply import packed
+from browsergpu.arrays.indexing import gather
+from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.unpickled import on_host
+from browsergpu.arrays.value import Value
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import shown
+from browsergpu.core.turns import exclusive
+from browsergpu.gpu import platform
+from browsergpu.tensors import transfers
+
+#: DLPack's name of the host's memory: kDLCPU, and the number of that device.
+HOST = (1, 0)
+
+
+def numpy(x: Value) -> np.ndarray:
+    """A copy as a NumPy array. Waits."""
+    return platform.block_on(numpy_async(x), "numpy")
+
+
+async def numpy_async(x: Value) -> np.ndarray:
+    """:func:`numpy` for callers that cannot block."""
+    device = x.tape.device
+    device.check_open("numpy")
+    node = _begun(x)
+    if isinstance(node, np.ndarray):
+        return node
+    array = np.empty(node.shape, node.kind.device_numpy)
+    if array.nbytes:
+        await transfers.read(device, node.storage.buffer, 0, array.reshape(-1).data.cast("B"))
+    return array.astype(node.kind.numpy, copy=False)
+
+
+@exclusive
+def _begun(x: Value) -> Node | np.ndarray:
+    """A copy of what is on the host, else a value in memory that is the read's own: nobody writes
+    into the memory until all of it is read."""
+    known = on_host(x.node)
+    if known is not None:
+        return known.copy()
+    found = packed(x).node.in_memory()
+    return stored(found.kind, found.shape, found.storage)
+
+
+@exclusive
+def computed(x: Value) -> None:
+    """Has an array computed, without waiting."""
+    x.node.in_memory()
+
+
+def dlpack(
+    x: Value,
+    stream: Any,
+    max_version: tuple[int, int] | None,
+    dl_device: tuple[int, int] | None,
+    copy: bool | None,
+) -> Any:
+    """A DLPack capsule with a copy on the host, of which NumPy is the producer. Waits."""
+    if stream is not None:
+        raise InvalidArgument("__dlpack__", "stream", stream, "None, as it is for the host")
+    if dl_device is not None and (not isinstance(dl_device, tuple) or dl_device != HOST):
+        got = shown(dl_device)
+        raise BufferError(f"__dlpack__: dl_device must be {HOST}, the host, or None, got {got}.")
+    if copy is False:
+        raise BufferError("__dlpack__: copy is False, but the GPU's memory must be copied")
+    return numpy(x).__dlpack__(max_version=max_version, copy=copy)
+
+
+def item(op: str, x: Value) -> Any:
+    """The one element, as a Python number. Raises ValueError where there are more or none."""
+    if checks.product(x.node.shape) != 1:
+        raise InvalidArgument(op, "array", x, "an array of one element")
+    return numpy(x).reshape(()).item()
+
+
+def can_read(x: Value) -> bool:
+    """Whether an array can be read here and now: by who may wait, outside of blocks of
+    capture()."""
+    device = x.tape.device
+    in_block = device.graphs is not None and device.graphs.open is not None
+    return device.has_values and not device.is_closed and not in_block and platform.can_block()
+
+
+def printed(x: Value) -> str:
+    """The array as NumPy prints it; :func:`text` where it cannot be read."""
+    if not can_read(x):
+        return text(x)
+    shown, is_short = _edges(x)
+    values = numpy(shown)
+    if not values.ndim:
+        return str(values[()])
+    return np.array2string(values, threshold=0 if is_short else sys.maxsize)
+
+
+def text(x: Value) -> str:
+    """The array as NumPy shows it, with its shape, dtype and device. Of a large one only the edges
+    are read; where Python cannot wait, none."""
+    node = x.node
+    facts = f"shape={node.shape}, dtype={node.kind.name}, device={x.tape.device.name!r}"
+    if x.tape.device.is_closed or not platform.can_block():
+        return f"Array({facts})"
+    shown, is_short = _edges(x)
+    values = np.array2string(
+        numpy(shown),
+        separator=", ",
+        prefix="Array(",
+        threshold=0 if is_short else sys.maxsize,
+    )
+    return f"Array({values}, {facts})"
+
+
+@exclusive
+def _edges(x: Value) -> tuple[Value, bool]:
+    """What is shown of an array, and whether that is less than all: its first and last elements
+    along each axis, with one between them that stands for the rest."""
+    options = np.get_printoptions()
+    edge = options["edgeitems"]
+    if checks.product(x.node.shape) <= options["threshold"]:
+        return x, False
+    for axis, extent in enumerate(x.node.shape):
+        if extent > 2 * edge + 1:
+            at = np.r_[: edge + 1, extent - edge : extent]
+            x = gather.by_arrays(x, [axis], [at], False)
+    return x, True

@@ -1,0 +1,198 @@
+"""Reductions of arrays over some of their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import inf
+from typing import Any, TypeVar
+
+import numpy as np
+
+from browsergpu.arrays.apply import binary, cast_to, full_node, resolve
+from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.partial_reduction import folded
+from browsergpu.arrays.lazy.reduction import Folding
+from browsergpu.arrays.lazy.values import Values, of_node
+from browsergpu.arrays.numbers import words_of
+from browsergpu.arrays.value import Value
+from browsergpu.arrays.views import strided
+from browsergpu.core import shapes
+from browsergpu.core.checks import product
+from browsergpu.core.dtypes import DType
+from browsergpu.core.element_types import FLOAT32, INT32, ElementType, wide_sum_of
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.shapes import Shape
+from browsergpu.device.device import Device
+from browsergpu.kernels.fused.reduction import WIDE
+from browsergpu.tensors import reductions
+from browsergpu.tensors.device_array import Storage
+from browsergpu.tensors.view import View
+
+V = TypeVar("V", bound=Value)
+
+#: Of each elementwise operation that reduces: what there is of nothing.
+_OF_NOTHING: dict[str, Any] = {"multiply": 1, "add": 0, "logical_and": True, "logical_or": False}
+
+
+def memory_view(node: Node) -> View:
+    """A value in memory. Raises InvalidType, a TypeError, for a type that the functions of Views do
+    not know."""
+    if node.kind.dtype is None:
+        expected = "a dtype that the kernel knows"
+        advice = "Cast it with .astype('int32') or another dtype of 32 bits."
+        raise InvalidType("kernel", "dtype", node.kind.numpy, expected, advice)
+    return View(node.storage.buffer, node.shape, node.kind.dtype, node.strides, node.offset)
+
+
+def pairs_view(node: Node) -> View:
+    """Numbers of 64 bits, packed in memory, as pairs: complex ones of float32, integers of words,
+    the low one first."""
+    assert node.strides is None
+    assert node.offset == 0
+    dtype = DType.F32 if node.kind.kind == "c" else DType.U32
+    return View(node.storage.buffer, (*node.shape, 2), dtype)
+
+
+def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:
+    """Memory for a result, contents undefined."""
+    buffer = device.memory.get_buffer(op, kind.device_bytes(product(shape)))
+    return stored(kind, shape, Storage(device, buffer))
+
+
+def reduced(
+    op: str,
+    function: str,
+    x: V,
+    axes: tuple[int, ...],
+    *,
+    keepdims: bool,
+    scale: float | None = None,
+) -> V:
+    """The elements along some axes brought together by an elementwise operation: add, multiply,
+    maximum, minimum, logical_and or logical_or; floats multiplied by ``scale`` in the end. What is
+    still to be computed is computed by the kernel that reduces it. Raises InvalidArgument, a
+    ValueError, where there is nothing to take the extreme of."""
+    node = x.node
+    shape = shapes.without(node.shape, axes, keepdims=keepdims)
+    if 0 in (node.shape[n] for n in axes):
+        if function not in _OF_NOTHING:
+            raise InvalidArgument(op, "x", node.shape, "have elements to reduce")
+        return x.like(full_node(x.tape, shape, node.kind, _OF_NOTHING[function]))
+    found = brought_together(x, _folding(op, function, node.kind, scale), axes, shape)
+    return cast_to(op, found, node.kind, copy=False)
+
+
+@lru_cache(maxsize=1024)
+def _folding(op: str, function: str, kind: ElementType, scale: float | None) -> Folding:
+    wide = WIDE[kind.computed]
+    made = resolve(function, (wide, wide))
+    nothing = words_of(_nothing(function, made.result), made.result)
+    return Folding(op, made, nothing, () if scale is None else words_of(scale, FLOAT32))
+
+
+def brought_together(x: V, how: Folding, axes: tuple[int, ...], shape: Shape) -> V:
+    """The elements along axes that have some, as a Folding says, in the shape of the result: of its
+    operation's type."""
+    if product(shape) == 0 or all(x.node.shape[axis] == 1 for axis in axes):
+        return cast_to(how.op, strided.reshaped(how.op, x, shape), how.made.result, copy=False)
+    x.tape.device.keep_pace(how.op)
+    storage = folded(x.tape.kernels, how, _values(x.tape.device, x.node), axes)
+    return x.like(stored(how.made.result, shape, storage))
+
+
+def _nothing(function: str, kind: ElementType) -> Any:
+    """What there is of no element."""
+    if function in _OF_NOTHING:
+        return _OF_NOTHING[function]
+    sign = -1 if function == "maximum" else 1
+    if kind.computed == "f":
+        return sign * inf
+    if kind.computed == "b":
+        return sign > 0
+    bounds = np.iinfo(kind.numpy)
+    return int(bounds.min if sign < 0 else bounds.max)
+
+
+def _values(device: Device, node: Node) -> Values:
+    """What is to be reduced. A value that is reduced a second time is computed in memory first,
+    where it can be."""
+    window = node.window
+    if window is not None and not window.reduces(node.place) and fits(device, node):
+        node.in_memory()
+    return of_node(node)
+
+
+def fits(device: Device, node: Node) -> bool:
+    """Whether a buffer of the device can have all elements of a value."""
+    return node.kind.device_bytes(product(node.shape)) <= device.largest_buffer
+
+
+def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdims: bool) -> V:
+    """The variance of floats along some axes."""
+    if 4 * product(x.node.shape) > x.tape.device.largest_buffer:
+        return _variance_by_sums(op, x, axes, correction, keepdims=keepdims)
+    node = x.node.in_memory()
+    shape = shapes.without(node.shape, axes, keepdims=keepdims)
+    result = room(x.tape.device, op, node.kind, shape)
+    steps = tuple(shapes.reduction_steps(node.shape, axes)) or ((product(shape), 1, 1),)
+    if product(shape):
+        reductions.variance(
+            x.tape.device, op, memory_view(node), memory_view(result), steps, correction
+        )
+    return x.like(result)
+
+
+def _variance_by_sums(
+    op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdims: bool
+) -> V:
+    """The variance of more elements than a buffer has room for, which get no memory."""
+    count = product([x.node.shape[n] for n in axes])
+    own = cast_to(op, x, FLOAT32, copy=False)
+    mean = reduced(op, "add", own, axes, keepdims=True, scale=1.0 / count)
+    deviation = binary("subtract", own, mean)
+    left = count - correction
+    scale = 1.0 / left if left > 0 else inf
+    squares = binary("multiply", deviation, deviation)
+    found: V = reduced(op, "add", squares, axes, keepdims=keepdims, scale=scale)
+    return cast_to(op, found, x.node.kind, copy=False)
+
+
+def by_halves(combine: Callable[[V, V], V], x: V, axes: tuple[int, ...], shape: Shape) -> V:
+    """The elements along axes that have some, by halves, which a function brings together until one
+    index is left; in another shape. It needs no value of nothing."""
+    for axis in axes:
+        extent = x.node.shape[axis]
+        left = None
+        while extent > 1:
+            if extent % 2:
+                last = _part(x, axis, extent - 1, extent)
+                left = last if left is None else combine(left, last)
+            half = extent // 2
+            x = combine(_part(x, axis, 0, half), _part(x, axis, half, 2 * half))
+            extent = half
+        x = x if left is None else combine(x, left)
+    return strided.reshaped("reduce", x, shape)
+
+
+def _part(x: V, axis: int, begin: int, end: int) -> V:
+    x.node.in_memory()
+    strides = strided.strides_of(x)
+    shape = list(x.node.shape)
+    shape[axis] = end - begin
+    return strided.view(x, tuple(shape), strides, begin * strides[axis])
+
+
+def narrowed_to_int32(op: str, x: V) -> V:
+    """Whole numbers as int32, those of 64 bits moved into its range: places and classes, which are
+    as much outside there."""
+    if x.node.kind.computed in "IU":
+        if x.node.kind.computed == "I":
+            x = binary("maximum", x, -(2**31))
+        x = binary("minimum", x, 2**31 - 1)
+    return cast_to(op, x, INT32, copy=False)
+
+
+def widened(x: V) -> V:
+    """Integers and bools in the type in which they are added; others as they are."""
+    return cast_to("sum", x, wide_sum_of(x.node.kind), copy=False)

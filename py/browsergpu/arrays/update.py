@@ -1,0 +1,189 @@
+"""Arrays that are changed where they lie, many by one formula: an optimiser's parameters.
+
+The formula is recorded once, as operations on arrays that stand for those of a row. What it
+replaces is written in place where nobody else sees its memory; else a copy is, which the array then
+takes. Kernels do that for as many rows at once as they may bind buffers for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from browsergpu.arrays.apply import copied
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.in_place import become
+from browsergpu.arrays.lazy import row_update
+from browsergpu.arrays.lazy.extract import extract
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.row_update import Formula
+from browsergpu.arrays.lazy.tape import Tape, Window
+from browsergpu.arrays.reduce import room
+from browsergpu.arrays.value import NODE, Value
+from browsergpu.arrays.views.aliases import values_apart
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import ElementType
+from browsergpu.core.errors import DeviceError
+from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
+from browsergpu.device.device import Device
+from browsergpu.kernels.fused.source import LARGEST_TAPE, is_leaf, leaf, result_of
+from browsergpu.kernels.fused.updating import NEW, Rule
+from browsergpu.tensors.device_array import Storage
+
+_SHAPE: Shape = (4,)  # of what stands for a row's arrays, whatever these are of
+
+
+class Draft(Shown):
+    """A formula while it is recorded."""
+
+    def __init__(self, device: Device) -> None:
+        self._tape = Tape(device)
+        self._page = _Page(self._tape, _SHAPE)
+        self._tape.windows[_SHAPE] = self._page
+        self._operands: list[int] = []  # their places
+        self._results: list[tuple[int, int]] = []
+
+    def operand(self, kind: ElementType) -> Array:
+        """What stands for the next array of a row, of a type."""
+        node = self._page.operand(kind)
+        self._operands.append(node.place)
+        return Array(node, self._tape)
+
+    def number(self, x: Any) -> Any:
+        """A number, or an array without axes, as the formula can have it."""
+        return Array(x.node, self._tape) if isinstance(x, Value) else x
+
+    def result(self, value: Array, into: int = NEW) -> None:
+        """The value replaces a row's operand of that number, counted from 0, of its type; NEW: it
+        is another array."""
+        self._results.append((value.node.place, into))
+
+    def formula(self) -> Formula:
+        """All of it."""
+        page = self._page
+        part = extract(tuple(page.code), tuple([place for place, _ in self._results]))
+        count = len(self._operands)
+        shared: list[int] = []
+        operands, offsets = [], []
+        for place in part.arrays:
+            if place in page.leaves:
+                node = page.leaves[place]
+                buffer = node.storage.buffer.id
+                if buffer not in shared:
+                    shared.append(buffer)
+                operands.append(count + shared.index(buffer))
+                offsets.append(node.offset)
+            else:
+                operands.append(self._operands.index(place))
+        rule = Rule(
+            part.tape,
+            part.results,
+            tuple([place for place, entry in enumerate(part.tape) if is_leaf(entry)]),
+            tuple(operands),
+            tuple([into for _, into in self._results]),
+            count,
+        )
+        return Formula(rule, tuple(shared), tuple(offsets), tuple(part.parameters(page.words)))
+
+
+class _Page(Window):
+    """A Window of what is never computed."""
+
+    __slots__ = ()
+
+    def __init__(self, tape: Tape, shape: Shape) -> None:
+        super().__init__(tape, shape)
+        self.free_below = LARGEST_TAPE
+
+    def operand(self, kind: ElementType) -> Node:
+        """The value of an array that is not here yet."""
+        return self._added(kind, leaf(kind))
+
+    def has_room(self, operands: int, entries: int) -> bool:
+        """Always."""
+        return True
+
+
+#: What is written instead of arrays that others see, by the row and the operand: the value that was
+#: copied, and the copy.
+_Copies = dict[tuple[int, int], tuple[Node, Value]]
+
+
+def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    """Changes rows of arrays of one device, those of a row of one shape; gives the NEW arrays of
+    each row, in the order of the formula's results.
+
+    Raises OutOfMemory where there is no room, before anything is changed. DeviceError where debug
+    mode finds a fault in what has been computed, once all is.
+    """
+    rule = formula.rule
+    tape = rows[0][0].tape
+    device = tape.device
+    device.keep_pace(op)
+    kinds = [
+        result_of(rule.tape[place])
+        for place, into in zip(rule.results, rule.into, strict=True)
+        if into == NEW
+    ]
+    made = [[room(device, op, kind, row[0].shape) for kind in kinds] for row in rows]
+    copies: _Copies = {}
+    while not _are_ready(tape, rows, rule.written, copies):
+        pass
+    # From here on no other task can come between.
+    nodes = [[NODE.__get__(x) for x in row] for row in rows]
+    for (at, number), (_, copy) in copies.items():
+        nodes[at][number] = copy.node
+    taken = [at for at, row in enumerate(rows) if product(row[0].shape)]
+    ready = row_update.laid_out(rule, [nodes[at] for at in taken], [made[at] for at in taken])
+    faults: list[DeviceError] = []
+    for command in list(row_update.commands(tape.kernels, formula, ready)):
+        try:
+            device.recorder.dispatch(*command)
+        except DeviceError as error:
+            if not faults:
+                faults.append(error)
+    for (at, number), (_, copy) in copies.items():
+        become(rows[at][number], copy)
+    found = [[Array(node, tape) for node in new] for new in made]
+    if faults:
+        raise faults.pop()  # not to be held by this frame, which its traceback holds
+    return found
+
+
+def _are_ready(
+    tape: Tape, rows: Sequence[Sequence[Array]], written: Sequence[int], copies: _Copies
+) -> bool:
+    """Whether all arrays are in memory, and what is to be written is seen by nobody else, or has a
+    copy. What is not so is so the next time, unless another task has come between."""
+    is_ready = True
+    for row in rows:
+        for x in row:
+            node = NODE.__get__(x)
+            is_ready &= node.window is None
+            node.in_memory()
+    graphs = tape.device.graphs
+    block = None if graphs is None else graphs.open
+    in_place: set[Storage] = set()
+    for at, row in enumerate(rows):
+        for number in written:
+            x = row[number]
+            node = NODE.__get__(x)
+            if _is_alone(node) and (block is None or block.may_write(x)):
+                in_place.add(node.storage)
+                copies.pop((at, number), None)
+            elif (known := copies.get((at, number))) is None or known[0] is not node:
+                is_ready = False
+                copies[at, number] = node, copied(Value(node, tape))
+    for window in tape.all_windows():
+        if any(node.storage in in_place for node in window.leaves.values()):
+            is_ready = False
+            window.evaluate()
+    return is_ready
+
+
+def _is_alone(node: Node) -> bool:
+    """Whether a value is one array's, packed in memory that only its views lie in beside it."""
+    if node.holders != 1 or node.strides is not None or node.offset:
+        return False
+    return node.storage.noted == 1 or not values_apart(node)

@@ -1,0 +1,84 @@
+"""NumPy arrays to the GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.x64 import look_at, overflowed
+from browsergpu.core import checks
+from browsergpu.core.element_types import DEFAULTS, ElementType, of_numpy
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.tensors import transfers
+from browsergpu.tensors.device_array import Storage
+
+
+def element_type(op: str, dtype: Any) -> ElementType:
+    """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int64, see
+    ``set_default_int``, float float32, complex complex64). Floats of 64 bits are demoted or
+    refused: see ``set_x64``."""
+    if dtype is int or dtype is float or dtype is complex:
+        return DEFAULTS[dtype]  # np.dtype(int) has 32 bits in a page
+    given = checks.numpy_dtype(op, "dtype", dtype)
+    found = of_numpy(given)
+    if found is None:
+        raise InvalidType(op, "dtype", given, "bool, whole numbers, floats or complex numbers")
+    look_at(op, "dtype", given)
+    return found
+
+
+def on_host(value: Any) -> tuple[np.ndarray, ElementType | None]:
+    """What NumPy makes of numbers, lists and arrays of NumPy, and the type that it has on the GPU
+    where that is not NumPy's: whole numbers in lists have the default type, not NumPy's."""
+    data = np.asarray(value)
+    if data.dtype.kind not in "iu" or _has_dtype(value):
+        return data, None
+    default = DEFAULTS[int]
+    # Of integers from 2^63 on NumPy makes uint64.
+    return data, None if data.dtype.kind == "u" and default.bits == 64 else default
+
+
+def _has_dtype(value: Any) -> bool:
+    """Whether numbers come with a dtype: a list's do if those of its first element do."""
+    while isinstance(value, list | tuple):
+        if not value:
+            return False
+        value = value[0]
+    return not isinstance(value, int | range)
+
+
+def uploaded(tape: Tape, data: np.ndarray, kind: ElementType | None = None) -> Node:
+    """A copy of a NumPy array, as its own type or another. Raises InvalidArgument where whole
+    numbers do not fit."""
+    op = "asarray"
+    own = of_numpy(data.dtype)
+    if own is None:
+        raise InvalidType(op, "data", data.dtype, "bool, whole numbers, floats or complex numbers")
+    target = own if kind is None else kind
+    if data.dtype.kind in "iu" and target.kind in "iu" and data.size:
+        bounds = np.iinfo(target.numpy)
+        if data.dtype.itemsize > target.numpy.itemsize or data.dtype.kind != target.kind:
+            low, high = int(data.min()), int(data.max())
+            if low < bounds.min or high > bounds.max:
+                worst = high if high > bounds.max else low
+                raise InvalidArgument(
+                    op, "data", worst, f"values from {bounds.min} to {bounds.max} ({target.name})"
+                )
+    with np.errstate(over="ignore", invalid="ignore"):
+        ready = data.astype(target.numpy, copy=False)
+    if (target.kind in "fc" and data.dtype.itemsize > target.numpy.itemsize) or target.bits == 16:
+        # Checked by value: WebAssembly has no floating-point exceptions.
+        lost = np.isinf(ready) & np.isfinite(data) if target.kind in "fc" else np.False_
+        if lost.any():
+            overflowed(op, data[lost].flat[0], target)
+    ready = np.ascontiguousarray(ready, target.device_numpy).reshape(data.shape)
+    device = tape.device
+    device.check_open(op)
+    buffer = device.memory.get_buffer("array", ready.nbytes)
+    storage = Storage(device, buffer)
+    if ready.nbytes:
+        transfers.write(device, buffer, 0, ready.reshape(-1).data.cast("B"))
+    return stored(target, data.shape, storage)

@@ -1,0 +1,1 @@
+"""Names that CuPy has and NumPy has not, for programs that are moved from CuPy."""

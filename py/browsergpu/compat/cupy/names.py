@@ -1,0 +1,105 @@
+"""Arrays to the host and from it, the module of an array, and functions that are fused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import readback
+from browsergpu.arrays.array import Array
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
+
+
+def asnumpy(
+    a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True
+) -> np.ndarray:
+    """An array as a NumPy array. Waits.
+
+    Parameters
+    ----------
+    a : Array or array_like
+        The array; what is on the host is given to ``np.asarray``.
+    stream : cuda.Stream, optional
+        Taken as in CuPy. All streams are one queue here.
+    order : {"C", "F", "A"}, optional
+        How the elements lie in the host's memory.
+    out : numpy.ndarray, optional
+        An array that takes the elements, of the same shape and dtype.
+    blocking : bool, optional
+        Must be True: use ``await a.numpy_async()`` where Python cannot wait.
+
+    Returns
+    -------
+    numpy.ndarray
+        A copy, or ``out``.
+    """
+    op = "asnumpy"
+    if not checks.flag(op, "blocking", blocking):
+        advice = "Await a.numpy_async()."
+        raise InvalidArgument(op, "blocking", blocking, "True", advice)
+    if order not in ("C", "F", "A"):
+        raise InvalidArgument(op, "order", order, "'C', 'F' or 'A'")
+    _check_stream(op, stream)
+    if out is not None:
+        _check_out(op, a, out)
+    if isinstance(a, Array):
+        found = readback.numpy(a)
+        found = np.asfortranarray(found) if order == "F" else found
+    else:
+        found = np.asarray(a, None, order)  # type: ignore[call-overload]
+    if out is None:
+        return found
+    out[...] = found
+    given: np.ndarray = out
+    return given
+
+
+def _check_out(op: str, a: Any, out: Any) -> None:
+    if not isinstance(out, np.ndarray):
+        raise InvalidType(op, "out", out, "a NumPy array")
+    if isinstance(a, Array) and (a.shape, a.dtype) != (out.shape, out.dtype):
+        expected = f"an array of shape {a.shape} and dtype {a.dtype.name}"
+        raise InvalidArgument(op, "out", out, expected)
+
+
+def _check_stream(op: str, stream: Any) -> None:
+    if stream is not None and not hasattr(stream, "wait_event"):
+        raise InvalidType(op, "stream", stream, "one of browsergpu.cuda.Stream, or None")
+
+
+def get_array_module(*args: Any) -> Any:
+    """``browsergpu`` where one of the arguments is an array on the GPU, else ``numpy``."""
+    is_ours = any(isinstance(one, Array) for one in args)
+    return import_module("browsergpu") if is_ours else np
+
+
+def fuse(*args: Any, kernel_name: str | None = None) -> Any:
+    """A decorator that gives the function: chains of elementwise operations are one kernel anyway.
+
+    ``kernel_name`` becomes the function's ``__name__``. ``bg.explain(x)`` shows the kernels.
+    """
+    op = "fuse"
+    if kernel_name is not None and not isinstance(kernel_name, str):
+        raise InvalidType(op, "kernel_name", kernel_name, "a name or None")
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        if not callable(function):
+            raise InvalidType(op, "function", function, "a function")
+
+        @wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            return function(*arguments, **options)
+
+        if kernel_name is not None:
+            call.__name__ = kernel_name
+        return call
+
+    if len(args) > 1:
+        raise InvalidArgument(op, "args", Description(f"{len(args)} arguments"), "one function")
+    return decorated(args[0]) if args else decorated

@@ -1,0 +1,62 @@
+"""NumPy's functions, called on arrays of the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from browsergpu.compat.numpy import (
+    along_axis,
+    bits,
+    creation,
+    elementwise,
+    fourier,
+    sets,
+    standard,
+    ufuncs,
+)
+from browsergpu.compat.numpy.linalg import algebra, matrices, polynomials, series
+from browsergpu.compat.numpy.manipulation import (
+    by_shape,
+    choices,
+    concatenate,
+    in_place,
+    indices,
+    padding,
+    picking,
+)
+from browsergpu.compat.numpy.statistics import bins, nans, quantiles, reductions
+
+#: The functions of ``np.ufunc`` that are not in ``functions.elementwise``.
+UFUNCS: dict[Any, Callable[..., Any]] = {
+    **bits.UFUNCS,
+    **by_shape.UFUNCS,
+    **ufuncs.UFUNCS,
+}
+
+#: All others, which ``__array_function__`` is asked for.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **standard.FUNCTIONS,
+    **matrices.FUNCTIONS,
+    **{theirs: standard.of_two(own, theirs) for theirs, own in matrices.OF_TWO.items()},
+    **nans.FUNCTIONS,
+    **algebra.FUNCTIONS,
+    **bins.FUNCTIONS,
+    **bits.FUNCTIONS,
+    **by_shape.FUNCTIONS,
+    **choices.FUNCTIONS,
+    **creation.FUNCTIONS,
+    **elementwise.FUNCTIONS,
+    **fourier.FUNCTIONS,
+    **indices.FUNCTIONS,
+    **concatenate.FUNCTIONS,
+    **along_axis.FUNCTIONS,
+    **padding.FUNCTIONS,
+    **polynomials.FUNCTIONS,
+    **picking.FUNCTIONS,
+    **quantiles.FUNCTIONS,
+    **reductions.FUNCTIONS,
+    **series.FUNCTIONS,
+    **sets.FUNCTIONS,
+    **in_place.FUNCTIONS,
+}

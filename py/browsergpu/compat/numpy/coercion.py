@@ -1,0 +1,197 @@
+"""Operands that are no arrays yet: lists, numbers and NumPy's arrays, wherever NumPy takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.numbers import PYTHON, PYTHON_TYPES
+from browsergpu.core.element_types import of_numpy
+from browsergpu.core.showing import Shown
+from browsergpu.functions import creation, manipulation, meta
+
+#: What NumPy calls the arrays among the parameters of its functions.
+OPERANDS = frozenset((
+    "A", "B", "F", "M", "a", "a1", "a2", "ar", "ar1", "ar2", "arr", "array", "ary", "b",
+    "choices", "condition", "element", "elements", "f", "filt", "fp", "fweights", "aweights",
+    "indices", "m", "multi_index", "obj", "operands", "p", "q", "sample", "test_elements", "u",
+    "v", "val", "values", "vals", "w", "weights", "where", "x", "x1", "x2", "xi", "xp", "y",
+    "mask", "z",
+))  # fmt: skip
+#: Those that are sequences of arrays.
+SEQUENCES = frozenset(("arrays", "tup", "choicelist", "condlist", "seq", "args", "varargs", "keys"))
+_NUMBERS = (*PYTHON, np.generic)
+
+
+class OnHostOnly(Exception):
+    """An operand has a dtype that no array on the GPU can have, as strings."""
+
+
+def is_numpys_alone(dtype: Any) -> bool:
+    """Return whether a dtype is NumPy's alone, as of strings, datetimes and records."""
+    if dtype is None:
+        return False
+    is_of_fields = isinstance(dtype, list) and all(isinstance(x, tuple) for x in dtype)
+    if not is_of_fields and not isinstance(dtype, str | type | np.dtype):
+        return False
+    try:
+        return of_numpy(np.dtype(dtype)) is None
+    except TypeError:
+        return False
+
+
+class Coercion(Shown):
+    """Which arguments of a function are arrays, found once from its signature.
+
+    Parameters
+    ----------
+    function : callable
+        A function whose parameters have NumPy's names.
+    plain : collection of str
+        Parameters of such names that are no arrays.
+    """
+
+    __slots__ = ("_is_simple", "_operands", "_rest", "_sequences", "names")
+
+    def __init__(self, function: Callable[..., Any], plain: frozenset[str] = frozenset()) -> None:
+        known = signature(function).parameters
+        #: The names of the arrays.
+        self.names = frozenset(known) & (OPERANDS | SEQUENCES) - plain
+        rest = [name for name, one in known.items() if one.kind is Parameter.VAR_POSITIONAL]
+        places = [name for name, one in known.items() if one.kind is not Parameter.KEYWORD_ONLY]
+        self._operands = tuple(
+            at for at, name in enumerate(places)
+            if name in OPERANDS - plain and name not in rest
+        )  # fmt: skip
+        self._sequences = tuple(
+            at for at, name in enumerate(places)
+            if name in SEQUENCES - plain and name not in rest
+        )  # fmt: skip
+        is_of_arrays = bool(rest) and rest[0] in (OPERANDS | SEQUENCES) - plain
+        self._rest = places.index(rest[0]) if is_of_arrays else None
+        # Whether there are arrays at known places alone, from the first one on.
+        self._is_simple = not self._sequences and not is_of_arrays and self._operands[:1] == (0,)
+
+    def are_ready(self, args: tuple[Any, ...]) -> bool:
+        """Return whether arguments without names are an array, and arrays and numbers beside it,
+        which stay as they are."""
+        if not self._is_simple or not args or not isinstance(args[0], Array):
+            return False
+        count = len(args)
+        for at in self._operands:
+            if (
+                at < count
+                and not isinstance(args[at], Array)
+                and type(args[at]) not in PYTHON_TYPES
+            ):
+                return False
+        return True
+
+    def __call__(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any]:
+        """Return the arguments with arrays in place of what can become some.
+
+        Raises OnHostOnly for an array of NumPy's whose dtype the GPU does not have.
+        """
+        count = len(args)
+        several = [at for at in self._sequences if at < count]
+        ones = [at for at in self._operands if at < count]
+        if self._rest is not None:
+            ones += range(self._rest, count)
+        named = [name for name in options if name in self.names]
+        found = [args[at] for at in ones]
+        found += [options[name] for name in named if name not in SEQUENCES]
+        lists = [args[at] for at in several]
+        lists += [options[name] for name in named if name in SEQUENCES]
+        within = [x for one in lists for x in (one if isinstance(one, list | tuple) else (one,))]
+        device = device_among([*found, *within])
+        if device is None or not all(isinstance(x, Array) for x in found) or lists:
+            is_alone = device is None
+            new, by_name = list(args), dict(options)
+            for at in ones:
+                new[at] = operand(args[at], device, is_alone and at == ones[0])
+            for at in several:
+                new[at] = parts(args[at], device)
+            for name in named:
+                if name in SEQUENCES:
+                    by_name[name] = parts(options[name], device)
+                else:
+                    by_name[name] = operand(options[name], device, is_alone and not ones)
+            return tuple(new), by_name
+        return args, options
+
+
+def device_among(values: Iterable[Any]) -> Any:
+    """Return the device of the first array on a GPU; None where there is none."""
+    return next((x.device for x in values if isinstance(x, Array)), None)
+
+
+def operand(value: Any, device: Any = None, is_alone: bool = True) -> Any:
+    """Return an array for a list, a tuple or an array of NumPy's; for a number if it is alone."""
+    if isinstance(value, Array) or value is None or value is np._NoValue:
+        return value
+    if isinstance(value, _NUMBERS) and not is_alone:
+        return value
+    if isinstance(value, np.ndarray) and of_numpy(value.dtype) is None:
+        raise OnHostOnly
+    if isinstance(value, list | tuple | range):
+        return of_list(list(value), device, may_be_wide=True)
+    if isinstance(value, str | bytes | np.str_):
+        return value
+    return _asarray(value, device)
+
+
+def _asarray(value: Any, device: Any) -> Array:
+    if device is None:
+        return creation.asarray(value)
+    return meta.beside(device, value)
+
+
+def of_list(value: Any, device: Any = None, may_be_wide: bool = False) -> Array:
+    """Return an array of a nested list, which may have arrays of the GPU in it.
+
+    Whole numbers are int32; where they do not fit, int64 if that may be, as of operands.
+    """
+    if value and all(isinstance(x, Array) for x in value):
+        return manipulation.stack(value)
+    if any(isinstance(x, list | tuple) and _has_arrays(x) for x in value):
+        return manipulation.stack([of_list(x, device) for x in value])
+    if _has_arrays(value):
+        own = next(x for x in value if isinstance(x, Array))
+        there = own.device
+        return manipulation.stack([
+            x if isinstance(x, Array) else creation.asarray(x, device=there) for x in value
+        ])  # fmt: skip
+    data = np.asarray(value)
+    if of_numpy(data.dtype) is None and data.dtype != object:
+        raise OnHostOnly
+    is_wide = may_be_wide and data.dtype.kind in "iu" and data.size and not _fits(data)
+    return _asarray(data if is_wide else value, device)
+
+
+def _fits(data: np.ndarray) -> bool:
+    """Whether whole numbers of Python's are within int32, which they are by default."""
+    limits = np.iinfo(np.int32)
+    return bool(data.min() >= limits.min and data.max() <= limits.max)
+
+
+def _has_arrays(value: Any) -> bool:
+    return any(
+        isinstance(x, Array) or (isinstance(x, list | tuple) and _has_arrays(x)) for x in value
+    )
+
+
+def parts(value: Any, device: Any = None) -> Any:
+    """Return arrays for the parts of a sequence."""
+    if isinstance(value, Array):
+        return [value[i] for i in range(value.shape[0])]
+    if isinstance(value, np.ndarray):
+        value = list(value)
+    if not isinstance(value, list | tuple):
+        raise OnHostOnly
+    if any(isinstance(x, str | bytes) for x in value):
+        raise OnHostOnly
+    return [operand(x, device) for x in value]

@@ -1,0 +1,352 @@
+"""NumPy's functions that make arrays, with NumPy's order of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.compat.numpy.coercion import OnHostOnly, is_numpys_alone, of_list
+from browsergpu.compat.numpy.fallback import brought, on_host
+from browsergpu.compat.numpy.operands import layout, refuse
+from browsergpu.core import checks
+from browsergpu.core.element_types import DEFAULTS
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, elementwise, manipulation
+
+
+def _there(op: str, device: Any, like: Any) -> Any:
+    """The device that is given, or else that of an array."""
+    if like is None:
+        return device
+    if not isinstance(like, Array):
+        raise InvalidType(op, "like", like, "an array on the GPU")
+    return like.device if device is None else device
+
+
+def in_order(op: str, found: Array, order: Any) -> Array:
+    """Return an array with the elements column by column in memory for "F", a view of one that is
+    transposed; for the other orders as it is."""
+    if order != "F":
+        layout(op, order)
+        return found
+    is_there = found.flags.f_contiguous
+    return found if is_there else creation.asarray(found.T, copy=True).T
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
+    like: Any = None,
+) -> Any:  # fmt: skip
+    """Return an array of a number, a list, a NumPy array, or anything with ``__array__``.
+
+    As ``numpy.asarray``. An array on the GPU is returned as it is, if it has the dtype.
+
+    Parameters
+    ----------
+    a : array_like
+        The data.
+    dtype : dtype, optional
+        By default the data's.
+    order : {None, "C", "K", "A", "F"}
+        "F" lays the elements out column by column, the others row by row.
+    device : Device, optional
+        The GPU, by default that of ``a`` or the default device.
+    copy : bool, optional
+        Whether to copy. False raises where a copy is needed.
+    like : Array, optional
+        An array whose device is taken.
+    """
+    if type(a) is Array and dtype is order is device is copy is like is None:
+        return a
+    if order == "F":
+        found = asarray(a, dtype, device=device, copy=copy, like=like)
+        return in_order("asarray", found, order) if isinstance(found, Array) else found
+    layout("asarray", order)
+    device = _there("asarray", device, like)
+    if is_numpys_alone(dtype) or is_numpys_alone(getattr(a, "dtype", None)):
+        return on_host("np.asarray", np.asarray, (a,), {"dtype": dtype})
+    if isinstance(a, range):
+        a = list(a)
+    if isinstance(a, list | tuple):
+        if copy is False:
+            raise InvalidArgument("asarray", "copy", copy, "True or None, for a list")
+        try:
+            if dtype is not None and _is_plain(a):
+                return _of_numbers(a, dtype, device)
+            found = of_list(a, device)
+        except OnHostOnly:
+            return on_host("np.asarray", np.asarray, (a,), {"dtype": dtype})
+        return found if dtype is None else found.astype(dtype, copy=False)
+    return creation.asarray(a, dtype=dtype, device=device, copy=copy)
+
+
+def _of_numbers(a: Any, dtype: Any, device: Any) -> Array:
+    try:
+        return creation.asarray(a, dtype=dtype, device=device)
+    except InvalidType:
+        if np.asarray(a).dtype.kind in "US":  # which NumPy reads as numbers
+            raise OnHostOnly from None
+        raise
+
+
+def _is_plain(a: Any) -> bool:
+    if isinstance(a, list | tuple):
+        return all(_is_plain(x) for x in a)
+    return not isinstance(a, Array)
+
+
+def array(
+    object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K",
+    subok: bool = False, ndmin: int = 0, ndmax: int = 0, like: Any = None, device: Any = None,
+) -> Any:  # fmt: skip
+    """Return an array with a copy of the data, as ``numpy.array``. See :func:`asarray`."""
+    refuse("array", ndmax=ndmax or None)
+    found = asarray(object, dtype, device=device, like=like)
+    if isinstance(found, Array) and copy and found is object:
+        found = creation.asarray(found, copy=True)
+    if ndmin > found.ndim:
+        found = found[(None,) * (ndmin - found.ndim)]
+    return in_order("array", found, order) if isinstance(found, Array) else found
+
+
+def asanyarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
+    like: Any = None,
+) -> Any:  # fmt: skip
+    """As :func:`asarray`."""
+    return asarray(a, dtype, order, device=device, copy=copy, like=like)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """Return an array of at least one axis, as ``numpy.ascontiguousarray``."""
+    found = asarray(a, dtype, like=like)
+    return found if found.ndim else found.reshape((1,))
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """Return an array with its elements column by column in memory."""
+    return asarray(a, dtype, "F", like=like)
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """Return an array, as :func:`asarray`. Waits. Raises ValueError for infinities and NaN."""
+    found = asarray(a, dtype, order)
+    is_of_floats = isinstance(found, Array) and found.dtype.kind in "fc"
+    if is_of_floats and not bool(elementwise.isfinite(found).all()):
+        raise InvalidArgument("asarray_chkfinite", "a", found, "finite numbers")
+    return found
+
+
+def _filled(name: str, theirs: Callable[..., Any], own: Callable[..., Array]) -> Callable[..., Any]:
+    def call(
+        shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
+    ) -> Any:
+        if is_numpys_alone(dtype):
+            return on_host(f"np.{name}", theirs, (shape, dtype), {})
+        device = _there(name, device, like)
+        return in_order(name, own(shape, dtype=dtype, device=device), order)
+
+    call.__doc__ = f"As ``numpy.{name}``: float32 by default."
+    return call
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None,
+    like: Any = None,
+) -> Any:  # fmt: skip
+    """Return an array of copies of a value, which may be an array that broadcasts."""
+    device = _there("full", device, like)
+    if is_numpys_alone(dtype) or isinstance(fill_value, str | bytes):
+        return on_host("np.full", np.full, (shape, fill_value, dtype), {})
+    if isinstance(fill_value, Array | np.ndarray | list | tuple):
+        value = asarray(fill_value, dtype, device=device)
+        spread = creation.asarray(manipulation.broadcast_to(value, _tuple(shape)), copy=True)
+        return in_order("full", spread, order)
+    return in_order("full", creation.full(shape, fill_value, dtype=dtype, device=device), order)
+
+
+def _tuple(shape: Any) -> tuple[int, ...]:
+    return tuple(shape) if checks.is_several(shape) else (shape,)
+
+
+def arange(
+    start_or_stop: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
+    device: Any = None, like: Any = None,
+) -> Any:  # fmt: skip
+    """Return evenly spaced numbers within a half-open interval, as ``numpy.arange``."""
+    given = (start_or_stop, stop, step)
+    if is_numpys_alone(dtype) or any(_is_time(x) for x in given):
+        rest = () if stop is None else (stop,) if step == 1 else (stop, step)
+        return on_host("np.arange", np.arange, (start_or_stop, *rest), {"dtype": dtype})
+    first, last, by = (x.numpy()[()] if isinstance(x, Array) else x for x in given)
+    device = _there("arange", device, like)
+    by = 1 if by is None else by
+    return creation.arange(first, last, by, dtype=dtype, device=device)
+
+
+def _is_time(x: Any) -> bool:
+    return isinstance(x, np.datetime64 | np.timedelta64 | str)
+
+
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
+    dtype: Any = None, axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
+    """Return evenly spaced numbers over an interval, as ``numpy.linspace``.
+
+    ``start`` and ``stop`` may be arrays.
+    """
+    count = checks.integer("linspace", "num", num)
+    gaps = count - 1 if endpoint else count
+    if isinstance(start, Array | np.ndarray | list) or isinstance(stop, Array | np.ndarray | list):
+        low, high = asarray(start, device=device), asarray(stop, device=device)
+        low, high = manipulation.broadcast_arrays(low, high)
+        at = creation.arange(count, dtype="float32", device=low.device)
+        share = manipulation.reshape(at / max(gaps, 1), (count,) + (1,) * low.ndim)
+        found: Any = low * (1.0 - share) + high * share
+        if dtype is not None:
+            found = found.astype(dtype, copy=False)
+        found = manipulation.moveaxis(found, 0, axis) if axis else found
+    else:
+        low, high = start, stop
+        if axis not in (0, -1):
+            raise InvalidArgument("linspace", "axis", axis, "0, for numbers")
+        found = creation.linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
+    if not retstep:
+        return found
+    step = (high - low) / gaps if gaps > 0 else np.nan
+    return found, step
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0,
+    dtype: Any = None, axis: int = 0,
+) -> Any:  # fmt: skip
+    """Return numbers evenly spaced on a log scale, as ``numpy.logspace``."""
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    found: Any = elementwise.pow(base, exponents)
+    return found if dtype is None else found.astype(dtype, copy=False)
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> Any:
+    """Return numbers of a geometric progression, as ``numpy.geomspace``."""
+    return brought(np.geomspace(start, stop, num, endpoint, dtype, axis))
+
+
+def eye(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: Any = "C", *,
+    device: Any = None, like: Any = None,
+) -> Array:  # fmt: skip
+    """Return a matrix with ones on a diagonal, as ``numpy.eye``: float32 by default."""
+    device = _there("eye", device, like)
+    return in_order("eye", creation.eye(N, M, k=k, dtype=dtype, device=device), order)
+
+
+def identity(n: int, dtype: Any = None, *, like: Any = None) -> Array:
+    """Return the identity matrix, as ``numpy.identity``."""
+    return eye(n, dtype=dtype, like=like)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: Any = None) -> Array:
+    """Return ones at and below a diagonal, zeros elsewhere, as ``numpy.tri``."""
+    device = _there("tri", None, like)
+    ones = creation.ones((N, N if M is None else M), dtype=dtype, device=device)
+    return creation.tril(ones, k=k)
+
+
+def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
+    """Return the indices of a grid, as ``numpy.indices``."""
+    shape = checks.dimensions("indices", "dimensions", tuple(dimensions))
+    rank = len(shape)
+    own = [
+        manipulation.reshape(
+            creation.arange(n, dtype=dtype), tuple(n if at == axis else 1 for at in range(rank))
+        )
+        for axis, n in enumerate(shape)
+    ]
+    if sparse:
+        return tuple(own)
+    if not own:
+        return creation.zeros((0,), dtype=int if dtype is None else dtype)
+    return manipulation.stack([manipulation.broadcast_to(x, shape) for x in own])
+
+
+def fromfunction(
+    function: Callable[..., Any], shape: Any, *, dtype: Any = float, like: Any = None,
+    **options: Any,
+) -> Any:  # fmt: skip
+    """Call a function with the indices of a grid, as ``numpy.fromfunction``."""
+    refuse("fromfunction", like=like)
+    grid = indices(shape, dtype=np.float32 if dtype is float else dtype)
+    return function(*(grid[n] for n in range(grid.shape[0])), **options)
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """Return coordinate arrays of vectors, as ``numpy.meshgrid``. A tuple."""
+    vectors = [manipulation.reshape(x, (-1,)) for x in xi]
+    if not sparse:
+        found = creation.meshgrid(*vectors, indexing=indexing)
+        return tuple(creation.asarray(x, copy=True) for x in found) if copy else found
+    if indexing not in ("xy", "ij"):
+        raise InvalidArgument("meshgrid", "indexing", indexing, "'xy' or 'ij'")
+    rank = len(vectors)
+    places = [*range(rank)]
+    if indexing == "xy" and rank > 1:
+        places[:2] = 1, 0
+    own = [
+        manipulation.reshape(x, tuple(x.size if n == at else 1 for n in range(rank)))
+        for at, x in zip(places, vectors, strict=True)
+    ]
+    return tuple(creation.asarray(x, copy=True) for x in own) if copy else tuple(own)
+
+
+def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:
+    """Return a Vandermonde matrix: the powers of a vector, as ``numpy.vander``."""
+    if x.ndim != 1:
+        raise InvalidArgument("vander", "x", x, "a vector")
+    count = x.size if N is None else checks.integer("vander", "N", N)
+    is_whole = x.dtype.kind in "biu"
+    own = x.astype(np.promote_types(x.dtype, DEFAULTS[int].numpy)) if is_whole else x
+    ones = creation.ones_like(own)
+    columns = [ones]
+    while len(columns) < count:
+        columns.append(columns[-1] * own)
+    columns = columns[:count]
+    if not columns:
+        return creation.zeros((x.size, 0), dtype=own.dtype, device=x.device)
+    return manipulation.stack(columns if increasing else columns[::-1], axis=1)
+
+
+def diagflat(v: Array, k: int = 0) -> Array:
+    """Return a matrix with the elements on a diagonal, as ``numpy.diagflat``."""
+    flat = manipulation.reshape(v, (-1,))
+    n = flat.size + abs(k)
+    found: Any = creation.zeros((n, n), dtype=flat.dtype, device=flat.device)
+    at = np.arange(flat.size)
+    found[at + max(-k, 0), at + max(k, 0)] = flat
+    return found  # type: ignore[no-any-return]
+
+
+zeros = _filled("zeros", np.zeros, creation.zeros)
+ones = _filled("ones", np.ones, creation.ones)
+empty = _filled("empty", np.empty, creation.empty)
+
+#: Functions of no arrays, by their names.
+MAKING: dict[str, Callable[..., Any]] = {
+    one.__name__: one
+    for one in (
+        arange, array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
+        eye,
+        fromfunction, full, geomspace, identity, indices, linspace, logspace, tri,
+    )
+} | {"zeros": zeros, "ones": ones, "empty": empty}  # fmt: skip
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.diagflat: diagflat,
+    np.meshgrid: meshgrid,
+    np.vander: vander,
+}

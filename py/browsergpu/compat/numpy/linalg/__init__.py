@@ -1,0 +1,1 @@
+"""Products, equations and polynomials, with NumPy's arguments."""

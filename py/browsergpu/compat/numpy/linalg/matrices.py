@@ -1,0 +1,119 @@
+"""NumPy's functions of matrices, with NumPy's names of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.compat.numpy.operands import into, on_one_device
+from browsergpu.core.checks import is_several
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import manipulation, statistics
+from browsergpu.functions.linalg import decompositions, equations, linear, norms
+
+
+def _svd(
+    a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    """``hermitian`` chooses NumPy's algorithm, and not the result."""
+    del hermitian
+    if compute_uv:
+        return decompositions.svd(a, full_matrices=full_matrices)
+    return decompositions.svdvals(a)
+
+
+def _of_triangle(function: Callable[[Array], Any]) -> Callable[..., Any]:
+    def call(a: Array, UPLO: str = "L") -> Any:
+        if UPLO not in ("L", "U"):
+            raise InvalidArgument(function.__name__, "UPLO", UPLO, "'L' or 'U'")
+        return function(a if UPLO == "L" else linear.adjoint(a))
+
+    return call
+
+
+def _norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    """Of vectors along one axis, of matrices along two, or without axes of x as it is."""
+    if axis is None and (ord is None or x.ndim == 1):
+        order = 2 if ord is None else ord
+        return norms.vector_norm(x, ord=order, keepdims=keepdims)
+    axes = tuple(range(x.ndim)) if axis is None else axis
+    if not is_several(axes) or len(axes) == 1:
+        order = 2 if ord is None else ord
+        return norms.vector_norm(x, ord=order, axis=axes, keepdims=keepdims)
+    if len(axes) != 2:
+        raise InvalidArgument("norm", "axis", axis, "one axis or two")
+    moved = manipulation.moveaxis(x, axes, (-2, -1))
+    found = norms.matrix_norm(moved, ord="fro" if ord is None else ord, keepdims=keepdims)
+    return manipulation.moveaxis(found, (-2, -1), axes) if keepdims else found
+
+
+def _diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    return linear.diagonal(manipulation.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset)
+
+
+def _trace(
+    a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Array:
+    moved = manipulation.moveaxis(a, (axis1, axis2), (-2, -1))
+    return into(out, linear.trace(moved, offset=offset, dtype=dtype))
+
+
+def _matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    """``hermitian`` chooses NumPy's algorithm, and not the result."""
+    del hermitian
+    if tol is None:
+        return norms.matrix_rank(A, rtol=rtol)
+    if rtol is not None:
+        raise InvalidArgument("matrix_rank", "rtol", rtol, "None beside tol")
+    least = on_one_device((A, tol))[1]
+    values: Any = decompositions.svdvals(A)
+    bound = manipulation.expand_dims(least, axis=-1) if isinstance(least, Array) else least
+    return statistics.count_nonzero(values > bound, axis=-1)
+
+
+def _pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    """``hermitian`` chooses NumPy's algorithm, and not the result."""
+    del hermitian
+    if rcond is not None and rtol is not None:
+        raise InvalidArgument("pinv", "rtol", rtol, "None beside rcond")
+    return norms.pinv(a, rtol=rcond if rtol is None else rtol)
+
+
+#: Functions of one array, and options.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.diagonal: _diagonal,
+    np.trace: _trace,
+    np.linalg.cholesky: decompositions.cholesky,
+    np.linalg.det: equations.det,
+    np.linalg.diagonal: linear.diagonal,
+    np.linalg.eig: decompositions.eig,
+    np.linalg.eigh: _of_triangle(decompositions.eigh),
+    np.linalg.eigvals: decompositions.eigvals,
+    np.linalg.eigvalsh: _of_triangle(decompositions.eigvalsh),
+    np.linalg.inv: equations.inv,
+    np.linalg.matmul: linear.matmul,
+    np.linalg.matrix_norm: norms.matrix_norm,
+    np.linalg.matrix_power: equations.matrix_power,
+    np.linalg.matrix_rank: _matrix_rank,
+    np.linalg.matrix_transpose: manipulation.matrix_transpose,
+    np.linalg.norm: _norm,
+    np.linalg.pinv: _pinv,
+    np.linalg.qr: lambda a, mode="reduced": decompositions.qr(a, mode=mode),
+    np.linalg.slogdet: equations.slogdet,
+    np.linalg.svd: _svd,
+    np.linalg.svdvals: decompositions.svdvals,
+    np.linalg.trace: linear.trace,
+    np.linalg.vector_norm: norms.vector_norm,
+}
+#: Functions of two arrays, of which one may be NumPy's.
+OF_TWO: dict[Any, Callable[..., Array]] = {
+    np.cross: lambda a, b, *, axis=-1: linear.cross(a, b, axis=axis),
+    np.linalg.cross: linear.cross,
+    np.linalg.outer: linear.outer,
+    np.linalg.solve: equations.solve,
+    np.linalg.tensordot: linear.tensordot,
+    np.linalg.vecdot: linear.vecdot,
+}

@@ -1,0 +1,1 @@
+"""Shapes, axes, indices and parts, with NumPy's arguments."""

@@ -1,0 +1,210 @@
+"""NumPy's functions that pick elements, and those of sets and of signs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.compat.numpy.fallback import on_host
+from browsergpu.compat.numpy.operands import flattened, into, refuse
+from browsergpu.core import checks, shapes
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, elementwise, manipulation, statistics
+from browsergpu.functions.ordering import sets, sorting
+
+
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """Return the parts of an axis where a condition is true, as ``numpy.compress``. Waits."""
+    if condition.ndim != 1:
+        raise InvalidArgument("compress", "condition", condition, "a vector")
+    own, at = (flattened(a), 0) if axis is None else (a, axis)
+    (places,) = sorting.nonzero(condition)
+    return into(out, manipulation.take(own, places, axis=at))
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """Return the elements where a condition is true, as ``numpy.extract``. Waits."""
+    (places,) = sorting.nonzero(flattened(condition))
+    return manipulation.take(flattened(arr), places)
+
+
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """Return indices that sort by several keys, the last one first, as ``numpy.lexsort``."""
+    if not len(keys):
+        raise InvalidType("lexsort", "keys", keys, "at least one key")
+    found = sorting.argsort(keys[0], axis=axis)
+    for key in keys[1:]:
+        ordered = sorting.take_along_axis(key, found, axis=axis)
+        found = sorting.take_along_axis(found, sorting.argsort(ordered, axis=axis), axis=axis)
+    return found
+
+
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """Return the range of the elements, as ``numpy.ptp``."""
+    keep = keepdims is not np._NoValue and bool(keepdims)
+    most = statistics.max(a, axis=axis, keepdims=keep)
+    return into(out, most - statistics.min(a, axis=axis, keepdims=keep))
+
+
+def array_equiv(a1: Any, a2: Any) -> bool:
+    """Tell whether arrays broadcast to equal ones, as ``numpy.array_equiv``. Waits."""
+    try:
+        np.broadcast_shapes(a1.shape, a2.shape)
+    except ValueError:
+        return False
+    return bool(statistics.all(elementwise.equal(a1, a2)))
+
+
+def _is_infinite(name: str, sign: int) -> Callable[..., Any]:
+    def call(x: Any, out: Any = None) -> Any:
+        if x.dtype.kind == "c":
+            raise InvalidType(name, "x", x.dtype, "real numbers")
+        own = elementwise.logical_and(elementwise.isinf(x), (x > 0) if sign > 0 else (x < 0))
+        return into(out, own)
+
+    call.__doc__ = f"Tell where elements are infinite, as ``numpy.{name}``."
+    return call
+
+
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """Return the sorted elements that are in either array, as ``numpy.union1d``. Waits."""
+    return sets.unique_values(manipulation.concat([flattened(ar1), flattened(ar2)]))
+
+
+def _both(ar1: Any, ar2: Any, assume_unique: bool) -> tuple[Any, Any]:
+    first, last = flattened(ar1), flattened(ar2)
+    if assume_unique:
+        return first, last
+    return sets.unique_values(first), sets.unique_values(last)
+
+
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """Return the sorted elements that are in both arrays, as ``numpy.intersect1d``. Waits."""
+    if return_indices:
+        options = {"assume_unique": assume_unique, "return_indices": True}
+        return on_host("np.intersect1d", np.intersect1d, (ar1, ar2), options)
+    first, last = _both(ar1, ar2, assume_unique)
+    found = first[sets.isin(first, last)]
+    return sorting.sort(found) if assume_unique else found
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return the elements of the first array alone, as ``numpy.setdiff1d``. Waits."""
+    first = flattened(ar1) if assume_unique else sets.unique_values(flattened(ar1))
+    return first[sets.isin(first, flattened(ar2), invert=True)]
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return the sorted elements that are in one array only, as ``numpy.setxor1d``. Waits."""
+    first, last = _both(ar1, ar2, assume_unique)
+    own = [first[sets.isin(first, last, invert=True)], last[sets.isin(last, first, invert=True)]]
+    return sorting.sort(manipulation.concat(own))
+
+
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Tell which elements of one array are in another, as NumPy 1's ``in1d``."""
+    return sets.isin(flattened(ar1), ar2, invert=invert)
+
+
+def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """As NumPy 1's ``round_``."""
+    return into(out, a.round(decimals))
+
+
+def nonzero(a: Any) -> Any:
+    """Return the indices of elements that are not 0, as ``numpy.nonzero``. Waits. A tuple."""
+    return tuple(sorting.nonzero(a))
+
+
+def diff(
+    a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append: Any = np._NoValue
+) -> Any:
+    """Return the n-th differences along an axis, as ``numpy.diff``."""
+    ends = {}
+    for name, value in (("prepend", prepend), ("append", append)):
+        if value is not np._NoValue and value is not None:
+            own = value if isinstance(value, Array) else creation.asarray(value, device=a.device)
+            own = own.astype(a.dtype, copy=False)
+            if own.ndim == 0:
+                at = shapes.axis("diff", "axis", axis, a.ndim)
+                shape = [1 if m == at else extent for m, extent in enumerate(a.shape)]
+                own = manipulation.broadcast_to(own, tuple(shape))
+            ends[name] = own
+    return sorting.diff(a, n=n, axis=axis, **ends)
+
+
+def cumulative(own: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy 2's ``cumulative_sum`` and ``cumulative_prod``."""
+
+    def call(
+        x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None,
+        include_initial: bool = False,
+    ) -> Any:  # fmt: skip
+        found = own(x, axis=axis, dtype=dtype, include_initial=include_initial)
+        return into(out, found)
+
+    call.__doc__ = own.__doc__
+    return call
+
+
+def _ordered(own: Callable[..., Array]) -> Callable[..., Array]:
+    """``kind`` and ``stable`` ask for what every sort here is: stable."""
+
+    def call(
+        a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, *,
+        stable: Any = None, descending: bool = False,
+    ) -> Array:  # fmt: skip
+        refuse(f"np.{own.__name__}", order=order)
+        x, at = (flattened(a), -1) if axis is None else (a, axis)
+        return own(x, axis=at, descending=descending)
+
+    call.__doc__ = own.__doc__
+    return call
+
+
+def _parted(own: Callable[..., Array]) -> Callable[..., Array]:
+    """All of it in order, as a partition may be."""
+
+    def call(
+        a: Array, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+    ) -> Array:
+        refuse(f"np.{own.__name__}", order=order, kind=None if kind == "introselect" else kind)
+        extent = a.size if axis is None else a.shape[axis]
+        for at in () if isinstance(kth, Array) else np.ravel(kth):
+            checks.integer("partition", "kth", at, -extent, extent - 1)
+        return own(flattened(a)) if axis is None else own(a, axis=axis)
+
+    return call
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.argpartition: _parted(sorting.argsort),
+    np.argsort: _ordered(sorting.argsort),
+    np.array_equiv: array_equiv,
+    np.compress: compress,
+    np.cumulative_prod: cumulative(sorting.cumulative_prod),
+    np.cumulative_sum: cumulative(sorting.cumulative_sum),
+    np.diff: diff,
+    np.extract: extract,
+    np.intersect1d: intersect1d,
+    np.isneginf: _is_infinite("isneginf", -1),
+    np.isposinf: _is_infinite("isposinf", 1),
+    np.isrealobj: lambda x: x.dtype.kind != "c",
+    np.lexsort: lexsort,
+    np.nonzero: nonzero,
+    np.partition: _parted(sorting.sort),
+    np.ptp: ptp,
+    np.setdiff1d: setdiff1d,
+    np.setxor1d: setxor1d,
+    np.sort: _ordered(sorting.sort),
+    np.union1d: union1d,
+    np.unique_all: sets.unique_all,
+    np.unique_counts: sets.unique_counts,
+    np.unique_inverse: sets.unique_inverse,
+    np.unique_values: sets.unique_values,
+}

@@ -1,0 +1,252 @@
+"""NumPy's functions called on our arrays: which of ours they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.compat import numpy
+from browsergpu.compat.numpy.coercion import is_numpys_alone as is_numpys_alone
+from browsergpu.compat.numpy.fallback import on_host
+from browsergpu.compat.numpy.operands import layout, refuse
+from browsergpu.compat.numpy.operands import on_one_device as _on_one_device
+from browsergpu.compat.numpy.wrappers import door
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.turns import exclusive
+from browsergpu.functions import creation, data_types, elementwise, manipulation, meta, parts
+from browsergpu.functions.linalg import linear
+from browsergpu.functions.ordering import sorting
+
+#: NumPy's names of our elementwise operations, where they differ.
+_RENAMED = {
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "power": "pow",
+    "absolute": "abs",
+    "conjugate": "conj",
+    "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+    "rint": "round",
+    "true_divide": "divide",
+}
+#: The reductions of ufuncs, which take NumPy's further arguments.
+_REDUCTIONS: dict[str, Any] = {
+    "add": np.sum,
+    "multiply": np.prod,
+    "maximum": np.max,
+    "minimum": np.min,
+    "logical_and": np.all,
+    "logical_or": np.any,
+}
+
+_GENERALIZED: dict[Any, Callable[..., Any]] = {
+    np.matmul: linear.matmul,
+    np.vecdot: linear.vecdot,
+}
+
+_NONE: Any = np._NoValue
+
+_RUNNING: dict[str, Callable[..., Array]] = {
+    "add": sorting.cumulative_sum,
+    "multiply": sorting.cumulative_prod,
+}
+
+
+FUNCTIONS = numpy.FUNCTIONS
+
+
+@exclusive
+def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """``np.add(a, b)`` and its kin, with ``out``, ``dtype`` and ``where``; ``np.add.reduce(a)``.
+    Beside others' arrays, which know what to do with ours, NotImplemented. Raises InvalidType, a
+    TypeError, for what there is not."""
+    if any(map(_is_of_others, inputs)):
+        return NotImplemented
+    out = options.pop("out", None)
+    name = _RENAMED.get(function.__name__, function.__name__)
+    if out is not None and any(isinstance(x, np.ndarray) for x in out):
+        return _ufunc_on_host(function, method, inputs, options, out)
+    if method == "reduce" and name in _REDUCTIONS:
+        options.setdefault("axis", 0)
+        found = FUNCTIONS[_REDUCTIONS[name]](*inputs, **options)
+    elif method == "__call__":
+        own = own_ufunc(function)
+        if function is np.vecdot:
+            own = partial(linear.vecdot, axis=options.pop("axis", -1))
+        if own is None:
+            return _ufunc_on_host(function, method, inputs, options, out)
+        found = own(*_on_one_device(inputs))
+        if options:
+            found = _as_asked(f"np.{function.__name__}", found, out, **options)
+        if isinstance(found, tuple):
+            return _several(found, out)
+    elif method == "accumulate" and name in _RUNNING:
+        options.setdefault("axis", 0)
+        found = _RUNNING[name](*inputs, **options)
+    elif method == "outer":
+        own = _outer(function, *inputs, **options)
+        return own if out is None else _into(out[0], own)
+    elif method == "at" and name in ("add", "subtract") and inputs[0].dtype.kind in "fc":
+        return _added_at(inputs[0], inputs[1], inputs[2], name == "subtract")
+    else:
+        return _ufunc_on_host(function, method, inputs, options, out)
+    return found if out is None else _into(out[0], found)
+
+
+def own_ufunc(function: np.ufunc) -> Callable[..., Any] | None:
+    """Return a universal function for arrays on the GPU; None where there is none."""
+    if function in _GENERALIZED:
+        return _GENERALIZED[function]
+    name = _RENAMED.get(function.__name__, function.__name__)
+    found = getattr(elementwise, name, None) or numpy.UFUNCS.get(function)
+    return found if getattr(np, function.__name__, None) is function else None
+
+
+def _ufunc_on_host(
+    function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any], out: Any
+) -> Any:
+    if getattr(np, function.__name__, None) is not function:
+        raise _unknown(function)
+    call = function if method == "__call__" else getattr(function, method)
+    name = f"np.{function.__name__}" + ("" if method == "__call__" else f".{method}")
+    given = options if out is None else {**options, "out": out}
+    return on_host(name, call, inputs, given)
+
+
+def _added_at(a: Array, indices: Any, b: Any, is_less: bool) -> None:
+    """``np.add.at``: each index adds, also one that is there several times."""
+    key = indices if isinstance(indices, tuple) else (indices,)
+    value, own = _on_one_device((b, a))
+    shape = own[key].shape
+    value = creation.asarray(value, device=own.device).astype(own.dtype, copy=False)
+    value = manipulation.broadcast_to(value, shape)
+    a[...] = parts.added_at(own, key, -value if is_less else value)
+
+
+def _outer(function: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
+    """A function of each element of one array with each of another."""
+    first, second = _on_one_device((a, b))
+    if isinstance(first, Array):
+        first = first.reshape((*first.shape, *(1,) * np.ndim(second)))
+    return function(first, second, **options)
+
+
+def _unknown(function: Any) -> InvalidType:
+    """The error for a function of NumPy's that there is none of on the GPU."""
+    name = function.__name__
+    advice = "Write it with functions of arrays, or use x.numpy()."
+    return InvalidType(name, "function", function, "a function that the GPU computes", advice)
+
+
+def _as_asked(
+    op: str, found: Any, out: Any, *, dtype: Any = None, where: Any = True,
+    casting: str = "same_kind", order: str = "K", subok: bool = True, **others: Any,
+) -> Any:  # fmt: skip
+    """A result of a dtype, and where a mask is true; elsewhere what ``out`` holds."""
+    if casting != "same_kind" or order not in ("C", "K", "A"):
+        others |= {"casting": casting, "order": order}
+    refuse(op, **others)
+    if isinstance(found, tuple):
+        refuse(op, dtype=dtype, where=None if where is True else where)
+        return found
+    if dtype is not None:
+        found = found.astype(dtype, copy=False)
+    if where is True:
+        return found
+    if out is None or not isinstance(out[0], Array):
+        expected = "an array on the GPU, as where= is given"
+        raise InvalidArgument(op, "out", out and out[0], expected)
+    mask, value, before = _on_one_device((where, found, out[0]))
+    return elementwise.where(mask, value, before).astype(before.dtype, copy=False)
+
+
+def _several(found: tuple[Array, ...], out: Any) -> tuple[Any, ...]:
+    """The results of a function of several, in those arrays of ``out`` that are given."""
+    given = (None,) * len(found) if out is None else out
+    return tuple(x if own is None else _into(own, x) for own, x in zip(given, found, strict=True))
+
+
+def _is_of_others(operand: Any) -> bool:
+    known = isinstance(operand, Array | np.ndarray | np.generic)
+    return not known and hasattr(operand, "__array_ufunc__")
+
+
+def _into(out: Any, found: Array) -> Any:
+    """A result in place of another array's value."""
+    if not isinstance(out, Array):
+        return NotImplemented
+    out[...] = found
+    return out
+
+
+@exclusive
+def product(a: Any, b: Any) -> Any:
+    """a @ b, where one may be of NumPy."""
+    if not all(isinstance(x, Array | np.ndarray) for x in (a, b)):
+        return NotImplemented
+    return linear.matmul(*_on_one_device((a, b)))
+
+
+def loaded(data: np.ndarray, device: Any = None) -> Array:
+    """An array of what was moved to another device."""
+    return creation.asarray(data, device=device)
+
+
+def check_cast(x: Array, dtype: Any, order: str, casting: str) -> None:
+    """Raises InvalidType where NumPy's rule does not allow a cast."""
+    layout("astype", order)
+    if not data_types.can_cast(x.dtype, dtype, casting=casting):
+        expected = f"one that {casting!r} casts {x.dtype} to"
+        raise InvalidType("astype", "dtype", dtype, expected)
+
+
+def viewed_on_host(x: Array, dtype: Any) -> Any:
+    """A copy on the host, seen as a dtype that only NumPy has. It cannot be written."""
+
+    def view(data: np.ndarray) -> np.ndarray:
+        found: np.ndarray = data.view(dtype)
+        found.flags.writeable = False
+        return found
+
+    return on_host("Array.view", view, (x,), {})
+
+
+def pickled(x: Array) -> Any:
+    """What makes an array again, and of what. Waits."""
+    if meta.has_values(x):
+        return meta.unpickled, (x.numpy(),)
+    return meta.stand_in, (x.shape, x.dtype)
+
+
+def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``np.concatenate([a, b])``, ``np.sum(a, axis=0)`` and so on. Raises InvalidType, a TypeError,
+    for what there is not."""
+    if func in FUNCTIONS:
+        return public(func)(*args, **kwargs)
+    return on_host(_name(func), func, args, kwargs)
+
+
+@cache
+def public(func: Any) -> Callable[..., Any]:
+    """Return the function of the package that is a function of NumPy's."""
+    return door(_name(func).removeprefix("np."), FUNCTIONS[func], func)
+
+
+def _name(func: Any) -> str:
+    """The name of a function of NumPy's: "np.linalg.norm"."""
+    module = func.__module__.partition(".")[2]
+    return ".".join(("np", *([module] if module in ("linalg", "fft") else []), func.__name__))
+
+
+Array._protocols = sys.modules[__name__]

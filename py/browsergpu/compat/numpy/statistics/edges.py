@@ -1,0 +1,93 @@
+"""Edges of bins beside elements: compared exactly, whatever their dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.functions import creation, elementwise
+from browsergpu.functions.ordering import sorting
+
+
+def edges_at_most(x: Array, edges: np.ndarray, *, below: bool = False) -> Array:
+    """Count the rising edges that are at most each element, or, with ``below``, less: int32.
+
+    NaN counts as greater than all edges.
+    """
+    dtype = _domain(x)
+    values = _rounded(edges, dtype, up=not below)
+    always, inside = values < _least(dtype), _is_inside(values, dtype)
+    number = int(always.sum())
+    if not inside.any():
+        return creation.full(x.shape, number, dtype=int, device=x.device)
+    known = creation.asarray(values[inside].astype(dtype), device=x.device)
+    own = x.astype(dtype, copy=False)
+    found = sorting.searchsorted(known, own, side="left" if below else "right")
+    return found + number if number else found
+
+
+def elements_below(ordered: Array, edges: np.ndarray, *, or_equal: bool = False) -> Array:
+    """Count the ordered elements less than each edge, or, with ``or_equal``, at most it: int32."""
+    dtype = _domain(ordered)
+    values = _rounded(edges, dtype, up=not or_equal)
+    inside = _is_inside(values, dtype)
+    known = creation.asarray(np.where(inside, values, 0).astype(dtype), device=ordered.device)
+    own = ordered.astype(dtype, copy=False)
+    found = sorting.searchsorted(own, known, side="right" if or_equal else "left")
+    if inside.all():
+        return found
+    outside = np.where(values < _least(dtype), 0, ordered.size).astype(found.dtype)
+    is_inside, counts = (creation.asarray(one, device=ordered.device) for one in (inside, outside))
+    return elementwise.where(is_inside, found, counts)
+
+
+def has(x: Array, number: Any) -> Any:
+    """Tell, for each element, whether it is a number of the host's; False where none can be."""
+    dtype = _domain(x)
+    is_whole = isinstance(number, int | np.integer) and dtype.kind != "f"
+    value = int(number) if is_whole else np.float64(number)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if value != value or (dtype.kind != "f" and not _is_inside(value, dtype)):
+            return False
+        own = dtype.type(value)
+    return elementwise.equal(x.astype(dtype, copy=False), own.item()) if own == value else False
+
+
+def _domain(x: Array) -> np.dtype[Any]:
+    """The dtype in which elements are compared, exactly."""
+    kind = x.dtype.kind
+    if kind in "iu" and x.dtype.itemsize == 8:
+        return x.dtype
+    return np.dtype(np.float32 if kind == "f" else np.uint32 if kind == "u" else np.int32)
+
+
+def _rounded(edges: np.ndarray, dtype: np.dtype[Any], *, up: bool) -> np.ndarray:
+    """The least numbers of a dtype that are not below the edges, or the greatest not above them:
+    an element is on the same side of both. Of whole numbers as they are or as float64, whatever the
+    range."""
+    if dtype.kind != "f" and edges.dtype.kind in "iu":
+        return edges
+    exact = edges.astype(np.float64)
+    if dtype.kind != "f":
+        return np.ceil(exact) if up else np.floor(exact)
+    with np.errstate(over="ignore"):
+        near = exact.astype(np.float32)
+    if up:
+        return np.where(near < exact, np.nextafter(near, np.float32(np.inf)), near)
+    return np.where(near > exact, np.nextafter(near, np.float32(-np.inf)), near)
+
+
+def _least(dtype: np.dtype[Any]) -> float:
+    return -np.inf if dtype.kind == "f" else int(np.iinfo(dtype).min)
+
+
+def _is_inside(values: Any, dtype: np.dtype[Any]) -> Any:
+    """Whether a dtype has numbers."""
+    if dtype.kind == "f":
+        return np.ones_like(values, np.bool_)
+    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    is_float = np.asarray(values).dtype.kind == "f"  # whose numbers near 2^64 are apart
+    below = values < float(most + 1) if is_float else values <= most
+    return (values >= least) & below

@@ -1,0 +1,1 @@
+"""Custom kernels: operations that users write in WGSL."""

@@ -1,0 +1,112 @@
+"""What kernels of one's own have in common: their operations from text, and their application."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.apply import recorded
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.x64 import look_at
+from browsergpu.core.element_types import ElementType
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Description
+from browsergpu.functions.custom.declarations import Parameter, bound_letters, of_letters
+from browsergpu.kernels.c_text import translating
+from browsergpu.kernels.c_text.tree import CError
+from browsergpu.kernels.fused.operations import Operation, Types, overload_of
+from browsergpu.kernels.fused.written import Typed, operations
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@lru_cache(maxsize=1024)
+def operations_of(
+    name: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], body: str,
+    includes: tuple[str, ...] = (), preamble: str = "",
+) -> tuple[Operation, ...]:  # fmt: skip
+    """The same text gives the same operations, so that its kernels are compiled once. ``includes``
+    are the shader files whose functions it calls, ``preamble`` has functions of its own."""
+
+    def typed(types: Types) -> Typed:
+        letters = bound_letters(inputs, types)
+        return Typed(of_letters(outputs, letters), letters)
+
+    return operations(
+        name, tuple(one.name for one in inputs), tuple(one.name for one in outputs), body, typed,
+        includes, preamble,
+    )  # fmt: skip
+
+
+def applied(
+    name: str, made: tuple[Operation, ...], values: list[Any], kinds: list[ElementType]
+) -> tuple[Array, ...]:
+    """The values of operations on arrays and numbers of these types."""
+    like = next(value for value in values if isinstance(value, Array))
+    overloads = [overload_of(operation, tuple(kinds)) for operation in made]
+    return tuple([recorded(name, like, one, values, kinds) for one in overloads if one])
+
+
+def check_text(op: str, argument: str, value: Any, letters: Container[str] = ()) -> None:
+    """Raises InvalidType for what is no text, or has none, and InvalidArgument for C that is not
+    understood. ``letters`` stand for types."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidType(op, argument, value, "WGSL or C as text")
+    _check_c(op, argument, value, letters, translating.check)
+
+
+def check_preamble(op: str, value: Any, letters: Container[str]) -> None:
+    """:func:`check_text` of functions, which may be none."""
+    if not isinstance(value, str):
+        raise InvalidType(op, "preamble", value, "WGSL or C as text")
+    _check_c(op, "preamble", value, letters, translating.check_preamble)
+
+
+def _check_c(
+    op: str, argument: str, value: str, letters: Container[str], check: Callable[..., None]
+) -> None:
+    try:
+        check(value, letters)
+    except CError as error:
+        raise not_understood(op, argument, error) from None
+    if not translating.is_wgsl(value) and re.search(r"\b(double|float64)\b", value):
+        look_at(op, argument, np.dtype(np.float64))
+
+
+def not_understood(op: str, argument: str, error: CError) -> InvalidArgument:
+    """The error for C that is not translated."""
+    return InvalidArgument(
+        op, argument, Description(str(error)), "WGSL, or C of one element that WGSL can say",
+        "docs/coming-from-cupy.md lists what is translated.",
+    )  # fmt: skip
+
+
+def refuse_options(op: str, **given: Any) -> None:
+    """Raises InvalidArgument for what CuPy gives to CUDA's compiler."""
+    for name, value in given.items():
+        if value not in (None, "", ()):
+            raise InvalidArgument(op, name, value, "the default, as no CUDA is compiled")
+
+
+def check_name(op: str, name: Any) -> None:
+    """Raises InvalidType for what is not the name of a kernel."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidType(op, "name", name, "a name of letters, digits and _")
+
+
+def letters_of(declared: Sequence[Parameter]) -> set[str]:
+    """The letters that stand for types."""
+    return {one.kind for one in declared if isinstance(one.kind, str)}
+
+
+def check_letters(op: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...]) -> None:
+    """Raises InvalidArgument where an output's letter stands at no input."""
+    known = {one.kind for one in inputs}
+    for one in outputs:
+        if isinstance(one.kind, str) and one.kind not in known:
+            expected = "a letter that stands at an input, too, or a dtype"
+            raise InvalidArgument(op, "out_params", one.kind, expected)

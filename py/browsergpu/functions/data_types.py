@@ -1,0 +1,104 @@
+"""Dtypes: NumPy's, and what comes of them."""
+
+from __future__ import annotations
+
+from functools import reduce
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.context import device_of
+from browsergpu.arrays.numbers import python_number, typed_number
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.upload import element_type
+from browsergpu.core import checks
+from browsergpu.core.element_types import ElementType, beside_number, promoted
+from browsergpu.core.errors import InvalidArgument, InvalidType
+
+_KINDS = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
+
+
+def _kind(op: str, x: Any) -> ElementType:
+    return x.node.kind if isinstance(x, Array) else element_type(op, x)
+
+
+@differentiable(x=lambda g: g)
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    """The elements as another dtype, on another device where one is given; see
+    ``Array.astype``."""
+    if device is not None and device_of("astype", device) is not x.device:
+        return x.to_device(device).astype(dtype, copy=False)
+    return x.astype(dtype, copy=copy)
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    """The dtype of what arrays, dtypes and Python numbers come to together."""
+    numbers = [x for x in arrays_and_dtypes if python_number(x) is not None]
+    kinds = [
+        typed[0] if (typed := typed_number(x)) is not None else _kind("result_type", x)
+        for x in arrays_and_dtypes
+        if python_number(x) is None
+    ]
+    if not kinds:
+        raise InvalidType("result_type", "arrays_and_dtypes", numbers, "an array or a dtype")
+    found = reduce(promoted, kinds)
+    for number in numbers:
+        found = beside_number(found, type(python_number(number)))
+    return found.numpy
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether a dtype, or an array's, can be cast to another one: by default whether all its values
+    fit. ``casting`` is NumPy's."""
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        expected = "'no', 'equiv', 'safe', 'same_kind' or 'unsafe'"
+        raise InvalidArgument("can_cast", "casting", casting, expected)
+    own, other = (_kind("can_cast", x) for x in (from_, to))
+    return bool(np.can_cast(own.numpy, other.numpy, casting=casting))  # type: ignore[arg-type]
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is another one, or of a kind: "bool", "signed integer", "unsigned integer",
+    "integral", "real floating", "complex floating" or "numeric"; or of one of a tuple of these."""
+    op = "isdtype"
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, one) for one in kind)
+    if isinstance(kind, str):
+        if kind not in _KINDS:
+            raise InvalidArgument(op, "kind", kind, f"one of {', '.join(_KINDS)}")
+        return checks.numpy_dtype(op, "dtype", dtype).kind in _KINDS[kind]
+    own = checks.numpy_dtype(op, "dtype", dtype)
+    return bool(own == checks.numpy_dtype(op, "kind", kind))
+
+
+def finfo(type: Any, /) -> Any:
+    """What a float dtype, or an array's, can hold: bits, eps, max, min, smallest_normal, dtype."""
+    kind = _kind("finfo", type)
+    if kind.kind not in "fc":
+        raise InvalidType("finfo", "type", kind.numpy, "a dtype of floats")
+    found = np.finfo(kind.numpy)
+    return SimpleNamespace(
+        bits=found.bits, eps=float(found.eps), max=float(found.max), min=float(found.min),
+        smallest_normal=float(found.smallest_normal), dtype=np.dtype(found.dtype),
+    )  # fmt: skip
+
+
+def iinfo(type: Any, /) -> Any:
+    """What a dtype of whole numbers, or an array's, can hold: bits, max, min, dtype."""
+    kind = _kind("iinfo", type)
+    if kind.kind not in "iu":
+        raise InvalidType("iinfo", "type", kind.numpy, "a dtype of whole numbers")
+    found = np.iinfo(kind.numpy)
+    return SimpleNamespace(
+        bits=found.bits, max=int(found.max), min=int(found.min), dtype=kind.numpy
+    )

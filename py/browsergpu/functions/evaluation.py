@@ -1,0 +1,46 @@
+"""When arrays are computed, and by what."""
+
+from __future__ import annotations
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.lazy import fusion
+from browsergpu.arrays.tracking.variable import node_of
+from browsergpu.arrays.unpickled import Arriving
+from browsergpu.core.checks import product
+from browsergpu.core.showing import byte_count
+from browsergpu.core.turns import exclusive
+from browsergpu.kernels.fused.source import name_of, result_of
+
+
+@exclusive
+def eval(*arrays: Array) -> None:
+    """Has arrays computed now, without waiting. Raises OutOfMemory where there is no room."""
+    for x in arrays:
+        node_of(x).in_memory()
+
+
+@exclusive
+def explain(x: Array, /) -> str:
+    """What computes an array, as text: for each kernel its operations, the bytes that it reads and
+    writes, and its WGSL. Computes nothing; of an array that is in memory, says so."""
+    node = node_of(x)
+    window = node.window
+    if window is None:
+        return "in memory: nothing is to be computed"
+    if isinstance(window, Arriving):
+        return "on the host: it is uploaded when it is needed"
+    wanted = sorted({other.place for other in window.nodes if other.is_held})
+    plans = fusion.plans(x.tape.kernels, window.shape, window.code, window.leaves, wanted)
+    n = product(window.shape)
+    parts = []
+    for number, plan in enumerate(plans, 1):
+        arrays = [window.leaves[at] for at in plan.part.arrays]
+        read = sum(one.kind.device_bytes(product(one.shape)) for one in arrays)
+        written = sum(result_of(window.code[at]).device_bytes(n) for at in plan.places)
+        names = [name for entry in plan.part.tape if (name := name_of(entry))]
+        parts.append(
+            f"kernel {number} of {len(plans)}: {', '.join(names) or 'no operations'}\n"
+            f"reads {len(arrays)} arrays, {byte_count(read)}; "
+            f"writes {len(plan.places)}, {byte_count(written)}\n\n{plan.kernel.code}"
+        )
+    return "\n".join(parts)

@@ -1,0 +1,251 @@
+"""Discrete Fourier transforms: the extension ``fft`` of the standard.
+
+Real numbers are computed in float32 and complex64. ``norm`` says which transform is divided: the
+inverse one by n ("backward"), the other one ("forward"), or both by the square root ("ortho").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import apply, reduce
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.reduce import pairs_view
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import COMPLEX64, FLOAT32
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import creation, elementwise, manipulation
+from browsergpu.tensors import fourier
+
+_NORMS = ("backward", "ortho", "forward")
+
+
+def _scale(op: str, norm: Any, n: int, *, inverse: bool) -> float:
+    if norm not in _NORMS:
+        raise InvalidArgument(op, "norm", norm, f"one of {', '.join(_NORMS)}")
+    if norm == "ortho":
+        return 1 / sqrt(n)
+    return 1 / n if (norm == "backward") == inverse else 1.0
+
+
+def _length(op: str, n: Any, default: int) -> int:
+    return checks.integer(op, "n", default if n is None else n, 1)
+
+
+def _resized(x: Array, axis: int, n: int) -> Array:
+    """Cut off, or with zeros behind it, along an axis."""
+    extent = x.shape[axis]
+    if extent > n:
+        return x[(*(slice(None),) * axis, slice(n))]
+    if extent < n:
+        shape = (*x.shape[:axis], n - extent, *x.shape[axis + 1 :])
+        behind = creation.zeros(shape, dtype=x.dtype, device=x.device)
+        return manipulation.concat([x, behind], axis=axis)
+    return x
+
+
+def _complex(op: str, x: Array) -> Array:
+    return apply.packed(apply.cast_to(op, x, COMPLEX64, copy=False))
+
+
+#: Of each norm that of the transposed transform: what multiplies one multiplies the other.
+_TRANSPOSED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _of_fft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
+    back = ifft(g, axis=axis, norm=_TRANSPOSED[norm])
+    return _resized(back, axis % g.ndim, x_like.shape[axis])
+
+
+def _of_ifft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
+    back = fft(g, axis=axis, norm=_TRANSPOSED[norm])
+    return _resized(back, axis % g.ndim, x_like.shape[axis])
+
+
+def _with_inner(x: Array, axis: int, n: int, factor: float) -> Array:
+    """The first half of a transform of n numbers, times a factor where each stands for two."""
+    at = axis % x.ndim
+    factors = np.full(x.shape[at], factor, np.float32)
+    factors[0] = 1
+    if n % 2 == 0:
+        factors[-1] = 1
+    shape = [-1 if other == at else 1 for other in range(x.ndim)]
+    found: Array = x * creation.asarray(factors.reshape(shape), device=x.device)
+    return found
+
+
+def _of_rfft(g: Array, x_like: Like, n: int | None, axis: int, norm: str) -> Array:
+    length = x_like.shape[axis] if n is None else n
+    halves = _with_inner(g, axis, length, 0.5)
+    back = irfft(halves, n=length, axis=axis, norm=_TRANSPOSED[norm])
+    return _resized(back, axis % g.ndim, x_like.shape[axis])
+
+
+def _of_irfft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
+    length = g.shape[axis]
+    twice = _with_inner(rfft(g, axis=axis, norm=_TRANSPOSED[norm]), axis, length, 2.0)
+    return _resized(twice, axis % g.ndim, x_like.shape[axis])
+
+
+def _transform(op: str, x: Array, n: Any, axis: int, norm: Any, *, inverse: bool) -> Array:
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    length = _length(op, n, x.shape[at])
+    scale = _scale(op, norm, length, inverse=inverse)
+    own = _complex(op, _resized(x, at, length))
+    found = own.like(reduce.room(x.device, op, COMPLEX64, own.shape))
+    fourier.transform(
+        x.device, op, pairs_view(own.node), pairs_view(found.node), inverse, scale, at
+    )
+    return found
+
+
+@differentiable(x=_of_fft)
+def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The transform along an axis, of ``n`` elements: x is cut off, or zeros are put behind it."""
+    return _transform("fft", x, n, axis, norm, inverse=False)
+
+
+@differentiable(x=_of_ifft)
+def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of :func:`fft`."""
+    return _transform("ifft", x, n, axis, norm, inverse=True)
+
+
+@differentiable(x=_of_rfft)
+def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The first n // 2 + 1 numbers of the transform of real numbers; the others are their
+    conjugates."""
+    op = "rfft"
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    length = _length(op, n, x.shape[at])
+    scale = _scale(op, norm, length, inverse=False)
+    real = apply.cast_to(op, x, FLOAT32, copy=False)
+    own = apply.packed(manipulation.moveaxis(_resized(real, at, length), at, -1))
+    shape = (*own.shape[:-1], length // 2 + 1)
+    found = own.like(reduce.room(x.device, op, COMPLEX64, shape))
+    fourier.of_real(x.device, op, reduce.memory_view(own.node), pairs_view(found.node), scale)
+    return manipulation.moveaxis(found, -1, at)
+
+
+@differentiable(x=_of_irfft)
+def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of :func:`rfft`: ``n`` real numbers, by default 2 (m - 1) where x has m."""
+    op = "irfft"
+    at = shapes.axis(op, "axis", axis, x.ndim)
+    length = _length(op, n, 2 * (x.shape[at] - 1))
+    scale = _scale(op, norm, length, inverse=True)
+    own = _complex(op, manipulation.moveaxis(_resized(x, at, length // 2 + 1), at, -1))
+    found = own.like(reduce.room(x.device, op, FLOAT32, (*own.shape[:-1], length)))
+    fourier.to_real(x.device, op, pairs_view(own.node), reduce.memory_view(found.node), scale)
+    return manipulation.moveaxis(found, -1, at)
+
+
+def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The real transform of numbers of which x is the first half, the others their conjugates."""
+    turned = _TRANSPOSED.get(norm, norm)
+    return irfft(elementwise.conj(x), n=n, axis=axis, norm=turned)
+
+
+def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of :func:`hfft`."""
+    turned = _TRANSPOSED.get(norm, norm)
+    return elementwise.conj(rfft(x, n=n, axis=axis, norm=turned))
+
+
+def _axes(op: str, x: Array, s: Any, axes: Any) -> list[tuple[int, int]]:
+    """The axes of a transform, each with its length."""
+    if axes is None:
+        count = x.ndim if s is None else len(s)
+        axes = range(x.ndim - count, x.ndim)
+    elif not checks.is_several(axes) and not isinstance(axes, range):
+        raise InvalidArgument(op, "axes", axes, "a sequence of axes")
+    chosen = [shapes.axis(op, "axes", axis, x.ndim) for axis in axes]
+    lengths = [x.shape[axis] for axis in chosen] if s is None else list(s)
+    if len(lengths) != len(chosen):
+        raise InvalidArgument(op, "s", s, f"have {len(chosen)} lengths, as there are axes")
+    return list(zip(chosen, lengths, strict=True))
+
+
+def _along(
+    op: str, transform: Callable[..., Array], x: Array, s: Any, axes: Any, norm: str
+) -> Array:
+    """A transform along one axis after the other; a copy where there is none."""
+    chosen = _axes(op, x, s, axes)
+    for axis, n in chosen:
+        x = transform(x, n=n, axis=axis, norm=norm)
+    return x if chosen else x.__copy__()
+
+
+def fftn(
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:  # fmt: skip
+    """The transform along several axes, or all; ``s`` are the lengths."""
+    return _along("fftn", fft, x, s, axes, norm)
+
+
+def ifftn(
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:  # fmt: skip
+    """The inverse of :func:`fftn`."""
+    return _along("ifftn", ifft, x, s, axes, norm)
+
+
+def rfftn(
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:  # fmt: skip
+    """The transform of real numbers along several axes, of which the last one is halved."""
+    *rest, (last, n) = _axes("rfftn", x, s, axes)
+    found = rfft(x, n=n, axis=last, norm=norm)
+    for axis, length in rest:
+        found = fft(found, n=length, axis=axis, norm=norm)
+    return found
+
+
+def irfftn(
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:  # fmt: skip
+    """The inverse of :func:`rfftn`."""
+    *rest, (last, n) = _axes("irfftn", x, s, axes)
+    for axis, length in rest:
+        x = ifft(x, n=length, axis=axis, norm=norm)
+    return irfft(x, n=2 * (n - 1) if s is None else n, axis=last, norm=norm)
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+    """The frequencies of a transform's numbers, for samples at distances of ``d``."""
+    count = checks.integer("fftfreq", "n", n, 1)
+    half = (count + 1) // 2
+    kind = FLOAT32.numpy if dtype is None else dtype
+    parts = [creation.arange(0, half, dtype=kind, device=device),
+             creation.arange(half - count, 0, dtype=kind, device=device)]  # fmt: skip
+    return manipulation.concat(parts) / (count * d)  # type: ignore[no-any-return]
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+    """:func:`fftfreq` of what :func:`rfft` gives."""
+    count = checks.integer("rfftfreq", "n", n, 1)
+    kind = FLOAT32.numpy if dtype is None else dtype
+    found = creation.arange(0, count // 2 + 1, dtype=kind, device=device)
+    return found / (count * d)  # type: ignore[no-any-return]
+
+
+def fftshift(x: Array, /, *, axes: Any = None) -> Array:
+    """The array with the frequency 0 in the middle of some axes, or of all."""
+    chosen = shapes.axes("fftshift", "axes", axes, x.ndim)
+    return manipulation.roll(x, [x.shape[n] // 2 for n in chosen], axis=chosen)
+
+
+def ifftshift(x: Array, /, *, axes: Any = None) -> Array:
+    """The inverse of :func:`fftshift`."""
+    chosen = shapes.axes("ifftshift", "axes", axes, x.ndim)
+    return manipulation.roll(x, [-(x.shape[n] // 2) for n in chosen], axis=chosen)

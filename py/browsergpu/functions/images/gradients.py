@@ -1,0 +1,100 @@
+"""Gradients of filters of pictures. Where a result was cut off at 0 or 1 there is none; where it is
+0 or 1 by itself there is."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.core.shapes import Shape
+from browsergpu.functions import creation, elementwise, manipulation
+from browsergpu.functions.linalg.linear import matmul
+from browsergpu.functions.weighting import added_back, weighted_sums
+
+_LUMINANCE = (0.299, 0.587, 0.114)
+
+
+def _colours(shape: Shape) -> int:
+    """Channels but for alpha."""
+    channels = shape[2] if len(shape) == 3 else 1
+    return channels - (channels % 2 == 0)
+
+
+def _by_channel(x: Array, of_colour: float, of_alpha: float) -> Any:
+    """A number for each channel."""
+    if x.ndim == 2 or x.shape[2] % 2:
+        return of_colour
+    numbers = [of_colour] * _colours(x.shape) + [of_alpha]
+    return creation.asarray(np.array(numbers, np.float32), device=x.device)
+
+
+def _inside(g: Array, uncut: Any) -> Any:
+    inside = elementwise.logical_and(uncut >= 0, uncut <= 1)
+    return elementwise.where(inside, g, 0.0)
+
+
+def of_affine(g: Array, image: Array, slope: float, offset: float) -> Any:
+    """Of slope x + offset of colours."""
+    slopes = _by_channel(image, slope, 1.0)
+    return _inside(g, image * slopes + _by_channel(image, offset, 0.0)) * slopes
+
+
+def of_grayscale(g: Array, image: Array) -> Any:
+    """To each colour its share of what came to all of them."""
+    if _colours(image.shape) == 1:
+        return _inside(g, image)
+    weights = np.eye(image.shape[2], dtype=np.float32)
+    weights[:3, :3] = _LUMINANCE
+    own = creation.asarray(weights, device=image.device)
+    uncut = matmul(image, manipulation.matrix_transpose(own))
+    return matmul(_inside(g, uncut), own)
+
+
+def of_sharpen(g: Array, image: Array) -> Any:
+    """The filter turned round, with what the repeated borders gave."""
+    sharp = _by_channel(image, 1.0, 0.0)
+    uncut: Any = image + image * 4 * sharp
+    for axis in (0, 1):
+        near = weighted_sums(image, axis, *_neighbours(image.shape[axis]))
+        uncut = uncut - near * sharp
+    inside = _inside(g, uncut)
+    own = inside * sharp
+    found = inside + own * 4
+    for axis in (0, 1):
+        extent = image.shape[axis]
+        found = found - added_back(own, axis, *_neighbours(extent), extent)
+    return found
+
+
+def _neighbours(extent: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of each element along an axis the one before and the one behind, and the weight 1."""
+    places = np.clip(np.arange(extent)[:, None] + (-1, 1), 0, extent - 1)
+    return places, np.ones(places.shape, np.float32)
+
+
+def of_gaussian_blur(g: Array, sigma: float) -> Any:
+    """The products with the weights' matrices. Means of what is within 0 and 1 are not cut off."""
+    found: Any = g
+    for axis in (0, 1):
+        moved = manipulation.moveaxis(found, axis, -1)
+        rows = manipulation.reshape(moved, (-1, g.shape[axis]))
+        own = creation.asarray(_gaussian(g.shape[axis], float(sigma)), device=g.device)
+        product = manipulation.reshape(matmul(rows, own), moved.shape)
+        found = manipulation.moveaxis(product, -1, axis)
+    return found
+
+
+def _gaussian(extent: int, sigma: float) -> np.ndarray:
+    """The weights of elements along an axis, [results, elements]; borders are repeated."""
+    reach = ceil(3 * sigma)
+    steps = np.arange(-reach, reach + 1)
+    weights = np.exp(-0.5 * (steps / sigma) ** 2)
+    weights /= weights.sum()
+    results = np.arange(extent)
+    found = np.zeros((extent, extent))
+    for step, weight in zip(steps, weights, strict=True):
+        found[results, np.clip(results + step, 0, extent - 1)] += weight
+    return found.astype(np.float32)

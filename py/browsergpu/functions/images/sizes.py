@@ -1,0 +1,73 @@
+"""Pictures in other sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.core import checks
+from browsergpu.core.element_types import FLOAT32, UINT8
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import elementwise, manipulation
+from browsergpu.functions.images.sampling import METHODS, nearest, taps
+from browsergpu.functions.operands import array
+from browsergpu.functions.weighting import added_back, weighted_sums
+
+
+def _of_resized(g: Any, image_like: Like, method: str, antialias: bool) -> Any:
+    for axis in (0, 1):
+        extent, size = image_like.shape[axis], g.shape[axis]
+        if size == extent:
+            continue
+        if method == "nearest":
+            places = nearest(extent, size)[:, None]
+            weights = np.ones(places.shape)
+        else:
+            places, weights = taps(extent, size, method, antialias)
+        g = added_back(g, axis, places, weights, extent)
+    return g
+
+
+@differentiable(image=_of_resized)
+def resize(image: Array, size: Any, method: str = "bilinear", *, antialias: bool = False) -> Array:
+    """The picture, [H, W] or [H, W, C], with ``size``, (height, width), in place of H and W.
+    Centres of pixels are at halves, as in Pillow and in PyTorch without ``align_corners``.
+
+    Methods: "nearest" takes the pixel that a new one's centre is in, of any dtype; "bilinear" and
+    "bicubic" interpolate floats or uint8, which are rounded and kept from 0 to 255. Without
+    ``antialias`` these read 2 or 4 pixels along an axis, as PyTorch does (cubic: a = -0.75,
+    repeated borders); with it as many as a smaller picture needs, as Pillow does (a = -0.5). On the
+    host only the places and weights along each axis are computed.
+    """
+    op = "resize"
+    x = array(op, "image", image)
+    if x.ndim not in (2, 3) or 0 in x.shape:
+        expected = "have shape [H, W] or [H, W, C], with elements"
+        raise InvalidArgument(op, "image", x, expected)
+    sizes = checks.dimensions(op, "size", size, 2, 1)
+    if method not in METHODS:
+        raise InvalidArgument(op, "method", method, f"one of {', '.join(METHODS)}")
+    wide = checks.flag(op, "antialias", antialias)
+    given = x
+    if method == "nearest":
+        if wide:
+            raise InvalidArgument(op, "antialias", antialias, "False for the method 'nearest'")
+        for axis, extent in enumerate(sizes):
+            if extent != x.shape[axis]:
+                x = manipulation.take(x, nearest(x.shape[axis], extent), axis=axis)
+        return apply.duplicate(x) if x is given else x
+    kind = x.node.kind
+    if kind is not UINT8 and kind.kind != "f":
+        raise InvalidType(op, "image", x, "float32, float16 or uint8")
+    found = apply.cast_to(op, x, FLOAT32, copy=False)
+    for axis, extent in enumerate(sizes):
+        if extent != x.shape[axis]:
+            found = weighted_sums(found, axis, *taps(x.shape[axis], extent, method, wide))
+    if kind is UINT8:
+        found = elementwise.round(elementwise.clip(found, 0, 255))
+    return apply.cast_to(op, found, kind)

@@ -1,0 +1,1 @@
+"""Arrays to and from files, other libraries and the page."""

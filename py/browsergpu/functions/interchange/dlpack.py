@@ -1,0 +1,34 @@
+"""Arrays of other libraries, by DLPack (https://dmlc.github.io/dlpack/latest/)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.context import device_of
+from browsergpu.core.errors import InvalidType
+from browsergpu.functions.creation import asarray
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """An array of what has ``__dlpack__``: one of ours as it is, others copied from the host.
+
+    ``device`` is where it is to be, None where new arrays are, or where ours is. Raises BufferError
+    where a copy is needed that ``copy=False`` forbids, and where x is not in the host's memory.
+    """
+    if isinstance(x, Array):
+        if device is None or device_of("from_dlpack", device) is x.device:
+            return asarray(x, copy=True) if copy else x
+        _may_copy(copy, "another device")
+        return asarray(x.numpy(), device=device)
+    if not hasattr(x, "__dlpack__"):
+        raise InvalidType("from_dlpack", "x", x, "an object with __dlpack__")
+    _may_copy(copy, "the GPU")
+    return asarray(np.from_dlpack(x), device=device)
+
+
+def _may_copy(copy: bool | None, place: str) -> None:
+    if copy is False:
+        raise BufferError(f"from_dlpack: copy is False, but x must be copied to {place}")

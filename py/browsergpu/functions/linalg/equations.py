@@ -1,0 +1,171 @@
+"""Linear equations, inverses and determinants, by Gaussian elimination with partial pivoting.
+
+Source of the gradients: Giles, Collected Matrix Derivative Results for Forward and Reverse Mode
+Algorithmic Differentiation, 2008, section 2; those of inverses and determinants are infinities or
+NaN where a matrix is singular, which they do not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.views import strided
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import FLOAT32, promoted
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, elementwise
+from browsergpu.functions.linalg.linear import adjoint, matmul
+from browsergpu.functions.linalg.matrices import (
+    checked,
+    identities,
+    like,
+    operand,
+    ready,
+    room,
+    stack,
+    view,
+    wide,
+)
+from browsergpu.tensors import factorisations
+
+
+class SlogdetResult(NamedTuple):
+    """What :func:`slogdet` gives."""
+
+    sign: Array
+    logabsdet: Array
+
+
+def _of_equations(
+    g: Array, y: Array, x1: Array, x2_like: Like, needs: Sequence[bool]
+) -> tuple[Any, Any]:
+    """x1^-H g for x2, and -(that) y^H for x1."""
+    of_vectors = x2_like.ndim == 1
+    column = g[..., None] if of_vectors else g
+    right = solve(adjoint(x1), column)
+    left = -matmul(right, adjoint(y[..., None] if of_vectors else y)) if needs[0] else None
+    return left, right[..., 0] if of_vectors else right
+
+
+@differentiable(joint=(("x1", "x2"), _of_equations))
+def solve(x1: Array, x2: Array, /) -> Array:
+    """The x of x1 x = x2 for square matrices x1: x2 is a vector, or matrices, and leading axes are
+    broadcast. Of a singular x1, x is infinities or NaN, and the next read or wait raises
+    LinAlgError."""
+    op = "solve"
+    a = operand(op, "x1", x1, square=True)
+    if not isinstance(x2, Array):
+        raise InvalidType(op, "x2", x2, "an array (asarray makes one)")
+    apply.same_device(op, x1, x2)
+    b = operand(op, "x2", strided.reshaped(op, x2, (-1, 1)) if x2.ndim == 1 else x2)
+    n, width = b.shape[-2:]
+    if n != a.shape[-1]:
+        raise InvalidArgument(op, "x2", x2, f"have {a.shape[-1]} rows, as x1 has")
+    kind = promoted(a.node.kind, b.node.kind)
+    lead = shapes.broadcast(op, a.shape[:-2], b.shape[:-2])
+    a, b = (ready(op, strided.spread(x, (*lead, *x.shape[-2:])), kind) for x in (a, b))
+    found = room(op, a, (*lead, n, width))
+    if found.size:
+        factorisations.solve(
+            a.device, op, view(a), view(b), view(found), stack(a), width, argument="x1"
+        )
+    wanted = promoted(x1.node.kind, x2.node.kind)
+    if wanted.kind == "f":
+        found = apply.cast_to(op, found, wanted, copy=False)
+    return strided.reshaped(op, found, found.shape[:-1]) if x2.ndim == 1 else found
+
+
+def _of_inverse(g: Array, y: Array) -> Any:
+    turned = adjoint(y)
+    return -matmul(matmul(turned, g), turned)
+
+
+@differentiable(x=_of_inverse)
+def inv(x: Array, /) -> Array:
+    """The inverses of square matrices. Those of singular ones are infinities or NaN, and the next
+    read or wait raises LinAlgError."""
+    return _inverse(x, "x")
+
+
+@differentiable(x=_of_inverse)
+def inverse(x: Array, /) -> Array:
+    """:func:`inv` that tells nothing of singular matrices."""
+    return _inverse(x, "")
+
+
+def _inverse(x: Array, argument: str) -> Array:
+    op = "inv"
+    a = operand(op, "x", x, square=True)
+    found = room(op, a, a.shape)
+    if a.size:
+        n = a.shape[-1]
+        factorisations.solve(
+            a.device, op, view(a), None, view(found), stack(a), n, argument=argument
+        )
+    return like(x, found)
+
+
+def _of_determinant(g: Array, y: Array, x: Array) -> Any:
+    factor = g * (elementwise.conj(y) if y.dtype.kind == "c" else y)
+    return factor[..., None, None] * adjoint(inverse(x))
+
+
+@differentiable(x=_of_determinant)
+def det(x: Array, /) -> Array:
+    """The determinants of square matrices."""
+    op = "det"
+    a = operand(op, "x", x, square=True)
+    lead = a.shape[:-2]
+    if a.size == 0:
+        return creation.ones(lead, dtype=like(x, a).dtype, device=x.device)
+    found = room(op, a, lead)
+    factorisations.determinant(a.device, op, view(a), view(found), None, stack(a))
+    return like(x, found)
+
+
+def _of_logarithm(g: tuple[Array, Array], y: tuple[Array, Array], x: Array) -> Any:
+    """The sign of a complex determinant turns as that does; a real one's does not move."""
+    factor: Any = g[1]
+    if x.dtype.kind == "c":
+        factor = factor + 1j * (g[0] * elementwise.conj(y[0])).imag
+    return factor[..., None, None] * adjoint(inverse(x))
+
+
+@differentiable(x=_of_logarithm)
+def slogdet(x: Array, /) -> SlogdetResult:
+    """The signs of the determinants of square matrices (of complex ones, numbers of length 1; of
+    determinants 0, 0), and the logarithms of their absolute values."""
+    op = "slogdet"
+    a = operand(op, "x", x, square=True)
+    lead = a.shape[:-2]
+    if a.size == 0:
+        ones = creation.ones(lead, dtype=like(x, a).dtype, device=x.device)
+        return SlogdetResult(ones, creation.zeros_like(ones.real))
+    signs, logarithms = room(op, a, lead), room(op, a, lead, FLOAT32)
+    factorisations.determinant(a.device, op, view(a), view(signs), view(logarithms), stack(a))
+    return SlogdetResult(like(x, signs), like(x, logarithms))
+
+
+def matrix_power(x: Array, n: int, /) -> Array:
+    """The n-th power of square matrices, by repeated squaring: of 0 identities, below 0 powers of
+    the inverses. Of integers integers, unless n is below 0."""
+    op = "matrix_power"
+    a = checked(op, "x", x, square=True)
+    exponent = checks.integer(op, "n", n, -checks.LARGEST)
+    a = a if a.dtype.kind in "iu" and exponent >= 0 else wide(a)
+    if exponent < 0:
+        a = inv(a)
+    left, found = abs(exponent), None
+    while left:
+        if left % 2:
+            found = a if found is None else matmul(found, a)
+        left //= 2
+        if left:
+            a = matmul(a, a)
+    extent = x.shape[-1]
+    return like(x, identities(a, extent, extent) if found is None else found)

@@ -1,0 +1,371 @@
+"""Arrays of the same elements in other shapes and orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import apply, concatenate
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.indexing import gather
+from browsergpu.arrays.lazy.layout import Place
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.views import strided
+from browsergpu.arrays.views.aliases import alias
+from browsergpu.arrays.x64 import look_at_both
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import ElementType, promoted
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.shapes import Shape, contiguous_strides
+from browsergpu.functions import operands, parts
+
+#: Arrays of which the values are computed by the kernel that needs them side by side. It reads all
+#: of them for each element.
+_FUSED = 2
+#: Indices on the GPU are int32.
+_MOST_INDICES = 2**31 - 1
+
+
+def _reshaped(g: Array, x_like: Like) -> Array:
+    return reshape(g, x_like.shape)
+
+
+def _matrices_turned(g: Array) -> Array:
+    return matrix_transpose(g)
+
+
+def _moved_back(g: Array, source: Any, destination: Any) -> Array:
+    return moveaxis(g, destination, source)
+
+
+def _flipped(g: Array, axis: Any) -> Array:
+    return flip(g, axis=axis)
+
+
+def _rolled_back(g: Array, shift: Any, axis: Any) -> Array:
+    by = tuple(-int(n) for n in shift) if checks.is_several(shift) else -int(shift)
+    return roll(g, by, axis=axis)
+
+
+def _unstacked(g: Array, axis: int) -> list[Array]:
+    return [*unstack(g, axis=axis)]
+
+
+@differentiable(x=lambda g: g)
+def broadcast_to(x: Array, /, shape: Any) -> Array:
+    """A read-only view of the array repeated to a shape."""
+    op = "broadcast_to"
+    target = checks.dimensions(op, "shape", shape)
+    if len(target) < x.ndim or shapes.broadcast(op, x.shape, target) != target:
+        raise InvalidArgument(op, "shape", shape, f"a shape that {x.shape} broadcasts to")
+    return alias(x, strided.spread(x, target), read_only=True)
+
+
+@differentiable(arrays=lambda g: [*g])
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """Read-only views of the arrays repeated to the one shape that they broadcast to."""
+    shape = _common("broadcast_arrays", [x.shape for x in arrays])
+    return tuple(alias(x, strided.spread(x, shape), read_only=True) for x in arrays)
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
+    """The one shape that shapes, tuples of integers, broadcast to. Raises InvalidArgument, a
+    ValueError, where there is none."""
+    op = "broadcast_shapes"
+    return _common(op, [checks.dimensions(op, "shapes", shape) for shape in shapes])
+
+
+def _common(op: str, given: Sequence[Shape]) -> Shape:
+    return reduce(lambda a, b: shapes.broadcast(op, a, b), given, ())
+
+
+@differentiable(x=_reshaped)
+def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
+    """The elements in another shape, of which one extent may be -1; in the same memory where that
+    is possible and ``copy`` is not True. ``copy=False`` raises ValueError where it is not."""
+    if copy:
+        x = apply.duplicate(x)
+    return alias(x, strided.reshaped("reshape", x, shape, copy=copy))
+
+
+@differentiable(x=lambda g, axes: _put_back(g, axes))
+def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
+    """The array with its axes in another order, in the same memory."""
+    if not checks.is_several(axes):
+        raise InvalidArgument("permute_dims", "axes", axes, f"each axis below {x.ndim} once")
+    order = tuple(shapes.axis("permute_dims", "axes", axis, x.ndim) for axis in axes)
+    if sorted(order) != list(range(x.ndim)):
+        raise InvalidArgument("permute_dims", "axes", axes, f"each axis below {x.ndim} once")
+    return alias(x, strided.permuted(x, order))
+
+
+@differentiable(x=lambda g, axes: _put_back(g, axes))
+def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
+    """The array with its axes reversed, or in another order, in the same memory: NumPy's name of
+    :func:`permute_dims`."""
+    return x.T if axes is None else permute_dims(x, axes)
+
+
+@differentiable(x=_matrices_turned)
+def matrix_transpose(x: Array, /) -> Array:
+    """The array with its last two axes exchanged, in the same memory."""
+    return x.mT
+
+
+@differentiable(x=_moved_back)
+def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
+    """The array with some axes moved to other places, in the same memory."""
+    op = "moveaxis"
+    given, places = (
+        [shapes.axis(op, name, axis, x.ndim) for axis in (v if checks.is_several(v) else (v,))]
+        for name, v in (("source", source), ("destination", destination))
+    )
+    if len(given) != len(places) or len(set(given)) < len(given) or len(set(places)) < len(places):
+        raise InvalidArgument(op, "destination", destination, "as many different axes as source")
+    order = [axis for axis in range(x.ndim) if axis not in given]
+    for place, axis in sorted(zip(places, given, strict=True)):
+        order.insert(place, axis)
+    return alias(x, strided.permuted(x, tuple(order)))
+
+
+@differentiable(x=_reshaped)
+def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
+    """The array with an axis of one index more, or several, at these places of the result; in the
+    same memory."""
+    places: tuple[Any, ...] = tuple(axis) if isinstance(axis, Sequence | np.ndarray) else (axis,)
+    rank = x.ndim + len(places)
+    chosen = shapes.axes("expand_dims", "axis", places, rank) if places else ()
+    extents = iter(x.shape)
+    shape = [1 if n in chosen else next(extents) for n in range(rank)]
+    return alias(x, strided.reshaped("expand_dims", x, shape))
+
+
+@differentiable(x=_reshaped)
+def squeeze(x: Array, /, axis: Any) -> Array:
+    """The array without some axes of one index, in the same memory."""
+    chosen = shapes.axes("squeeze", "axis", axis, x.ndim)
+    if any(x.shape[n] != 1 for n in chosen):
+        raise InvalidArgument("squeeze", "axis", axis, "axes of one index")
+    shape = shapes.without(x.shape, chosen, keepdims=False)
+    return alias(x, strided.reshaped("squeeze", x, shape))
+
+
+@differentiable(x=_flipped)
+def flip(x: Array, /, *, axis: Any = None) -> Array:
+    """The array with the order along some axes, or all, reversed; in the same memory."""
+    chosen = shapes.axes("flip", "axis", axis, x.ndim)
+    return x[tuple(slice(None, None, -1 if n in chosen else None) for n in range(x.ndim))]
+
+
+@differentiable(x=_rolled_back)
+def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
+    """The array with its elements moved on along some axes, those at the end to the beginning.
+    Without axes all elements are moved in their order."""
+    if axis is None:
+        return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
+    given_array = x
+    given = axis if checks.is_several(axis) else (axis,)
+    by = shift if checks.is_several(shift) else (shift,) * len(given)
+    if len(by) != len(given):
+        raise InvalidArgument(
+            "roll", "shift", shift, f"have {len(given)} numbers, as there are axes"
+        )
+    for number, name in zip(by, given, strict=True):
+        at = shapes.axis("roll", "axis", name, x.ndim)
+        extent = x.shape[at]
+        moved = int(number) % extent if extent else 0
+        if moved:
+            cut: list[slice] = [slice(None)] * x.ndim
+            tail, head = list(cut), list(cut)
+            tail[at], head[at] = slice(extent - moved, None), slice(None, extent - moved)
+            x = concat([x[tuple(tail)], x[tuple(head)]], axis=at)
+    return apply.duplicate(x) if x is given_array else x
+
+
+@differentiable(arrays=lambda g, arrays_like, axis: _cut(g, arrays_like, axis))
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
+    """Arrays one behind the other along an axis; all else of their shapes is the same. Without an
+    axis, all elements in their order."""
+    op = "concat"
+    kind = _common_type(op, arrays)
+    first = arrays[0]
+    if axis is None:
+        if len(arrays) <= _FUSED:
+            return concat([reshape(x, (-1,)) for x in arrays], axis=0)
+        ends = [*accumulate(x.size for x in arrays)]
+        places: list[Place] = [
+            (x.shape, None, end - x.size) for x, end in zip(arrays, ends, strict=True)
+        ]
+        return concatenate.joined(op, arrays, places, (ends[-1],), kind)
+    at = shapes.axis(op, "axis", axis, first.ndim)
+    rest = [n for i, n in enumerate(first.shape) if i != at]
+    for x in arrays:
+        if [n for i, n in enumerate(x.shape) if i != at] != rest or x.ndim != first.ndim:
+            raise InvalidArgument(op, "arrays", x, f"have shape {first.shape} but for axis {at}")
+    ends = [*accumulate(x.shape[at] for x in arrays)]
+    shape = (*first.shape[:at], ends[-1], *first.shape[at + 1 :])
+    if len(arrays) > _FUSED:
+        steps = contiguous_strides(shape)
+        places = [
+            (x.shape, strided.strides_or_none(x.shape, steps), (end - x.shape[at]) * steps[at])
+            for x, end in zip(arrays, ends, strict=True)
+        ]
+        return concatenate.joined(op, arrays, places, shape, kind)
+    result = first.like(apply.full_node(first.tape, shape, kind, 0))
+    for x, end in zip(arrays, ends, strict=True):
+        items = [slice(end - x.shape[at], end) if n == at else slice(None) for n in range(x.ndim)]
+        own = apply.cast_to(op, x, kind, copy=False)
+        result = gather.replaced(result, gather.region(shape, items), own)
+    return result
+
+
+def _common_type(op: str, arrays: Sequence[Array]) -> ElementType:
+    """The type that arrays of one device come to."""
+    if not arrays:
+        raise InvalidArgument(op, "arrays", arrays, "have one array at least")
+    for x in arrays:
+        if not isinstance(x, Array):
+            raise InvalidType(op, "arrays", x, "arrays")
+    apply.same_device(op, *arrays)
+    kinds = [x.node.kind for x in arrays]
+    look_at_both(op, kinds)
+    return reduce(promoted, kinds)
+
+
+@differentiable(arrays=_unstacked)
+def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+    """Arrays of one shape along a new axis."""
+    op = "stack"
+    kind = _common_type(op, arrays)
+    own = arrays[0].shape
+    at = shapes.axis(op, "axis", axis, len(own) + 1)
+    for x in arrays:
+        if x.shape != own:
+            raise InvalidArgument(op, "arrays", x, f"have shape {own}")
+    if len(arrays) <= _FUSED:
+        return concat([expand_dims(x, axis=at) for x in arrays], axis=at)
+    shape = (*own[:at], len(arrays), *own[at:])
+    steps = contiguous_strides(shape)
+    known = strided.strides_or_none(own, (*steps[:at], *steps[at + 1 :]))
+    places: list[Place] = [(own, known, n * steps[at]) for n in range(len(arrays))]
+    return concatenate.joined(op, arrays, places, shape, kind)
+
+
+@differentiable(x=lambda g, axis: stack(g, axis=axis))
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The arrays of which an axis consists, in the same memory."""
+    at = shapes.axis("unstack", "axis", axis, x.ndim)
+    return tuple(x[(*(slice(None),) * at, n)] for n in range(x.shape[at]))
+
+
+def _unrepeated(g: Array, x_like: Like, repeats: Any, axis: int | None) -> Array:
+    whole = x_like if axis is not None else x_like._replace(shape=(checks.product(x_like.shape),))
+    at = 0 if axis is None else axis % x_like.ndim
+    counts = _repetitions(repeats, whole.shape[at])
+    if counts.size == 1:
+        shape = (*whole.shape[: at + 1], counts.item(), *whole.shape[at + 1 :])
+        found = reshape(g, shape).sum(axis=at + 1)
+    else:
+        places = np.repeat(np.arange(whole.shape[at], dtype=np.int32), counts)
+        found = parts.put_back(g, (*(slice(None),) * at, places), whole)
+    return reshape(found, x_like.shape)
+
+
+def _repetitions(repeats: Any, n: int) -> np.ndarray:
+    """How often each of n indices is to come, on the host, in the dtype that NumPy takes such
+    numbers in: intp, which has 32 bits in a page. Waits for an array on the GPU."""
+    op = "repeat"
+    if isinstance(repeats, list | tuple):
+        repeats = np.asarray(checks.dimensions(op, "repeats", repeats), np.int64)
+    elif isinstance(repeats, int) and not isinstance(repeats, bool):
+        repeats = np.asarray(repeats)
+    if getattr(getattr(repeats, "dtype", None), "kind", "") not in ("i", "u"):
+        raise InvalidType(op, "repeats", repeats, "whole numbers")
+    if repeats.shape not in ((), (1,), (n,)):
+        raise InvalidArgument(op, "repeats", repeats, f"a number, or {n} of them")
+    counts: np.ndarray = repeats.numpy() if isinstance(repeats, Array) else np.asarray(repeats)
+    if (counts < 0).any():
+        raise InvalidArgument(op, "repeats", repeats, "numbers of at least 0")
+    total = sum(counts.ravel().tolist()) * (n if counts.size == 1 else 1)
+    if total > _MOST_INDICES:
+        raise InvalidArgument(op, "repeats", repeats, f"at most {_MOST_INDICES} in all")
+    return counts.astype(np.intp)
+
+
+@differentiable(x=_unrepeated)
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Each element so many times, along an axis, or of all in their order; ``repeats`` is one
+    number or one for each index."""
+    if axis is None:
+        return repeat(reshape(x, (-1,)), repeats, axis=0)
+    at = shapes.axis("repeat", "axis", axis, x.ndim)
+    counts = _repetitions(repeats, x.shape[at])
+    return gather.by_arrays(x, [at], [np.repeat(np.arange(x.shape[at]), counts)], False)
+
+
+@differentiable(x=lambda g, x_like, repetitions: _untiled(g, x_like, repetitions))
+def tile(x: Array, repetitions: Sequence[int], /) -> Array:
+    """The array so many times along each axis."""
+    counts = checks.dimensions("tile", "repetitions", repetitions)
+    rank = max(len(counts), x.ndim)
+    shape = (1,) * (rank - x.ndim) + x.shape
+    counts = (1,) * (rank - len(counts)) + counts
+    both = [(count, extent) for count, extent in zip(counts, shape, strict=True)]
+    spread = strided.spread(
+        strided.reshaped("tile", x, [n for _, extent in both for n in (1, extent)]),
+        tuple(n for pair in both for n in pair),
+    )
+    return strided.reshaped("tile", spread, [count * extent for count, extent in both])
+
+
+def _of_taken(g: Array, x_like: Like, indices: Any, axis: int | None) -> Array:
+    at = 0 if axis is None else axis % x_like.ndim
+    return parts.put_back(g, (*(slice(None),) * at, indices), x_like)
+
+
+@differentiable(x=_of_taken)
+def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
+    """The parts of an array at indices along an axis, which may be left out for vectors. Indices on
+    the GPU are checked after :class:`debug` alone: those outside count as the nearest inside."""
+    operands.array("take", "x", x)
+    if axis is None and x.ndim != 1:
+        raise InvalidArgument("take", "axis", axis, "an axis")
+    at = shapes.axis("take", "axis", 0 if axis is None else axis, x.ndim)
+    return x[(*(slice(None),) * at, indices)]
+
+
+def _no_axis(op: str, axis: Any, rank: int) -> InvalidArgument:
+    return InvalidArgument(op, "axis", axis, f"an axis from {-rank} to {rank - 1}")
+
+
+def _put_back(g: Array, axes: Any) -> Array:
+    if axes is None:
+        return transpose(g)
+    places = [axis % g.ndim for axis in axes]
+    return permute_dims(g, tuple(places.index(n) for n in range(g.ndim)))
+
+
+def _cut(g: Array, arrays_like: Sequence[Like], axis: int | None) -> list[Array]:
+    found, begin = [], 0
+    for like in arrays_like:
+        extent = like.shape[axis] if axis is not None else checks.product(like.shape)
+        items = [slice(None)] * g.ndim
+        items[axis or 0] = slice(begin, begin + extent)
+        found.append(reshape(g[tuple(items)], like.shape))
+        begin += extent
+    return found
+
+
+def _untiled(g: Array, x_like: Like, repetitions: Sequence[int]) -> Array:
+    counts = checks.dimensions("tile", "repetitions", repetitions)
+    rank = max(len(counts), x_like.ndim)
+    shape = (1,) * (rank - x_like.ndim) + x_like.shape
+    counts = (1,) * (rank - len(counts)) + counts
+    pairs = reshape(g, [n for pair in zip(counts, shape, strict=True) for n in pair])
+    found = pairs.sum(axis=tuple(range(0, 2 * rank, 2)))
+    return reshape(found, x_like.shape)

@@ -1,0 +1,1 @@
+"""Functions of neural networks, by the names of torch.nn.functional."""

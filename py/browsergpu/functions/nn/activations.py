@@ -1,0 +1,215 @@
+"""Activations: functions of each element, recorded as other operations are, and softmax."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.precision import widened
+from browsergpu.arrays.tracking.rules import composed, differentiable
+from browsergpu.arrays.upload import element_type
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, elementwise, statistics
+from browsergpu.functions.nn import inputs
+from browsergpu.functions.operands import array
+from browsergpu.functions.random.generator import Generator
+from browsergpu.tensors import nn
+
+
+def _of_curve(g: Array, input: Array, negative: Any) -> Array:
+    """Where a function is x for x > 0: what its other half's slope, of x up to 0, makes of g."""
+    below = elementwise.where(input > 0, 0.0, input)  # no overflow where it does not count
+    return elementwise.where(input > 0, g, g * negative(below))
+
+
+def _of_sigmoid(g: Array, y: Array) -> Any:
+    return g * y * (1 - y)
+
+
+def _of_silu(g: Array, input: Array) -> Any:
+    share = sigmoid(input)
+    return g * share * (1 + input * (1 - share))
+
+
+def _of_softplus(g: Array, input: Array, beta: float, threshold: float) -> Array:
+    scaled = input * float(beta)
+    return elementwise.where(scaled > float(threshold), g, g * sigmoid(scaled))
+
+
+def _of_ndtr(g: Array, x: Array) -> Any:
+    return g * elementwise.exp(x * x * -0.5) * (1 / sqrt(2 * pi))
+
+
+@differentiable(x=_of_ndtr)
+def _ndtr(x: Array, /) -> Array:
+    """The distribution function of the standard normal distribution."""
+    return apply.unary("ndtr", x)
+
+
+def _of_gelu(g: Array, input: Array, approximate: str) -> Any:
+    square = input * input
+    if approximate == "none":
+        share = _ndtr(input)
+        slope = elementwise.exp(square * -0.5) * input * (1 / sqrt(2 * pi))
+    else:
+        doubled = (square * 0.044715 + 1) * input * sqrt(8 / pi)
+        share = sigmoid(doubled)
+        # sigmoid(-x) is 1 - sigmoid(x), which would cancel.
+        rising = (square * (3 * 0.044715) + 1) * input * sqrt(8 / pi)
+        slope = share * sigmoid(-doubled) * rising
+    return g * (share + slope)
+
+
+def _of_hardswish(g: Array, input: Array) -> Array:
+    curved = elementwise.where(input < -3, 0.0, g * (input * 2 + 3) / 6)
+    return elementwise.where(input > 3, g, curved)
+
+
+def _of_softmax(g: Array, y: Array, dim: int) -> Any:
+    return y * (g - statistics.sum(g * y, axis=dim, keepdims=True))
+
+
+def _of_log_softmax(g: Array, y: Array, dim: int) -> Any:
+    return g - elementwise.exp(y) * statistics.sum(g, axis=dim, keepdims=True)
+
+
+@differentiable(input=lambda g, y: elementwise.where(y > 0, g, 0.0))
+def relu(input: Array) -> Array:
+    """max(x, 0) of real numbers; NaN stays."""
+    return elementwise.maximum(array("relu", "input", input), 0)
+
+
+@differentiable(
+    input=lambda g, input, negative_slope: elementwise.where(
+        input > 0, g, g * float(negative_slope)
+    )
+)
+def leaky_relu(input: Array, negative_slope: float = 0.01) -> Array:
+    """x where x > 0, else negative_slope x. Floats."""
+    op = "leaky_relu"
+    x = inputs.floats(op, "input", input)
+    slope = checks.real(op, "negative_slope", negative_slope)
+    return elementwise.where(x > 0, x, x * slope)
+
+
+@differentiable(
+    input=lambda g, input, alpha: _of_curve(g, input, lambda x: elementwise.exp(x) * float(alpha))
+)
+def elu(input: Array, alpha: float = 1.0) -> Array:
+    """x where x > 0, else alpha (exp(x) - 1). Floats."""
+    x = inputs.floats("elu", "input", input)
+    return elementwise.where(x > 0, x, elementwise.expm1(x) * checks.real("elu", "alpha", alpha))
+
+
+@differentiable(input=_of_sigmoid)
+def sigmoid(input: Array) -> Array:
+    """1 / (1 + exp(-x)). Floats."""
+    x = inputs.floats("sigmoid", "input", input)
+    return elementwise.reciprocal(elementwise.exp(-x) + 1)
+
+
+@differentiable(input=_of_silu)
+def silu(input: Array) -> Array:
+    """x sigmoid(x), which is also called swish. Floats."""
+    x = inputs.floats("silu", "input", input)
+    found: Array = x / (elementwise.exp(-x) + 1)
+    return found
+
+
+@differentiable(input=lambda g, y: g * (1 - y * y))
+def tanh(input: Array) -> Array:
+    """The hyperbolic tangent. Floats."""
+    return elementwise.tanh(inputs.floats("tanh", "input", input))
+
+
+@differentiable(input=_of_softplus)
+def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
+    """log(1 + exp(beta x)) / beta, and x itself where beta x > threshold. Floats."""
+    op = "softplus"
+    x = inputs.floats(op, "input", input)
+    factor = checks.real(op, "beta", beta)
+    if factor <= 0:
+        raise InvalidArgument(op, "beta", beta, "a number above 0")
+    scaled: Array = x * factor
+    curved: Array = elementwise.logaddexp(scaled, 0.0) / factor
+    return elementwise.where(scaled > checks.real(op, "threshold", threshold), x, curved)
+
+
+@differentiable(input=_of_gelu)
+def gelu(input: Array, approximate: str = "none") -> Array:
+    """x Φ(x), where Φ is the distribution function of the standard normal distribution: x (1 +
+    erf(x / √2)) / 2. With ``approximate="tanh"`` x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2, of
+    Hendrycks and Gimpel, arXiv 1606.08415. Floats."""
+    x = inputs.floats("gelu", "input", input)
+    if approximate not in ("none", "tanh"):
+        raise InvalidArgument("gelu", "approximate", approximate, "'none' or 'tanh'")
+    return apply.unary("gelu" if approximate == "none" else "gelu_tanh", x)
+
+
+@differentiable(input=_of_hardswish)
+def hardswish(input: Array) -> Array:
+    """x min(max(x + 3, 0), 6) / 6. Floats."""
+    x = inputs.floats("hardswish", "input", input)
+    found: Array = x * elementwise.clip(x + 3, 0, 6) / 6
+    return found
+
+
+@widened("input")
+@differentiable(input=_of_softmax)
+def softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
+    """exp(x) over its sum along an axis; large values do not overflow. Floats, to ``dtype`` first
+    where it is given."""
+    op = "softmax"
+    x, axis = _along(op, input, dim, dtype)
+    made = inputs.room(op, x, x.node.kind, x.shape)
+    if x.size:
+        own = apply.packed(x)
+        nn.softmax(x.device, op, inputs.memory(own), inputs.memory(made), axis)
+    return made
+
+
+@widened("input")
+@differentiable(input=_of_log_softmax)
+def log_softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
+    """log(softmax(x)), also where softmax is nearly 0. Floats, to ``dtype`` first where it is
+    given."""
+    x, axis = _along("log_softmax", input, dim, dtype)
+    if not x.size:
+        return x
+    wide = apply.cast_to("log_softmax", x, FLOAT32, copy=False)
+    moved = wide - statistics.max(wide, axis=axis, keepdims=True)
+    total = statistics.sum(elementwise.exp(moved), axis=axis, keepdims=True)
+    found: Array = moved - elementwise.log(total)
+    return apply.cast_to("log_softmax", found, x.node.kind, copy=False)
+
+
+def _along(op: str, input: Any, dim: Any, dtype: Any) -> tuple[Array, int]:
+    x = array(op, "input", input)
+    if dtype is not None:
+        x = apply.cast_to(op, x, element_type(op, dtype), copy=False)
+    return inputs.floats(op, "input", x), shapes.axis(op, "dim", dim, x.ndim)
+
+
+@composed("input")
+def dropout(input: Array, p: float = 0.5, training: bool = True, *, generator: Any = None) -> Array:
+    """In training each element is 0 with probability p, else x / (1 - p); otherwise x as it is.
+    ``generator`` of ``browsergpu.random.default_rng`` says which. Floats. Raises InvalidType where
+    it is needed and not given."""
+    op = "dropout"
+    x = inputs.floats(op, "input", input)
+    share = checks.real(op, "p", p)
+    if not 0 <= share <= 1:
+        raise InvalidArgument(op, "p", p, "a number from 0 to 1")
+    if not checks.flag(op, "training", training) or share == 0:
+        return x.__copy__()
+    if not isinstance(generator, Generator):
+        raise InvalidType(op, "generator", generator, "one of browsergpu.random.default_rng")
+    if share == 1:
+        none = creation.zeros(x.shape, dtype=bool, device=x.device)
+        return elementwise.where(none, x, 0.0)
+    kept = generator.random(x.shape) >= share
+    return elementwise.where(kept, x * (1 / (1 - share)), 0.0)

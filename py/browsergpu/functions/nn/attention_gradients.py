@@ -1,0 +1,135 @@
+"""The gradient of attention: its scores are computed again, some queries at a time, so that no
+matrix of all queries and keys is kept.
+
+Source: Dao et al., "FlashAttention", arXiv 2205.14135, appendix B.4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+from browsergpu.arrays.array import Array
+from browsergpu.core.checks import product
+from browsergpu.core.shapes import Shape
+from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
+from browsergpu.functions.linalg.linear import matmul
+from browsergpu.functions.nn.activations import softmax
+
+#: Scores computed at a time: of each head, and of all together, what one binding holds on every
+#: device, in float32.
+_MOST_OF_A_HEAD = 1 << 20
+_MOST = 1 << 25
+
+
+def of_attention(
+    g: Array, y: Array, query: Array, key: Array, value: Array, attn_mask: Any, is_causal: bool,
+    scale: float | None, enable_gqa: bool, needs: Sequence[bool],
+) -> tuple[Any, ...]:  # fmt: skip
+    """By query, key, value and attn_mask."""
+    q, k, v, own, made = (
+        data_types.astype(x, "float32", copy=False) for x in (query, key, value, g, y)
+    )
+    if enable_gqa:
+        k, v = _for_heads(k, query.shape[-3]), _for_heads(v, query.shape[-3])
+    mask = _whole(attn_mask, g.ndim)
+    factor = 1 / sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
+    along: Any = statistics.sum(own * made, axis=-1, keepdims=True)
+    lead, rows, keys = g.shape[:-2], q.shape[-2], k.shape[-2]
+    shapes = [(*lead, *x.shape[-2:]) for x in (q, k, v)] + [() if mask is None else mask.shape]
+    of_query, of_key, of_value, of_mask = (
+        creation.zeros(shape, dtype="float32", device=g.device) if is_needed else None
+        for shape, is_needed in zip(shapes, needs, strict=True)
+    )
+    together = _rows(rows, keys, product(lead))
+    for first in range(0, rows, together):
+        these = slice(first, min(first + together, rows))
+        seen = slice(0, min(these.stop, keys) if is_causal else keys)
+        limits = (..., _along(mask, -2, these), _along(mask, -1, seen))
+        some, part, given = q[..., these, :], k[..., seen, :], own[..., these, :]
+        limit = None if mask is None else mask[limits]
+        scores = _scores(some * factor, part, limit, first, is_causal)
+        shares = softmax(scores) if limit is None else shares_of(scores)
+        values = manipulation.matrix_transpose(v[..., seen, :])
+        slopes = shares * (matmul(given, values) - along[..., these, :])
+        if of_query is not None:
+            of_query[..., these, :] = matmul(slopes, part) * factor
+        if of_key is not None:
+            _add(of_key, seen, matmul(manipulation.matrix_transpose(slopes), some) * factor)
+        if of_value is not None:
+            _add(of_value, seen, matmul(manipulation.matrix_transpose(shares), given))
+        if of_mask is not None:
+            of_mask[limits] = of_mask[limits] + _added_up(slopes, of_mask.shape)
+    return (
+        of_query, _of_heads(of_key, key.shape, enable_gqa),
+        _of_heads(of_value, value.shape, enable_gqa), of_mask,
+    )  # fmt: skip
+
+
+def shares_of(scores: Any) -> Array:
+    """The softmax of masked scores: zeros where a query sees no key, and no NaN in any gradient."""
+    is_blind = statistics.max(scores, axis=-1, keepdims=True) == float("-inf")
+    shares = softmax(elementwise.where(is_blind, 0.0, scores))
+    return elementwise.where(is_blind, 0.0, shares)
+
+
+def _rows(rows: int, keys: int, heads: int) -> int:
+    """How many queries come together."""
+    most = min(_MOST_OF_A_HEAD, _MOST // max(heads, 1))
+    return max(1, min(rows, most // max(keys, 1)))
+
+
+def _whole(mask: Any, rank: int) -> Any:
+    """A mask with all axes."""
+    if mask is None:
+        return None
+    return manipulation.reshape(mask, ((1,) * (rank - mask.ndim) + mask.shape))
+
+
+def _along(mask: Any, axis: int, part: slice) -> slice:
+    """The part of a mask's axis; all of one that is broadcast."""
+    return slice(None) if mask is None or mask.shape[axis] == 1 else part
+
+
+def _scores(q: Any, k: Any, limit: Any, first: int, is_causal: bool) -> Any:
+    """Of queries from the ``first`` on, with -infinity where a key is not seen."""
+    found: Any = matmul(q, manipulation.matrix_transpose(k))
+    if limit is not None and limit.dtype.kind == "b":
+        found = elementwise.where(limit, found, float("-inf"))
+    elif limit is not None:
+        found = found + limit
+    if is_causal:
+        rows, keys = (
+            creation.arange(begin, begin + count, dtype="int32", device=q.device)
+            for begin, count in zip((first, 0), found.shape[-2:], strict=True)
+        )
+        is_seen = elementwise.less_equal(keys, manipulation.expand_dims(rows, axis=-1))
+        found = elementwise.where(is_seen, found, float("-inf"))
+    return found
+
+
+def _add(whole: Array, rows: slice, part: Any) -> None:
+    whole[..., rows, :] = whole[..., rows, :] + part
+
+
+def _added_up(slopes: Any, shape: Shape) -> Any:
+    """The sums over the axes along which a mask of this shape is broadcast."""
+    axes = tuple(n for n, extent in enumerate(shape) if extent == 1)
+    return statistics.sum(slopes, axis=axes, keepdims=True) if axes else slopes
+
+
+def _for_heads(x: Array, heads: int) -> Any:
+    """Each head as often as there are queries' heads for it."""
+    *lead, own, rows, columns = x.shape
+    apart = manipulation.reshape(x, (*lead, own, 1, rows, columns))
+    many = manipulation.broadcast_to(apart, (*lead, own, heads // own, rows, columns))
+    return manipulation.reshape(many, (*lead, heads, rows, columns))
+
+
+def _of_heads(x: Any, shape: Shape, is_grouped: bool) -> Any:
+    """The sums of the heads that were one."""
+    if x is None or not is_grouped:
+        return x
+    *lead, heads, rows, columns = x.shape
+    apart = manipulation.reshape(x, (*lead, shape[-3], heads // shape[-3], rows, columns))
+    return statistics.sum(apart, axis=-3)

@@ -1,0 +1,303 @@
+"""Convolutions along one, two and three axes, and transposed ones. Floats, computed in float32.
+
+All come to the two-dimensional kernel: one axis is a row of a picture; of three axes the depth's
+part of a window stands beside the channels, which takes memory for as many copies of the input as
+the kernel is deep. A transposed one is that of the input with zeros between and around its elements
+by the kernel turned round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.precision import narrowed
+from browsergpu.arrays.views import strided
+from browsergpu.core import checks
+from browsergpu.core.element_types import FLOAT16
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape
+from browsergpu.functions import manipulation
+from browsergpu.functions.nn import convolution_gradients as gradients
+from browsergpu.functions.nn import inputs
+from browsergpu.functions.nn.padding import padded
+from browsergpu.kernels.convolution.conv2d import output_extent, plan_conv2d
+from browsergpu.kernels.convolution.conv2d_products import is_by_product
+from browsergpu.tensors import nn
+
+
+def _ahead(rank: int) -> Any:
+    return (conv1d, conv2d, conv3d)[rank - 1]
+
+
+def _back(rank: int) -> Any:
+    return (conv_transpose1d, conv_transpose2d, conv_transpose3d)[rank - 1]
+
+
+_convolution = gradients.of_convolution(_back)
+_transposed_convolution = gradients.of_transposed(_ahead)
+
+
+@narrowed("input", "weight", "bias")
+@_convolution
+def conv1d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Array:
+    """:func:`conv2d` of [N, C, L] or [C, L] with filters [F, C / groups, K]."""
+    return _convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+@narrowed("input", "weight", "bias")
+@_convolution
+def conv2d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Array:
+    """Cross-correlation of [N, C, H, W] or [C, H, W] with filters [F, C / groups, R, S], zeros
+    outside, plus a number for each filter: [N, F, P, Q], P = ⌊(H + 2 padding - dilation (R - 1) -
+    1) / stride⌋ + 1.
+
+    ``stride``, ``padding`` and ``dilation`` are one number, or one for each axis; padding may also
+    be "valid", none, or "same", as much as leaves the extents, for a stride of 1.
+    """
+    return _convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+@narrowed("input", "weight", "bias")
+@_convolution
+def conv3d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Array:
+    """:func:`conv2d` of [N, C, D, H, W] or [C, D, H, W] with filters [F, C / groups, T, R, S]."""
+    return _convolved("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+@narrowed("input", "weight", "bias")
+@_transposed_convolution
+def conv_transpose1d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Array:
+    """:func:`conv_transpose2d` of [N, C, L] or [C, L] with filters [C, F / groups, K]."""
+    settings = stride, padding, output_padding, dilation, groups
+    return _transposed("conv_transpose1d", 1, input, weight, bias, *settings)
+
+
+@narrowed("input", "weight", "bias")
+@_transposed_convolution
+def conv_transpose2d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Array:
+    """The transposed :func:`conv2d`, its gradient by its input, of [N, C, H, W] or [C, H, W] with
+    filters [C, F / groups, R, S], plus a number for each filter: [N, F, P, Q], P = (H - 1) stride -
+    2 padding + dilation (R - 1) + output_padding + 1. ``output_padding`` is less than ``stride`` or
+    ``dilation``."""
+    settings = stride, padding, output_padding, dilation, groups
+    return _transposed("conv_transpose2d", 2, input, weight, bias, *settings)
+
+
+@narrowed("input", "weight", "bias")
+@_transposed_convolution
+def conv_transpose3d(
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Array:
+    """:func:`conv_transpose2d` of [N, C, D, H, W] or [C, D, H, W] with filters [C, F / groups, T,
+    R, S]."""
+    settings = stride, padding, output_padding, dilation, groups
+    return _transposed("conv_transpose3d", 3, input, weight, bias, *settings)
+
+
+def _operands(
+    op: str, rank: int, input: Any, weight: Any, groups: Any
+) -> tuple[Array, Array, int, bool]:
+    x, alone = inputs.images(op, "input", input, rank)
+    w = inputs.floats(op, "weight", weight)
+    if w.ndim != rank + 2 or 0 in w.shape[2:]:
+        expected = f"have {rank + 2} axes, the last {rank} not empty"
+        raise InvalidArgument(op, "weight", w, expected)
+    count = checks.integer(op, "groups", groups, 1)
+    if x.shape[1] % count or w.shape[0] % count:
+        expected = f"a divisor of {x.shape[1]} channels and of weight's {w.shape[0]}"
+        raise InvalidArgument(op, "groups", groups, expected)
+    return x, w, count, alone
+
+
+def _convolved(
+    op: str, rank: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any,
+    dilation: Any, groups: Any,
+) -> Array:  # fmt: skip
+    x, w, count, alone = _operands(op, rank, input, weight, groups)
+    if w.shape[1] * count != x.shape[1]:
+        expected = f"have {x.shape[1] // count} channels, as input has in each group"
+        raise InvalidArgument(op, "weight", w, expected)
+    added = inputs.vector(op, "bias", bias, w.shape[0])
+    steps = inputs.each_axis(op, "stride", stride, rank, 1)
+    apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
+    if isinstance(padding, str):
+        x, around = _named(op, x, w, steps, padding, apart), (0,) * rank
+    else:
+        around = inputs.each_axis(op, "padding", padding, rank, 0)
+    extents = zip(x.shape[2:], w.shape[2:], steps, around, apart, strict=True)
+    if min(output_extent(*extent) for extent in extents) < 1:
+        expected = f"a kernel that fits the padded input of shape {x.shape}"
+        raise InvalidArgument(op, "weight", w, expected)
+    found = _of_rank(op, x, w, added, steps, around, apart, count)
+    return found.reshape(found.shape[1:]) if alone else found
+
+
+def _named(op: str, x: Array, w: Array, steps: Shape, padding: str, apart: Shape) -> Array:
+    """The input with the padding of a name; one zero more behind than before where they are odd."""
+    if padding == "valid":
+        return x
+    if padding != "same":
+        raise InvalidArgument(op, "padding", padding, "whole numbers, 'valid' or 'same'")
+    if any(step != 1 for step in steps):
+        raise InvalidArgument(op, "padding", padding, "whole numbers, as stride is not 1")
+    sums = [step * (extent - 1) for step, extent in zip(apart, w.shape[2:], strict=True)]
+    return padded(x, [(0, 0), (0, 0), *((n // 2, n - n // 2) for n in sums)], 0)
+
+
+def _of_rank(
+    op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
+    groups: int,
+) -> Array:  # fmt: skip
+    """The convolution along as many axes as there are strides."""
+    if len(stride) == 2:
+        return _of_pictures(op, x, w, bias, stride, padding, dilation, groups)
+    if len(stride) == 1:
+        x, w = (v.reshape((*v.shape[:2], 1, v.shape[2])) for v in (x, w))
+        settings = (1, *stride), (0, *padding), (1, *dilation), groups
+        found = _of_pictures(op, x, w, bias, *settings)
+        return found.reshape((*found.shape[:2], found.shape[3]))
+    return _of_volumes(op, x, w, bias, stride, padding, dilation, groups)
+
+
+def _of_pictures(
+    op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
+    groups: int,
+) -> Array:  # fmt: skip
+    plan = plan_conv2d(op, x.shape, w.shape, None, stride, padding, dilation, groups)
+    made = inputs.room(op, x, inputs.common(x, w), plan.output_shape)
+    if made.size:
+        own, filters = apply.packed(x), apply.packed(w)
+        late = None
+        if made.node.kind is FLOAT16 and is_by_product(x.device.facts, plan):
+            late, bias = bias, None  # which goes with what comes after, in one kernel
+        added = None if bias is None else apply.packed(bias)
+        nn.conv2d(
+            x.device, op, plan, inputs.memory(own), inputs.memory(filters), inputs.memory(made),
+            inputs.memory_of(added),
+        )  # fmt: skip
+        if late is not None:
+            made = apply.cast_to(op, made + inputs.of_channels(late, 4), FLOAT16, copy=False)
+    return made
+
+
+def _of_volumes(
+    op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
+    groups: int,
+) -> Array:  # fmt: skip
+    around = padding[0]
+    if around:
+        x = padded(x, [(0, 0), (0, 0), (around, around), (0, 0), (0, 0)], 0)
+    filters, depth, deep, *kernel = w.shape
+    images, channels, extent, *picture = x.shape
+    layers = output_extent(extent, deep, stride[0], 0, dilation[0])
+    x.node.in_memory()
+    steps = strided.strides_of(x)
+    # [images, layers, channels, depth of the window, rows, columns]
+    windows = strided.view(
+        x,
+        (images, layers, channels, deep, *picture),
+        (steps[0], steps[2] * stride[0], steps[1], steps[2] * dilation[0], *steps[3:]),
+        0,
+    )
+    pictures = windows.reshape((images * layers, channels * deep, *picture))
+    flat = w.reshape((filters, depth * deep, *kernel))
+    found = _of_pictures(op, pictures, flat, bias, stride[1:], padding[1:], dilation[1:], groups)
+    apart = found.reshape((images, layers, *found.shape[1:]))
+    return manipulation.permute_dims(apart, (0, 2, 1, 3, 4))
+
+
+def _transposed(
+    op: str, rank: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any,
+    output_padding: Any, dilation: Any, groups: Any,
+) -> Array:  # fmt: skip
+    x, w, count, alone = _operands(op, rank, input, weight, groups)
+    own, each, *kernel = w.shape
+    if own != x.shape[1]:
+        expected = f"have {x.shape[1]} channels first, as input has"
+        raise InvalidArgument(op, "weight", w, expected)
+    added = inputs.vector(op, "bias", bias, each * count)
+    steps = inputs.each_axis(op, "stride", stride, rank, 1)
+    around = inputs.each_axis(op, "padding", padding, rank, 0)
+    apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
+    behind = inputs.each_axis(op, "output_padding", output_padding, rank, 0)
+    for more, step, gap in zip(behind, steps, apart, strict=True):
+        if more >= max(step, gap):
+            expected = f"less than stride, {steps}, or dilation, {apart}"
+            raise InvalidArgument(op, "output_padding", output_padding, expected)
+    reach = [gap * (extent - 1) for gap, extent in zip(apart, kernel, strict=True)]
+    pairs = [(far - cut, far - cut + more)
+             for far, cut, more in zip(reach, around, behind, strict=True)]  # fmt: skip
+    _check_outputs(op, x.shape[2:], steps, pairs, reach, padding)
+    spaced = padded(x, [(0, 0), (0, 0), *pairs], 0, (1, 1, *steps))
+    found = _of_rank(op, spaced, _turned(w, count), added, (1,) * rank, (0,) * rank, apart, count)
+    return found.reshape(found.shape[1:]) if alone else found
+
+
+def _check_outputs(
+    op: str, extents: Shape, steps: Shape, pairs: Sequence[tuple[int, int]], reach: Sequence[int],
+    padding: Any,
+) -> None:  # fmt: skip
+    for extent, step, (before, behind), far in zip(extents, steps, pairs, reach, strict=True):
+        if before + max((extent - 1) * step + 1, 0) + behind - far < 1:
+            raise InvalidArgument(op, "padding", padding, "small enough that outputs are left")
+
+
+def _turned(w: Array, groups: int) -> Array:
+    """Filters [C, F / groups, ...] as [F, C / groups, ...], turned round."""
+    channels, each, *kernel = w.shape
+    apart = w.reshape((groups, channels // groups, each, *kernel))
+    turned = manipulation.permute_dims(apart, (0, 2, 1, *range(3, apart.ndim)))
+    flipped = manipulation.flip(turned, axis=tuple(range(3, apart.ndim)))
+    return flipped.reshape((groups * each, channels // groups, *kernel))

@@ -1,0 +1,157 @@
+"""Gradients of convolutions along any number of axes, and of transposed ones.
+
+That by the filters is a product of matrices: of the results' gradient and, for each place in the
+kernel, of the elements that meet it. Where there are few channels, several places come together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product as places_of
+from typing import Any, TypeVar
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.core.checks import product
+from browsergpu.core.shapes import Shape
+from browsergpu.functions import manipulation, statistics
+from browsergpu.functions.linalg.linear import matmul
+from browsergpu.functions.nn import inputs
+from browsergpu.functions.nn.padding import pad
+
+#: Elements that meet the filters, at most, where one place in the kernel has not more: what one
+#: binding holds on every device, in float32.
+_MOST = 1 << 25
+#: Columns that come together, at most, as wide as products are fast; and places, as many as one
+#: kernel puts side by side.
+_COLUMNS, _PLACES = 64, 4
+
+F = TypeVar("F", bound=Callable[..., Any])
+#: A function of the number of axes.
+OfRank = Callable[[int], Any]
+
+
+def of_convolution(back: OfRank) -> Callable[[F], F]:
+    """The rules of convolutions, of which ``back`` gives the transposed ones."""
+
+    def of_input(
+        g: Array, input_like: Like, weight: Array, stride: Any, padding: Any, dilation: Any,
+        groups: int,
+    ) -> Any:  # fmt: skip
+        rank = weight.ndim - 2
+        extents = input_like.shape[-rank:]
+        return _of_input(back(rank), g, weight, extents, stride, padding, dilation, groups)
+
+    def of_weight(
+        g: Array, input: Array, weight_like: Like, stride: Any, padding: Any, dilation: Any,
+        groups: int,
+    ) -> Any:  # fmt: skip
+        return _of_filters(input, g, weight_like.shape, stride, padding, dilation, groups)
+
+    return differentiable(input=of_input, weight=of_weight, bias=_of_bias)
+
+
+def of_transposed(ahead: OfRank) -> Callable[[F], F]:
+    """The rules of transposed convolutions, of which ``ahead`` gives the others."""
+
+    def of_input(
+        g: Array, input_like: Like, weight: Array, stride: Any, padding: Any, dilation: Any,
+        groups: int,
+    ) -> Any:  # fmt: skip
+        rank = weight.ndim - 2
+        found = ahead(rank)(g, weight, None, stride, padding, dilation, groups)
+        return _cut(found, input_like.shape[-rank:])
+
+    def of_weight(
+        g: Array, input: Array, weight_like: Like, stride: Any, padding: Any, dilation: Any,
+        groups: int,
+    ) -> Any:  # fmt: skip
+        return _of_filters(g, input, weight_like.shape, stride, padding, dilation, groups)
+
+    return differentiable(input=of_input, weight=of_weight, bias=_of_bias)
+
+
+def _each(value: Any, rank: int) -> Shape:
+    """A setting, checked already, for each axis."""
+    return inputs.each_axis("convolution", "setting", value, rank, 0)
+
+
+def _around(padding: Any, kernel: Shape, dilation: Shape) -> list[tuple[int, int]]:
+    """The zeros before and behind each axis."""
+    if padding == "valid":
+        return [(0, 0)] * len(kernel)
+    if padding == "same":
+        sums = [gap * (extent - 1) for gap, extent in zip(dilation, kernel, strict=True)]
+        return [(n // 2, n - n // 2) for n in sums]
+    return [(n, n) for n in _each(padding, len(kernel))]
+
+
+def _cut(x: Array, extents: Sequence[int]) -> Array:
+    """The first elements along the last axes."""
+    if x.shape[-len(extents) :] == tuple(extents):
+        return x
+    return x[(..., *[slice(0, extent) for extent in extents])]
+
+
+def _of_input(
+    back: Callable[..., Array], g: Array, weight: Array, extents: Shape, stride: Any, padding: Any,
+    dilation: Any, groups: int,
+) -> Any:  # fmt: skip
+    """Of a convolution by its input of these extents: ``back``, the transposed one, of g."""
+    kernel = weight.shape[2:]
+    rank = len(kernel)
+    steps, apart = _each(stride, rank), _each(dilation, rank)
+    before = [first for first, _ in _around(padding, kernel, apart)]
+    spare = [
+        extent - ((own - 1) * step - 2 * n + gap * (size - 1) + 1)
+        for extent, own, step, n, gap, size in zip(
+            extents, g.shape[-rank:], steps, before, apart, kernel, strict=True
+        )
+    ]
+    more = [max(n, 0) for n in spare]  # "same" may have one zero more behind than before
+    return _cut(back(g, weight, None, steps, before, more, groups, apart), extents)
+
+
+def _of_bias(g: Array, weight_like: Like) -> Any:
+    """The sum of each channel."""
+    channels = g.ndim - weight_like.ndim + 1
+    return statistics.sum(g, axis=tuple(n for n in range(g.ndim) if n != channels))
+
+
+def _of_filters(
+    x: Array, g: Array, shape: Shape, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
+    """Of a convolution of x by filters of a shape, [F, C / groups, ...]."""
+    filters, depth, *kernel = shape
+    rank = len(kernel)
+    steps, apart = _each(stride, rank), _each(dilation, rank)
+    pairs = _around(padding, tuple(kernel), apart)
+    if any(n for pair in pairs for n in pair):
+        x = pad(x, [n for pair in reversed(pairs) for n in pair])
+    count = product(g.shape[:-rank]) // max(filters, 1) * product(g.shape[-rank:])
+    left = _of_channels(g, groups, rank)
+    fitting = _MOST // max(count * depth * groups, 1)
+    together = max(1, min(fitting, _COLUMNS // max(depth, 1), _PLACES))
+    places = [*places_of(*map(range, kernel))]
+    parts = []
+    for first in range(0, len(places), together):
+        met = []
+        for place in places[first : first + together]:
+            key = [
+                slice(n * gap, n * gap + (extent - 1) * step + 1, step)
+                for n, gap, extent, step in zip(place, apart, g.shape[-rank:], steps, strict=True)
+            ]
+            met.append(_of_channels(x[(..., *key)], groups, rank))
+        right = manipulation.concat(met, axis=1) if len(met) > 1 else met[0]
+        parts.append(matmul(left, manipulation.matrix_transpose(right)))
+    found = manipulation.concat(parts, axis=-1) if len(parts) > 1 else parts[0]
+    by_place = manipulation.reshape(found, (filters, len(places), depth))
+    return manipulation.reshape(manipulation.matrix_transpose(by_place), shape)
+
+
+def _of_channels(x: Any, groups: int, rank: int) -> Any:
+    """[N, C, ...] or [C, ...] as [groups, C / groups, all others]."""
+    if x.ndim == rank + 2:
+        x = manipulation.moveaxis(x, 1, 0)
+    return manipulation.reshape(x, (groups, x.shape[0] // groups, product(x.shape[1:])))

@@ -1,0 +1,281 @@
+"""Losses. ``reduction`` says what becomes of the losses of all elements or samples: their "mean",
+their "sum", or "none", which leaves them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.precision import widened
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.core import checks
+from browsergpu.core.checks import product
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description
+from browsergpu.functions import elementwise, manipulation, statistics
+from browsergpu.functions.nn import inputs
+from browsergpu.functions.nn import losses_gradients as gradients
+from browsergpu.functions.nn.activations import log_softmax
+from browsergpu.functions.operands import array
+from browsergpu.functions.ordering import sorting
+from browsergpu.tensors import nn
+
+_REDUCTIONS = ("mean", "sum", "none")
+
+
+def _check(op: str, reduction: Any) -> None:
+    if reduction not in _REDUCTIONS:
+        raise InvalidArgument(op, "reduction", reduction, "'mean', 'sum' or 'none'")
+
+
+def _reduced(losses: Array, reduction: str) -> Array:
+    if reduction == "none":
+        return losses
+    return statistics.sum(losses) if reduction == "sum" else statistics.mean(losses)
+
+
+def _difference(op: str, input: Any, target: Any, reduction: Any) -> Array:
+    _check(op, reduction)
+    x, y = inputs.floats(op, "input", input), inputs.floats(op, "target", target)
+    found: Array = x - inputs.shaped(op, "target", y, x.shape)
+    return found
+
+
+_OF_BOTH = ("input", "target")
+
+
+@widened("input", "target")
+@differentiable(joint=(_OF_BOTH, gradients.of_mse_loss))
+def mse_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
+    """(input - target)². Floats of one shape."""
+    return _reduced(
+        elementwise.square(_difference("mse_loss", input, target, reduction)), reduction
+    )
+
+
+@widened("input", "target")
+@differentiable(joint=(_OF_BOTH, gradients.of_l1_loss))
+def l1_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
+    """|input - target|. Floats of one shape."""
+    return _reduced(elementwise.abs(_difference("l1_loss", input, target, reduction)), reduction)
+
+
+@widened("input", "target")
+@differentiable(joint=(_OF_BOTH, gradients.of_huber_loss))
+def huber_loss(
+    input: Array, target: Array, *, reduction: str = "mean", delta: float = 1.0
+) -> Array:
+    """d² / 2 where d = |input - target| is less than delta, else delta (d - delta / 2). Floats of
+    one shape."""
+    op = "huber_loss"
+    size = elementwise.abs(_difference(op, input, target, reduction))
+    edge = checks.real(op, "delta", delta)
+    if edge <= 0:
+        raise InvalidArgument(op, "delta", delta, "a number above 0")
+    losses = elementwise.where(size < edge, size * size * 0.5, (size - edge / 2) * edge)
+    return _reduced(losses, reduction)
+
+
+@widened("input", "target")
+@differentiable(joint=(_OF_BOTH, gradients.of_smooth_l1_loss))
+def smooth_l1_loss(
+    input: Array, target: Array, *, reduction: str = "mean", beta: float = 1.0
+) -> Array:
+    """d² / (2 beta) where d = |input - target| is less than beta, else d - beta / 2. Floats of one
+    shape."""
+    op = "smooth_l1_loss"
+    size = elementwise.abs(_difference(op, input, target, reduction))
+    edge = checks.real(op, "beta", beta)
+    if edge < 0:
+        raise InvalidArgument(op, "beta", beta, "a number of at least 0")
+    if edge == 0:
+        return _reduced(size, reduction)
+    losses = elementwise.where(size < edge, size * size * (0.5 / edge), size - edge / 2)
+    return _reduced(losses, reduction)
+
+
+@widened("input", "target")
+@differentiable(joint=((*_OF_BOTH, "weight", "pos_weight"), gradients.of_logits))
+def binary_cross_entropy_with_logits(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    reduction: str = "mean",
+    pos_weight: Array | None = None,
+) -> Array:
+    """-(pos_weight t log σ(x) + (1 - t) log(1 - σ(x))), where σ is the sigmoid function, times
+    ``weight``. Both weights broadcast to the shape of ``input``, which ``target`` has. Floats."""
+    op = "binary_cross_entropy_with_logits"
+    _check(op, reduction)
+    x = inputs.floats(op, "input", input)
+    t = inputs.shaped(op, "target", inputs.floats(op, "target", target), x.shape)
+    losses: Array = elementwise.logaddexp(-x, 0.0)  # -log σ(x)
+    if pos_weight is not None:
+        losses = losses * ((_factor(op, "pos_weight", pos_weight, x) - 1) * t + 1)
+    losses = losses + x * (1 - t)
+    if weight is not None:
+        losses = losses * _factor(op, "weight", weight, x)
+    return _reduced(losses, reduction)
+
+
+def _factor(op: str, name: str, weight: Any, x: Array) -> Array:
+    own = inputs.floats(op, name, weight)
+    try:
+        return manipulation.broadcast_to(own, x.shape)
+    except InvalidArgument:
+        raise InvalidArgument(op, name, own, f"an array that broadcasts to {x.shape}") from None
+
+
+@widened("input")
+@differentiable(joint=(("input", "weight"), gradients.of_logarithms))
+def nll_loss(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Array:
+    """-input[n, target[n]] of log-probabilities [N, C], [N, C, ...] or [C] and whole numbers [N],
+    [N, ...] or []. ``weight`` has a factor for each class; the mean is divided by the factors'
+    sum. Targets of ``ignore_index`` do not count.
+
+    Other targets outside the classes give a loss and gradients of NaN. PyTorch raises; here a check
+    would wait for the GPU.
+    """
+    op = "nll_loss"
+    _check(op, reduction)
+    x, t, axis = _classes(op, input, target)
+    ignored = t == checks.integer(op, "ignore_index", ignore_index, -checks.LARGEST)
+    goals = elementwise.where(ignored, 0, t)
+    picked = sorting.take_along_axis(x, manipulation.expand_dims(goals, axis=axis), axis=axis)
+    is_known = elementwise.logical_and(goals >= 0, goals < x.shape[axis])
+    losses = elementwise.where(is_known, -manipulation.squeeze(picked, axis), float("nan"))
+    factors = _weights(op, weight, x.shape[axis], goals)
+    return _weighted(losses, factors, ignored, reduction)
+
+
+@widened("input", "target")
+@differentiable(joint=((*_OF_BOTH, "weight"), gradients.of_cross_entropy))
+def cross_entropy(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Array:
+    """-log softmax(input)[target] of logits [N, C], [N, C, ...] or [C].
+
+    ``target`` has whole numbers [N], [N, ...] or [], as in :func:`nll_loss`, or probabilities of
+    the shape of ``input``, all of which count. With ``label_smoothing`` s, the targets are 1 - s
+    of themselves and s of all classes alike. ``weight`` has a factor for each class; the mean is
+    divided by the sum of those of the targets, or by the number of samples where these are
+    probabilities, with which ``ignore_index`` is refused. As in :func:`nll_loss`, other targets
+    outside the classes give NaN.
+    """
+    op = "cross_entropy"
+    _check(op, reduction)
+    smoothing = checks.real(op, "label_smoothing", label_smoothing)
+    if not 0 <= smoothing <= 1:
+        raise InvalidArgument(op, "label_smoothing", label_smoothing, "a number from 0 to 1")
+    if array(op, "target", target).node.kind.kind == "f":
+        if ignore_index != -100:
+            expected = "its default, as probabilities all count"
+            raise InvalidArgument(op, "ignore_index", ignore_index, expected)
+        return _of_probabilities(op, input, target, weight, reduction, smoothing)
+    x, t, axis = _classes(op, input, target)
+    ignored = t == checks.integer(op, "ignore_index", ignore_index, -checks.LARGEST)
+    goals = elementwise.where(ignored, 0, t)
+    classes = x.shape[axis]
+    factors = _weights(op, weight, classes, goals)
+    losses = _losses(op, manipulation.moveaxis(x, axis, -1), goals)
+    if smoothing:
+        logs = log_softmax(x, axis)
+        if weight is not None:
+            logs = logs * _by_class(weight, axis, x.ndim)
+        smooth = statistics.sum(logs, axis=axis) * (-smoothing / classes)
+        own = losses if factors is None else losses * factors
+        return _weighted(own * (1 - smoothing) + smooth, factors, ignored, reduction, done=True)
+    return _weighted(losses, factors, ignored, reduction)
+
+
+def _classes(op: str, input: Any, target: Any) -> tuple[Array, Array, int]:
+    """Scores, whole numbers that name classes, and the axis of the classes."""
+    x, t = inputs.floats(op, "input", input), inputs.whole(op, "target", target)
+    axis = _class_axis(op, x)
+    inputs.shaped(op, "target", t, (*x.shape[:axis], *x.shape[axis + 1 :]))
+    if not x.shape[axis]:
+        raise InvalidArgument(op, "input", x, "have classes along axis 1")
+    return x, t, axis
+
+
+def _class_axis(op: str, x: Array) -> int:
+    if x.ndim == 0:
+        raise InvalidArgument(
+            op,
+            "input",
+            Description("an array of shape ()"),
+            "have shape [C], [N, C] or [N, C, ...]",
+        )
+    return min(x.ndim - 1, 1)
+
+
+def _losses(op: str, logits: Array, goals: Array) -> Array:
+    """-log softmax(logits)[goals] along the last axis, by the kernel."""
+    own, places = apply.packed(logits), apply.packed(goals)
+    losses = inputs.room(op, own, own.node.kind, goals.shape)
+    probs = inputs.room(op, own, own.node.kind, own.shape)
+    nn.cross_entropy(
+        own.device, op, inputs.memory(own), inputs.memory(places), inputs.memory(losses),
+        inputs.memory(probs),
+    )  # fmt: skip
+    return losses
+
+
+def _weights(op: str, weight: Any, classes: int, goals: Array) -> Array | None:
+    """Of each target the class's factor."""
+    factors = inputs.vector(op, "weight", weight, classes)
+    return None if factors is None else factors[goals]
+
+
+def _by_class(weight: Array, axis: int, rank: int) -> Array:
+    return weight.reshape((weight.size, *(1,) * (rank - axis - 1)))
+
+
+def _weighted(
+    losses: Array, factors: Array | None, ignored: Array, reduction: str, *, done: bool = False
+) -> Array:
+    """Losses of targets that may not count, times the factors of their classes unless that is
+    ``done``, and reduced."""
+    if factors is not None and not done:
+        losses = losses * factors
+    losses = elementwise.where(ignored, 0.0, losses)
+    if reduction != "mean":
+        return _reduced(losses, reduction)
+    counted = elementwise.where(ignored, 0.0, 1.0 if factors is None else factors)
+    found: Array = statistics.sum(losses) / statistics.sum(counted)
+    return apply.cast_to("loss", found, losses.node.kind, copy=False)
+
+
+def _of_probabilities(
+    op: str, input: Any, target: Any, weight: Any, reduction: str, smoothing: float
+) -> Array:
+    x, t = inputs.floats(op, "input", input), inputs.floats(op, "target", target)
+    axis = _class_axis(op, x)
+    inputs.shaped(op, "target", t, x.shape)
+    classes = x.shape[axis]
+    factors = inputs.vector(op, "weight", weight, classes)
+    logs = log_softmax(x, axis)
+    if smoothing:
+        t = t * (1 - smoothing) + smoothing / classes
+    if factors is not None:
+        logs = logs * _by_class(factors, axis, x.ndim)
+    losses = -statistics.sum(logs * t, axis=axis)
+    if reduction != "mean":
+        return _reduced(losses, reduction)
+    found: Array = statistics.sum(losses) / product(losses.shape)
+    return found

@@ -1,0 +1,156 @@
+"""Gradients of losses. Means are divided in float32."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from browsergpu.arrays.array import Array
+from browsergpu.core.checks import product
+from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
+from browsergpu.functions.nn.activations import log_softmax, sigmoid
+
+
+def of_mse_loss(g: Array, input: Array, target: Array, reduction: str) -> tuple[Any, Any]:
+    """Of squares by input and target."""
+    return _of_both(g, (input - target) * 2, reduction)
+
+
+def of_l1_loss(g: Array, input: Array, target: Array, reduction: str) -> tuple[Any, Any]:
+    """Of sizes by input and target."""
+    return _of_both(g, elementwise.sign(input - target), reduction)
+
+
+def of_huber_loss(
+    g: Array, input: Array, target: Array, reduction: str, delta: float
+) -> tuple[Any, Any]:
+    """Of squares, and of multiples of sizes far out."""
+    edge = float(delta)
+    return _of_both(g, elementwise.clip(input - target, -edge, edge), reduction)
+
+
+def of_smooth_l1_loss(
+    g: Array, input: Array, target: Array, reduction: str, beta: float
+) -> tuple[Any, Any]:
+    """Of multiples of squares, and of sizes far out."""
+    if not beta:
+        return of_l1_loss(g, input, target, reduction)
+    return _of_both(g, elementwise.clip((input - target) / float(beta), -1, 1), reduction)
+
+
+def _of_both(g: Array, slope: Array, reduction: str) -> tuple[Any, Any]:
+    """By input and target, on whose difference a loss has a slope."""
+    found: Any = slope * _of_each(g, slope, reduction)
+    return found, -found
+
+
+def _of_each(g: Array, like: Array, reduction: str) -> Any:
+    """The gradient of each loss, which broadcasts to their shape."""
+    if reduction != "mean":
+        return g
+    return data_types.astype(g, "float32", copy=False) / max(product(like.shape), 1)
+
+
+def of_logits(
+    g: Array, input: Array, target: Array, weight: Any, reduction: str, pos_weight: Any
+) -> tuple[Any, ...]:
+    """Of binary cross entropy by input, target, weight and pos_weight."""
+    x, t = input, target
+    own: Any = _of_each(g, x, reduction)
+    logs: Any = elementwise.logaddexp(-x, 0.0)
+    share: Any = sigmoid(x)
+    losses = x * (1 - t)
+    of_weight = of_factor = None
+    if pos_weight is None:
+        slope, of_target = share - t, -x
+    else:
+        factor = (pos_weight - 1) * t + 1
+        slope, of_target = share * factor - pos_weight * t, logs * (pos_weight - 1) - x
+    if weight is not None:
+        of_weight = own * (losses + (logs if pos_weight is None else logs * factor))
+        own = own * weight
+    if pos_weight is not None:
+        of_factor = own * logs * t
+    return own * slope, own * of_target, of_weight, of_factor
+
+
+def of_logarithms(
+    g: Array, y: Array, input: Array, target: Array, weight: Any, ignore_index: int, reduction: str,
+    needs: Sequence[bool],
+) -> tuple[Any, Any]:  # fmt: skip
+    """Of the negative log-likelihood by input and weight."""
+    found, _, of_weight = _of_classes(
+        g, y, input, target, weight, ignore_index, reduction, 0.0, needs[1]
+    )  # fmt: skip
+    return found, of_weight
+
+
+def of_cross_entropy(
+    g: Array, y: Array, input: Array, target: Array, weight: Any, ignore_index: int,
+    reduction: str, label_smoothing: float, needs: Sequence[bool],
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Of cross entropy by input, target and weight."""
+    axis = min(input.ndim - 1, 1)
+    logs = log_softmax(input, axis)
+    of_logs, of_target, of_weight = _of_classes(
+        g, y, logs, target, weight, ignore_index, reduction, float(label_smoothing), needs[2]
+    )
+    total = statistics.sum(of_logs, axis=axis, keepdims=True)
+    return of_logs - elementwise.exp(logs) * total, of_target, of_weight
+
+
+def _of_classes(
+    g: Any, y: Any, logs: Any, target: Any, weight: Any, ignore_index: int, reduction: str,
+    smoothing: float, needs_weight: bool,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """By log-probabilities, by targets that are probabilities, and by the classes' weights, of
+    losses that are the log-probabilities times the targets times the weights."""
+    axis = min(logs.ndim - 1, 1)
+    classes = logs.shape[axis]
+    by_class = (classes, *(1,) * (logs.ndim - axis - 1))
+    factors = 1.0 if weight is None else manipulation.reshape(weight, by_class)
+    own: Any = data_types.astype(g, "float32", copy=False)
+    if reduction == "none":
+        own = manipulation.expand_dims(own, axis=axis)
+    of_target = spare = None
+    if target.dtype.kind == "f":
+        goals = target * (1 - smoothing) + smoothing / classes
+        if reduction == "mean":
+            own = own / max(product(logs.shape) // classes, 1)
+        of_target = logs * factors * own * (smoothing - 1)
+    else:
+        hot, counted = _hot(target, ignore_index, axis, classes, logs)
+        goals = hot * (1 - smoothing) + counted * (smoothing / classes) if smoothing else hot
+        if reduction == "mean":
+            own = own / statistics.sum(counted if weight is None else hot * factors)
+            spare = hot * y  # the weights are in the divisor, too
+    of_weight = None
+    if needs_weight:
+        terms = elementwise.where(elementwise.equal(goals, 0), 0.0, goals * logs)
+        slopes = -(terms if spare is None else terms + spare) * own
+        others = tuple(n for n in range(logs.ndim) if n != axis)
+        of_weight = statistics.sum(slopes, axis=others)
+    return -(goals * factors) * own, of_target, of_weight
+
+
+def _whole(target: Any) -> Any:
+    """Classes as int32; those of 64 bits moved into its range, where they are as much outside."""
+    if target.dtype.itemsize == 8:
+        target = elementwise.minimum(target, 2**31 - 1)
+        if target.dtype.kind == "i":
+            target = elementwise.maximum(target, -(2**31))
+    return data_types.astype(target, "int32")
+
+
+def _hot(target: Any, ignore_index: int, axis: int, classes: int, like: Any) -> tuple[Any, Any]:
+    """1 where a class is the target's, and 1 for each target that counts. NaN for all classes where
+    a target that counts is outside the classes."""
+    goals = manipulation.expand_dims(_whole(target), axis=axis)
+    counts = elementwise.not_equal(goals, ignore_index)
+    numbers = creation.arange(classes, dtype="int32", device=like.device)
+    places = manipulation.reshape(numbers, (classes, *(1,) * (like.ndim - axis - 1)))
+    is_hot = elementwise.logical_and(elementwise.equal(goals, places), counts)
+    is_outside = elementwise.logical_or(goals < 0, goals >= classes)
+    is_wrong = elementwise.logical_and(is_outside, counts)
+    hot = elementwise.where(is_wrong, float("nan"), data_types.astype(is_hot, "float32"))
+    return hot, data_types.astype(counts, "float32")

@@ -1,0 +1,200 @@
+"""Normalisation of layers, groups of channels and batches. Floats, computed in float32."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.in_place import become
+from browsergpu.arrays.tracking.precision import widened
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.core import checks
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape
+from browsergpu.functions import elementwise, statistics
+from browsergpu.functions.nn import inputs
+from browsergpu.functions.nn import normalization_gradients as gradients
+from browsergpu.tensors import nn
+from browsergpu.tensors.operand_checks import small_number
+
+
+@widened("input")
+@differentiable(joint=(("input", "weight", "bias"), gradients.of_layer_norm))
+def layer_norm(
+    input: Array,
+    normalized_shape: Any,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
+) -> Array:
+    """(x - mean) / √(variance + eps) weight + bias over the last axes, whose extents are
+    ``normalized_shape``, biased variance. ``weight`` and ``bias`` have that shape."""
+    op = "layer_norm"
+    x = inputs.floats(op, "input", input)
+    shape = _last_axes(op, x, normalized_shape)
+    factors = [
+        None if v is None else inputs.shaped(op, name, inputs.floats(op, name, v), shape)
+        for name, v in (("weight", weight), ("bias", bias))
+    ]
+    gamma, beta = factors
+    return _normalised(op, x, product(shape), gamma, beta, small_number(op, "eps", eps))
+
+
+def _last_axes(op: str, x: Array, normalized_shape: Any) -> Shape:
+    given = normalized_shape if checks.is_several(normalized_shape) else (normalized_shape,)
+    shape = checks.dimensions(op, "normalized_shape", given, minimum=1)
+    if not shape or x.shape[-len(shape) :] != shape:
+        expected = f"the extents of the last axes of input, {x.shape}"
+        raise InvalidArgument(op, "normalized_shape", normalized_shape, expected)
+    return shape
+
+
+def _normalised(
+    op: str, x: Array, length: int, weight: Array | None, bias: Array | None, eps: float
+) -> Array:
+    """By the kernel of rows, each of ``length`` elements."""
+    kind = inputs.common(x, weight, bias)
+    made = inputs.room(op, x, kind, x.shape)
+    if not x.size:
+        return made
+    rows = apply.packed(x).reshape((-1, length))
+    factors = [None if v is None else apply.packed(v).reshape((length,)) for v in (weight, bias)]
+    gamma, beta = (inputs.memory_of(v) for v in factors)
+    target = inputs.memory(made.reshape(rows.shape))
+    nn.layer_norm(x.device, op, inputs.memory(rows), target, gamma, beta, eps)
+    return made
+
+
+@widened("input")
+@differentiable(joint=(("input", "weight"), gradients.of_rms_norm))
+def rms_norm(
+    input: Array, normalized_shape: Any, weight: Array | None = None, eps: float | None = None
+) -> Array:
+    """x / √(mean(x²) + eps) weight over the last axes, whose extents are ``normalized_shape``, the
+    shape of ``weight`` too. Without ``eps`` it is the distance from 1 to the next number of
+    the dtype."""
+    op = "rms_norm"
+    x = inputs.floats(op, "input", input)
+    shape = _last_axes(op, x, normalized_shape)
+    small = float(np.finfo(x.dtype).eps) if eps is None else small_number(op, "eps", eps)
+    factor = None if weight is None else inputs.floats(op, "weight", weight)
+    kind = inputs.common(x, factor)
+    wide = apply.cast_to(op, x, FLOAT32, copy=False)
+    axes = tuple(range(x.ndim - len(shape), x.ndim))
+    mean = statistics.mean(elementwise.square(wide), axis=axes, keepdims=True)
+    found: Array = wide / elementwise.sqrt(mean + small)
+    if factor is not None:
+        found = found * inputs.shaped(op, "weight", factor, shape)
+    return apply.cast_to(op, found, kind, copy=False)
+
+
+@widened("input")
+@differentiable(joint=(("input", "weight", "bias"), gradients.of_group_norm))
+def group_norm(
+    input: Array,
+    num_groups: int,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
+) -> Array:
+    """(x - mean) / √(variance + eps) over each of ``num_groups`` groups of neighbouring channels of
+    [N, C, ...], biased variance; then times ``weight`` plus ``bias``, a number for each channel."""
+    op = "group_norm"
+    x = inputs.floats(op, "input", input)
+    _, channels, inner = inputs.channels_in(op, "input", x)
+    groups = checks.integer(op, "num_groups", num_groups, 1)
+    if channels % groups:
+        raise InvalidArgument(op, "num_groups", num_groups, f"a divisor of {channels} channels")
+    factor = inputs.vector(op, "weight", weight, channels)
+    shift = inputs.vector(op, "bias", bias, channels)
+    small = small_number(op, "eps", eps)
+    found = _normalised(op, x, channels // groups * inner, None, None, small)
+    if factor is not None:
+        found = found * inputs.of_channels(factor, x.ndim)
+    return found if shift is None else found + inputs.of_channels(shift, x.ndim)
+
+
+@widened("input")
+@differentiable(
+    joint=(
+        ("input", "running_mean", "running_var", "weight", "bias"),
+        gradients.of_batch_norm,
+    )
+)
+def batch_norm(
+    input: Array,
+    running_mean: Array | None,
+    running_var: Array | None,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Array:
+    """(x - mean) / √(variance + eps) weight + bias for each channel of [N, C, ...]. All others are
+    vectors of C numbers.
+
+    Without ``training`` by the running statistics. With it by the batch's own, biased variance; the
+    running ones that are given take new values, (1 - momentum) running + momentum batch, where the
+    variance of the batch is the unbiased one.
+    """
+    op = "batch_norm"
+    x = inputs.floats(op, "input", input)
+    shape = inputs.channels_in(op, "input", x)
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight,
+             "bias": bias}  # fmt: skip
+    mean, variance, factor, shift = (
+        inputs.vector(op, name, v, shape[1]) for name, v in given.items()
+    )
+    small = small_number(op, "eps", eps)
+    if checks.flag(op, "training", training):
+        mean, variance = _of_batch(op, x, shape, mean, variance, momentum)
+    elif mean is None or variance is None:
+        name = "running_mean" if mean is None else "running_var"
+        raise InvalidArgument(op, name, None, "an array (or training=True)")
+    made = inputs.room(op, x, x.node.kind, x.shape)
+    if x.size:
+        own, average, spread = (apply.packed(v) for v in (x, mean, variance))
+        gamma, beta = (None if v is None else apply.packed(v) for v in (factor, shift))
+        nn.batch_norm(
+            x.device, op, inputs.memory(own), inputs.memory(made), inputs.memory(average),
+            inputs.memory(spread), inputs.memory_of(gamma), inputs.memory_of(beta), shape, small,
+        )  # fmt: skip
+    return made
+
+
+def _of_batch(
+    op: str,
+    x: Array,
+    shape: tuple[int, int, int],
+    running_mean: Array | None,
+    running_var: Array | None,
+    momentum: Any,
+) -> tuple[Array, Array]:
+    """The statistics of each channel; the running ones are moved towards them."""
+    share = checks.real(op, "momentum", momentum)
+    if not 0 <= share <= 1:
+        raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")
+    count = shape[0] * shape[2]
+    if count < 2:
+        expected = "have at least 2 elements in each channel for training"
+        raise InvalidArgument(op, "input", x, expected)
+    mean, variance = (inputs.room(op, x, FLOAT32, (shape[1],)) for _ in range(2))
+    if not x.size:
+        return mean, variance
+    own = apply.packed(x)
+    nn.batch_statistics(
+        x.device, op, inputs.memory(own), inputs.memory(mean), inputs.memory(variance), None, None,
+        shape, share,
+    )  # fmt: skip
+    unbiased = variance * (count / (count - 1))
+    for running, batch in ((running_mean, mean), (running_var, unbiased)):
+        if running is not None:
+            moved = running * (1 - share) + batch * share
+            become(running, apply.cast_to(op, moved, running.node.kind, copy=False))
+    return mean, variance

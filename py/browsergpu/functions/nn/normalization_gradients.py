@@ -1,0 +1,109 @@
+"""Gradients of normalisations, in closed form. Computed in float32."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.core.checks import is_several, product
+from browsergpu.core.shapes import Shape
+from browsergpu.functions import data_types, elementwise, manipulation, statistics
+
+
+def _wide(x: Any) -> Any:
+    return data_types.astype(x, "float32", copy=False)
+
+
+def _of_centred(g: Any, x: Any, axes: Shape, eps: float) -> tuple[Any, Any]:
+    """Of (x - mean) / √(variance + eps) over axes by x, and that itself."""
+    centred = x - statistics.mean(x, axis=axes, keepdims=True)
+    variance = statistics.mean(elementwise.square(centred), axis=axes, keepdims=True)
+    scale = 1 / elementwise.sqrt(variance + eps)
+    found = centred * scale
+    along = statistics.mean(g * found, axis=axes, keepdims=True)
+    return (g - statistics.mean(g, axis=axes, keepdims=True) - found * along) * scale, found
+
+
+def _last_axes(normalized_shape: Any) -> Shape:
+    count = len(normalized_shape) if is_several(normalized_shape) else 1
+    return tuple(range(-count, 0))
+
+
+def of_layer_norm(
+    g: Array, input: Array, normalized_shape: Any, weight: Any, eps: float
+) -> tuple[Any, Any, Any]:
+    """By input, weight and bias."""
+    own = g if weight is None else g * weight
+    axes = _last_axes(normalized_shape)
+    found, normalised = _of_centred(_wide(own), _wide(input), axes, float(eps))
+    return found, g * normalised, g
+
+
+def of_rms_norm(
+    g: Array, input: Array, normalized_shape: Any, weight: Any, eps: float | None
+) -> tuple[Any, Any]:
+    """By input and weight."""
+    small = float(np.finfo(input.dtype).eps) if eps is None else float(eps)
+    axes = _last_axes(normalized_shape)
+    x, own = _wide(input), _wide(g if weight is None else g * weight)
+    squares = statistics.mean(elementwise.square(x), axis=axes, keepdims=True)
+    scale = 1 / elementwise.sqrt(squares + small)
+    normalised = x * scale
+    along = statistics.mean(own * normalised, axis=axes, keepdims=True)
+    return (own - normalised * along) * scale, g * normalised
+
+
+def of_group_norm(
+    g: Array, input: Array, num_groups: int, weight: Any, eps: float, needs: Sequence[bool]
+) -> tuple[Any, Any, Any]:
+    """By input, weight and bias."""
+    images, channels, *inner = input.shape
+    groups = int(num_groups)
+    apart = (images, groups, channels // groups * product(inner))
+    own = g if weight is None else g * _of_channels(weight, input.ndim)
+    found, normalised = _of_centred(
+        manipulation.reshape(_wide(own), apart), manipulation.reshape(_wide(input), apart), (2,),
+        float(eps),
+    )  # fmt: skip
+    others = _all_but_channels(input.ndim)
+    spread = g * manipulation.reshape(normalised, input.shape)
+    return (
+        manipulation.reshape(found, input.shape),
+        statistics.sum(spread, axis=others) if needs[1] else None,
+        statistics.sum(g, axis=others) if needs[2] else None,
+    )
+
+
+def of_batch_norm(
+    g: Array, input: Array, running_mean: Any, running_var: Any, weight: Any, training: bool,
+    eps: float, needs: Sequence[bool],
+) -> tuple[Any, ...]:  # fmt: skip
+    """By input, running_mean, running_var, weight and bias; the running ones have none in
+    training, where they are not read."""
+    others = _all_but_channels(input.ndim)
+    x, wide = _wide(input), _wide(g)
+    own = wide if weight is None else wide * _of_channels(_wide(weight), input.ndim)
+    of_mean = of_variance = None
+    if training:
+        found, normalised = _of_centred(own, x, others, float(eps))
+    else:
+        mean, variance = (_of_channels(_wide(v), input.ndim) for v in (running_mean, running_var))
+        scale = 1 / elementwise.sqrt(variance + float(eps))
+        found, normalised = own * scale, (x - mean) * scale
+        of_mean = -statistics.sum(found, axis=others) if needs[1] else None
+        if needs[2]:
+            of_variance = statistics.sum(found * normalised * scale, axis=others) * -0.5
+    of_weight = statistics.sum(wide * normalised, axis=others) if needs[3] else None
+    of_bias = statistics.sum(wide, axis=others) if needs[4] else None
+    return found, of_mean, of_variance, of_weight, of_bias
+
+
+def _of_channels(x: Any, rank: int) -> Any:
+    return manipulation.reshape(x, (*x.shape, *(1,) * (rank - 2)))
+
+
+def _all_but_channels(rank: int) -> Shape:
+    return (0, *range(2, rank))

@@ -1,0 +1,125 @@
+"""Elements around arrays, and between their elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.indexing import gather
+from browsergpu.arrays.numbers import python_number
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import manipulation
+from browsergpu.functions.operands import array
+from browsergpu.functions.weighting import added_back
+
+_MODES = ("constant", "reflect", "replicate", "circular")
+
+
+def _of_padded(g: Array, input_like: Like, pad: Sequence[int], mode: str) -> Any:
+    if mode == "constant":
+        return _taken_away(g, pad)
+    found: Any = g
+    for n in range(0, len(pad), 2):
+        axis = g.ndim - 1 - n // 2
+        if pad[n] or pad[n + 1]:
+            extent = input_like.shape[axis]
+            places = _places(mode, extent, int(pad[n]), int(pad[n + 1]))[:, None]
+            found = added_back(found, axis, places, np.ones(places.shape), extent)
+    return found
+
+
+def _taken_away(x: Array, numbers: Sequence[int]) -> Any:
+    return pad(x, [-int(n) for n in numbers])
+
+
+@differentiable(input=_of_padded)
+def pad(input: Array, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Array:
+    """The array with more elements before and behind its own. ``pad`` has two whole numbers, before
+    and behind, for the last axis, then two for the one before it, and so on; fewer axes may be
+    named.
+
+    Mode "constant" puts ``value`` (0) there, and takes elements away where a number is below 0;
+    "reflect" mirrors the elements without the one at the edge, "replicate" repeats that one,
+    "circular" goes on at the other end. Raises InvalidArgument for more than they have elements
+    for.
+    """
+    op = "pad"
+    x = array(op, "input", input)
+    if mode not in _MODES:
+        raise InvalidArgument(op, "mode", mode, f"one of {', '.join(_MODES)}")
+    lowest = -checks.LARGEST if mode == "constant" else 0
+    numbers = checks.dimensions(op, "pad", pad, minimum=lowest)
+    if len(numbers) % 2 or len(numbers) > 2 * x.ndim:
+        raise InvalidArgument(op, "pad", pad, f"two numbers for each of at most {x.ndim} axes")
+    pairs = [(0, 0)] * (x.ndim - len(numbers) // 2)
+    pairs += [(numbers[n], numbers[n + 1]) for n in range(len(numbers) - 2, -1, -2)]
+    if mode != "constant":
+        if value is not None:
+            raise InvalidArgument(op, "value", value, f"None in mode {mode!r}")
+        return _continued(op, x, pairs, mode, pad)
+    for (before, behind), extent in zip(pairs, x.shape, strict=True):
+        if before + extent + behind < 0:
+            raise InvalidArgument(op, "pad", pad, f"numbers that leave elements of {x.shape}")
+    given = value.item() if isinstance(value, np.generic) else value
+    number = python_number(0 if given is None else given)
+    if number is None:
+        raise InvalidType(op, "value", value, "a number")
+    if x.node.kind.kind in "biu" and number != int(number.real):
+        raise InvalidArgument(op, "value", value, f"a number that {x.dtype} has")
+    return padded(x, pairs, number)
+
+
+def padded(x: Array, pairs: Sequence[tuple[int, int]], number: Any, steps: Any = None) -> Array:
+    """The array with copies of a number before and behind its elements along each axis, or without
+    some of these where there are fewer than 0; ``steps`` are the places from one element to the
+    next, which are 1 each, for a number between them too."""
+    steps = steps or (1,) * x.ndim
+    if not any(n for pair in pairs for n in pair) and all(step == 1 for step in steps):
+        return apply.duplicate(x)
+    shape, taken, places = [], [], []
+    for extent, (before, behind), step in zip(x.shape, pairs, steps, strict=True):
+        total = before + max((extent - 1) * step + 1, 0) + behind
+        first = -(before // step) if before < 0 else 0  # the first element at 0 or behind it
+        last = min(extent, -(-(total - before) // step))
+        shape.append(total)
+        taken.append(slice(first, max(last, first)))
+        begin = before + first * step
+        count = max(last - first, 0)
+        places.append(slice(begin, begin + (count - 1) * step + 1 if count else begin, step))
+    around = x.like(apply.full_node(x.tape, tuple(shape), x.node.kind, number))
+    part = x[tuple(taken)]
+    return gather.replaced(around, gather.region(tuple(shape), places), part)
+
+
+def _continued(op: str, x: Array, pairs: Sequence[tuple[int, int]], mode: str, given: Any) -> Array:
+    given_array = x
+    for axis, (before, behind) in enumerate(pairs):
+        if not before and not behind:
+            continue
+        extent = x.shape[axis]
+        most = {"reflect": extent - 1, "circular": extent}.get(
+            mode, checks.LARGEST if extent else 0
+        )
+        if max(before, behind) > most:
+            expected = f"numbers of at most {most} for {extent} indices on axis {axis}"
+            raise InvalidArgument(op, "pad", given, expected)
+        x = manipulation.take(x, _places(mode, extent, before, behind), axis=axis)
+    return apply.duplicate(x) if x is given_array else x
+
+
+def _places(mode: str, extent: int, before: int, behind: int) -> np.ndarray:
+    """Where the elements come from."""
+    places = np.arange(-before, extent + behind)
+    if mode == "replicate":
+        return np.clip(places, 0, extent - 1)
+    if mode == "circular":
+        return places % extent
+    places = np.abs(places)
+    return np.where(places < extent, places, 2 * (extent - 1) - places)

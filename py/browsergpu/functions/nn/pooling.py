@@ -1,0 +1,255 @@
+"""Pooling along one, two and three axes of [N, C, ...], or of one image of them, [C, ...]. Floats,
+computed in float32.
+
+All come to the two-dimensional kernel: of three axes two are pooled first, and then the third one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.recording import no_grad
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.core import checks
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import INT32
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape
+from browsergpu.functions.nn import inputs
+from browsergpu.functions.nn import pooling_gradients as gradients
+from browsergpu.functions.weighting import added_back, weighted_sums
+from browsergpu.kernels.convolution.pool import plan_pool
+from browsergpu.tensors import nn
+
+#: Kernel, stride, padding and dilation along an axis that is not pooled.
+_NEUTRAL = (1, 1, 0, 1)
+
+
+def _maxima(x: Array, along: Sequence[Shape], upwards: bool) -> tuple[Array, Array]:
+    """Of pictures, and where they are; for gradients, and itself without one."""
+    kernel, stride, padding, dilation = along
+    with no_grad():
+        found, places = max_pool2d(x, kernel, stride, padding, dilation, upwards, True)
+    return found, places
+
+
+def _of_adaptive(g: Any, input_like: Like) -> Any:
+    for axis in (g.ndim - 2, g.ndim - 1):
+        extent = input_like.shape[axis]
+        g = added_back(g, axis, *_shares(extent, g.shape[axis]), extent)
+    return g
+
+
+@differentiable(input=gradients.of_max(1, _maxima))
+def max_pool1d(
+    input: Array,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """:func:`max_pool2d` of [N, C, L] or [C, L]."""
+    windows = kernel_size, stride, padding, dilation, ceil_mode
+    return _with_indices("max_pool1d", 1, input, windows, return_indices)
+
+
+@differentiable(input=gradients.of_max(2, _maxima))
+def max_pool2d(
+    input: Array,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of [N, C, H, W] or [C, H, W]; padding never is.
+
+    ``kernel_size``, ``stride``, ``padding`` and ``dilation`` are one number, or one for each axis.
+    Without a stride windows lie side by side; ``ceil_mode`` keeps a last one that hangs over the
+    end. With ``return_indices`` a tuple: also where in its [H, W] each maximum is, int32, row × W +
+    column, the first one among equals.
+    """
+    windows = kernel_size, stride, padding, dilation, ceil_mode
+    return _with_indices("max_pool2d", 2, input, windows, return_indices)
+
+
+@differentiable(input=gradients.of_max(3, _maxima))
+def max_pool3d(
+    input: Array,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Array:
+    """:func:`max_pool2d` of [N, C, D, H, W] or [C, D, H, W], without indices."""
+    windows = kernel_size, stride, padding, dilation, ceil_mode
+    return _pooled("max_pool3d", 3, "max", input, windows)
+
+
+@differentiable(input=gradients.of_mean(1))
+def avg_pool1d(
+    input: Array,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Array:
+    """:func:`avg_pool2d` of [N, C, L] or [C, L]."""
+    op = "avg_pool1d"
+    function = _mean(op, count_include_pad)
+    return _pooled(op, 1, function, input, (kernel_size, stride, padding, 1, ceil_mode))
+
+
+@differentiable(input=gradients.of_mean(2))
+def avg_pool2d(
+    input: Array,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Array:
+    """The mean of each window of [N, C, H, W] or [C, H, W], as in :func:`max_pool2d`; the padding's
+    zeros count as elements or not."""
+    op = "avg_pool2d"
+    function = _mean(op, count_include_pad)
+    return _pooled(op, 2, function, input, (kernel_size, stride, padding, 1, ceil_mode))
+
+
+@differentiable(input=gradients.of_mean(3))
+def avg_pool3d(
+    input: Array,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Array:
+    """:func:`avg_pool2d` of [N, C, D, H, W] or [C, D, H, W]."""
+    op = "avg_pool3d"
+    function = _mean(op, count_include_pad)
+    return _pooled(op, 3, function, input, (kernel_size, stride, padding, 1, ceil_mode))
+
+
+@differentiable(input=_of_adaptive)
+def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
+    """The means of as many windows of [N, C, H, W] or [C, H, W] as ``output_size`` says: one
+    number, or one for each axis, where None leaves the axis as it is. Along an axis of n indices
+    the i-th of m windows reaches from ⌊i n / m⌋ up to, but not, ⌈(i + 1) n / m⌉."""
+    op = "adaptive_avg_pool2d"
+    x, alone = inputs.images(op, "input", input, 2)
+    given = output_size if checks.is_several(output_size) else (output_size,) * 2
+    if len(given) != 2:
+        raise InvalidArgument(op, "output_size", output_size, "one number, or two")
+    sizes = [
+        extent if size is None else checks.integer(op, "output_size", size, 1)
+        for size, extent in zip(given, x.shape[2:], strict=True)
+    ]
+    if 0 in x.shape[2:]:
+        raise InvalidArgument(op, "input", x, "have elements to pool")
+    if all(extent % size == 0 for extent, size in zip(x.shape[2:], sizes, strict=True)):
+        kernel = [extent // size for extent, size in zip(x.shape[2:], sizes, strict=True)]
+        return avg_pool2d(input, kernel)
+    for axis, size in zip((2, 3), sizes, strict=True):
+        x = weighted_sums(x, axis, *_shares(x.shape[axis], size))
+    return x.reshape(x.shape[1:]) if alone else x
+
+
+def _shares(extent: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each window the indices in it, as many for all, and their shares of the mean."""
+    edges = np.arange(size + 1, dtype=np.int64) * extent  # wider than a page's intp
+    first = (edges[:-1] // size).astype(np.intp)
+    end = -(-edges[1:] // size).astype(np.intp)
+    places = first[:, None] + np.arange((end - first).max())
+    inside = places < end[:, None]
+    shares = inside / (end - first)[:, None]
+    return np.where(inside, places, first[:, None]), shares.astype(np.float32)
+
+
+def _mean(op: str, count_include_pad: Any) -> str:
+    padding = checks.flag(op, "count_include_pad", count_include_pad)
+    return "mean_padded" if padding else "mean"
+
+
+def _with_indices(
+    op: str, rank: int, input: Any, windows: tuple[Any, ...], return_indices: Any
+) -> Any:
+    if not checks.flag(op, "return_indices", return_indices):
+        return _pooled(op, rank, "max", input, windows)
+    x, along, upwards, alone = _as_pictures(op, rank, input, windows)
+    found, places = _of_pictures(op, "max", x, (*along, upwards), indices=True)
+    shape = (*found.shape[alone:2], *found.shape[4 - rank :])
+    return found.reshape(shape), places.reshape(shape)
+
+
+def _as_pictures(
+    op: str, rank: int, input: Any, windows: tuple[Any, ...]
+) -> tuple[Array, list[Shape], bool, bool]:
+    """The input, of one axis as pictures of one row; the settings, each for all axes; whether
+    extents are rounded upwards; whether it was one image."""
+    x, alone = inputs.images(op, "input", input, rank)
+    *along, upwards = _windows(op, rank, *windows)
+    if rank == 1:
+        x = x.reshape((*x.shape[:2], 1, x.shape[2]))
+        along = [(neutral, *own) for neutral, own in zip(_NEUTRAL, along, strict=True)]
+    return x, along, upwards, alone
+
+
+def _windows(
+    op: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
+) -> tuple[Any, ...]:
+    """The checked settings: those of each axis, and whether extents are rounded upwards."""
+    kernel = inputs.each_axis(op, "kernel_size", kernel_size, rank, 1)
+    steps = kernel if stride is None else inputs.each_axis(op, "stride", stride, rank, 1)
+    around = inputs.each_axis(op, "padding", padding, rank, 0)
+    apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
+    for extent, cut in zip(kernel, around, strict=True):
+        if 2 * cut > extent:
+            expected = f"at most half of kernel_size, {kernel}"
+            raise InvalidArgument(op, "padding", padding, expected)
+    return kernel, steps, around, apart, checks.flag(op, "ceil_mode", ceil_mode)
+
+
+def _pooled(op: str, rank: int, function: str, input: Any, windows: tuple[Any, ...]) -> Array:
+    x, along, upwards, alone = _as_pictures(op, rank, input, windows)
+    lead = x.shape[:2]
+    pictures = x.reshape((lead[0], product(x.shape[1:-2]), *x.shape[-2:]))
+    last = [setting[-2:] for setting in along]
+    found, _ = _of_pictures(op, function, pictures, (*last, upwards))
+    shape = found.shape[2 if rank > 1 else 3 :]
+    if rank == 3:
+        columns = found.reshape((*lead, x.shape[2], product(shape)))
+        deep = [(own[0], neutral) for neutral, own in zip(_NEUTRAL, along, strict=True)]
+        found, _ = _of_pictures(op, function, columns, (*deep, upwards))
+        shape = (found.shape[2], *shape)
+    return found.reshape((*lead[alone:], *shape))
+
+
+def _of_pictures(
+    op: str, function: str, x: Array, windows: tuple[Any, ...], *, indices: bool = False
+) -> tuple[Array, Array]:
+    """[N, C, H, W] pooled, and where the maxima are if that is asked for."""
+    try:
+        plan = plan_pool(op, x.shape, *windows)
+    except InvalidArgument as error:  # windows that do not fit: all else is checked
+        raise InvalidArgument(op, "kernel_size", windows[0], error.expected) from None
+    made = inputs.room(op, x, x.node.kind, plan.output_shape)
+    places = inputs.room(op, x, INT32, plan.output_shape if indices else (0,))
+    if made.size:
+        own = apply.packed(x)
+        nn.pool(
+            x.device, op, function, plan, inputs.memory(own), inputs.memory(made),
+            inputs.memory(places) if indices else None,
+        )  # fmt: skip
+    return made, places

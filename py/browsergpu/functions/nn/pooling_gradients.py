@@ -1,0 +1,113 @@
+"""Gradients of pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.core.checks import product
+from browsergpu.core.shapes import Shape
+from browsergpu.functions import creation, manipulation
+from browsergpu.functions.nn import inputs
+from browsergpu.functions.parts import added_at
+from browsergpu.functions.weighting import added_back
+
+#: Of pictures what max_pool2d gives, with indices: of the settings of each axis, and whether
+#: extents are rounded upwards.
+Maxima = Callable[[Array, Sequence[Shape], bool], tuple[Array, Array]]
+
+
+def of_max(rank: int, maxima: Maxima) -> Callable[..., Any]:
+    """The rule of maxima along so many axes."""
+
+    def rule(
+        g: Any, input: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+        ceil_mode: bool,
+    ) -> Any:  # fmt: skip
+        own = g[0] if isinstance(g, tuple) else g
+        along = _windows(rank, kernel_size, stride, padding, dilation)
+        if rank == 3:
+            return _of_volumes(maxima, own, input, along, ceil_mode)
+        if rank == 2:
+            return _of_pictures(maxima, own, input, along, ceil_mode)
+        row, of_row = (manipulation.expand_dims(x, axis=-2) for x in (input, own))
+        found = _of_pictures(maxima, of_row, row, _beside(along, 0), ceil_mode)
+        return manipulation.squeeze(found, -2)
+
+    return rule
+
+
+def of_mean(rank: int) -> Callable[..., Any]:
+    """The rule of means along so many axes."""
+
+    def rule(
+        g: Array, input_like: Like, kernel_size: Any, stride: Any, padding: Any,
+        count_include_pad: bool,
+    ) -> Any:  # fmt: skip
+        along = _windows(rank, kernel_size, stride, padding)
+        return _of_means(g, input_like.shape, along, count_include_pad)
+
+    return rule
+
+
+def _windows(rank: int, kernel_size: Any, stride: Any, *others: Any) -> list[Shape]:
+    """Settings, checked already, each for all axes."""
+    given = (kernel_size, kernel_size if stride is None else stride, *others)
+    return [inputs.each_axis("pooling", "setting", value, rank, 0) for value in given]
+
+
+def _beside(along: Sequence[Shape], place: int) -> list[Shape]:
+    """Settings of one axis, beside those at ``place`` of one that is not pooled."""
+    return [
+        (neutral, own[0]) if place == 0 else (own[0], neutral)
+        for neutral, own in zip((1, 1, 0, 1), along, strict=True)
+    ]
+
+
+def _of_means(g: Any, shape: Shape, along: Sequence[Shape], count_include_pad: bool) -> Any:
+    """By an input of this shape."""
+    axes = range(g.ndim - len(along[0]), g.ndim)
+    for axis, kernel, step, before in zip(axes, *along, strict=True):
+        extent = shape[axis]
+        first = np.arange(g.shape[axis])[:, None] * step - before
+        places = first + np.arange(kernel)
+        inside = (places >= 0) & (places < extent)
+        counted = places < extent + before if count_include_pad else inside
+        shares = inside / counted.sum(1, keepdims=True)
+        g = added_back(g, axis, np.clip(places, 0, extent - 1), shares, extent)
+    return g
+
+
+def _of_volumes(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwards: bool) -> Any:
+    """Of the pictures' maxima along the depth, and then of the pictures."""
+    *_, depth, rows, columns = x.shape
+    pictures = manipulation.reshape(x, (-1, depth, rows, columns))
+    flat = [own[1:] for own in along]
+    planes, _ = maxima(pictures, flat, upwards)
+    count, pixels = len(planes), product(planes.shape[2:])
+    lines = manipulation.reshape(planes, (count, 1, depth, pixels))
+    of_lines = manipulation.reshape(g, (count, 1, g.shape[-3], pixels))
+    of_planes = _of_pictures(maxima, of_lines, lines, _beside(along, 1), upwards)
+    found = manipulation.reshape(of_planes, planes.shape)
+    return manipulation.reshape(_of_pictures(maxima, found, pictures, flat, upwards), x.shape)
+
+
+def _of_pictures(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwards: bool) -> Any:
+    """To each maximum what came to the windows whose it is."""
+    _, places = maxima(x, along, upwards)
+    count = product(x.shape[:-2])
+    within, given = (manipulation.reshape(v, (count, product(g.shape[-2:]))) for v in (places, g))
+    numbers = creation.arange(count, dtype="int32", device=x.device)
+    key = (manipulation.expand_dims(numbers, axis=-1), within)
+    found = creation.zeros((count, product(x.shape[-2:])), dtype=g.dtype, device=x.device)
+    kernel, stride, _, dilation = along
+    sizes = zip(kernel, stride, dilation, strict=True)
+    if all(gap * (extent - 1) < step for extent, step, gap in sizes):
+        found[key] = given  # no element is in two windows
+    else:
+        found = added_at(found, key, given)
+    return manipulation.reshape(found, x.shape)

@@ -1,0 +1,103 @@
+"""Rows of tables, and products with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.tracking.precision import narrowed
+from browsergpu.arrays.tracking.rules import constant, differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.core import checks
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import DEFAULTS, INT32
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import creation, elementwise, manipulation, statistics
+from browsergpu.functions.linalg.linear import matmul
+from browsergpu.functions.nn import inputs
+from browsergpu.functions.operands import array
+from browsergpu.functions.parts import added_at
+from browsergpu.tensors import matmul as products
+from browsergpu.tensors import nn
+
+
+def _of_weight(g: Array, input: Array) -> Any:
+    rows, columns = input.shape[-1], g.shape[-1]
+    number = product(input.shape[:-1])
+    own = manipulation.reshape(g, (number, columns))
+    return matmul(manipulation.matrix_transpose(own), manipulation.reshape(input, (number, rows)))
+
+
+def _of_table(g: Array, input: Array, weight_like: Like) -> Any:
+    """To each row what came to it; numbers outside name none."""
+    inside = elementwise.logical_and(input >= 0, input < weight_like.shape[0])
+    rows = elementwise.where(inside, input, 0)
+    own = elementwise.where(manipulation.expand_dims(inside, axis=-1), g, 0.0)
+    table = creation.zeros(weight_like.shape, dtype=g.dtype, device=g.device)
+    return added_at(table, rows, own)
+
+
+@narrowed("input", "weight", "bias")
+@differentiable(input=lambda g, weight: matmul(g, weight), weight=_of_weight, bias=lambda g: g)
+def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
+    """input weightᵀ + bias of [.., I], [O, I] and [O], in one kernel: [.., O]. Floats, summed in
+    float32."""
+    op = "linear"
+    x, w = inputs.floats(op, "input", input), inputs.floats(op, "weight", weight)
+    if w.ndim != 2:
+        raise InvalidArgument(op, "weight", w, "have shape [O, I]")
+    if x.ndim == 0 or x.shape[-1] != w.shape[1]:
+        expected = f"have {w.shape[1]} elements on the last axis, as weight has"
+        raise InvalidArgument(op, "input", x, expected)
+    b = inputs.vector(op, "bias", bias, w.shape[0])
+    made = inputs.room(op, x, inputs.common(x, w, b), (*x.shape[:-1], w.shape[0]))
+    if not made.size:
+        return made
+    if not x.shape[-1]:
+        zeros = creation.zeros_like(made)
+        return zeros if b is None else zeros + b
+    rows = x.reshape((product(x.shape[:-1]), x.shape[-1]))
+    added = None if b is None else apply.packed(b)
+    plan, left, right = products.planned(op, inputs.memory(rows), inputs.memory(w), flip_b=True)
+    target = inputs.memory(made.reshape((rows.shape[0], w.shape[0])))
+    products.multiply(x.device, op, plan, left, right, target, inputs.memory_of(added))
+    return made
+
+
+@differentiable(weight=_of_table)
+def embedding(input: Array, weight: Array) -> Array:
+    """The rows of ``weight``, [V, D] of float32, float16, int32 or uint32, that whole numbers name:
+    [.., D]. For numbers outside NaN, or 0 in whole numbers."""
+    op = "embedding"
+    indices = apply.packed(inputs.whole(op, "input", input))
+    table = array(op, "weight", weight)
+    if table.ndim != 2:
+        raise InvalidArgument(op, "weight", table, "have shape [V, D]")
+    kind = table.node.kind
+    if kind.dtype is None or not (kind.dtype.is_float or kind.dtype.is_whole):
+        expected = "float32, float16, int32 or uint32"
+        raise InvalidArgument(op, "weight", table, expected)
+    made = inputs.room(op, table, kind, (*indices.shape, table.shape[1]))
+    if made.size:
+        own = apply.packed(table)
+        views = (inputs.memory(x) for x in (indices, own, made))
+        nn.embedding(table.device, op, *views)
+    return made
+
+
+@constant
+def one_hot(input: Array, num_classes: int = -1) -> Array:
+    """Integers of one axis more, of ``num_classes`` indices: 1 where the index is the whole number
+    in ``input``, else 0. With -1 there are as many as the greatest number needs, which is waited
+    for."""
+    op = "one_hot"
+    x = inputs.whole(op, "input", input)
+    count = checks.integer(op, "num_classes", num_classes, -1)
+    if count == -1:
+        if not x.size:
+            raise InvalidArgument(op, "num_classes", num_classes, "a number, as input is empty")
+        count = int(statistics.max(x)) + 1
+    classes = creation.arange(count, dtype=INT32.numpy, device=x.device)
+    found: Array = x[..., None] == classes
+    return apply.cast_to(op, found, DEFAULTS[int])

@@ -1,0 +1,139 @@
+"""Streams of random bits: where they begin, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import index
+from typing import Any, Self
+
+import numpy as np
+
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Shown
+from browsergpu.functions.random.redraw import Place
+from browsergpu.tensors import philox
+
+KEYS = 2**64
+#: Blocks from one jump to the next.
+_JUMP = 2**96
+
+
+class BitGenerator(Shown):
+    """The base of :class:`Philox`, as NumPy has one: for ``isinstance``."""
+
+    def __init__(self, seed: Any = None) -> None:
+        if type(self) is BitGenerator:
+            expected = "a class of random bits"
+            raise InvalidType("BitGenerator", "cls", type(self), expected, "Use random.Philox.")
+        #: What seeds are made of: NumPy's SeedSequence.
+        self.seed_seq: np.random.SeedSequence = np.random.SeedSequence(seed)
+
+
+class Philox(BitGenerator):
+    """The random bits of Philox 4x32-10, which GPUs compute from a key and a counter.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, numpy.random.SeedSequence, optional
+        Where the stream comes from. A whole number below 2**64 is the key. None: a random one.
+    counter : int, optional
+        The block of four words to begin with, below 2**128. 0 by default.
+    key : int, optional
+        The key, below 2**64, instead of a seed.
+    """
+
+    def __init__(
+        self, seed: Any = None, counter: int | None = None, key: int | None = None
+    ) -> None:
+        op = "Philox"
+        if seed is not None and key is not None:
+            raise InvalidArgument(op, "seed", seed, "None where a key is given")
+        if key is not None:
+            self.place: Place = checks.integer(op, "key", key, maximum=KEYS - 1), 0
+            self.seed_seq = np.random.SeedSequence(self.place[0])
+        elif isinstance(seed, np.random.SeedSequence):
+            self.seed_seq = seed
+            self.place = _key(seed), 0
+        else:
+            given = None if seed is None else _entropy(op, seed)
+            self.seed_seq = np.random.SeedSequence(given)
+            is_key = isinstance(given, int) and given < KEYS
+            self.place = given if is_key else _key(self.seed_seq), 0  # type: ignore[assignment]
+        if counter is not None:
+            self.place = self.place[0], _counter(op, "counter", counter)
+
+    def _facts(self) -> str:
+        return f"at {self.place[1]} of stream {self.place[0]}"
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Where the stream is: a dict with the key and the counter, which can be set."""
+        key, counter = self.place
+        return {"bit_generator": "Philox", "state": {"key": key, "counter": counter}}
+
+    @state.setter
+    def state(self, value: Mapping[str, Any]) -> None:
+        self.place = place_of("Philox.state", value)
+
+    def advance(self, delta: int) -> Self:
+        """Go on by ``delta`` blocks of four words, back where it is negative."""
+        key, counter = self.place
+        self.place = key, (counter + index(delta)) % philox.COUNTERS
+        return self
+
+    def jumped(self, jumps: int = 1) -> Philox:
+        """A stream that is 2**96 blocks ahead for each jump."""
+        key, counter = self.place
+        made = Philox(key=key, counter=(counter + index(jumps) * _JUMP) % philox.COUNTERS)
+        made.seed_seq = self.seed_seq
+        return made
+
+    def spawn(self, n_children: int) -> list[Philox]:
+        """Streams of their own, by seeds that come from this stream's seed."""
+        count = checks.integer("spawn", "n_children", n_children)
+        return [Philox(seed) for seed in self.seed_seq.spawn(count)]
+
+
+def place_of(op: str, state: Any) -> Place:
+    """The key and the counter that a state says. Raises InvalidArgument for another one."""
+    if not isinstance(state, Mapping) or state.get("bit_generator") != "Philox":
+        expected = "a state of Philox: NumPy's streams are not drawn on the GPU"
+        raise InvalidArgument(op, "state", state, expected)
+    inside = state.get("state")
+    if not isinstance(inside, Mapping) or not {"key", "counter"} <= inside.keys():
+        raise InvalidArgument(op, "state", state, 'have a "state" with "key" and "counter"')
+    key = checks.integer(op, "key", inside["key"], maximum=KEYS - 1)
+    return key, _counter(op, "counter", inside["counter"])
+
+
+def stream_of(op: str, seed: Any) -> BitGenerator:
+    """The stream of a seed, or one that is given."""
+    if isinstance(seed, BitGenerator):
+        return seed
+    if isinstance(seed, int) and not isinstance(seed, bool) and seed < KEYS:
+        return Philox(key=checks.integer(op, "seed", seed, maximum=KEYS - 1))
+    return Philox(seed)
+
+
+def _key(sequence: np.random.SeedSequence) -> int:
+    (key,) = sequence.generate_state(1, np.uint64)
+    return int(key)
+
+
+def _counter(op: str, name: str, value: Any) -> int:
+    return checks.integer(op, name, value, maximum=philox.COUNTERS - 1)
+
+
+def _entropy(op: str, seed: Any) -> int | list[int]:
+    """A seed as whole numbers of at least 0."""
+    if checks.is_several(seed):
+        return [checks.integer(op, "seed", one, maximum=2**128) for one in np.ravel(seed).tolist()]
+    expected = "a whole number, a sequence of them, a SeedSequence or None"
+    try:
+        number = index(seed)
+    except TypeError:
+        raise InvalidType(op, "seed", seed, expected) from None
+    if number < 0:
+        raise InvalidArgument(op, "seed", seed, "an integer of at least 0")
+    return number

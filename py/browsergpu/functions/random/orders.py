@@ -1,0 +1,107 @@
+"""Random orders, and choices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.in_place import become
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import UINT32
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.turns import exclusive
+from browsergpu.functions import creation, manipulation
+from browsergpu.functions.ordering import sorting
+from browsergpu.functions.random.parameters import shape_of
+from browsergpu.functions.random.stream import whole_kind
+from browsergpu.functions.random.vectors import Vectors
+from browsergpu.tensors import random
+
+
+class Orders(Vectors):
+    """What is drawn of given elements."""
+
+    def bytes(self, length: int) -> bytes:
+        """Random bytes, which are read from the GPU."""
+        op = "bytes"
+        count = checks.integer(op, "length", length)
+        if count == 0:
+            return b""
+        found = self._draw(random.words, op, self._new(op, -(-count // 4), UINT32))
+        return bytes(found.numpy().tobytes()[:count])
+
+    def _permutation(self, x: Any, axis: int) -> Array:
+        op = "permutation"
+        if isinstance(x, np.ndarray | list | tuple) and np.ndim(x):
+            x = creation.asarray(x, device=self._where((1,)).device)
+        if not isinstance(x, Array):
+            shapes.axis(op, "axis", axis, 1)
+            return self._order(op, checks.integer(op, "x", x))
+        at = shapes.axis(op, "axis", axis, x.ndim)
+        return manipulation.take(x, self._order(op, x.shape[at]), axis=at)
+
+    @exclusive
+    def _order(self, op: str, n: int) -> Array:
+        words = self._draw(random.words, op, self._new(op, n, UINT32))
+        return sorting.argsort(words)
+
+    def _shuffle(self, x: Array, axis: int) -> None:
+        if not isinstance(x, Array):
+            advice = "NumPy's generators shuffle what is on the host."
+            raise InvalidType("shuffle", "x", x, "an array on the GPU", advice)
+        become(x, self._permutation(x, axis))
+
+    def _choice(self, a: Any, size: Any, replace: bool, p: Any, axis: int) -> Array:
+        op = "choice"
+        checks.flag(op, "replace", replace)
+        if isinstance(a, list | tuple | np.ndarray) and np.ndim(a):
+            a = creation.asarray(a, device=self._where((1,)).device)
+        at = shapes.axis(op, "axis", axis, a.ndim if isinstance(a, Array) else 1)
+        n = a.shape[at] if isinstance(a, Array) else checks.integer(op, "a", a, 1)
+        shape = shape_of(op, size)
+        count = checks.product(shape)
+        shares = None if p is None else _probabilities(op, p, n)
+        most = n if shares is None else np.count_nonzero(shares)
+        if n == 0 or (not replace and count > most):
+            raise InvalidArgument(op, "size", size, f"at most {most}")
+        if replace:
+            drawn = (
+                self._integers(op, 0, n - 1, shape, whole_kind())
+                if shares is None
+                else self._by(shares, shape)
+            )
+        else:
+            order = self._order(op, n) if shares is None else self._order_by(shares)
+            drawn = order[:count].reshape(shape)
+        return manipulation.take(a, drawn, axis=at) if isinstance(a, Array) else drawn
+
+    def _by(self, shares: np.ndarray, shape: tuple[int, ...]) -> Array:
+        """Indices by their probabilities, drawn independently."""
+        ends = np.cumsum(shares).astype(np.float32)
+        ends[np.flatnonzero(shares)[-1] :] = 2  # rounding must lead to no index behind it
+        drawn = self.uniform(size=shape)
+        limits = creation.asarray(ends, device=drawn.device)
+        return sorting.searchsorted(limits, drawn, side="right")
+
+    def _order_by(self, shares: np.ndarray) -> Array:
+        """All indices, each next one by the probabilities of those that are left: in the order of
+        exponential times with the probabilities as rates."""
+        with np.errstate(divide="ignore"):
+            means = (1 / shares).astype(np.float32)
+        times = self.exponential(size=len(shares))
+        return sorting.argsort(times * creation.asarray(means, device=times.device))
+
+
+def _probabilities(op: str, p: Any, n: int) -> np.ndarray:
+    if isinstance(p, list | tuple):
+        p = np.array([checks.real(op, "p", share) for share in p])
+    if not isinstance(p, np.ndarray) or p.dtype.kind not in "biuf":
+        raise InvalidType(op, "p", p, "a sequence or a NumPy array of numbers")
+    shares = p.astype(np.float64)
+    if shares.shape != (n,):
+        raise InvalidArgument(op, "p", p, f"have {n} numbers")
+    if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-6:
+        raise InvalidArgument(op, "p", p, "numbers of at least 0 that add up to 1")
+    return shares

@@ -1,0 +1,171 @@
+"""A stream of random numbers on a GPU: where it is, and how arrays are drawn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from functools import cache
+from typing import Any, Self
+
+import numpy as np
+
+from browsergpu.arrays import reduce
+from browsergpu.arrays.apply import on_one_tape
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.context import current, open_tape
+from browsergpu.arrays.graphs.hooks import block_of
+from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.upload import element_type
+from browsergpu.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32, ElementType
+from browsergpu.core.errors import InvalidType
+from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
+from browsergpu.core.turns import exclusive
+from browsergpu.functions import creation, manipulation
+from browsergpu.functions.custom.declarations import Parameter
+from browsergpu.functions.custom.operations import applied, operations_of
+from browsergpu.functions.meta import nowhere
+from browsergpu.functions.random import redraw
+from browsergpu.functions.random.bits import BitGenerator
+from browsergpu.functions.random.parameters import (
+    Rule,
+    drawn_shape,
+    parameter,
+    shape_of,
+    shape_of_parameter,
+)
+from browsergpu.kernels.fused.operations import Operation
+from browsergpu.tensors import philox, random
+
+
+class Stream(Shown):
+    """What :class:`Generator` and :class:`RandomState` have in common."""
+
+    def __init__(self, bits: BitGenerator, device: Any = None) -> None:
+        self._bits: Any = bits
+        self.seeds = 0
+        self._tape = open_tape() if device is None else current(device)
+
+    def _facts(self) -> str:
+        key, counter = self.place
+        return f"at {counter} of stream {key}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Where it is in its stream. The device is that of the process that has it next."""
+        return {"bits": self._bits, "seeds": self.seeds}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._bits, self.seeds = state["bits"], state["seeds"]
+        self._tape = None
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        made = type(self).__new__(type(self))
+        made.__setstate__({"bits": copy(self._bits), "seeds": self.seeds})
+        made._tape = self._tape
+        return made
+
+    @property
+    def place(self) -> redraw.Place:
+        """Where it is in its stream: its key and its counter."""
+        found: redraw.Place = self._bits.place
+        return found
+
+    @place.setter
+    def place(self, value: redraw.Place) -> None:
+        if not redraw.is_again(self):  # that draws as before, also after a seed
+            self._bits.place = value
+
+    def _where(self, shape: Shape) -> Tape:
+        """The tape of the device that draws arrays of that shape."""
+        if self._tape is None and 0 in shape:
+            return nowhere()  # no number is drawn: Dask asks for the dtype alone
+        if self._tape is None:
+            self._tape = current()
+        return self._tape
+
+    @exclusive
+    def _new(self, op: str, size: Any, kind: ElementType) -> Array:
+        shape = shape_of(op, size)
+        tape = self._where(shape)
+        return Array(reduce.room(tape.device, op, kind, shape), tape)
+
+    @exclusive
+    def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
+        view, block = reduce.memory_view(array.node), block_of(array)
+        first = 0 if block is None else block.draws
+        places = redraw.draw(
+            self,
+            philox.blocks_for(function.__name__, array.size),
+            is_captured=block is not None,
+            work=lambda place: function(array.device, op, view, *place, *parameters),
+        )
+        if block is not None:
+            block.words(first, lambda: random.place(*places()))
+        return array
+
+    def _sample(
+        self, op: str, size: Any, sampler: str, parameters: Sequence[tuple[str, Any, Rule]],
+        kind: ElementType = FLOAT32,
+    ) -> Array:  # fmt: skip
+        """Draw by a function of shaders/lib/chance/. Each element has a stream of its own: two
+        words of this one are the key, and the element's number is part of the counter."""
+        given = [parameter(op, name, value, rule) for name, value, rule in parameters]
+        shape = drawn_shape(op, size, [shape_of_parameter(value) for value in given])
+        found = self._sampled(op, sampler, shape, given, [rule for _, _, rule in parameters], kind)
+        return found if kind is FLOAT32 else found.astype(kind.numpy, copy=False)
+
+    @exclusive
+    def _sampled(
+        self, op: str, sampler: str, shape: Shape, given: list[Any], rules: list[Rule],
+        kind: ElementType,
+    ) -> Array:  # fmt: skip
+        tape = self._where(shape)
+        if 0 in shape:
+            return Array(reduce.room(tape.device, op, kind, shape), tape)
+        words = self._draw(random.words, op, self._new(op, 2, UINT32))
+        seeds = [manipulation.broadcast_to(words[0], shape), words[1]]
+        operands = [
+            creation.asarray(value, device=words.device) if isinstance(value, np.ndarray) else value
+            for value in given
+        ]
+        on_one_tape(op, words, *(value for value in operands if isinstance(value, Array)))
+        whole = tuple(rule.is_whole for rule in rules)
+        made = _sampler(op, sampler, whole, kind.kind in "iu")
+        kinds = [UINT32, UINT32, *(INT32 if is_whole else FLOAT32 for is_whole in whole)]
+        return applied(op, made, [*seeds, *operands], kinds)[0]
+
+    def _float(self, op: str, dtype: Any) -> ElementType:
+        kind = element_type(op, dtype)
+        if kind.kind != "f":
+            raise InvalidType(op, "dtype", kind.numpy, "float32 or float16")
+        return kind
+
+
+@cache
+def _sampler(
+    op: str, sampler: str, whole: tuple[bool, ...], gives_whole: bool
+) -> tuple[Operation, ...]:
+    """The elementwise operation that draws by a function of shaders/lib/chance/."""
+    names = [f"a{n}" for n in range(len(whole))]
+    inputs = (
+        Parameter("key0", UINT32),
+        Parameter("key1", UINT32),
+        *(
+            Parameter(name, INT32 if is_whole else FLOAT32)
+            for name, is_whole in zip(names, whole, strict=True)
+        ),
+    )
+    file = "whole" if gives_whole else "continuous"
+    body = (
+        "var draws = draws_of(key0, key1, i);\n"
+        f"y = drawn_{sampler}({', '.join(['&draws', *names])});"
+    )
+    return operations_of(
+        op, inputs, (Parameter("y", INT32 if gives_whole else FLOAT32),), body,
+        (f"lib/chance/{file}.wgsl",),
+    )  # fmt: skip
+
+
+def whole_kind() -> ElementType:
+    """The type of whole numbers where none is asked for."""
+    return DEFAULTS[int]

@@ -1,0 +1,58 @@
+"""Regions of memory as functions of one axis of elements: for gradients of writes through views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays.apply import copied, packed
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.indexing import assignment
+from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.views import strided
+from browsergpu.arrays.views.aliases import MemoryPlace
+from browsergpu.functions import creation, statistics
+
+
+def _put_back(g: Array, place: MemoryPlace, memory_like: Like) -> Array:
+    return put(g, place, memory_like.shape[0])
+
+
+@differentiable(memory=_put_back)
+def region(memory: Array, place: MemoryPlace, /) -> Array:
+    """A copy of the elements at a place of memory, which is packed along one axis."""
+    shape, steps, offset = place
+    return copied(strided.view(packed(memory), shape, steps, offset))
+
+
+@differentiable(x=lambda g, place: region(g, place))
+def put(x: Array, place: MemoryPlace, size: int, /) -> Array:
+    """Memory of zeros with the elements of an array at a place; those that are at one place in
+    memory are added."""
+    shape, steps, offset = place
+    repeated = tuple(n for n, step in enumerate(steps) if step == 0 and shape[n] > 1)
+    if repeated:
+        x = statistics.sum(x, axis=repeated, keepdims=True)
+        shape = tuple(1 if n in repeated else extent for n, extent in enumerate(shape))
+    whole = creation.zeros((size,), dtype=x.dtype, device=x.device)
+    part = strided.view(whole, shape, steps, offset)
+    return _written(whole, part, x)
+
+
+def _of_rest(g: Array, place: MemoryPlace) -> Array:
+    return without(g, place)
+
+
+@differentiable(memory=_of_rest)
+def without(memory: Array, place: MemoryPlace, /) -> Array:
+    """A copy of memory with zeros at a place."""
+    shape, steps, offset = place
+    whole = copied(memory)
+    return _written(whole, strided.view(whole, shape, steps, offset), 0)
+
+
+def _written(whole: Array, part: Array, value: Any) -> Array:
+    part.node.cell = whole.node.cell = object()
+    assignment.write(part, None, value)
+    part.node.cell = whole.node.cell = None
+    return whole

@@ -1,0 +1,384 @@
+"""Special functions by SciPy's names, of float32's accuracy."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.apply import on_one_tape
+from browsergpu.arrays.array import Array
+from browsergpu.core import checks, shapes
+from browsergpu.core.element_types import FLOAT16, FLOAT32, ElementType
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.turns import exclusive
+from browsergpu.functions import elementwise as each
+from browsergpu.functions import manipulation, statistics
+from browsergpu.functions.creation import asarray
+from browsergpu.functions.custom.declarations import Parameter
+from browsergpu.functions.custom.operations import applied, operations_of
+from browsergpu.kernels.fused.operations import Operation
+
+_FILES = {
+    "errors": ("erf", "erfc", "erfcinv", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri"),
+    "gammas": ("beta", "betaln", "digamma", "gamma", "gammaln", "rgamma", "sinc"),
+    "bessel": ("i0", "i0e", "i1", "i1e", "j0", "j1", "y0", "y1"),
+}
+_FILE = {name: file for file, names in _FILES.items() for name in names}
+
+
+def _floats(op: str, name: str, x: Any) -> Array:
+    """An operand as an array of floats."""
+    if not isinstance(x, Array):
+        x = asarray(np.asarray(x) if isinstance(x, list | tuple) else x)
+    if x.dtype.kind == "c":
+        raise InvalidType(op, name, x, "real numbers")
+    found: Array = x if x.dtype.kind == "f" else x.astype(np.float32)
+    return found
+
+
+@exclusive
+def _computed(op: str, *operands: Array) -> Array:
+    """A function of shaders/lib/special/."""
+    several = on_one_tape(op, *operands)
+    kind = FLOAT32 if any(x.dtype != np.float16 for x in several) else FLOAT16
+    cast = [x.astype(kind.numpy, copy=False) for x in several]
+    return applied(op, _operation(op, len(cast), kind), cast, [kind] * len(cast))[0]
+
+
+@cache
+def _operation(op: str, count: int, kind: ElementType) -> tuple[Operation, ...]:
+    names = [f"x{n}" for n in range(count)]
+    inputs = tuple(Parameter(name, kind) for name in names)
+    body = f"y = special_{op}({', '.join(names)});"
+    file = f"lib/special/{_FILE[op]}.wgsl"
+    return operations_of(op, inputs, (Parameter("y", kind),), body, (file,))
+
+
+def _of_one(op: str, x: Any) -> Array:
+    return _computed(op, _floats(op, "x", x))
+
+
+def erf(x: Any, /) -> Array:
+    """The error function, 2/√π ∫ exp(-t²) dt from 0 to x."""
+    return _of_one("erf", x)
+
+
+def erfc(x: Any, /) -> Array:
+    """1 - erf(x), of which all digits count for large x."""
+    return _of_one("erfc", x)
+
+
+def erfcx(x: Any, /) -> Array:
+    """exp(x²) erfc(x)."""
+    return _of_one("erfcx", x)
+
+
+def erfinv(y: Any, /) -> Array:
+    """The inverse of erf."""
+    return _of_one("erfinv", y)
+
+
+def erfcinv(y: Any, /) -> Array:
+    """The inverse of erfc."""
+    return _of_one("erfcinv", y)
+
+
+def ndtr(x: Any, /) -> Array:
+    """The distribution function of the standard normal distribution."""
+    return _of_one("ndtr", x)
+
+
+def log_ndtr(x: Any, /) -> Array:
+    """The logarithm of :func:`ndtr`, also where that is below float32's range."""
+    return _of_one("log_ndtr", x)
+
+
+def ndtri(y: Any, /) -> Array:
+    """The inverse of :func:`ndtr`."""
+    return _of_one("ndtri", y)
+
+
+def gamma(z: Any, /) -> Array:
+    """The gamma function of real numbers."""
+    return _of_one("gamma", z)
+
+
+def gammaln(x: Any, /) -> Array:
+    """The logarithm of the gamma function's size."""
+    return _of_one("gammaln", x)
+
+
+def rgamma(z: Any, /) -> Array:
+    """1 / gamma(z)."""
+    return _of_one("rgamma", z)
+
+
+def digamma(z: Any, /) -> Array:
+    """The derivative of :func:`gammaln`, also named ``psi``."""
+    return _of_one("digamma", z)
+
+
+psi = digamma
+
+
+def beta(a: Any, b: Any, /) -> Array:
+    """gamma(a) gamma(b) / gamma(a + b)."""
+    return _computed("beta", _floats("beta", "a", a), _floats("beta", "b", b))
+
+
+def betaln(a: Any, b: Any, /) -> Array:
+    """The logarithm of the beta function's size."""
+    return _computed("betaln", _floats("betaln", "a", a), _floats("betaln", "b", b))
+
+
+def i0(x: Any, /) -> Array:
+    """The modified Bessel function of order 0."""
+    return _of_one("i0", x)
+
+
+def i0e(x: Any, /) -> Array:
+    """exp(-\\|x\\|) i0(x)."""
+    return _of_one("i0e", x)
+
+
+def i1(x: Any, /) -> Array:
+    """The modified Bessel function of order 1."""
+    return _of_one("i1", x)
+
+
+def i1e(x: Any, /) -> Array:
+    """exp(-\\|x\\|) i1(x)."""
+    return _of_one("i1e", x)
+
+
+def j0(x: Any, /) -> Array:
+    """The Bessel function of the first kind of order 0."""
+    return _of_one("j0", x)
+
+
+def j1(x: Any, /) -> Array:
+    """The Bessel function of the first kind of order 1."""
+    return _of_one("j1", x)
+
+
+def y0(x: Any, /) -> Array:
+    """The Bessel function of the second kind of order 0."""
+    return _of_one("y0", x)
+
+
+def y1(x: Any, /) -> Array:
+    """The Bessel function of the second kind of order 1."""
+    return _of_one("y1", x)
+
+
+def sinc(x: Any, /) -> Array:
+    """sin(π x) / (π x), 1 at 0."""
+    return _of_one("sinc", x)
+
+
+def expit(x: Any, /) -> Array:
+    """1 / (1 + exp(-x))."""
+    found = _floats("expit", "x", x)
+    return each.divide(1.0, each.add(each.exp(each.negative(found)), 1.0))
+
+
+def log_expit(x: Any, /) -> Array:
+    """The logarithm of :func:`expit`."""
+    found = _floats("log_expit", "x", x)
+    return each.negative(each.logaddexp(0.0, each.negative(found)))
+
+
+def logit(x: Any, /) -> Array:
+    """log(x / (1 - x)), the inverse of :func:`expit`."""
+    found = _floats("logit", "x", x)
+    return each.subtract(each.log(found), each.log1p(each.negative(found)))
+
+
+def exprel(x: Any, /) -> Array:
+    """(exp(x) - 1) / x, 1 at 0."""
+    found = _floats("exprel", "x", x)
+    is_zero = each.equal(found, 0.0)
+    other = each.where(is_zero, 1.0, found)
+    ratio = each.where(each.equal(found, np.inf), np.inf, each.divide(each.expm1(other), other))
+    return each.where(is_zero, 1.0, ratio)
+
+
+def xlogy(x: Any, y: Any, /) -> Array:
+    """x log(y), 0 where x is 0 and y is a number."""
+    op = "xlogy"
+    return _times_log(_floats(op, "x", x), _floats(op, "y", y), each.log)
+
+
+def xlog1py(x: Any, y: Any, /) -> Array:
+    """x log(1 + y), 0 where x is 0 and y is a number."""
+    op = "xlog1py"
+    return _times_log(_floats(op, "x", x), _floats(op, "y", y), each.log1p)
+
+
+def _times_log(x: Array, y: Array, log: Any) -> Array:
+    x, y = on_one_tape("xlogy", x, y)
+    is_zero = each.logical_and(each.equal(x, 0.0), each.logical_not(each.isnan(y)))
+    return each.where(is_zero, 0.0, each.multiply(x, log(each.where(is_zero, 1.0, y))))
+
+
+def entr(x: Any, /) -> Array:
+    """-x log(x), 0 at 0 and -inf below."""
+    found = _floats("entr", "x", x)
+    return each.where(each.less(found, 0.0), -np.inf, each.negative(xlogy(found, found)))
+
+
+def rel_entr(x: Any, y: Any, /) -> Array:
+    """x log(x / y) where both are above 0, 0 where x is 0 and y at least 0, else inf."""
+    op = "rel_entr"
+    a, b = on_one_tape(op, _floats(op, "x", x), _floats(op, "y", y))
+    is_inside = each.logical_and(each.greater(a, 0.0), each.greater(b, 0.0))
+    is_zero = each.logical_and(each.equal(a, 0.0), each.greater_equal(b, 0.0))
+    up, down = each.where(is_inside, a, 1.0), each.where(is_inside, b, 1.0)
+    # A quotient near 1 keeps the digits of the difference.
+    near = each.log1p(each.divide(each.subtract(up, down), down))
+    far = each.subtract(each.log(up), each.log(down))
+    ratio = each.divide(up, down)
+    is_near = each.logical_and(each.greater(ratio, 0.5), each.less(ratio, 2.0))
+    found = each.multiply(up, each.where(is_near, near, far))
+    outside = each.where(is_zero, 0.0, each.where(_either_nan(a, b), np.nan, np.inf))
+    return each.where(is_inside, found, outside)
+
+
+def kl_div(x: Any, y: Any, /) -> Array:
+    """rel_entr(x, y) - x + y, inf outside."""
+    op = "kl_div"
+    a, b = on_one_tape(op, _floats(op, "x", x), _floats(op, "y", y))
+    return each.add(each.subtract(rel_entr(a, b), a), b)
+
+
+def _either_nan(a: Array, b: Array) -> Array:
+    return each.logical_or(each.isnan(a), each.isnan(b))
+
+
+def huber(delta: Any, r: Any, /) -> Array:
+    """r² / 2 up to a size of ``delta``, and delta (\\|r\\| - delta / 2) beyond; inf below 0."""
+    op = "huber"
+    width, rest = on_one_tape(op, _floats(op, "delta", delta), _floats(op, "r", r))
+    size = each.abs(rest)
+    inside = each.multiply(each.square(rest), 0.5)
+    outside = each.multiply(width, each.subtract(size, each.multiply(width, 0.5)))
+    found = each.where(each.less_equal(size, width), inside, outside)
+    return each.where(each.less(width, 0.0), np.inf, found)
+
+
+def boxcox(x: Any, lmbda: Any, /) -> Array:
+    """(x^lmbda - 1) / lmbda, log(x) where lmbda is 0."""
+    op = "boxcox"
+    a, power = on_one_tape(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
+    return _box(each.log(a), power)
+
+
+def boxcox1p(x: Any, lmbda: Any, /) -> Array:
+    """:func:`boxcox` of 1 + x."""
+    op = "boxcox1p"
+    a, power = on_one_tape(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
+    return _box(each.log1p(a), power)
+
+
+def _box(log: Array, power: Array) -> Array:
+    is_zero = each.equal(power, 0.0)
+    other = each.where(is_zero, 1.0, power)
+    return each.where(is_zero, log, each.divide(each.expm1(each.multiply(other, log)), other))
+
+
+def inv_boxcox(y: Any, lmbda: Any, /) -> Array:
+    """The inverse of :func:`boxcox`."""
+    op = "inv_boxcox"
+    a, power = on_one_tape(op, _floats(op, "y", y), _floats(op, "lmbda", lmbda))
+    is_zero = each.equal(power, 0.0)
+    other = each.where(is_zero, 1.0, power)
+    log = each.divide(each.log1p(each.multiply(a, other)), other)
+    return each.exp(each.where(is_zero, a, log))
+
+
+def expm1(x: Any, /) -> Array:
+    """exp(x) - 1."""
+    return each.expm1(_floats("expm1", "x", x))
+
+
+def log1p(x: Any, /) -> Array:
+    """log(1 + x)."""
+    return each.log1p(_floats("log1p", "x", x))
+
+
+def exp2(x: Any, /) -> Array:
+    """2 to the power of x."""
+    return each.pow(2.0, _floats("exp2", "x", x))
+
+
+def exp10(x: Any, /) -> Array:
+    """10 to the power of x."""
+    return each.pow(10.0, _floats("exp10", "x", x))
+
+
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
+) -> Any:
+    """The logarithm of the sum of exponentials over some axes, without overflow.
+
+    Parameters
+    ----------
+    a : array_like
+        The exponents.
+    axis : int or tuple of int, optional
+        The axes; all by default.
+    b : array_like, optional
+        Factors of the exponentials.
+    keepdims : bool, optional
+        Whether the axes stay, with an extent of 1.
+    return_sign : bool, optional
+        True gives the logarithm of the sum's size, and the sum's sign.
+
+    Returns
+    -------
+    Array, or a tuple of two
+        Floats. Without ``return_sign`` NaN where the sum is negative.
+    """
+    op = "logsumexp"
+    checks.flag(op, "return_sign", return_sign)
+    x = _floats(op, "a", a)
+    factors = None if b is None else _floats(op, "b", b)
+    if factors is not None:
+        x, factors = on_one_tape(op, x, factors)
+        x = each.where(each.equal(factors, 0.0), -np.inf, x)
+        factors = manipulation.broadcast_to(factors, x.shape)
+    axes = shapes.axes(op, "axis", axis, x.ndim)
+    if 0 in [x.shape[n] for n in axes]:
+        raise InvalidArgument(op, "a", x, "have elements to add up")
+    most = statistics.max(x, axis=axes, keepdims=True)
+    most = each.where(each.isfinite(most), most, 0.0)
+    parts = each.exp(each.subtract(x, most))
+    if factors is not None:
+        parts = each.multiply(parts, factors)
+    total = statistics.sum(parts, axis=axes, keepdims=True)
+    sign = each.sign(total)
+    log = each.add(each.log(each.abs(total) if return_sign else total), most)
+    if not keepdims:
+        shape = shapes.without(x.shape, axes, keepdims=False)
+        log, sign = manipulation.reshape(log, shape), manipulation.reshape(sign, shape)
+    return (log, sign) if return_sign else log
+
+
+def softmax(x: Any, axis: Any = None) -> Array:
+    """exp(x) over its sum along some axes, all by default."""
+    op = "softmax"
+    found = _floats(op, "x", x)
+    axes = shapes.axes(op, "axis", axis, found.ndim)
+    parts = each.exp(each.subtract(found, statistics.max(found, axis=axes, keepdims=True)))
+    return each.divide(parts, statistics.sum(parts, axis=axes, keepdims=True))
+
+
+def log_softmax(x: Any, axis: Any = None) -> Array:
+    """The logarithm of :func:`softmax`."""
+    op = "log_softmax"
+    found = _floats(op, "x", x)
+    axes = shapes.axes(op, "axis", axis, found.ndim)
+    less = each.subtract(found, statistics.max(found, axis=axes, keepdims=True))
+    return each.subtract(less, each.log(statistics.sum(each.exp(less), axis=axes, keepdims=True)))

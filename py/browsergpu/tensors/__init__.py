@@ -1,0 +1,1 @@
+"""Functions of strided tensors in GPU memory: what arrays and the older interfaces compute with."""

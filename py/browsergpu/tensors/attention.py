@@ -1,0 +1,163 @@
+"""Attention on tensors that are checked: floats; outputs may be inputs."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from browsergpu.core.checks import product
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.device.device import Device
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.matmul import gemm
+from browsergpu.kernels.matmul.products import B_HALVES, BIAS_HALVES
+from browsergpu.kernels.networks import attention as kernels
+from browsergpu.kernels.networks.attention import AttentionPlan
+from browsergpu.tensors.operand_checks import broadcast_mask, has_axes, has_shape
+from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
+from browsergpu.tensors.view import View
+
+#: How a mask is broadcast: the extent of the inner leading index, and a stride for each of outer,
+#: inner, query and key.
+Spread = tuple[int, tuple[int, int, int, int]]
+
+
+def plan(
+    op: str,
+    q: View,
+    k: View,
+    v: View,
+    mask: View | None,
+    scale: float | None,
+    *,
+    causal: bool,
+) -> tuple[AttentionPlan, Spread | None]:
+    """Attention of [.., S, D] queries and [.., T, D] keys and values, and how the mask is spread;
+    without a scale it is 1 / sqrt(D). Raises InvalidArgument where shapes do not fit."""
+    has_axes(op, "q", q, 2, "have shape [.., S, D]")
+    *lead, seq_q, head_dim = q.shape
+    if len(k.shape) < 2 or k.shape != (*lead, k.shape[-2], head_dim):
+        expected = ", ".join(map(str, (*lead, "T", head_dim)))
+        raise InvalidArgument(op, "k", k, f"have shape [{expected}]")
+    has_shape(op, "v", v, k.shape)
+    seq_kv = k.shape[-2]
+    factor = 1 / sqrt(max(head_dim, 1)) if scale is None else scale
+    problem = kernels.plan_attention(product(lead), 1, seq_q, seq_kv, head_dim, factor, causal)
+    spread = None
+    if mask is not None:
+        spread = broadcast_mask(op, mask, (*lead, seq_q, seq_kv))
+    return problem, spread
+
+
+def attention(
+    device: Device,
+    op: str,
+    plan: AttentionPlan,
+    q: View,
+    k: View,
+    v: View,
+    o: View,
+    mask: View | None = None,
+    spread: Spread | None = None,
+) -> None:
+    """o = softmax(scale q kᵀ, mask) v, where o has elements. A mask is of floats, which are added
+    to the scores, or of bool, and ``spread`` over them."""
+    launch(device, op, _attention, (q, k, v, o, mask), plan, spread)
+
+
+@of_operands
+def _attention(
+    build: Build,
+    q: Operand,
+    k: Operand,
+    v: Operand,
+    o: Operand,
+    mask: Operand | None,
+    plan: AttentionPlan,
+    spread: Spread | None,
+) -> None:
+    staging = Staging(build)
+    halves = all(x.dtype is DType.F16 for x in (q, k, v, o))
+    if mask is None and halves and kernels.takes_halves(build.facts, plan):
+        y = staging.write(o, q, k, v, dtype=DType.F16)
+        kernels.attention_f16(build, q.slot, k.slot, v.slot, y, plan)
+    else:
+        y = staging.write(o, q, k, v, mask)
+        limits = None
+        if mask is not None and spread is not None:
+            is_bool = mask.dtype is DType.BOOL
+            slot = mask.slot if is_bool else staging.read(mask)
+            limits = kernels.Mask(slot, "bool" if is_bool else "float", *spread)
+        first, second, third = (staging.read(x) for x in (q, k, v))
+        kernels.attention(build, first, second, third, y, plan, limits)
+    staging.deliver()
+
+
+def block(
+    device: Device,
+    op: str,
+    x: View,
+    y: View,
+    w_qkv: View,
+    w_out: View,
+    b_qkv: View | None,
+    b_out: View | None,
+    heads: int,
+    causal: bool,
+) -> None:
+    """y = x + (softmax(q kᵀ / sqrt(E / heads)) v) w_out + b_out, where y has elements, and q, k and
+    v are the parts of x w_qkv + b_qkv, each with its heads side by side."""
+    launch(device, op, _block, (x, y, w_qkv, w_out, b_qkv, b_out), op, heads, causal)
+
+
+@of_operands
+def _block(
+    build: Build,
+    x: Operand,
+    y: Operand,
+    w_qkv: Operand,
+    w_out: Operand,
+    b_qkv: Operand | None,
+    b_out: Operand | None,
+    op: str,
+    heads: int,
+    causal: bool,
+) -> None:
+    seq, width = x.shape[-2:]
+    count, head_dim = x.size // width, width // heads
+    plan = kernels.plan_attention(
+        count // seq, heads, seq, seq, head_dim, 1 / sqrt(head_dim), causal,
+        kernels.packed(heads, head_dim),
+    )  # fmt: skip
+    staging = Staging(build)
+    source = staging.read(x)
+    projected = staging.temporary(DType.F32, 3 * x.size)
+    _dense(build, op, staging, source, w_qkv, b_qkv, projected, count)
+    mixed = staging.temporary(DType.F32, x.size)
+    kernels.attention(build, projected, projected, projected, mixed, plan)
+    target = staging.write(y, x, w_out, b_out)
+    _dense(build, op, staging, mixed, w_out, b_out, target, count, source)
+    staging.deliver()
+
+
+def _dense(
+    build: Build,
+    op: str,
+    staging: Staging,
+    x: Slot,
+    weight: Operand,
+    bias: Operand | None,
+    y: Slot,
+    rows: int,
+    residual: Slot | None = None,
+) -> None:
+    """y = x weight + bias + residual, of float32 but for the weight and the bias"""
+    inputs, outputs = weight.shape
+    plan = gemm.plan_product(op, rows, outputs, inputs)
+    matrix, halves = staging.read_halves(weight, B_HALVES)
+    added = None
+    if bias is not None:
+        added, some = staging.read_halves(bias, BIAS_HALVES if halves else 0)
+        halves |= some
+    gemm.gemm(build, x, matrix, y, plan, added, None, residual, halves)

@@ -1,0 +1,201 @@
+"""GPU memory as an object: a buffer that says what it is for, with ranges and mapping."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from browsergpu.core import checks, host_memory
+from browsergpu.core.errors import InvalidArgument, NotInitialized
+from browsergpu.core.showing import byte_count
+from browsergpu.device.device import Device
+from browsergpu.gpu import memory, platform
+from browsergpu.tensors import transfers
+
+
+class BufferUsage(StrEnum):
+    """What a buffer is for; WebGPU's names. Calls outside of it are refused.
+
+    storage and uniform: bound to kernels. copy_src, map_read: read by the host. copy_dst,
+    map_write: written by it.
+    """
+
+    STORAGE = "storage"
+    UNIFORM = "uniform"
+    COPY_SRC = "copy_src"
+    COPY_DST = "copy_dst"
+    MAP_READ = "map_read"
+    MAP_WRITE = "map_write"
+
+
+class MapMode(StrEnum):
+    """What the host does with a mapped range."""
+
+    READ = "read"
+    WRITE = "write"
+    READ_WRITE = "read_write"
+
+
+_ALL = tuple(BufferUsage)
+
+
+class Buffer:
+    """``nbytes`` of a device's memory, from its pool; or a range of another Buffer.
+
+    Freed when it and its ranges are garbage, or by :meth:`free`. Offsets and sizes are bytes and
+    need no alignment. Ranges share their buffer's memory.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        nbytes: int,
+        *,
+        usage: Iterable[BufferUsage | str] = _ALL,
+        label: str = "",
+    ) -> None:
+        op = "Buffer"
+        if not isinstance(device, Device):
+            raise InvalidArgument(op, "device", device, "a Device")
+        size = checks.integer(op, "nbytes", nbytes, maximum=2**53)
+        given = (usage,) if isinstance(usage, str) else tuple(usage)
+        self.usage = frozenset(checks.choice(op, "usage", u, BufferUsage) for u in given)
+        if not self.usage:
+            raise InvalidArgument(op, "usage", usage, "have at least one usage")
+        self.device = device
+        self.label = label
+        self.nbytes = size
+        self._offset = 0
+        self._parent: Buffer | None = None
+        self._allocation = device.memory.get_buffer(op, size, label)
+        device.memory.owned_by(self, self._allocation)
+
+    @property
+    def allocation(self) -> memory.Allocation:
+        """The pool's buffer beneath. Raises NotInitialized after :meth:`free`, and once the device
+        is closed."""
+        root = self if self._parent is None else self._parent
+        self.device.check_open("Buffer")
+        if not self.device.memory.is_owned(root, root._allocation):
+            raise NotInitialized("Buffer", f"buffer {self.label!r} was freed")
+        return root._allocation
+
+    def free(self) -> None:
+        """Gives the memory back now; freeing twice, or a range, does nothing more."""
+        if self._parent is None:
+            self.device.memory.free(self, self._allocation)
+
+    def range(self, offset: int, nbytes: int | None = None) -> Buffer:
+        """``nbytes`` from ``offset`` on (None: to the end), as a Buffer on the same memory."""
+        start, size = self._range("range", offset, nbytes)
+        part = object.__new__(Buffer)
+        part.device, part.label, part.usage = self.device, self.label, self.usage
+        part.nbytes = size
+        part._offset = self._offset + start
+        part._parent = self if self._parent is None else self._parent
+        return part
+
+    def write_data(self, data: Any, offset: int = 0) -> None:
+        """Copies a bytes-like object or NumPy array to ``offset``; the other bytes stay."""
+        op = "write_data"
+        self._allow(op, BufferUsage.COPY_DST, BufferUsage.MAP_WRITE)
+        view = host_memory.source_view(op, "data", data)
+        start, _ = self._range(op, offset, view.nbytes)
+        transfers.write(self.device, self.allocation, self._offset + start, view)
+
+    def read_data(self, offset: int = 0, nbytes: int | None = None) -> bytes:
+        """``nbytes`` from ``offset`` on (None: to the end). Waits."""
+        return platform.block_on(self.read_data_async(offset, nbytes), "read_data")
+
+    async def read_data_async(self, offset: int = 0, nbytes: int | None = None) -> bytes:
+        """:meth:`read_data` for callers that cannot block."""
+        op = "read_data"
+        self._allow(op, BufferUsage.COPY_SRC, BufferUsage.MAP_READ)
+        start, size = self._range(op, offset, nbytes)
+        contents = bytearray(size)
+        await self._fill(start, contents)
+        return bytes(contents)
+
+    @contextmanager
+    def map(
+        self, mode: MapMode | str = MapMode.READ, offset: int = 0, nbytes: int | None = None
+    ) -> Iterator[np.ndarray[Any, np.dtype[np.uint8]]]:
+        """A range as an array of bytes, for a ``with`` block (``.view(np.float32)`` casts it).
+
+        "read" gives the contents, read-only; "write" gives zeros and copies the array to the GPU
+        when the block ends; "read_write" does both. Nothing is copied after an exception. Waits.
+        """
+        start, array, kind = self._begin_map(mode, offset, nbytes)
+        if kind is not MapMode.WRITE:
+            platform.block_on(self._fill(start, array), "map", "`async with x.map_async(...)`")
+        array.flags.writeable = kind is not MapMode.READ
+        yield array
+        self._end_map(start, array, kind)
+
+    @asynccontextmanager
+    async def map_async(
+        self, mode: MapMode | str = MapMode.READ, offset: int = 0, nbytes: int | None = None
+    ) -> AsyncIterator[np.ndarray[Any, np.dtype[np.uint8]]]:
+        """:meth:`map` for callers that cannot block, for ``async with``."""
+        start, array, kind = self._begin_map(mode, offset, nbytes)
+        if kind is not MapMode.WRITE:
+            await self._fill(start, array)
+        array.flags.writeable = kind is not MapMode.READ
+        yield array
+        self._end_map(start, array, kind)
+
+    def _begin_map(
+        self, mode: MapMode | str, offset: int, nbytes: int | None
+    ) -> tuple[int, np.ndarray[Any, np.dtype[np.uint8]], MapMode]:
+        kind = checks.choice("map", "mode", mode, MapMode)
+        if kind is not MapMode.WRITE:
+            self._allow("map", BufferUsage.MAP_READ)
+        if kind is not MapMode.READ:
+            self._allow("map", BufferUsage.MAP_WRITE)
+        start, size = self._range("map", offset, nbytes)
+        _ = self.allocation  # which must be there
+        return start, np.zeros(size, np.uint8), kind
+
+    def _end_map(self, start: int, array: np.ndarray[Any, Any], kind: MapMode) -> None:
+        if kind is not MapMode.READ:
+            transfers.write(self.device, self.allocation, self._offset + start, array.data)
+
+    async def _fill(self, start: int, target: Any) -> None:
+        place = self._offset + start
+        await transfers.read(self.device, self.allocation, place, memoryview(target))
+
+    def _range(self, op: str, offset: int, nbytes: int | None) -> tuple[int, int]:
+        start = checks.integer(op, "offset", offset, maximum=2**53)
+        if start > self.nbytes:
+            raise InvalidArgument(
+                op, "offset", offset, f"at most the buffer's size, {byte_count(self.nbytes)}"
+            )
+        room = self.nbytes - start
+        size = room if nbytes is None else checks.integer(op, "nbytes", nbytes, maximum=2**53)
+        if size > room:
+            raise InvalidArgument(
+                op, "nbytes", size, f"at most {room}, of a buffer of {byte_count(self.nbytes)}"
+            )
+        return start, size
+
+    def _allow(self, op: str, *any_of: BufferUsage) -> None:
+        if not self.usage.intersection(any_of):
+            names = " or ".join(any_of)
+            raise InvalidArgument(
+                op,
+                "buffer",
+                self,
+                f"a buffer of usage {names}",
+            )
+
+    def __len__(self) -> int:
+        return self.nbytes
+
+    def __repr__(self) -> str:
+        label = f" {self.label!r}" if self.label else ""
+        usage = ", ".join(sorted(self.usage))
+        return f"<Buffer{label} of {byte_count(self.nbytes)}, {usage}>"

@@ -1,0 +1,261 @@
+"""A NumPy-like array in GPU memory: shape, dtype and the buffer, freed with the last reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, ClassVar
+from weakref import ref
+
+import numpy as np
+
+from browsergpu.core import checks, host_tensors
+from browsergpu.core.dtypes import DType
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Description, Shown, byte_count
+from browsergpu.device.device import Device
+from browsergpu.gpu import platform
+from browsergpu.gpu.memory import Allocation
+from browsergpu.kernels.elements.strided import check_axes
+from browsergpu.tensors import pointwise, transfers
+from browsergpu.tensors.view import View
+
+_MANY_USERS = 32  # of a buffer: then, and whenever they are twice as many, the gone are forgotten
+
+
+class Storage(Shown):
+    """A buffer that goes back to its device's pool with the last array that uses it. ``freed`` is
+    called then."""
+
+    __slots__ = ("__weakref__", "_many", "_memory", "_users", "buffer", "is_free")
+
+    def __init__(
+        self, device: Device, buffer: Allocation, freed: Callable[[], object] | None = None
+    ) -> None:
+        self.buffer = buffer
+        self.is_free = False
+        self._memory = device.memory
+        self._users: list[ref[Any]] = []
+        self._many = _MANY_USERS
+        self._memory.owned_by(self, buffer, freed)
+
+    def _facts(self) -> str:
+        return f"of {byte_count(self.buffer.capacity)}{', freed' if self.is_free else ''}"
+
+    def release(self) -> None:
+        """Gives the buffer back now. Twice does nothing more."""
+        self.is_free = True
+        self._memory.free(self, self.buffer)
+
+    def used_by(self, user: Any) -> None:
+        """Notes a value that lies in this memory, or in a part of it."""
+        if len(self._users) >= self._many:
+            self._users = [user for user in self._users if user() is not None]
+            self._many = max(_MANY_USERS, 2 * len(self._users))
+        self._users.append(ref(user))
+        if self._memory.new_users is not None:
+            self._memory.new_users.add(user)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a captured graph works on the buffer."""
+        return self.buffer.id in self._memory.held
+
+    @property
+    def noted(self) -> int:
+        """How many values were noted and not forgotten yet."""
+        return len(self._users)
+
+    def left_by(self, user: Any) -> None:
+        """Forgets a value that lies elsewhere now."""
+        self._users = [known for known in self._users if known() is not user]
+
+    @property
+    def users(self) -> list[Any]:
+        """The values that were noted and are still there."""
+        return [user for known in self._users if (user := known()) is not None]
+
+
+class DeviceArray(View):
+    """An array on a device. Made by a KernelExecutor.
+
+    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy, ``strides`` and ``offset`` count
+    elements. Reshaped arrays and those of :meth:`as_strided` share memory. The operators
+    ``+ - * /`` take arrays and numbers, ``@`` arrays; they are add, sub, mul, div and matmul of a
+    KernelExecutor, and give new arrays.
+    """
+
+    __slots__ = ("__weakref__", "_storage", "device")
+
+    #: Of a device, what has the operators' operations: KernelExecutor, which needs this module and
+    #: so sets it.
+    operations: ClassVar[Any]
+    #: A NumPy array beside an operator does not take this for a scalar, and is refused.
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        device: Device,
+        shape: Shape,
+        dtype: DType,
+        storage: Storage,
+        strides: Shape | None = None,
+        offset: int = 0,
+    ) -> None:
+        super().__init__(storage.buffer, shape, dtype, strides, offset)
+        self.device = device
+        self._storage = storage
+
+    @classmethod
+    def allocate(cls, device: Device, op: str, shape: tuple[int, ...], dtype: DType) -> DeviceArray:
+        """A new array, contents undefined."""
+        buffer = device.memory.get_buffer(op, dtype.device_bytes(prod(shape)))
+        return cls(device, shape, dtype, Storage(device, buffer))
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return len(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its elements, packed."""
+        return self.dtype.device_bytes(self.size)
+
+    @property
+    def is_freed(self) -> bool:
+        """Whether :meth:`free` was called on it or on an array that shares its memory."""
+        return self._storage.is_free
+
+    def sharing(self, shape: Shape) -> DeviceArray:
+        """The elements of a packed array in another shape of the same size, in the same memory."""
+        return DeviceArray(self.device, shape, self.dtype, self._storage)
+
+    def as_strided(
+        self, shape: Sequence[int], strides: Sequence[int], offset: int = 0
+    ) -> DeviceArray:
+        """An array of ``shape`` in the same memory: its element at an index is ``offset`` + the sum
+        of index × stride over the axes elements after this array's first one.
+
+        Strides may be 0 or negative. Every operation reads such an array; what is written to, as
+        ``out``, must be packed (row-major, from its memory's beginning on). Raises InvalidArgument
+        where an element would be outside of the memory, and Unsupported where more than 5 axes are
+        left after neighbours that can be are joined (8 from the memory's beginning on).
+        """
+        op = "as_strided"
+        self.check_alive(op)
+        extents = checks.dimensions(op, "shape", shape)
+        steps = checks.dimensions(op, "strides", strides, minimum=-checks.LARGEST)
+        if len(steps) != len(extents):
+            raise InvalidArgument(
+                op, "strides", strides, f"have {len(extents)} numbers, as shape has"
+            )
+        first = self.offset + checks.integer(op, "offset", offset, -checks.LARGEST)
+        if 0 in extents:
+            return DeviceArray(self.device, extents, self.dtype, self._storage)
+        reach = [(extent - 1) * step for extent, step in zip(extents, steps, strict=True)]
+        lowest = first + sum(min(far, 0) for far in reach)
+        highest = first + sum(max(far, 0) for far in reach)
+        room = self.buffer.nbytes // self.dtype.device_bytes(1)
+        if lowest < 0 or highest >= room:
+            raise InvalidArgument(
+                op, "strides", Description(f"{steps}, to elements {lowest} to {highest}"),
+                f"steps to elements 0 to {room - 1} of the memory",
+            )  # fmt: skip
+        check_axes(op, extents, steps, first)
+        return DeviceArray(self.device, extents, self.dtype, self._storage, steps, first)
+
+    def packed(self, op: str = "copy") -> DeviceArray:
+        """The array itself if it is packed, else a packed copy."""
+        if self.is_packed:
+            return self
+        copy = DeviceArray.allocate(self.device, op, self.shape, self.dtype)
+        pointwise.assign(self.device, op, self, copy)
+        return copy
+
+    def __add__(self, other: Any) -> Any:
+        return self._operate("add", self, other, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._operate("add", other, self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._operate("sub", self, other, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._operate("sub", other, self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._operate("mul", self, other, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._operate("mul", other, self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._operate("div", self, other, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._operate("div", other, self, other)
+
+    def __matmul__(self, other: Any) -> Any:
+        if not isinstance(other, DeviceArray):
+            return NotImplemented
+        return self._operate("matmul", self, other, other)
+
+    def _operate(self, op: str, a: Any, b: Any, other: Any) -> Any:
+        if not isinstance(other, DeviceArray | int | float | np.number):
+            return NotImplemented
+        return getattr(self.operations(self.device), op)(a, b)
+
+    def free(self) -> None:
+        """Gives the memory back now instead of with the last reference. Arrays that share it are
+        freed too; freeing twice does nothing more."""
+        self._storage.release()
+
+    def write(self, data: Any, op: str = "write") -> None:
+        """Copies a NumPy array of its shape, or bytes, to the GPU. The array must be packed."""
+        self.check_alive(op)
+        self.check_packed(op, "array")
+        array = host_tensors.to_device(op, "data", data, self.shape, self.dtype)
+        if array.nbytes:
+            view = array.data.cast("B")
+            transfers.write(self.device, self.buffer, 0, view)
+
+    def numpy(self) -> np.ndarray:
+        """A copy as a NumPy array. Waits."""
+        return platform.block_on(self.numpy_async(), "numpy")
+
+    async def numpy_async(self) -> np.ndarray:
+        """:meth:`numpy` for callers that cannot block."""
+        self.check_alive("numpy")
+        array = np.empty(self.shape, self.dtype.device_numpy)
+        if array.nbytes:
+            view = array.reshape(-1).data.cast("B")
+            source = self.packed("numpy")
+            await transfers.read(self.device, source.buffer, 0, view)
+        return host_tensors.from_device(array, self.dtype)
+
+    # Not __await__: JavaScript would take a proxy of an awaitable array for a promise, and wait for
+    # it wherever a Python function returns one.
+    async def ready(self) -> DeviceArray:
+        """Waits until the array is computed, and gives it. Raises what the GPU reported."""
+        self.check_alive("ready")
+        await self.device.recorder.synchronize()
+        return self
+
+    def check_alive(self, op: str) -> None:
+        """Raises, in the name of ``op``, NotInitialized once the device is closed and
+        InvalidArgument after :meth:`free`."""
+        self.device.check_open(op)
+        if self.is_freed:
+            raise InvalidArgument(op, "array", self, "an array that was not freed")
+
+    def check_packed(self, op: str, name: str) -> None:
+        """Raises InvalidArgument, in the names of an operation and its argument, unless packed."""
+        if not self.is_packed:
+            raise InvalidArgument(op, name, self, "a packed array, not one of as_strided")
+
+    def __repr__(self) -> str:
+        freed = ", freed" if self.is_freed else ""
+        return f"<DeviceArray {self.dtype} {self.shape}{freed}>"

@@ -1,0 +1,354 @@
+"""What neural networks are made of, on tensors that are checked: floats, unless something else is
+said. Outputs may be inputs unless something else is said."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+from browsergpu.core.checks import product
+from browsergpu.core.dtypes import DType
+from browsergpu.core.shapes import Shape
+from browsergpu.device.device import Device
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.convolution import conv2d as conv2d_kernel
+from browsergpu.kernels.convolution import conv2d_products
+from browsergpu.kernels.convolution import pool as pool_kernel
+from browsergpu.kernels.convolution.conv2d import Conv2dPlan
+from browsergpu.kernels.convolution.pool import PoolPlan
+from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.networks import adam as adam_kernel
+from browsergpu.kernels.networks.embedding import look_up
+from browsergpu.kernels.reductions import batch_norm as batch_norm_kernel
+from browsergpu.kernels.reductions import reduce, rows
+from browsergpu.tensors.operand_checks import has_axes, has_shape, small_number
+from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
+from browsergpu.tensors.view import View
+
+
+def around(shape: Shape, axis: int) -> tuple[int, int, int]:
+    """Elements before an axis, along it, and after it."""
+    return product(shape[:axis]), shape[axis], product(shape[axis + 1 :])
+
+
+def check_layer_norm(
+    op: str, name: str, x: View, gamma: View | None, beta: View | None, eps: Any
+) -> float:
+    """eps as a float. Raises InvalidArgument where x, called ``name``, or the others are not what
+    :func:`layer_norm` takes."""
+    has_axes(op, name, x, 1, "at least 1 axis")
+    _check_vectors(op, x.shape[-1], {"gamma": gamma, "beta": beta})
+    return small_number(op, "eps", eps)
+
+
+def check_batch_norm(
+    op: str,
+    channels: int,
+    mean: View | None,
+    variance: View | None,
+    gamma: View | None,
+    beta: View | None,
+    eps: Any,
+) -> float:
+    """eps as a float. Raises InvalidArgument where the others are not one number a channel."""
+    given = {"running_mean": mean, "running_variance": variance, "gamma": gamma, "beta": beta}
+    _check_vectors(op, channels, given)
+    return small_number(op, "eps", eps)
+
+
+def _check_vectors(op: str, length: int, vectors: dict[str, View | None]) -> None:
+    for name, vector in vectors.items():
+        if vector is not None:
+            has_shape(op, name, vector, (length,))
+
+
+def softmax(device: Device, op: str, x: View, y: View, axis: int) -> None:
+    """y = exp(x) over its sum along an axis of x, which has elements."""
+    launch(device, op, _softmax, (x, y), axis)
+
+
+@of_operands
+def _softmax(build: Build, x: Operand, y: Operand, axis: int) -> None:
+    staging = Staging(build)
+    target = staging.write(y, x)
+    rows.softmax(build, staging.read(x), target, *around(x.shape, axis))
+    staging.deliver()
+
+
+def layer_norm(
+    device: Device,
+    op: str,
+    x: View,
+    y: View,
+    gamma: View | None,
+    beta: View | None,
+    eps: float,
+    residual: View | None = None,
+    summed: View | None = None,
+) -> None:
+    """y = (v - mean) / sqrt(variance + eps) * gamma + beta along the last axis of v, which has
+    elements, biased variance, where v is x or x + residual; ``summed``, which is not y, becomes
+    v. Without gamma it is ones, without beta zeros."""
+    launch(device, op, _layer_norm, (x, y, gamma, beta, residual, summed), eps)
+
+
+@of_operands
+def _layer_norm(
+    build: Build,
+    x: Operand,
+    y: Operand,
+    gamma: Operand | None,
+    beta: Operand | None,
+    residual: Operand | None,
+    summed: Operand | None,
+    eps: float,
+) -> None:
+    length = x.shape[-1]
+    staging = Staging(build)
+    if residual is None and summed is None and gamma is not None and beta is not None:
+        of_halves = _are_halves(x, y, gamma, beta)
+        if of_halves and rows.layer_norm_takes_halves(length):
+            result = staging.write(y, x, gamma, beta, dtype=DType.F16)
+            slots = x.slot, gamma.slot, beta.slot, result
+            rows.layer_norm_of_halves(build, *slots, x.size // length, length, eps)
+            staging.deliver()
+            return
+    target = staging.write(y, x, gamma, beta, residual)
+    total = None if summed is None else staging.write(summed, x, gamma, beta, residual)
+    scale, shift = _factors(build, staging, gamma, beta, length)
+    rows.layer_norm(
+        build, staging.read(x), scale, shift, target, x.size // length, length, eps,
+        None if residual is None else staging.read(residual), total,
+    )  # fmt: skip
+    staging.deliver()
+
+
+def _are_halves(*operands: Operand) -> bool:
+    return all(x.dtype is DType.F16 for x in operands)
+
+
+def _factors(
+    build: Build, staging: Staging, gamma: Operand | None, beta: Operand | None, length: int
+) -> tuple[Slot, Slot]:
+    """gamma and beta, ones and zeros in place of those that are None."""
+    made = []
+    for operand, neutral in ((gamma, 1.0), (beta, 0.0)):
+        if operand is None:
+            slot = staging.temporary(DType.F32, length)
+            elementwise.fill(build, slot, neutral, length)
+        else:
+            slot = staging.read(operand)
+        made.append(slot)
+    return made[0], made[1]
+
+
+def batch_norm(
+    device: Device,
+    op: str,
+    x: View,
+    y: View,
+    mean: View,
+    variance: View,
+    gamma: View | None,
+    beta: View | None,
+    shape: tuple[int, int, int],
+    eps: float,
+) -> None:
+    """y = (x - mean) / sqrt(variance + eps) * gamma + beta for x as [N, C, inner], which has
+    elements, with C values of each. Without gamma it is ones, without beta zeros."""
+    launch(device, op, _batch_norm, (x, y, mean, variance, gamma, beta), shape, eps)
+
+
+@of_operands
+def _batch_norm(
+    build: Build,
+    x: Operand,
+    y: Operand,
+    mean: Operand,
+    variance: Operand,
+    gamma: Operand | None,
+    beta: Operand | None,
+    shape: tuple[int, int, int],
+    eps: float,
+) -> None:
+    staging = Staging(build)
+    if gamma is not None and beta is not None and _are_halves(x, y, mean, variance, gamma, beta):
+        result = staging.write(y, x, mean, variance, gamma, beta, dtype=DType.F16)
+        slots = x.slot, mean.slot, variance.slot, gamma.slot, beta.slot, result
+        batch_norm_kernel.normalise(build, *slots, shape, eps, halves=True)
+        staging.deliver()
+        return
+    target = staging.write(y, x, mean, variance, gamma, beta)
+    scale, shift = _factors(build, staging, gamma, beta, shape[1])
+    batch_norm_kernel.normalise(
+        build, staging.read(x), staging.read(mean), staging.read(variance), scale, shift, target,
+        shape, eps,
+    )  # fmt: skip
+    staging.deliver()
+
+
+def batch_statistics(
+    device: Device,
+    op: str,
+    x: View,
+    mean: View,
+    variance: View,
+    running_mean: View | None,
+    running_variance: View | None,
+    shape: tuple[int, int, int],
+    momentum: float,
+) -> None:
+    """mean and (biased) variance, new float32, = those of each channel of x as [N, C, inner], which
+    has two elements at least. The running ones, float32 and none of the others, move towards them
+    by ``momentum``, with the unbiased variance."""
+    tensors = (x, mean, variance, running_mean, running_variance)
+    launch(device, op, _batch_statistics, tensors, shape, momentum)
+
+
+@of_operands
+def _batch_statistics(
+    build: Build,
+    x: Operand,
+    mean: Operand,
+    variance: Operand,
+    running_mean: Operand | None,
+    running_variance: Operand | None,
+    shape: tuple[int, int, int],
+    momentum: float,
+) -> None:
+    staging = Staging(build)
+    moved = [
+        staging.temporary(DType.F32, shape[1]) if running is None else running.slot
+        for running in (running_mean, running_variance)
+    ]
+    batch_norm_kernel.statistics(
+        build, staging.read(x), mean.slot, variance.slot, moved[0], moved[1], shape, momentum
+    )
+
+
+def conv2d(
+    device: Device,
+    op: str,
+    plan: Conv2dPlan,
+    x: View,
+    w: View,
+    y: View,
+    bias: View | None = None,
+) -> None:
+    """y, which has elements, = the cross-correlation of x with w, plus a number for each filter."""
+    launch(device, op, _conv2d, (x, w, y, bias), plan)
+
+
+@of_operands
+def _conv2d(
+    build: Build, x: Operand, w: Operand, y: Operand, bias: Operand | None, plan: Conv2dPlan
+) -> None:
+    staging = Staging(build)
+    if bias is None and _are_halves(x, w, y) and conv2d_products.is_by_product(build.facts, plan):
+        result = staging.write(y, x, w, dtype=DType.F16)
+        conv2d_products.conv2d_by_product(build, x.slot, w.slot, result, plan)
+        staging.deliver()
+        return
+    target = staging.write(y, x, w, bias)
+    added = None if bias is None else staging.read(bias)
+    conv2d_kernel.conv2d(build, staging.read(x), staging.read(w), target, plan, added)
+    staging.deliver()
+
+
+def pool(
+    device: Device,
+    op: str,
+    function: str,
+    plan: PoolPlan,
+    x: View,
+    y: View,
+    indices: View | None = None,
+) -> None:
+    """y = x pooled by max, mean_padded or mean; new i32 ``indices`` = where each maximum is."""
+    if plan.outputs:
+        launch(device, op, _pool, (x, y, indices), function, plan)
+
+
+@of_operands
+def _pool(
+    build: Build, x: Operand, y: Operand, indices: Operand | None, function: str, plan: PoolPlan
+) -> None:
+    staging = Staging(build)
+    target = staging.write(y, x)
+    places = None if indices is None else indices.slot
+    pool_kernel.pool(build, staging.read(x), target, function, plan, places)
+    staging.deliver()
+
+
+def cross_entropy(
+    device: Device, op: str, logits: View, targets: View, loss: View, probs: View
+) -> None:
+    """loss = -log softmax(logits)[targets] of each sample, or their mean where it is a scalar, and
+    probs = softmax(logits). Targets are i32."""
+    if targets.size or loss.size:
+        launch(device, op, _cross_entropy, (logits, targets, loss, probs))
+
+
+@of_operands
+def _cross_entropy(
+    build: Build, logits: Operand, targets: Operand, loss: Operand, probs: Operand
+) -> None:
+    samples = targets.size
+    staging = Staging(build)
+    y = staging.write(loss, logits, targets)
+    if samples == 0:  # the mean of nothing
+        elementwise.fill(build, y, nan, 1)
+    else:
+        p = staging.write(probs, logits, targets)
+        mean = loss.shape == () and targets.shape != ()
+        each = staging.temporary(DType.F32, samples) if mean else y
+        classes = logits.shape[-1]
+        source = staging.read(logits)
+        rows.cross_entropy(build, source, targets.slot, each, p, samples, classes)
+        if mean:
+            reduce.reduce(build, each, y, reduce.plan_reduce("mean", (samples,), 0))
+    staging.deliver()
+
+
+def adam(
+    device: Device,
+    op: str,
+    param: View,
+    grad: View,
+    m: View,
+    v: View,
+    factors: tuple[float, ...],
+) -> None:
+    """One step of Adam, in place, on four different tensors, which have elements; see
+    ``kernels.adam.factors``."""
+    launch(device, op, _adam, (param, grad, m, v), late=factors)
+
+
+@of_operands
+def _adam(build: Build, param: Operand, grad: Operand, m: Operand, v: Operand) -> None:
+    staging = Staging(build)
+    adam_kernel.adam(
+        build, staging.update(param), staging.read(grad), staging.update(m), staging.update(v),
+        param.size,
+    )  # fmt: skip
+    staging.deliver()
+
+
+def embedding(device: Device, op: str, indices: View, weight: View, y: View) -> None:
+    """y, which has elements, = the rows of weight, [V, D], that i32 indices name; NaN, or 0 in
+    whole numbers, for those that are not there. All are floats, or y is of weight's dtype."""
+    launch(device, op, _embedding, (indices, weight, y))
+
+
+@of_operands
+def _embedding(build: Build, indices: Operand, weight: Operand, y: Operand) -> None:
+    entries, length = weight.shape
+    dtype, words = weight.dtype, length
+    if dtype is DType.F16:  # rows of whole words are taken as they are
+        dtype, words = (DType.F32, length) if length % 2 else (DType.F16, length // 2)
+    staging = Staging(build)
+    target = staging.write(y, indices, weight, dtype=dtype)
+    table = staging.read(weight, dtype)
+    look_up(build, indices.slot, table, target, indices.size, words, entries, dtype)
+    staging.deliver()

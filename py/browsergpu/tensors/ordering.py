@@ -1,0 +1,111 @@
+"""Sorting along an axis, where the extremes are, and where values belong among sorted ones.
+
+Everywhere NaN are equal to each other and larger than all else, as NumPy sorts them, and zeros of
+both signs are equal; where extremes are looked for, NaN is more extreme than all else.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from browsergpu.core.dtypes import DType
+from browsergpu.core.shapes import Shape
+from browsergpu.device.device import Device
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.elements.strided import gather
+from browsergpu.kernels.ordering import arg_reduce as arg_kernels
+from browsergpu.kernels.ordering import search
+from browsergpu.kernels.ordering import sort as kernels
+from browsergpu.tensors.staging import Operand, Staging, launch, of_operands, of_views, packed
+from browsergpu.tensors.view import View
+
+
+def sort(device: Device, op: str, x: View, y: View, axis: int, *, descending: bool = False) -> None:
+    """y = x in order along an axis from 0 on, of x's shape and dtype; y may be x. Equal elements
+    keep their order, also where ``descending``, which begins with NaN."""
+    if x.size:
+        launch(device, op, _sort, (x, y), op, axis, descending, False)
+
+
+def argsort(
+    device: Device, op: str, x: View, y: View, axis: int, *, descending: bool = False
+) -> None:
+    """y = where along the axis each element of :func:`sort` is in x; y, of whole numbers, has x's
+    shape."""
+    if x.size:
+        launch(device, op, _sort, (x, y), op, axis, descending, True)
+
+
+def arg_reduce(device: Device, op: str, function: str, x: View, y: View, axis: int | None) -> None:
+    """y = where along the axis the max or min of x is, the first one among equals; of all elements
+    in their order where the axis is None. The axis is not empty. y has whole numbers, as many as
+    there are other elements than along the axis."""
+    if y.size:
+        launch(device, op, _arg_reduce, (x, y), function, axis)
+
+
+def searchsorted(
+    device: Device, op: str, ordered: View, values: View, y: View, *, right: bool = False
+) -> None:
+    """y = before which of the ordered elements, of one axis, each value would have to stand; before
+    those that are equal to it or, where ``right``, behind them. ``values`` have ordered's dtype, y,
+    of whole numbers, has their shape."""
+    if values.size:
+        launch(device, op, _searchsorted, (ordered, values, y), right)
+
+
+def extents_of(shape: Shape, axis: int) -> tuple[int, int, int]:
+    """[outer, length, inner] of an axis."""
+    return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+
+
+def _write_places(staging: Staging, y: Operand, *read: Operand) -> Slot:
+    """Where to write places to, as words."""
+    return staging.write(y, *read, dtype=y.dtype if y.dtype.is_whole else DType.I32)
+
+
+@of_operands
+def _sort(
+    build: Build, x: Operand, y: Operand, op: str, axis: int, descending: bool, places: bool
+) -> None:
+    staging = Staging(build)
+    words = x.dtype.computed_as
+    outer, length, inner = extents_of(x.shape, axis)
+    source = staging.read(x, words)
+    target = _write_places(staging, y, x) if places else staging.write(y, x, dtype=words)
+    function = kernels.argsort if places else kernels.sort
+    rows = outer * inner
+    if inner == 1 or length == 1:
+        function(build, source, target, x.dtype, rows, length, descending=descending)
+    else:  # the kernels sort rows
+        turned, result = build.temporary(4 * x.size), build.temporary(4 * x.size)
+        step = length * inner
+        gather(build, op, source, (step, 1, inner), turned, (outer, inner, length))
+        function(build, turned, result, x.dtype, rows, length, descending=descending)
+        gather(build, op, result, (step, 1, length), target, (outer, length, inner))
+        build.release(turned, result)
+    staging.deliver()
+
+
+@of_operands
+def _arg_reduce(build: Build, x: Operand, y: Operand, function: str, axis: int | None) -> None:
+    staging = Staging(build)
+    extents = (1, x.size, 1) if axis is None else extents_of(x.shape, axis)
+    source = staging.read(x, x.dtype.computed_as)
+    target = _write_places(staging, y, x)
+    arg_kernels.arg_reduce(build, source, target, x.dtype, extents, smallest=function == "min")
+    staging.deliver()
+
+
+@of_views
+def _searchsorted(build: Build, ordered: Operand, values: Operand, y: Operand, right: bool) -> None:
+    staging = Staging(build)
+    words = values.dtype.computed_as
+    sought = staging.read(packed(build, values), words)
+    among = staging.read(packed(build, ordered), words) if ordered.size else sought
+    target = _write_places(staging, y, ordered, values)
+    search.search(
+        build, among, sought, target, values.dtype, ordered.size, values.size, right=right
+    )
+    staging.deliver()

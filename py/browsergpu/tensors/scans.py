@@ -1,0 +1,99 @@
+"""Running sums, products and extremes along an axis, and where a mask is true."""
+
+from __future__ import annotations
+
+from browsergpu.core.dtypes import DType
+from browsergpu.device.device import Device
+from browsergpu.gpu import platform
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.ordering import compact
+from browsergpu.kernels.ordering import scan as kernels
+from browsergpu.tensors import transfers
+from browsergpu.tensors.ordering import extents_of
+from browsergpu.tensors.staging import Operand, Staging, launch, of_views, packed
+from browsergpu.tensors.view import View
+
+
+def scan(
+    device: Device,
+    op: str,
+    function: str,
+    x: View,
+    y: View,
+    axis: int,
+    *,
+    exclusive: bool = False,
+) -> None:
+    """y = the sum, prod, max or min of x along an axis from 0 on up to each element, or up to the
+    one before it where ``exclusive``; y may be x.
+
+    y has x's shape, or one more along the axis: it then begins with the result of nothing, and
+    ends with that of all. The result of nothing is 0, 1, or the smallest or largest value. All is
+    computed in y's dtype, to which x is cast first; float16 as float32, sums and products of whole
+    numbers modulo 2^32. NaN propagates.
+    """
+    if y.size:
+        launch(device, op, _scan, (x, y), function, axis, exclusive)
+
+
+def scan_wide(device: Device, op: str, function: str, x: View, y: View, axis: int) -> None:
+    """:func:`scan` of whole numbers of 64 bits: their words are one more axis, the last one. sum or
+    prod, modulo 2^64; y is not x."""
+    if y.size:
+        launch(device, op, _scan_wide, (x, y), function, axis)
+
+
+def true_places(device: Device, op: str, mask: View, places: View, count: View) -> None:
+    """places = where the mask is not 0, counted in its row-major order, in rising order; count, one
+    element, = how many there are. Both are i32 or u32 and neither is the mask; places has as many
+    elements as the mask, of which those behind the first ``count`` stay."""
+    launch(device, op, _true_places, (mask, places, count))
+
+
+async def true_count_async(device: Device, count: View) -> int:
+    """What :func:`true_places` has written as the count."""
+    word = bytearray(4)
+    await transfers.read(device, count.buffer, 0, memoryview(word))
+    return int.from_bytes(word, "little")
+
+
+def true_count(device: Device, op: str, count: View) -> int:
+    """:func:`true_count_async`. Waits."""
+    instead = (
+        "where(), or NumPy on `await mask.numpy_async()`, as only the GPU knows how many are true"
+    )
+    return platform.block_on(true_count_async(device, count), op, instead)
+
+
+@of_views
+def _scan(build: Build, x: Operand, y: Operand, function: str, axis: int, exclusive: bool) -> None:
+    staging = Staging(build)
+    words = DType.U32 if y.dtype is DType.BOOL else y.dtype.computed_as
+    source = staging.read(packed(build, x), words) if x.size else x.slot
+    target = staging.write(y, x, dtype=words)
+    kernels.scan(
+        build, source, target, kernels.function_of(function, words), extents_of(x.shape, axis),
+        exclusive=exclusive, initial=y.shape[axis] > x.shape[axis],
+    )  # fmt: skip
+    staging.deliver()
+
+
+@of_views
+def _scan_wide(build: Build, x: Operand, y: Operand, function: str, axis: int) -> None:
+    kernels.scan(
+        build, x.slot, y.slot, f"wide_{function}", extents_of(x.shape[:-1], axis),
+        initial=y.shape[axis] > x.shape[axis],
+    )  # fmt: skip
+
+
+@of_views
+def _true_places(build: Build, mask: Operand, places: Operand, count: Operand) -> None:
+    if not mask.size:
+        elementwise.fill(build, count.slot, 0.0, 1)
+        return
+    staging = Staging(build)
+    # Of -0, bits are set that do not make it true.
+    words = DType.BOOL if mask.dtype.is_float else mask.dtype.computed_as
+    source = staging.read(packed(build, mask), words)
+    compact.true_places(build, source, places.slot, count.slot, mask.size)
