@@ -1,5 +1,6 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
+import sys as _sys
 from typing import Any as _Any
 
 from browsergpu import amp, cuda, data, errors, fft, image, io, linalg, nn, optim, random, special
@@ -24,21 +25,18 @@ from browsergpu.arrays.default_int import set_default_int
 from browsergpu.arrays.tracking.precision import autocast, is_autocast_enabled
 from browsergpu.arrays.tracking.recording import enable_grad, is_grad_enabled, no_grad
 from browsergpu.arrays.x64 import set_x64
-
-# What arrays are asked of gradients.
 from browsergpu.autograd import array_methods as _of_arrays  # noqa: F401
 from browsergpu.autograd import operators as _operators  # noqa: F401
 from browsergpu.autograd.custom import checkpoint, custom_vjp
 from browsergpu.autograd.transforms import grad, jvp, value_and_grad, vjp
 from browsergpu.compat.cupy.cuda import get_default_memory_pool, get_default_pinned_memory_pool
 from browsergpu.compat.cupy.names import asnumpy, fuse, get_array_module
-
-# NumPy's functions know arrays by this module.
 from browsergpu.compat.numpy import protocols as _protocols  # noqa: F401
 from browsergpu.compat.numpy.fallback import HostFallbackWarning, set_fallback
 from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON as _LEFT_TO_PYTHON
 from browsergpu.compat.numpy.namespace import names as _numpys_names
 from browsergpu.compat.numpy.namespace import of_main as _of_main
+from browsergpu.core.above import register as _register
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp
@@ -383,11 +381,16 @@ __all__ = [
 ]
 __all__ += _numpys_names(__all__)
 
+_register("namespace", _sys.modules[__name__])
+
 
 def __getattr__(name: str) -> _Any:
     if name.startswith("_"):
         raise AttributeError(f"module 'browsergpu' has no attribute {name!r}")
-    found = globals()[name] = _of_main(name)
+    if name == "lib":
+        import browsergpu.lib as found  # it imports this package
+    else:
+        found = globals()[name] = _of_main(name)
     return found
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from browsergpu.core.above import Above
+
 pytestmark = pytest.mark.fast
 
 PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
@@ -137,3 +139,77 @@ def test_nothing_else_is_needed(module: str) -> None:
 def test_nothing_imports_dask_but_itself() -> None:
     for module, path in MODULES.items():
         assert room(module) == "dask" or "dask" not in set(map(room, own(path)))
+
+
+#: What packages call in those above them, and who registers it.
+REGISTERED = {
+    ("namespace", ""),
+    ("numpy_protocols", "compat.numpy.protocols"),
+    ("array_gradients", "autograd.array_methods"),
+    ("variable_operators", "autograd.operators"),
+    ("device_array_operations", "api.executor"),
+}
+#: Who gives a class of a package below its methods.
+GIVES_METHODS = {"autograd.operators"}
+
+
+def calls(path: Path, name: str) -> Iterator[ast.Call]:
+    """The calls of a function, also by a name with an underscore before it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            called = node.func
+            found = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            if found.removeprefix("_") == name:
+                yield node
+
+
+def test_what_is_called_upwards_is_registered_where_the_list_says() -> None:
+    found = [
+        (ast.literal_eval(call.args[0]), module)
+        for module, path in MODULES.items()
+        for call in calls(path, "register")
+        if ast.unparse(call.func) in ("register", "_register")
+    ]
+    assert sorted(found) == sorted(REGISTERED)
+    assert {name for name, _ in found} == set(Above.__slots__)
+    given = {module for module, path in MODULES.items() if list(calls(path, "register_methods"))}
+    assert given == GIVES_METHODS
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_else_reaches_upwards(module: str) -> None:
+    """By a module's name as text, or by attributes that it sets on what it imports."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    if room(module) in ROOMS:
+        asked = [*calls(MODULES[module], "import_module"), *calls(MODULES[module], "__import__")]
+        for call in asked:
+            named = call.args[0]
+            text = ast.unparse(named)
+            assert "browsergpu" not in text, f"{module} imports {text} by its name"
+        assert "browsergpu" not in texts or "sys.modules['browsergpu']" not in ast.unparse(tree)
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("browsergpu")
+        for alias in node.names
+    }
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                    assert target.value.id not in imported, f"{module}: {ast.unparse(node)}"
+
+
+#: What a folder has at most, so that a reader sees what is in it.
+MOST_FILES = 20
+
+
+def test_no_folder_has_more_files_than_one_sees() -> None:
+    folders = {path.parent for path in MODULES.values()} - {PACKAGE}
+    full = {
+        str(folder.relative_to(PACKAGE)): count
+        for folder in folders
+        if (count := len([*folder.glob("*.py")])) > MOST_FILES
+    }
+    assert not full

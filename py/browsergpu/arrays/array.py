@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.arrays.views.flat import Flat
 from browsergpu.core import checks
+from browsergpu.core.above import ABOVE
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32, INT32, INT64, UINT32, UINT64
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -47,13 +47,6 @@ class Array(Value, Methods):
     """
 
     __slots__ = ()
-
-    #: NumPy's protocols, whose functions need this module and so set it.
-    _protocols: ClassVar[Any]
-    #: What is done of gradients, likewise.
-    _gradients: ClassVar[Any]
-    _beside_variable: ClassVar[Any]
-    _assign_variable: ClassVar[Any]
 
     # Beside NumPy's arrays, these decide.
     __array_priority__ = 1000
@@ -260,7 +253,7 @@ class Array(Value, Methods):
     @exclusive
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, Value) and value.is_noted:
-            self._assign_variable(key, value)
+            ABOVE.variable_operators.assign(self, key, value)
         else:
             become(self, keys.assigned(self, key, value))
 
@@ -274,7 +267,7 @@ class Array(Value, Methods):
         a dtype that ``casting``, NumPy's rule, does not allow."""
         del subok  # there are no subclasses
         if order != "K" or casting != "unsafe":
-            self._protocols.check_cast(self, dtype, order, casting)
+            ABOVE.numpy_protocols.check_cast(self, dtype, order, casting)
         return cast_to("astype", self, element_type("astype", dtype), copy=copy)
 
     @exclusive
@@ -304,8 +297,8 @@ class Array(Value, Methods):
         if isinstance(dtype, type) and issubclass(dtype, np.ndarray | Array):
             expected = "a dtype, as arrays on the GPU have no subclasses"
             raise InvalidType("view", "dtype", dtype, expected, "Use x.numpy().view().")
-        if self._protocols.is_numpys_alone(dtype):
-            return self._protocols.viewed_on_host(self, dtype)  # type: ignore[no-any-return]
+        if ABOVE.numpy_protocols.is_numpys_alone(dtype):
+            return ABOVE.numpy_protocols.viewed_on_host(self, dtype)  # type: ignore[no-any-return]
         wanted = checks.numpy_dtype("view", "dtype", dtype)
         if wanted == node.kind.numpy:
             return alias(self, strided.retyped(self, node.kind))
@@ -336,27 +329,27 @@ class Array(Value, Methods):
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        self._gradients.set_requires_grad(self, bool(wanted))
+        ABOVE.array_gradients.set_requires_grad(self, bool(wanted))
 
     def requires_grad_(self, requires_grad: bool = True) -> Array:
         """Sets ``requires_grad``, and gives the array itself. Raises InvalidType, a TypeError, for
         one that is not of floats."""
-        return self._gradients.set_requires_grad(self, bool(requires_grad))  # type: ignore[no-any-return]
+        return ABOVE.array_gradients.set_requires_grad(self, bool(requires_grad))  # type: ignore[no-any-return]
 
     @property
     def is_leaf(self) -> bool:
         """Whether it is no result of an operation that was noted."""
-        return self._gradients.is_leaf(self)  # type: ignore[no-any-return]
+        return ABOVE.array_gradients.is_leaf(self)  # type: ignore[no-any-return]
 
     @property
     def grad(self) -> Array | None:
         """What ``backward`` has added up for it; None before, and for an operation's results but
         after ``retain_grad()``. That of a leaf can be set, to None or to an array of its shape."""
-        return self._gradients.grad(self)  # type: ignore[no-any-return]
+        return ABOVE.array_gradients.grad(self)  # type: ignore[no-any-return]
 
     @grad.setter
     def grad(self, value: Array | None) -> None:
-        self._gradients.set_grad(self, value)
+        ABOVE.array_gradients.set_grad(self, value)
 
     def backward(
         self, gradient: Any = None, *, retain_graph: bool = False, create_graph: bool = False
@@ -367,7 +360,7 @@ class Array(Value, Methods):
         notes the gradients, too, so that they have some. Raises NotDifferentiable, a RuntimeError,
         where nothing requires one or what was kept is gone, InvalidArgument, a ValueError, where
         ``gradient`` lacks or is of another shape."""
-        self._gradients.backward(self, gradient, retain_graph, create_graph)
+        ABOVE.array_gradients.backward(self, gradient, retain_graph, create_graph)
 
     def register_hook(self, hook: Callable[[Array], Array | None]) -> Handle:
         """Has ``hook(gradient)`` called whenever a gradient of the array has been computed, before
@@ -379,22 +372,22 @@ class Array(Value, Methods):
         ends it, and for an operation's result the sweep that lets go of what was noted. Raises
         NotDifferentiable, a RuntimeError, where the array requires no gradient, and InvalidType for
         what is no function."""
-        return self._gradients.register_hook(self, hook)  # type: ignore[no-any-return]
+        return ABOVE.array_gradients.register_hook(self, hook)  # type: ignore[no-any-return]
 
     def retain_grad(self) -> None:
         """Has ``backward`` add to ``grad`` of an operation's result, too, what its hooks have made
         of the gradient; leaves do so anyway. It is of the value that the array has now. Raises
         NotDifferentiable, a RuntimeError, where the array requires no gradient."""
-        self._gradients.retain_grad(self)
+        ABOVE.array_gradients.retain_grad(self)
 
     @property
     def retains_grad(self) -> bool:
         """Whether it is an operation's result that keeps its gradient."""
-        return self._gradients.retains_grad(self)  # type: ignore[no-any-return]
+        return ABOVE.array_gradients.retains_grad(self)  # type: ignore[no-any-return]
 
     def detach(self) -> Array:
         """A view of the whole array that requires no gradient."""
-        return self._gradients.detach(self)  # type: ignore[no-any-return]
+        return ABOVE.array_gradients.detach(self)  # type: ignore[no-any-return]
 
     # -- NumPy's protocols and others' -------------------------------------------------------------
 
@@ -402,15 +395,15 @@ class Array(Value, Methods):
         if api_version is not None and api_version not in VERSIONS:
             expected = f"one of {', '.join(VERSIONS)}"
             raise InvalidArgument("__array_namespace__", "api_version", api_version, expected)
-        return import_module("browsergpu")  # by its name: nothing imports what stands above it
+        return ABOVE.namespace
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return self._protocols.ufunc(ufunc, method, inputs, options)
+        return ABOVE.numpy_protocols.ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if not all(issubclass(one, Array | np.ndarray) for one in types):
             return NotImplemented  # another's arrays know what to do with ours
-        return self._protocols.function(func, args, kwargs)
+        return ABOVE.numpy_protocols.function(func, args, kwargs)
 
     def __dlpack__(
         self,
@@ -436,17 +429,17 @@ class Array(Value, Methods):
         found = device_of("to_device", device)
         if found is self.device:
             return self
-        return self._protocols.loaded(self.numpy(), found)  # type: ignore[no-any-return]
+        return ABOVE.numpy_protocols.loaded(self.numpy(), found)  # type: ignore[no-any-return]
 
     @exclusive
     def __copy__(self) -> Array:
         return duplicate(self)
 
     def __deepcopy__(self, memo: Any) -> Array:
-        return self._gradients.deep_copy(self)  # type: ignore[no-any-return]
+        return ABOVE.array_gradients.deep_copy(self)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> Any:
-        return self._gradients.pickled(self)
+        return ABOVE.array_gradients.pickled(self)
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -514,11 +507,11 @@ class Array(Value, Methods):
 
     @exclusive
     def __matmul__(self, other: Any) -> Any:
-        return self._protocols.product(self, other)
+        return ABOVE.numpy_protocols.product(self, other)
 
     @exclusive
     def __rmatmul__(self, other: Any) -> Any:
-        return self._protocols.product(other, self)
+        return ABOVE.numpy_protocols.product(other, self)
 
     def __imatmul__(self, other: Any) -> Any:
         self[...] = self @ other

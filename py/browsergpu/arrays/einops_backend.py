@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
+
+from browsergpu.core.above import ABOVE
 
 _introduced: list[type] = []  # kept, as einops only has weak references to its subclasses
 
@@ -29,7 +30,7 @@ class _Ours:
     framework_name = "browsergpu"
 
     def __init__(self) -> None:
-        self.xp = import_module("browsergpu")  # by its name: nothing imports what stands above it
+        self.xp = ABOVE.namespace
 
     def is_appropriate_type(self, tensor: Any) -> bool:
         return isinstance(tensor, self.xp.Array)

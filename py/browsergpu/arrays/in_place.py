@@ -8,6 +8,7 @@ from browsergpu.arrays.apply import binary, cast_to, duplicate
 from browsergpu.arrays.indexing import assignment
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import take_node
+from browsergpu.core.above import ABOVE
 from browsergpu.core.element_types import is_same_kind
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
@@ -45,7 +46,7 @@ def in_place(op: str, x: V, other: Any) -> V:
     """x takes the value of an operation on it and another, in its own dtype. Raises InvalidType, a
     TypeError, where the result's dtype is of a higher kind, InvalidArgument for another shape."""
     if isinstance(other, Value) and other.is_noted:
-        return x._beside_variable(op, other)  # type: ignore[attr-defined, no-any-return]
+        return ABOVE.variable_operators.beside_variable(x, op, other)  # type: ignore[no-any-return]
     found = binary(op, x, other)
     if found is NotImplemented:
         return found  # type: ignore[no-any-return]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Self
 
 import numpy as np
 
 from browsergpu.core import shapes
+from browsergpu.core.above import ABOVE
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Shown
 
@@ -21,14 +21,12 @@ class Methods(Shown):
     shape: Any
 
     def _called(self, name: str, *arguments: Any, **options: Any) -> Self:
-        # By its name: nothing imports what stands above it.
-        found: Self = getattr(sys.modules["browsergpu"], name)(self, *arguments, **options)
+        found: Self = getattr(ABOVE.namespace, name)(self, *arguments, **options)
         return found
 
     def _numpys(self, function: Any, *arguments: Any, **options: Any) -> Self:
         # What NumPy's function does with arrays of the GPU.
-        own: Any = self
-        found: Self = own._protocols.function(function, (self, *arguments), options)
+        found: Self = ABOVE.numpy_protocols.function(function, (self, *arguments), options)
         return found
 
     def _assign(self, value: Any) -> None:
@@ -172,7 +170,7 @@ class Methods(Shown):
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Self:
         """``np.compress``."""
-        found: Self = sys.modules["browsergpu"].compress(condition, self, axis, out)
+        found: Self = ABOVE.namespace.compress(condition, self, axis, out)
         return found
 
     def partition(

@@ -14,6 +14,7 @@ from browsergpu.arrays.tracking.steps import Leaf
 from browsergpu.arrays.tracking.variable import Variable, plain, require
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.autograd.backward import seed, swept
+from browsergpu.core.above import ABOVE, register
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.turns import exclusive
 
@@ -133,7 +134,7 @@ def pickled(x: Array) -> Any:
     Waits."""
     _leaf("pickle", x)
     maker, wanted = _maker(x), requires_grad(x)
-    found = Array._protocols.pickled(plain(x))
+    found = ABOVE.numpy_protocols.pickled(plain(x))
     if maker is None and not wanted:
         return found
     if wanted and x.source.step.hooks and any(x.source.step.hooks.values()):
@@ -152,4 +153,4 @@ def detach(x: Array) -> Array:
     return alias(x, plain(x), follows=False)
 
 
-Array._gradients = sys.modules[__name__]
+register("array_gradients", sys.modules[__name__])

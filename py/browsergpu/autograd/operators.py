@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from browsergpu.arrays.tracking.recording import is_grad_enabled
 from browsergpu.arrays.tracking.steps import Leaf
 from browsergpu.arrays.tracking.variable import Variable, not_noted, noted, plain
 from browsergpu.autograd import views
+from browsergpu.core.above import register, register_methods
 from browsergpu.core.element_types import is_same_kind
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
@@ -101,7 +103,7 @@ def rebound(x: Array, found: Array, op: str) -> Array:
 
 
 @exclusive
-def _assign(self: Array, key: Any, value: Any) -> None:
+def assign(self: Array, key: Any, value: Any) -> None:
     own = _own(self, value)
     if own is None:
         raise InvalidType("assignment", "value", value, "an array or a number")
@@ -111,7 +113,7 @@ def _assign(self: Array, key: Any, value: Any) -> None:
 
 
 @exclusive
-def _beside_variable(x: Array, op: str, other: Array) -> Array:
+def beside_variable(x: Array, op: str, other: Array) -> Array:
     """``x += other`` where other requires a gradient: so does x from then on."""
     return rebound(x, getattr(elementwise, op)(x, other), op)
 
@@ -137,27 +139,26 @@ async def _ready(self: Array) -> Array:
     return self
 
 
-def _give() -> None:
-    for name, function in _OF_TWO.items():
-        setattr(Variable, f"__{name}__", _operator(function, is_left=True))
-        setattr(Variable, f"__r{name}__", _operator(function, is_left=False))
-        setattr(Variable, f"__i{name}__", _in_place(function))
-    for name, function in _COMPARED.items():
-        setattr(Variable, f"__{name}__", _operator(function, is_left=True))
-    for name, own in _OF_ONE.items():
-        setattr(Variable, f"__{name}__", _of_one(own))
-    given: dict[str, Any] = {
-        "__hash__": None, "__getitem__": _get, "__setitem__": _assign, "__copy__": _copied,
+def _methods() -> dict[str, Any]:
+    """The operators, methods and properties of variables."""
+    made: dict[str, Any] = {
+        "__hash__": None, "__getitem__": _get, "__setitem__": assign, "__copy__": _copied,
         "reshape": _reshaped, "astype": _cast, "ready": _ready,
         "T": property(lambda self: manipulation.transpose(self)),
         "mT": property(lambda self: manipulation.matrix_transpose(self)),
         "real": property(lambda self: elementwise.real(self)),
         "imag": property(lambda self: elementwise.imag(self)),
     }  # fmt: skip
-    for name, value in given.items():
-        setattr(Variable, name, value)
+    for name, function in _OF_TWO.items():
+        made[f"__{name}__"] = _operator(function, is_left=True)
+        made[f"__r{name}__"] = _operator(function, is_left=False)
+        made[f"__i{name}__"] = _in_place(function)
+    for name, function in _COMPARED.items():
+        made[f"__{name}__"] = _operator(function, is_left=True)
+    for name, own in _OF_ONE.items():
+        made[f"__{name}__"] = _of_one(own)
+    return made
 
 
-_give()
-Array._beside_variable = _beside_variable
-Array._assign_variable = _assign
+register_methods(Variable, _methods())
+register("variable_operators", sys.modules[__name__])

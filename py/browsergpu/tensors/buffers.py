@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core import checks, host_memory
+from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, NotInitialized
 from browsergpu.core.showing import byte_count
+from browsergpu.device import host_memory
 from browsergpu.device.device import Device
 from browsergpu.gpu import memory, platform
 from browsergpu.tensors import transfers

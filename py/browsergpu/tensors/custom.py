@@ -11,10 +11,11 @@ from operator import le
 from struct import unpack
 from typing import Any
 
-from browsergpu.core import checks, host_memory
+from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.core.grids import MAX_PER_DIMENSION
 from browsergpu.core.showing import Description, byte_count
+from browsergpu.device import host_memory
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import Pipeline

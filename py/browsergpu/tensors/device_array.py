@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 from weakref import ref
 
 import numpy as np
 
-from browsergpu.core import checks, host_tensors
+from browsergpu.core import checks
+from browsergpu.core.above import ABOVE
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown, byte_count
+from browsergpu.device import host_tensors
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
@@ -87,10 +89,6 @@ class DeviceArray(View):
     """
 
     __slots__ = ("__weakref__", "_storage", "device")
-
-    #: Of a device, what has the operators' operations: KernelExecutor, which needs this module and
-    #: so sets it.
-    operations: ClassVar[Any]
     #: A NumPy array beside an operator does not take this for a scalar, and is refused.
     __array_ufunc__ = None
 
@@ -206,7 +204,7 @@ class DeviceArray(View):
     def _operate(self, op: str, a: Any, b: Any, other: Any) -> Any:
         if not isinstance(other, DeviceArray | int | float | np.number):
             return NotImplemented
-        return getattr(self.operations(self.device), op)(a, b)
+        return getattr(ABOVE.device_array_operations(self.device), op)(a, b)
 
     def free(self) -> None:
         """Gives the memory back now instead of with the last reference. Arrays that share it are

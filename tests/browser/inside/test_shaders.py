@@ -91,12 +91,10 @@ def plain() -> Iterator[tuple[Any, Any]]:
 
     from browsergpu import Device, WasmBackend
 
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        WasmBackend(immediates=False, warm_up=False) as backend,
-    ):
-        patch.setattr(sys.modules[Device.__module__], "WANTED_FEATURES", frozenset())
-        backend.init()
+    with WasmBackend(immediates=False, warm_up=False) as backend:
+        with pytest.MonkeyPatch.context() as patch:  # ends before another test opens a device
+            patch.setattr(sys.modules[Device.__module__], "WANTED_FEATURES", frozenset())
+            backend.init()
         yield backend.device, js.gpuWatch.devices[-1]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browsergpu.core.dtypes import DType
-from browsergpu.core.host_tensors import from_device, to_device
+from browsergpu.device.host_tensors import from_device, to_device
 from browsergpu.errors import InvalidArgument
 
 pytestmark = pytest.mark.fast

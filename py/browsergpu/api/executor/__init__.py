@@ -15,6 +15,7 @@ from browsergpu.api.executor.arithmetic import Arithmetic
 from browsergpu.api.executor.networks import BatchNormTraining, Networks
 from browsergpu.api.executor.reductions import Reductions
 from browsergpu.api.executor.transformers import Transformers
+from browsergpu.core.above import register
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
@@ -112,4 +113,4 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
         await self.device.recorder.synchronize()
 
 
-DeviceArray.operations = KernelExecutor
+register("device_array_operations", KernelExecutor)

@@ -13,10 +13,11 @@ import numpy as np
 
 from browsergpu.api.tensor_backend.contract import TensorContract, TensorHandle, TensorMeta
 from browsergpu.api.wasm_backend.backend import WasmBackend
-from browsergpu.core import checks, host_tensors
+from browsergpu.core import checks
 from browsergpu.core.dtypes import DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
+from browsergpu.device import host_tensors
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation

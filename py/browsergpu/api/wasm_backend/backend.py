@@ -13,7 +13,7 @@ from weakref import finalize
 import numpy as np
 
 from browsergpu.api.wasm_backend.contract import ComputeBackend
-from browsergpu.core import checks, host_memory
+from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig, configured
 from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
@@ -21,7 +21,7 @@ from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotIn
 from browsergpu.core.mutex import Mutex
 from browsergpu.core.remembered import hashable
 from browsergpu.core.showing import Description, byte_count
-from browsergpu.device import canvas
+from browsergpu.device import canvas, host_memory
 from browsergpu.device.debugging import Debugger
 from browsergpu.device.device import Device
 from browsergpu.device.kept import KeptContents

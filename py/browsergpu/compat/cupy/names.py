@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from browsergpu.arrays import readback
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks
+from browsergpu.core.above import ABOVE
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
 
@@ -76,7 +76,7 @@ def _check_stream(op: str, stream: Any) -> None:
 def get_array_module(*args: Any) -> Any:
     """``browsergpu`` where one of the arguments is an array on the GPU, else ``numpy``."""
     is_ours = any(isinstance(one, Array) for one in args)
-    return import_module("browsergpu") if is_ours else np
+    return ABOVE.namespace if is_ours else np
 
 
 def fuse(*args: Any, kernel_name: str | None = None) -> Any:

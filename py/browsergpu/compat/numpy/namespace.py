@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from functools import cache
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -86,8 +85,6 @@ def of_main(name: str) -> Any:
         raise UnknownName(f"browsergpu.{name}", f"it is not available. {_REFUSED[name]}")
     if name in _FORMER:
         return -np.inf if name == "NINF" else of_main(_FORMER[name])
-    if name == "lib":
-        return import_module("browsergpu.lib")
     if name == "broadcast_shapes":
         return manipulation.broadcast_shapes
     if name == "ndarray":

@@ -16,6 +16,7 @@ from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.operands import layout, refuse
 from browsergpu.compat.numpy.operands import on_one_device as _on_one_device
 from browsergpu.compat.numpy.wrappers import door
+from browsergpu.core.above import register
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, data_types, elementwise, manipulation, meta, parts
@@ -249,4 +250,4 @@ def _name(func: Any) -> str:
     return ".".join(("np", *([module] if module in ("linalg", "fft") else []), func.__name__))
 
 
-Array._protocols = sys.modules[__name__]
+register("numpy_protocols", sys.modules[__name__])

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core import host_memory
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description, byte_count
+from browsergpu.device import host_memory
 
 
 def to_device(op: str, name: str, data: Any, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
