@@ -1,14 +1,11 @@
 """browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
 
 import sys as _sys
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from browsergpu import amp, cuda, data, errors, fft, image, io, linalg, nn, optim, random, special
-from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
-from browsergpu.api.tensor_backend.backend import TensorBackend
-from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
-from browsergpu.api.wasm_backend.backend import WasmBackend
-from browsergpu.api.wasm_backend.contract import ComputeBackend
+from browsergpu import errors
 from browsergpu.arrays.array import VERSIONS, Array
 from browsergpu.arrays.context import (
     default_device,
@@ -29,8 +26,6 @@ from browsergpu.autograd import array_methods as _of_arrays  # noqa: F401
 from browsergpu.autograd import operators as _operators  # noqa: F401
 from browsergpu.autograd.custom import checkpoint, custom_vjp
 from browsergpu.autograd.transforms import grad, jvp, value_and_grad, vjp
-from browsergpu.compat.cupy.cuda import get_default_memory_pool, get_default_pinned_memory_pool
-from browsergpu.compat.cupy.names import asnumpy, fuse, get_array_module
 from browsergpu.compat.numpy import protocols as _protocols  # noqa: F401
 from browsergpu.compat.numpy.fallback import HostFallbackWarning, set_fallback
 from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON as _LEFT_TO_PYTHON
@@ -64,9 +59,6 @@ from browsergpu.functions.constants import (
     uint32,
     uint64,
 )
-from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
-from browsergpu.functions.custom.raw_kernel import RawKernel
-from browsergpu.functions.custom.reduction_kernel import ReductionKernel
 from browsergpu.functions.data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
 from browsergpu.functions.evaluation import eval, explain
 from browsergpu.functions.information import __array_namespace_info__
@@ -96,21 +88,88 @@ from browsergpu.gpu.platform import is_available
 from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.tensors.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.tensors.device_array import DeviceArray
-from browsergpu.tools.downloading import download
-from browsergpu.tools.group import BackendGroup, Policy
-from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile
-from browsergpu.tools.tuning import (
-    Tuning,
-    WorkgroupTuning,
-    benchmark_workgroup_sizes,
-    benchmark_workgroup_sizes_async,
-    forget_tuning,
-    forget_tuning_async,
-    forget_workgroup_sizes,
-    forget_workgroup_sizes_async,
-    tune,
-    tune_async,
+
+if _TYPE_CHECKING:  # the names of _MODULES and _LATER; a test compares them
+    from browsergpu import amp, cuda, data, fft, image, io, linalg, nn, optim, random, special
+    from browsergpu import lib as lib
+    from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
+    from browsergpu.api.tensor_backend.backend import TensorBackend
+    from browsergpu.api.tensor_backend.contract import TensorHandle, TensorMeta
+    from browsergpu.api.wasm_backend.backend import WasmBackend
+    from browsergpu.api.wasm_backend.contract import ComputeBackend
+    from browsergpu.compat.cupy.cuda import get_default_memory_pool, get_default_pinned_memory_pool
+    from browsergpu.compat.cupy.names import asnumpy, fuse, get_array_module
+    from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
+    from browsergpu.functions.custom.raw_kernel import RawKernel
+    from browsergpu.functions.custom.reduction_kernel import ReductionKernel
+    from browsergpu.tools.downloading import download
+    from browsergpu.tools.group import BackendGroup, Policy
+    from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile
+    from browsergpu.tools.tuning import (
+        Tuning,
+        WorkgroupTuning,
+        benchmark_workgroup_sizes,
+        benchmark_workgroup_sizes_async,
+        forget_tuning,
+        forget_tuning_async,
+        forget_workgroup_sizes,
+        forget_workgroup_sizes_async,
+        tune,
+        tune_async,
+    )
+
+#: Public modules that are loaded when they are first used.
+_MODULES = (
+    "amp",
+    "cuda",
+    "data",
+    "fft",
+    "image",
+    "io",
+    "linalg",
+    "nn",
+    "optim",
+    "random",
+    "special",
+    "lib",
 )
+#: Public names of other modules that are loaded when one of them is first used.
+_LATER = {
+    "BatchNormTraining": "api.executor",
+    "KernelExecutor": "api.executor",
+    "PipelineStats": "api.executor",
+    "TensorBackend": "api.tensor_backend.backend",
+    "TensorHandle": "api.tensor_backend.contract",
+    "TensorMeta": "api.tensor_backend.contract",
+    "WasmBackend": "api.wasm_backend.backend",
+    "ComputeBackend": "api.wasm_backend.contract",
+    "get_default_memory_pool": "compat.cupy.cuda",
+    "get_default_pinned_memory_pool": "compat.cupy.cuda",
+    "asnumpy": "compat.cupy.names",
+    "fuse": "compat.cupy.names",
+    "get_array_module": "compat.cupy.names",
+    "ElementwiseKernel": "functions.custom.elementwise_kernel",
+    "kernel": "functions.custom.elementwise_kernel",
+    "RawKernel": "functions.custom.raw_kernel",
+    "ReductionKernel": "functions.custom.reduction_kernel",
+    "download": "tools.downloading",
+    "BackendGroup": "tools.group",
+    "Policy": "tools.group",
+    "KernelEvent": "tools.profiling",
+    "KernelSummary": "tools.profiling",
+    "Profile": "tools.profiling",
+    "profile": "tools.profiling",
+    "Tuning": "tools.tuning",
+    "WorkgroupTuning": "tools.tuning",
+    "benchmark_workgroup_sizes": "tools.tuning",
+    "benchmark_workgroup_sizes_async": "tools.tuning",
+    "forget_tuning": "tools.tuning",
+    "forget_tuning_async": "tools.tuning",
+    "forget_workgroup_sizes": "tools.tuning",
+    "forget_workgroup_sizes_async": "tools.tuning",
+    "tune": "tools.tuning",
+    "tune_async": "tools.tuning",
+}
 
 __version__ = "0.1.0"
 __array_api_version__ = VERSIONS[-1]
@@ -387,12 +446,15 @@ _register("namespace", _sys.modules[__name__])
 def __getattr__(name: str) -> _Any:
     if name.startswith("_"):
         raise AttributeError(f"module 'browsergpu' has no attribute {name!r}")
-    if name == "lib":
-        import browsergpu.lib as found  # it imports this package
+    if name in _MODULES:
+        return _import_module(f"browsergpu.{name}")
+    if name in _LATER:
+        found = getattr(_import_module(f"browsergpu.{_LATER[name]}"), name)
     else:
-        found = globals()[name] = _of_main(name)
+        found = _of_main(name)
+    globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_LEFT_TO_PYTHON})
+    return sorted({*globals(), *_MODULES, *__all__, *_LEFT_TO_PYTHON})
