@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from statistics import fmean, median
 from typing import Any
+
+import numpy as np
 
 from browsergpu.core.showing import Shown
 from browsergpu.gpu.port import Pipeline
@@ -53,13 +54,13 @@ class Entrant:
             self.first = seconds
         self.turns.append(seconds)
         if sum(self.turns) >= _WORTH_READING or len(self.turns) >= MOST_TURNS:
-            self.readings.append(fmean(self.turns))
+            self.readings.append(float(np.mean(self.turns)))
             self.turns = []
 
     @property
     def seconds(self) -> float:
         """The median of its readings; infinite where there is none."""
-        return median(self.readings) if self.readings else float("inf")
+        return float(np.median(self.readings)) if self.readings else float("inf")
 
     @property
     def may_run(self) -> bool:

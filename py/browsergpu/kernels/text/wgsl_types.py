@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from browsergpu.kernels.text.reflect import without_comments
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # A memory layout is a text of one letter for each two bytes: the two halves of a float32, a
 # float16, or anything else.
