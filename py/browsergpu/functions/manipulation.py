@@ -216,12 +216,14 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
             for x, end in zip(arrays, ends, strict=True)
         ]
         return concatenate.joined(op, arrays, places, shape, kind)
-    result = first.like(apply.full_node(first.tape, shape, kind, 0))
-    for x, end in zip(arrays, ends, strict=True):
-        items = [slice(end - x.shape[at], end) if n == at else slice(None) for n in range(x.ndim)]
-        own = apply.cast_to(op, x, kind, copy=False)
-        result = gather.replaced(result, gather.region(shape, items), own)
-    return result
+    filled = [x for x in arrays if 0 not in x.shape]
+    if not filled:
+        return first.like(apply.full_node(first.tape, shape, kind, 0))
+    own = [apply.cast_to(op, x, kind, copy=False) for x in filled]
+    if len(own) == 1:
+        return apply.duplicate(own[0])
+    a, b = own
+    return gather.side_by_side(a, b, at, shape)
 
 
 def _common_type(op: str, arrays: Sequence[Array]) -> ElementType:

@@ -316,6 +316,25 @@ def replaced(x: V, part: Region, value: Any) -> V:
     return x.like(window.add(made, chosen, new, window.place_of(node)))
 
 
+def side_by_side(a: V, b: V, axis: int, shape: Shape) -> V:
+    """Two arrays of one dtype, one behind the other along an axis, neither empty: ``shape`` is the
+    result's, which is computed by the kernel that needs it."""
+    kind, cut = a.node.kind, a.node.shape[axis]
+    sources = a.node.in_memory(), b.node.in_memory()
+    places = _Places(a.tape, shape, 2, _BY_AXIS * (len(shape) + 1))
+    window = places.window
+    at = {n: places.coordinate(n) for n, extent in enumerate(shape) if extent > 1}
+    loads = []
+    for source, low in zip(sources, (0, cut), strict=True):
+        steps = contiguous_strides(source.shape) if source.strides is None else source.strides
+        terms = [places.times(at[n], steps[n]) for n in at if source.shape[n] > 1 and steps[n]]
+        moved = low * steps[axis] if source.shape[axis] > 1 else 0
+        total = places.total(terms, source.offset - moved)
+        loads.append(window.add_load(kind, window.place_to_load(source), total).place)
+    is_first = places.op("less", at[axis], places.number(cut))
+    return a.like(window.add(resolve("where", (BOOL, kind, kind)), is_first, *loads))
+
+
 def coordinates(tape: Tape, shape: Shape, axis: int) -> Node:
     """The index along an axis of each element of a shape: int32."""
     if shape[axis] > _MOST_INDICES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,30 @@ def test_parts_of_all_lengths(bg: Any, dtype: str) -> None:
             own = [np.ascontiguousarray(np.moveaxis(x, 0, -1)) for x in own]
         given = [as_kind(bg, x, KINDS[n % 4]) for n, x in enumerate(own)]
         assert_same(bg.concat(given, axis=axis), np.concatenate(own, axis=axis), f"axis {axis}")
+
+
+#: Shapes of two arrays and the axis: extents of 1 and 0 among them.
+PAIRS = [
+    ((3, 2), (4, 2), 0), ((1, 2), (1, 2), 0), ((1, 1), (1, 1), 1), ((0, 2), (3, 2), 0),
+    ((3, 2), (0, 2), 0), ((0, 2), (0, 2), 0), ((2, 3), (2, 1), 1), ((2, 3), (2, 3), -1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_two(bg: Any, dtype: str) -> None:
+    """One kernel loads from both; what is along an axis of extent 1 or 0 is not loaded."""
+    for a, b, axis in PAIRS:
+        own = sample(dtype, a, 1), sample(dtype, b, 2)
+        for kinds in product(KINDS[:4], repeat=2):
+            given = [as_kind(bg, x, kind) for x, kind in zip(own, kinds, strict=True)]
+            assert_same(bg.concat(given, axis=axis), np.concatenate(own, axis=axis), f"{a} {kinds}")
+
+
+def test_one_that_is_left_is_a_copy(bg: Any) -> None:
+    x = bg.ones(3)
+    for found in (bg.concat([x]), bg.concat([x, bg.ones(0)])):
+        found[0] = 5
+    assert_same(x, np.ones(3, np.float32))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
