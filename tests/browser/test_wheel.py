@@ -167,7 +167,8 @@ def said(call, *arguments):
         return str(error)
     return "nothing was raised"
 
-owners = [bg, *(owner for owner in vars(bg).values() if isinstance(owner, type))]
+public_names = (getattr(bg, name) for name in bg.__all__)
+owners = [bg, *(owner for owner in public_names if isinstance(owner, type))]
 public = {
     f"{owner.__name__}.{name}" for owner in owners for name in dir(owner) if name.endswith("_async")
 }

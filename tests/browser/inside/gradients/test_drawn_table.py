@@ -72,5 +72,5 @@ def test_rules_that_are_not_public_have_a_reason(bg: Any) -> None:
 
     public = {*named(bg).values()}
     hidden = {".".join(key.split(".")[-2:]) for key, of in RULES.items() if of and key not in public
-              and key.startswith("browsergpu.arrays.")}  # fmt: skip
+              and key.startswith("browsergpu.")}  # fmt: skip
     assert sorted(hidden) == sorted(HIDDEN)
