@@ -1,4 +1,4 @@
-"""What is known of a GPU before it is opened."""
+"""Descriptions of GPUs that are not opened yet."""
 
 from __future__ import annotations
 
@@ -8,11 +8,27 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class AdapterInfo:
-    """What the browser tells of a GPU. ``device_type`` is "cpu" for a software fallback, else
-    "gpu": browsers tell no more. ``abilities`` names what a feature's name leaves open:
-    "subgroups of 32" where all have that size, and "matrices f16 f32 16x16x16" for each shape of
-    subgroup matrices: the operands' type, the result's, and M x N x K. ``memory`` are the bytes of
-    its own memory where that is told: by Dawn, outside a browser."""
+    """Description of a GPU, as the browser or the native engine reports it.
+
+    Attributes
+    ----------
+    index : int
+        Position among the adapters, best first.
+    vendor, architecture, device, description : str
+        Names of the GPU. Any of them may be empty.
+    device_type : str
+        "cpu" for a software adapter, else "gpu". Browsers do not report more.
+    features : frozenset of str
+        WebGPU feature names.
+    limits : dict
+        WebGPU limits by name.
+    abilities : frozenset of str
+        Details that feature names leave out. "subgroups of 32" means that every subgroup has that
+        size. "matrices f16 f32 16x16x16" is one shape of subgroup matrices: operand type, result
+        type, and M x N x K.
+    memory : int or None
+        Bytes of the GPU's own memory. None if unknown; only Dawn reports it, outside a browser.
+    """
 
     index: int
     vendor: str
@@ -27,7 +43,7 @@ class AdapterInfo:
 
     @property
     def names(self) -> dict[str, str]:
-        """vendor, architecture, device and description."""
+        """The vendor, architecture, device and description as a dict."""
         return {
             "vendor": self.vendor,
             "architecture": self.architecture,
@@ -37,10 +53,10 @@ class AdapterInfo:
 
     @property
     def name(self) -> str:
-        """The most telling of its names."""
+        """The most descriptive of the names."""
         return self.description or self.device or f"{self.vendor} {self.architecture}".strip()
 
 
 def gpus(found: Sequence[AdapterInfo]) -> list[AdapterInfo]:
-    """Those adapters that are no software; all where there is no other."""
+    """Return the hardware adapters, or all adapters if there are only software ones."""
     return [info for info in found if info.device_type != "cpu"] or list(found)

@@ -1,4 +1,4 @@
-"""The GPUs that there are, for the public."""
+"""Public functions that list the available GPUs."""
 
 from __future__ import annotations
 
@@ -9,28 +9,49 @@ from browsergpu.gpu.adapter_info import AdapterInfo
 
 
 async def enumerate_adapters_async() -> list[AdapterInfo]:
-    """:func:`enumerate_adapters` for callers that cannot block."""
+    """Return the available GPUs, as :func:`enumerate_adapters` does, without blocking."""
     return await platform.list_adapters("enumerate_adapters")
 
 
 def enumerate_adapters() -> list[AdapterInfo]:
-    """The GPUs of the machine, or those that the browser offers, best first; empty where there is
-    none. Waits. Raises NoAdapter where there is no WebGPU at all."""
+    """Return the GPUs of the machine, or the GPUs that the browser offers. Blocks.
+
+    Returns
+    -------
+    list of AdapterInfo
+        The GPUs, best first. Empty if there is none.
+
+    Raises
+    ------
+    NoAdapter
+        If WebGPU is not available at all.
+    """
     return platform.block_on(enumerate_adapters_async(), "enumerate_adapters")
 
 
 async def get_best_adapter_async() -> AdapterInfo:
-    """:func:`get_best_adapter` for callers that cannot block."""
+    """Return the default GPU, as :func:`get_best_adapter` does, without blocking."""
     return (await _some("get_best_adapter"))[0]
 
 
 def get_best_adapter() -> AdapterInfo:
-    """The GPU that is used unless told otherwise. Waits. Raises NoAdapter where there is none."""
+    """Return the GPU that is used by default. Blocks.
+
+    Returns
+    -------
+    AdapterInfo
+        The first of :func:`enumerate_adapters`.
+
+    Raises
+    ------
+    NoAdapter
+        If there is no GPU.
+    """
     return platform.block_on(get_best_adapter_async(), "get_best_adapter")
 
 
 async def get_adapter_info_async(index: int) -> AdapterInfo:
-    """:func:`get_adapter_info` for callers that cannot block."""
+    """Return one GPU, as :func:`get_adapter_info` does, without blocking."""
     op = "get_adapter_info"
     number = checks.integer(op, "index", index)
     found = await _some(op)
@@ -40,7 +61,25 @@ async def get_adapter_info_async(index: int) -> AdapterInfo:
 
 
 def get_adapter_info(index: int) -> AdapterInfo:
-    """One of :func:`enumerate_adapters`. Waits."""
+    """Return one of the GPUs that :func:`enumerate_adapters` lists. Blocks.
+
+    Parameters
+    ----------
+    index : int
+        Position in the list.
+
+    Returns
+    -------
+    AdapterInfo
+        The GPU at that position.
+
+    Raises
+    ------
+    InvalidArgument
+        If there are fewer GPUs.
+    NoAdapter
+        If there is no GPU.
+    """
     return platform.block_on(get_adapter_info_async(index), "get_adapter_info")
 
 

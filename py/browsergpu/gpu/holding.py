@@ -1,4 +1,4 @@
-"""The buffers of what is captured: nothing else takes them while it may be replayed."""
+"""Buffers of captured graphs. They are reserved for as long as the graph may be replayed."""
 
 from __future__ import annotations
 
@@ -9,70 +9,80 @@ from browsergpu.core.showing import Shown
 
 
 class Holding(OfBlock):
-    """Buffers by their ids. Those that were taken for it (``own``) may be taken again within it
-    once they are free, since its commands come in their order whenever it is replayed; others were
-    there before, and must stay as they are. Values are capacities, in bytes."""
+    """Buffers used during one capture, by id, with their capacities in bytes.
+
+    Buffers taken during the capture (``own``) can be reused within it once they are free, because
+    every replay runs the commands in the same order. Older buffers must keep their contents.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.own: dict[int, int] = {}
         self._idle: dict[int, list[int]] = {}
         self._left: dict[int, int] = {}
-        #: Whether buffers are taken from the pool as if nothing was captured.
+        #: Whether buffers come from the pool as usual, in spite of the capture.
         self.is_paused = False
 
     @property
     def takes(self) -> bool:
-        """Whether buffers are taken for it here and now."""
+        """Whether a buffer allocated now, in this task, belongs to the capture."""
         return not self.is_paused and self.is_here
 
     def taken(self, identity: int, capacity: int) -> None:
-        """A buffer is its own from now on."""
+        """Note that a buffer belongs to the capture from now on."""
         self.own[identity] = capacity
 
     def reused(self, capacity: int) -> int | None:
-        """A buffer of its own that is free, if there is one of that size."""
+        """Return the id of a free buffer of the capture with that capacity, or None."""
         idle = self._idle.get(capacity)
         return idle.pop() if idle else None
 
     def freed(self, identity: int, capacity: int) -> None:
-        """Nobody has a buffer any more."""
+        """Note that a buffer has no owner any more."""
         if identity in self.own:
             self._idle.setdefault(capacity, []).append(identity)
         else:
             self._left[identity] = capacity
 
     def free_ones(self) -> dict[int, int]:
-        """The buffers that nobody has any more."""
+        """Return the buffers without an owner, with their capacities."""
         own = {one: capacity for capacity, idle in self._idle.items() for one in idle}
         return {**own, **self._left}
 
 
 class Held(Shown):
-    """Which buffers are held, and how often; those that nobody else has wait here."""
+    """Reference counts of the buffers that captured graphs use.
+
+    Buffers without any other user wait here until no graph uses them.
+    """
 
     def __init__(self) -> None:
         self._times: dict[int, int] = {}
         self._waiting: dict[int, int] = {}
-        #: Bytes of those that wait.
+        #: Bytes of the waiting buffers.
         self.nbytes = 0
 
     def __contains__(self, identity: int) -> bool:
         return identity in self._times
 
     def hold(self, ids: Iterable[int]) -> None:
-        """Holds buffers once more."""
+        """Increment the reference counts of buffers."""
         for identity in ids:
             self._times[identity] = self._times.get(identity, 0) + 1
 
     def wait(self, identity: int, capacity: int) -> None:
-        """A buffer that is held is nobody else's any more."""
+        """Keep a freed buffer until no captured graph uses it."""
         self._waiting[identity] = capacity
         self.nbytes += capacity
 
     def let_go(self, ids: Iterable[int]) -> dict[int, int]:
-        """Holds buffers once less. Gives those, with their capacities, that may be taken for
-        anything now."""
+        """Decrement the reference counts of buffers.
+
+        Returns
+        -------
+        dict
+            The buffers that nothing uses any more, with their capacities.
+        """
         free = {}
         for identity in ids:
             self._times[identity] -= 1

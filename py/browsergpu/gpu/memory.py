@@ -1,8 +1,8 @@
-"""GPU memory: buffers in size classes, kept in a pool when freed, and statistics of them.
+"""GPU memory: a pool of buffers in size classes, with statistics.
 
-A freed buffer goes back to the pool at once, though commands that use it may not have run yet:
-the GPU works in order, so whoever takes it next comes after them. Another thread may free one while
-this one takes or frees one: what both change is changed in single steps.
+A freed buffer returns to the pool at once, even if commands that use it have not run yet. This is
+safe because the GPU runs commands in order: commands of the next user run later. Threads may
+allocate and free buffers concurrently, so shared state changes only in atomic steps.
 """
 
 from __future__ import annotations
@@ -23,24 +23,37 @@ from browsergpu.gpu.holding import Held, Holding
 from browsergpu.gpu.port import Gpu, closed
 
 _SMALLEST = 256
-#: What the pool may hold: this, or as much as brings all buffers to twice what was in use at once
-#: before, up to the other, or to a part of the GPU's memory where that is known. Making a large one
-#: waits for the GPU, so a loop should find its own again, and the sizes that it needs one after the
-#: other are more than it needs at once.
+#: The pool may hold _POOL_CEILING bytes. It may hold more, until all buffers reach twice the peak
+#: of the bytes in use, up to _POOL_MOST or 1/_SHARE of the GPU's memory if that is known. Creating
+#: a large buffer waits for the GPU, so a loop should find its own buffers again. A loop needs
+#: several sizes one after the other, which together exceed the bytes in use at one time.
 _POOL_CEILING = 512 * 2**20
 _POOL_MOST = 4 * 2**30
 _SHARE = 4
-_WORTH_ASKING = 2**20  # from here on, wait for the GPU's word that there is room
+_WORTH_ASKING = 2**20  # from this size on, wait for the GPU to confirm
 
-# One sequence each for all devices, so that what is another's is never valid.
+# All devices share the counters, so the id of one device's buffer is never valid on another.
 _handles = count(1)
 _ids = count(1)
 
 
 @dataclass(slots=True)
 class Allocation:
-    """A GPUBuffer: ``id`` in the recorder's table, ``nbytes`` asked for, ``capacity`` it has.
-    ``label`` says whose it is, in statistics and errors."""
+    """A GPUBuffer from the pool.
+
+    Attributes
+    ----------
+    handle : int
+        Number of this allocation.
+    id : int
+        The buffer's id in the recorder's table.
+    nbytes : int
+        Bytes that were requested.
+    capacity : int
+        Bytes that the buffer has.
+    label : str
+        Name of the user, for statistics and errors.
+    """
 
     handle: int
     id: int
@@ -50,7 +63,7 @@ class Allocation:
 
 
 class _Owner(ref):  # type: ignore[type-arg]
-    """A weak reference to what holds a buffer, and what is called when the buffer goes back."""
+    """A weak reference to a buffer's owner, with the callback to call when the buffer is freed."""
 
     __slots__ = ("buffer", "freed")
 
@@ -60,9 +73,9 @@ class _Owner(ref):  # type: ignore[type-arg]
 
 @lru_cache(maxsize=1024)
 def size_class(nbytes: int) -> int:
-    """The capacity that serves a request: a multiple of 256 bytes, at most 1/8 too large.
+    """Return the capacity for a request: a multiple of 256 bytes, at most 1/8 too large.
 
-    Few distinct sizes make it likely that a freed buffer fits the next request.
+    A small number of distinct sizes makes it likely that a freed buffer fits the next request.
     """
     if nbytes <= _SMALLEST:
         return _SMALLEST
@@ -71,7 +84,7 @@ def size_class(nbytes: int) -> int:
 
 
 def _largest_class(room: int) -> int:
-    """The largest of the size classes that fit: a request for as much is served."""
+    """Return the largest size class that fits into the available bytes."""
     if room < _SMALLEST:
         return 0
     step = max(_SMALLEST, 1 << (room - 1).bit_length() - 4)
@@ -79,12 +92,22 @@ def _largest_class(room: int) -> int:
 
 
 class BufferPool(Shown):
-    """Buffers of one device. All numbers are bytes, but for ``buffers``.
+    """The buffers of one device. All numbers are bytes, except ``buffers``.
 
-    ``largest`` is the most that one buffer may have, ``limit`` the most that all may have
-    together (None: what the GPU gives). ``clear`` zeroes each buffer when it is taken, ``relabel``
-    gives one from the pool its new label also in the browser's tools. ``memory`` is what the GPU
-    has of its own, where that is known.
+    Parameters
+    ----------
+    recorder : Gpu
+        The device.
+    largest : int
+        Maximum size of one buffer.
+    limit : int, optional
+        Maximum size of all buffers together. None for no limit but the GPU's.
+    clear : bool
+        Whether to zero each buffer when it is allocated.
+    relabel : bool
+        Whether reused buffers get their new label in the browser's developer tools.
+    memory : int, optional
+        Bytes of the GPU's own memory, if known.
     """
 
     def __init__(
@@ -104,25 +127,25 @@ class BufferPool(Shown):
         self._clear = clear
         self._relabel = relabel
         self._closed = False
-        self._asked = 0  # bytes of the buffers that are being made
+        self._asked = 0  # bytes of buffers being created
         self._capacities: dict[int, int] = {}  # id -> bytes
         self._asked_for: dict[int, int] = {}  # id -> bytes of the last request, if cleared
-        # Capacity -> ids; the sizes that were freed last come last.
+        # Capacity -> ids, ordered by the time of the last free.
         self._idle: OrderedDict[int, list[int]] = OrderedDict()
         self._labels: defaultdict[str, int] = defaultdict(int)  # label -> bytes in use
-        self._holding: Holding | None = None  # of what is being captured
-        self._owners: dict[int, _Owner] = {}  # by the ids of their buffers
-        # Owners that are gone. They come here by a function in C: a KeyboardInterrupt in a
-        # destructor would be lost.
+        self._holding: Holding | None = None  # of the capture in progress
+        self._owners: dict[int, _Owner] = {}  # by buffer id
+        # Owners that were garbage-collected. A C function appends them, because a KeyboardInterrupt
+        # in a Python destructor would be lost.
         self._gone: deque[_Owner] = deque()
-        #: The values that come to lie in buffers, while something is captured.
+        #: The values that get a buffer while a capture is in progress.
         self.new_users: WeakSet[Any] | None = None
-        #: What is held for what was captured.
+        #: Buffers that captured graphs use.
         self.held = Held()
         self._in_use = 0
         self._pooled = 0
         self._most_in_use = 0
-        #: The most that ``allocated`` ever was.
+        #: The peak of ``allocated``.
         self.peak = 0
         self._buffers = 0
 
@@ -137,7 +160,7 @@ class BufferPool(Shown):
 
     @property
     def pooled(self) -> int:
-        """Bytes of freed buffers that wait to be used again."""
+        """Bytes of the free buffers in the pool."""
         self._reclaim()
         return self._pooled
 
@@ -149,22 +172,22 @@ class BufferPool(Shown):
 
     @property
     def allocated(self) -> int:
-        """Bytes on the GPU: in use, pooled, and held for what was captured."""
+        """Bytes on the GPU: in use, pooled, and held by captured graphs."""
         self._reclaim()
         return self._in_use + self._pooled + self.held.nbytes
 
     @property
     def by_label(self) -> dict[str, int]:
-        """Bytes in use of each label."""
+        """Bytes in use for each label."""
         self._reclaim()
         return {label: nbytes for label, nbytes in self._labels.items() if nbytes}
 
     def has(self, ids: Iterable[int]) -> bool:
-        """Whether buffers are this device's."""
+        """Return whether all buffers belong to this device."""
         return self._closed or all(map(self._capacities.__contains__, ids))
 
     def statistics(self) -> dict[str, int]:
-        """The numbers above, as a dict."""
+        """Return the properties above as a dict."""
         return {
             "allocated": self.allocated,
             "in_use": self.in_use,
@@ -174,11 +197,22 @@ class BufferPool(Shown):
         }
 
     def get_buffer(self, op: str, nbytes: int, label: str = "") -> Allocation:
-        """A buffer of at least ``nbytes``, contents undefined; ``label`` is ``op`` by default.
+        """Return a buffer of at least ``nbytes`` with undefined contents.
 
-        Raises OutOfMemory when no buffer of this device can be that large, or when there is no
-        room even after the pool was trimmed. Where Python cannot block, the GPU's word comes from
-        the next call that waits.
+        Parameters
+        ----------
+        op : str
+            Name of the operation, for errors.
+        nbytes : int
+            Bytes that are needed.
+        label : str, optional
+            Name of the user. ``op`` by default.
+
+        Raises
+        ------
+        OutOfMemory
+            If no buffer of this device can be that large, or if there is no room after trimming the
+            pool. If Python cannot block, the next call that waits for the GPU raises it instead.
         """
         if self._gone:
             self._reclaim()
@@ -206,7 +240,7 @@ class BufferPool(Shown):
         return Allocation(next(_handles), identity, nbytes, capacity, name)
 
     def get_lasting(self, op: str, nbytes: int, label: str) -> Allocation:
-        """A small buffer of zeros that stays as long as the device, and is not counted."""
+        """Return a small zeroed buffer that lives as long as the device and is not counted."""
         if self._closed:
             raise closed(op)
         identity = next(_ids)
@@ -215,7 +249,7 @@ class BufferPool(Shown):
         return Allocation(next(_handles), identity, nbytes, nbytes, label)
 
     def _taken(self, op: str, nbytes: int, capacity: int, label: str) -> tuple[int, bool]:
-        """A buffer's id, and whether it was made for this."""
+        """Return the id of a buffer, and whether the buffer is new."""
         holding = self._holding
         if holding is not None and holding.takes:
             reused = holding.reused(capacity)
@@ -237,10 +271,10 @@ class BufferPool(Shown):
         return identity, is_new
 
     def _make(self, op: str, nbytes: int, capacity: int, label: str) -> int:
-        """A new buffer's id. Without room, the pool is trimmed and it is tried once more."""
+        """Create a buffer and return its id. Without room, trim the pool and try once more."""
         if self._closed:
             raise closed(op)
-        if self._recorder.is_short_of_memory:  # told of a call before, which did not wait
+        if self._recorder.is_short_of_memory:  # reported for an earlier call that did not wait
             self.trim()
         for attempt in range(2):
             if self._limit is None or self.allocated + self._asked + capacity <= self._limit:
@@ -249,7 +283,7 @@ class BufferPool(Shown):
                     made = self._recorder.try_buffer(identity, capacity, label)
                     if made is None:
                         made = self._ask(identity, op, nbytes, capacity, label)
-                except BaseException:  # an interrupt: the GPU may have made it, or be about to
+                except BaseException:  # interrupted: the buffer may exist, now or soon
                     self._recorder.abandon_buffer(identity)
                     raise
                 if made:
@@ -260,8 +294,11 @@ class BufferPool(Shown):
         raise self._out_of_memory(op, nbytes, limit, None)
 
     def _ask(self, identity: int, op: str, nbytes: int, capacity: int, label: str) -> bool:
-        """Makes a buffer where only a wait tells whether there is room. Does not wait for small
-        ones, nor while it would let another task record what is captured."""
+        """Create a buffer on a GPU that reports a lack of memory only to a wait.
+
+        Small buffers are not waited for. Nor is any buffer during a capture, since another task
+        could record commands in the meantime.
+        """
         if capacity < _WORTH_ASKING or self._holding is not None or not platform.can_block():
             self._recorder.create_buffer(identity, capacity, label, op, nbytes)
             return True
@@ -271,14 +308,17 @@ class BufferPool(Shown):
             made = platform.block_on(asked, op)
         finally:
             self._asked -= capacity
-        if self._closed:  # meanwhile
+        if self._closed:  # closed during the wait
             raise closed(op)
         return made
 
     def _out_of_memory(
         self, op: str, requested: int, limit: str, available: int | None
     ) -> OutOfMemory:
-        """``available`` is what the memory limit does not say: None if there is no other one."""
+        """Return the error for a request that does not fit.
+
+        ``available`` is used if there is no memory limit. None leaves it out of the message.
+        """
         if self._limit is not None:
             left = _largest_class(self._limit - self.in_use - self._asked)
             available = min(left, self._largest)
@@ -294,20 +334,23 @@ class BufferPool(Shown):
     def owned_by(
         self, owner: Any, buffer: Allocation, freed: Callable[[], object] | None = None
     ) -> None:
-        """Frees a buffer once its owner is gone, within the next call of the pool, or when
-        :meth:`free` is called. ``freed`` is called then."""
+        """Make an object the owner of a buffer.
+
+        The buffer is freed by :meth:`free`, or by the next call of the pool after the owner is
+        garbage-collected. ``freed`` is called at that time.
+        """
         made = _Owner(owner, self._gone.append)
         made.buffer = buffer
         made.freed = freed
         self._owners[buffer.id] = made
 
     def is_owned(self, owner: Any, buffer: Allocation) -> bool:
-        """Whether a buffer is this owner's."""
+        """Return whether an object owns a buffer."""
         made = self._owners.get(buffer.id)
         return made is not None and made() is owner
 
     def free(self, owner: Any, buffer: Allocation) -> None:
-        """Frees an owner's buffer; nothing, where it was freed."""
+        """Free an owner's buffer. Do nothing if it is freed already."""
         if self.is_owned(owner, buffer):
             self._give_back(self._owners[buffer.id])
 
@@ -317,21 +360,21 @@ class BufferPool(Shown):
         self.return_buffer(owner.buffer)
 
     def _reclaim(self) -> None:
-        """Takes back the buffers of owners that are gone."""
+        """Free the buffers of garbage-collected owners."""
         while self._gone:
             try:
                 owner = self._gone.popleft()
-            except IndexError:  # another thread has taken it
+            except IndexError:  # another thread was faster
                 return
             try:
                 buffer = owner.buffer
-            except AttributeError:  # an interrupt came before it was told its buffer
+            except AttributeError:  # an interrupt came before the buffer was assigned
                 continue
             if self._owners.get(buffer.id) is owner:
                 self._give_back(owner)
 
     def return_buffer(self, buffer: Allocation) -> None:
-        """Frees a buffer; it must not be used afterwards. Closing has freed all of them."""
+        """Free a buffer, which must not be used afterwards. Do nothing on a closed device."""
         if self._closed:
             return
         self._owners.pop(buffer.id, None)
@@ -351,7 +394,7 @@ class BufferPool(Shown):
             self._pool(buffer.id, buffer.capacity)
 
     def _pool(self, identity: int, capacity: int) -> None:
-        """Keeps a buffer that nobody has for who needs one of its size, or destroys it."""
+        """Keep a free buffer for later requests, or destroy it if the pool is full."""
         most = max(_POOL_MOST, self._share)
         ceiling = max(_POOL_CEILING, min(2 * self._most_in_use, most) - self._in_use)
         if identity in self._recorder.failed or capacity > ceiling:
@@ -364,11 +407,13 @@ class BufferPool(Shown):
             self._evict()
 
     def _evict(self) -> None:
-        """Destroys an idle buffer of the size that none was freed of for longest: what a program
-        has gone on from must not keep out what it works with."""
+        """Destroy a free buffer of the size whose last free is longest ago.
+
+        Buffers of a finished phase of the program must not keep out buffers of the current one.
+        """
         try:
             capacity, idle = next(iter(self._idle.items()))
-        except RuntimeError:  # another thread has freed one meanwhile
+        except RuntimeError:  # another thread freed one in the meantime
             return
         try:
             identity = heappop(idle)
@@ -379,18 +424,18 @@ class BufferPool(Shown):
             self._destroy(identity)
 
     def holders(self) -> list[Any]:
-        """What holds the buffers that are in use."""
+        """Return the owners of the buffers in use."""
         return [owner for one in list(self._owners.values()) if (owner := one()) is not None]
 
     def start_holding(self) -> Holding:
-        """Takes and frees buffers for what is captured from now on."""
+        """Start a capture, to which the buffers allocated from now on belong."""
         self._reclaim()
         self._holding = Holding()
         self.new_users = WeakSet()
         return self._holding
 
     def end_holding(self, ids: Iterable[int]) -> None:
-        """The capture is complete: buffers of those ids are held until :meth:`let_go`."""
+        """End the capture. Hold the given buffers until :meth:`let_go`."""
         self._reclaim()
         holding, self._holding = self._holding, None
         self.new_users = None
@@ -405,14 +450,19 @@ class BufferPool(Shown):
                 self._pool(identity, capacity)
 
     def let_go(self, ids: Iterable[int]) -> None:
-        """Holds buffers no longer."""
+        """Release the buffers of a captured graph."""
         if not self._closed:
             for identity, capacity in self.held.let_go(ids).items():
                 self._pool(identity, capacity)
 
     def trim(self) -> int:
-        """Destroys the pooled buffers, and the idle ones that read back, which are not counted.
-        Returns the bytes that this gave back."""
+        """Destroy the free buffers, and the free staging buffers, which are not counted.
+
+        Returns
+        -------
+        int
+            The bytes that were freed.
+        """
         if self._closed:
             raise closed("trim")
         freed = self.pooled
@@ -426,7 +476,7 @@ class BufferPool(Shown):
         return freed
 
     def close(self) -> None:
-        """Forgets all buffers, which go with their device."""
+        """Forget all buffers. Closing the device destroys them."""
         self._closed = True
         self._idle.clear()
         self._labels.clear()
@@ -442,6 +492,5 @@ class BufferPool(Shown):
         self._recorder.destroy_buffer(identity)
 
     def nbytes_of(self, identity: int) -> int:
-        """Bytes that the buffer with that id in the recorder's table was asked for with. Known
-        where buffers are cleared."""
+        """Return the bytes last requested for a buffer id. Known only if buffers are cleared."""
         return self._asked_for[identity]

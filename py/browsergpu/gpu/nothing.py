@@ -1,5 +1,7 @@
-"""A GPU that is not there: what is recorded for it is forgotten. Arrays on it have shapes and
-dtypes, by the same checks and rules as everywhere, and no values."""
+"""A GPU without hardware, which discards all commands.
+
+Arrays on it have shapes and dtypes, by the same checks and rules as everywhere, but no values.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from browsergpu.core.showing import Shown
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.port import OPEN_ANOTHER, Gpu, Observer, Pipeline
 
-_VAST = 1 << 60  # bytes; nothing is too large where nothing is kept
+_VAST = 1 << 60  # bytes; a buffer without contents can have any size
 
-#: WebGPU's defaults, but for sizes of buffers.
+#: WebGPU's default limits, except for buffer sizes.
 _LIMITS = {
     "maxBindingsPerBindGroup": 1000,
     "maxBufferSize": _VAST,
@@ -43,7 +45,7 @@ _PIPELINE = Pipeline(0, "nothing", 0, lambda *_: None)
 
 
 class Nothing(Shown, Gpu):
-    """Takes everything and does nothing; only reading is refused, with NoAdapter."""
+    """Discards all commands. Only reading raises an error, NoAdapter."""
 
     def __init__(self) -> None:
         self.features = ADAPTER.features
@@ -59,15 +61,15 @@ class Nothing(Shown, Gpu):
         self.recovery = OPEN_ANOTHER
 
     def create_pipeline(self, **_: Any) -> Pipeline:
-        """One for all kernels."""
+        """Return the same pipeline for all kernels."""
         return _PIPELINE
 
     def _forget(self, *_: Any, **__: Any) -> None:
-        """Does nothing."""
+        """Do nothing."""
         return
 
     async def _at_once(self, *_: Any, **__: Any) -> None:
-        """Waits for nothing."""
+        """Return at once."""
         return
 
     run = packed = repeat = dispatch = copy = clear = flush = submit = _forget
@@ -77,52 +79,52 @@ class Nothing(Shown, Gpu):
     compiled = synchronize = catch_up = _at_once
 
     async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
-        """There is room for everything."""
+        """Return True, since every size fits."""
         return True
 
     async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> Never:
-        """Raises NoAdapter."""
+        """Raise NoAdapter."""
         raise NoAdapter(
             "read",
-            "this array has a shape and a dtype, and no values: it stands for one on a GPU that "
-            "this process does not have (of a Dask array, compute() what "
-            '.to_backend("numpy") gives)',
+            "this array has a shape and a dtype but no values: it represents an array on a GPU "
+            "that this process does not have. For a Dask array, call "
+            '.to_backend("numpy").compute().',
         )
 
     def is_compiled(self, pipeline: Pipeline) -> bool:
-        """At once."""
+        """Return True."""
         return True
 
     def spans(self) -> dict[int, float]:
-        """None."""
+        """Return no spans."""
         return {}
 
     def start_timing(self) -> bool:
-        """There is no clock."""
+        """Return False, since there is no clock."""
         return False
 
     async def stop_timing(self) -> float:
-        """There was no dispatch."""
+        """Return -1, since nothing was dispatched."""
         return -1
 
     @property
     def is_profiled(self) -> bool:
-        """Never."""
+        """False."""
         return False
 
     async def stop_profile(self) -> list[tuple[float, float] | None]:
-        """There was no dispatch."""
+        """Return an empty list, since nothing was dispatched."""
         return []
 
     def draw(
         self, canvas: Any, buffer: int, height: int, width: int, channels: int, code: str
     ) -> str:
-        """Why it does not."""
+        """Return the reason why nothing can be drawn."""
         return "there is no GPU"
 
     @property
     def counters(self) -> dict[str, int]:
-        """None."""
+        """An empty dict."""
         return {}
 
     @property
@@ -137,5 +139,5 @@ class Nothing(Shown, Gpu):
 
     @property
     def closed(self) -> bool:
-        """Never."""
+        """False."""
         return False

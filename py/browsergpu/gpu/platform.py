@@ -1,5 +1,7 @@
-"""What Python runs in, for the rooms above: how it waits, what is kept for later, canvases, and the
-GPUs that there are. In Pyodide it is a web page; anywhere else the machine itself."""
+"""Functions of the platform: a web page in Pyodide, the machine itself elsewhere.
+
+They list and open GPUs, wait for coroutines, store settings, and find canvases.
+"""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""What runs on a GPU, as a value: the steps of an operation, made without any GPU.
+"""Programs: the GPU steps of an operation as values, independent of any GPU.
 
-A program names kernels, grids, parameters, and its buffers by their places; which buffers they are
-is said when it runs, and some of the parameters may be.
+A program names kernels, grids, parameters, and buffers by position. A call supplies the actual
+buffers and the parameters of open steps.
 """
 
 from __future__ import annotations
@@ -11,14 +11,28 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 Grid = tuple[int, int, int]
-#: Where a step finds a buffer: the operand of that place, or from -1 down a temporary.
+#: Position of a buffer: an operand's index, or -1 and below for temporaries.
 Slot = int
 
 
 class Dispatch(NamedTuple):
-    """One dispatch of a kernel in a configuration: workgroups in x, y and z, the buffers of its
-    bindings in their order, and its parameters in theirs. Where it is ``open``, those that come
-    when the program runs follow them."""
+    """One dispatch of a kernel in a configuration.
+
+    Attributes
+    ----------
+    kernel : str
+        Name of the kernel.
+    configuration : str
+        Name of the configuration.
+    grid : tuple of int
+        Workgroups in x, y and z.
+    slots : tuple of int
+        Positions of the bound buffers, in the order of the bindings.
+    fields : tuple of float
+        The parameters, in order.
+    open : bool
+        Whether each call appends further parameters.
+    """
 
     kernel: str
     configuration: str
@@ -29,7 +43,7 @@ class Dispatch(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """A copy of ``nbytes``, a multiple of 4, from the start of one buffer to that of another."""
+    """A copy of ``nbytes``, a multiple of 4, between the starts of two buffers."""
 
     source: Slot
     target: Slot
@@ -40,8 +54,10 @@ Step = Dispatch | Copy
 
 
 class Program:
-    """Steps in their order, and the bytes of the temporary buffers that they need. A program is
-    equal to no other one."""
+    """A sequence of steps, with the sizes in bytes of the temporary buffers.
+
+    Programs compare by identity.
+    """
 
     __slots__ = ("steps", "temporaries")
 
@@ -54,9 +70,21 @@ class Program:
 
 
 class BoundStep(NamedTuple):
-    """A step on one GPU: the pipeline, the workgroups, what picks the ids of its buffers from those
-    of a program, and its parameters. Without a pipeline it is a copy, whose bytes are the one
-    parameter."""
+    """A step prepared for one GPU.
+
+    Attributes
+    ----------
+    pipeline : Pipeline or None
+        None for a copy.
+    grid : tuple of int
+        Workgroups in x, y and z. Empty for a copy.
+    pick : callable
+        Selects the ids of the step's buffers from the program's ids.
+    fields : tuple of float
+        The parameters. For a copy, the number of bytes.
+    open : bool
+        Whether each call appends further parameters.
+    """
 
     pipeline: Any
     grid: Grid | tuple[()]
@@ -66,8 +94,10 @@ class BoundStep(NamedTuple):
 
 
 def picker(slots: tuple[Slot, ...]) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
-    """What takes the ids at some places of a program's ids: those of its operands, and then those
-    of its temporaries, the last one first."""
+    """Return a function that selects some of a program's buffer ids.
+
+    The ids are those of the operands, followed by those of the temporaries, last temporary first.
+    """
     if len(slots) == 1:
         return itemgetter(slice(slots[0], slots[0] + 1 or None))
     return itemgetter(*slots)

@@ -1,1 +1,1 @@
-"""WebGPU through Pyodide: the only place that imports ``js`` and ``pyodide``."""
+"""WebGPU through Pyodide. No other package imports ``js`` or ``pyodide``."""

@@ -1,7 +1,7 @@
 """The GPUs that the browser offers.
 
-A page cannot list the machine's GPUs: it can ask for one by power preference, or for the software
-fallback. These answers, without repeats, are what is enumerated here; on most machines it is one.
+A page cannot list the machine's GPUs. It can request an adapter by power preference, or the
+software fallback. This module lists the distinct answers; most machines have one.
 """
 
 from __future__ import annotations
@@ -20,34 +20,39 @@ _REQUESTS: tuple[dict[str, Any], ...] = (
 )
 
 _RELOAD = (
-    "the browser gives no GPU adapter; reload the page (a browser refuses adapters after a GPU "
-    "crash), turn hardware acceleration on, or update the GPU's driver"
+    "the browser gives no GPU adapter. Reload the page (a browser refuses adapters after a GPU "
+    "crash), turn hardware acceleration on, or update the GPU's driver."
 )
 
 
 def is_available() -> bool:
-    """Whether this Python runs where there is WebGPU at all; the adapter may still be refused."""
+    """Return whether WebGPU exists here. The browser may still refuse an adapter."""
     return _js.gpu() is not None
 
 
 async def list_adapters(op: str) -> list[AdapterInfo]:
-    """What is known of each adapter that the browser offers, best first. Raises NoAdapter where
-    there is no WebGPU at all."""
+    """Return descriptions of the browser's adapters, best first.
+
+    Raises NoAdapter if WebGPU is not available at all.
+    """
     return [info for _, info in await _ask_all(op)]
 
 
 def engine_name() -> str:
-    """Whose WebGPU is used."""
+    """Return the name of the WebGPU implementation."""
     return "the browser"
 
 
 def why_no_adapter() -> str:
-    """Why the browser offers none, and what to do."""
+    """Return the reason why the browser offers no adapter, with advice."""
     return _RELOAD
 
 
 async def request_adapter(op: str, config: BackendConfig) -> tuple[Any, AdapterInfo]:
-    """The GPUAdapter that a config asks for, and what is known of it. Raises NoAdapter."""
+    """Return the GPUAdapter that a config selects, and its description.
+
+    Raises NoAdapter if there is none.
+    """
     if config.adapter_index is not None:
         answers = await _ask_all(op)
         if not answers:

@@ -1,7 +1,7 @@
-"""The only module that imports ``js`` and ``pyodide``: everything above it also runs on the host.
+"""The only module that imports ``js`` and ``pyodide``, so that other modules run on the host.
 
-Where there is no Pyodide, ``IN_PYODIDE`` is false and :func:`gpu` returns None; the other
-functions must not be called.
+Without Pyodide, ``IN_PYODIDE`` is False and :func:`gpu` returns None. The other functions must not
+be called.
 """
 
 from __future__ import annotations
@@ -25,55 +25,66 @@ T = TypeVar("T")
 
 
 def gpu() -> Any | None:
-    """``navigator.gpu``, or None outside a browser that has WebGPU."""
+    """Return ``navigator.gpu``, or None outside a browser with WebGPU."""
     if not IN_PYODIDE:
         return None
     return or_none(getattr(getattr(js, "navigator", None), "gpu", None))
 
 
 def or_none(value: Any) -> Any | None:
-    """None for JavaScript's null, which Pyodide tells from undefined (its None)."""
+    """Convert JavaScript's null to None. Pyodide converts only undefined."""
     return None if value is jsnull else value
 
 
 def why_no_gpu() -> str:
-    """Why :func:`gpu` is None, and what to do."""
+    """Return the reason why :func:`gpu` returns None, with advice."""
     if not IN_PYODIDE:
         return (
-            "there is no WebGPU outside a browser; run this in a page through Pyodide "
-            "(python3 serve.py opens one)"
+            "there is no WebGPU outside a browser. Run this in a page through Pyodide "
+            "(python3 serve.py opens one)."
         )
     if not getattr(js, "isSecureContext", True):
-        return "WebGPU needs a secure page: serve it over https or from localhost"
+        return "WebGPU needs a secure page. Serve it over https or from localhost."
     return (
-        "this browser has no WebGPU here (navigator.gpu is missing); use Chrome or Edge 137+, "
-        "Firefox 153+ or Safari 27+, and check that hardware acceleration is on"
+        "this browser has no WebGPU here (navigator.gpu is missing). Use Chrome or Edge 137+, "
+        "Firefox 153+ or Safari 27+, and check that hardware acceleration is on."
     )
 
 
-#: The operations that wait in :func:`block_on`.
+#: Names of the operations that are waiting in :func:`block_on`.
 _waits: list[str] = []
 
 
 def are_waiting() -> bool:
-    """Whether a task waits in :func:`block_on`, amid an operation, while this one runs."""
+    """Return whether another task is waiting in :func:`block_on`, within an operation."""
     return bool(_waits)
 
 
 def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
-    """Waits for a coroutine from plain Python, by JavaScript promise integration (JSPI).
+    """Wait for a coroutine from synchronous Python, by JavaScript promise integration (JSPI).
 
-    Raises Unsupported where Python cannot block: no JSPI in the browser, or Python was entered by a
-    synchronous call such as ``runPython``. The error names what to use ``instead``, unless told the
-    ``_async`` twin.
+    Parameters
+    ----------
+    coroutine : coroutine
+        The coroutine to run.
+    op : str
+        Name of the operation, for the error.
+    instead : str, optional
+        The alternative that the error names. By default the function with the suffix ``_async``.
+
+    Raises
+    ------
+    Unsupported
+        If Python cannot block: the browser lacks JSPI, or JavaScript called Python synchronously,
+        as by ``runPython``.
     """
     if not can_block():
         coroutine.close()
         raise Unsupported(
             op,
             f"cannot block here; use {instead or f'`await {op}_async(...)`'}. Blocking needs a "
-            "browser with JSPI (Chrome 137+, Firefox 153+, Safari 27+) and Python entered by "
-            "runPythonAsync",
+            "browser with JSPI (Chrome 137+, Firefox 153+, Safari 27+) and a call through "
+            "runPythonAsync.",
         )
     values: list[T] = []
     errors: list[BaseException] = []
@@ -83,15 +94,18 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
     finally:
         _waits.remove(op)
     if errors:
-        raise errors.pop()  # not to be held by this frame, which its traceback holds
+        raise errors.pop()  # this frame must not hold it: its traceback holds the frame
     return values[0]
 
 
 async def _collect(
     coroutine: Coroutine[Any, Any, T], values: list[T], errors: list[BaseException]
 ) -> None:
-    """Nothing passes through run_sync: JavaScript would hold a result, and all that an exception's
-    traceback refers to, until it collects its garbage; of an exception it never lets go."""
+    """Append the coroutine's result or exception to a list.
+
+    Neither passes through run_sync. JavaScript would hold a result until its garbage collection,
+    with everything that a traceback refers to, and would never release an exception.
+    """
     try:
         values.append(await coroutine)
     except BaseException as error:
@@ -99,34 +113,37 @@ async def _collect(
 
 
 def to_object(value: dict[str, Any]) -> Any:
-    """A plain JavaScript object with the dict's entries, nested ones too."""
+    """Convert a dict, and nested dicts, to plain JavaScript objects."""
     return to_js(value, dict_converter=js.Object.fromEntries)
 
 
 def limits(limits: Any) -> dict[str, int]:
-    """A GPUSupportedLimits as a dict."""
+    """Convert a GPUSupportedLimits to a dict."""
     return {name: int(getattr(limits, name)) for name in dir(limits) if name[:3] in ("max", "min")}
 
 
 def can_block() -> bool:
-    """Whether :func:`block_on` can wait here."""
+    """Return whether :func:`block_on` can wait here."""
     return IN_PYODIDE and can_run_sync()
 
 
 @cache
 def load_function(source: str) -> Any:
-    """What JavaScript ``source`` evaluates to: a function, or an object of them. Evaluated once."""
+    """Evaluate JavaScript ``source``, once, and return the function or object of functions."""
     return run_js(source)
 
 
 def global_text(name: str) -> str | None:
-    """A string on JavaScript's globalThis, or None."""
+    """Return a string property of JavaScript's globalThis, or None."""
     value = getattr(js, name, None)
     return value if isinstance(value, str) else None
 
 
 async def load_naga(url: str) -> Any:
-    """A function from SPIR-V bytes to WGSL, from the ES module naga-wasm at ``url``."""
+    """Return a function that translates SPIR-V bytes to WGSL.
+
+    ``url`` is the address of the ES module naga-wasm.
+    """
     load = load_function(
         """async (url) => {
           const naga = await import(new URL(url, globalThis.location?.href).href);
@@ -143,19 +160,19 @@ async def load_naga(url: str) -> Any:
 
 
 def pin(buffer: Any) -> Any:
-    """A proxy that keeps a Python object alive for JavaScript until its ``destroy()``."""
+    """Return a proxy that keeps a Python object alive until ``destroy()`` is called on it."""
     return create_proxy(buffer)
 
 
 def wgsl_language_features() -> frozenset[str]:
-    """What the browser's WGSL can do beyond the base language."""
+    """Return the WGSL language extensions of the browser."""
     features = getattr(gpu(), "wgslLanguageFeatures", None)
     return frozenset(features) if features is not None else frozenset()
 
 
 _SETTINGS = """(() => {
-  // IndexedDB, since workers have it too and see what the page has stored. The page may have other
-  // databases, and changes their schemas as it likes.
+  // IndexedDB is shared by the page and its workers. The database is separate from the page's own,
+  // whose schemas may change.
   const name = "browsergpu-settings";
   const store = "settings";
   const patience = 20_000; // a busy machine's disk may take seconds
@@ -164,7 +181,7 @@ _SETTINGS = """(() => {
     request.onerror = () => reject(request.error);
   });
 
-  /** The result of the request that `work` makes of the store, once it is kept. */
+  /** The result of the request that `work` makes, once the transaction is complete. */
   async function use(mode, work) {
     const opening = indexedDB.open(name);
     opening.onupgradeneeded = () => opening.result.createObjectStore(store);
@@ -200,23 +217,26 @@ _SETTINGS = """(() => {
 
 
 async def read_setting(key: str) -> str | None:
-    """A text that the browser keeps for this site, or None where there is none or no storage."""
+    """Return a text that the browser stores for this site, or None.
+
+    None means that there is no such text or no storage.
+    """
     value = await load_function(_SETTINGS).read(key)
     return value if isinstance(value, str) else None
 
 
 async def write_setting(key: str, text: str | None) -> bool:
-    """Lets the browser keep a text for this site, or forget it. False where it has no storage."""
+    """Store a text in the browser for this site, or delete it. Return False without storage."""
     settings = load_function(_SETTINGS)
     return bool(await (settings.remove(key) if text is None else settings.write(key, text)))
 
 
 def find_canvas(canvas_id: str) -> Any | None:
-    """The element or OffscreenCanvas known under an id, or None.
+    """Return the element or OffscreenCanvas with an id, or None.
 
-    A page that runs Python in a worker registers its OffscreenCanvas there, in the Map
-    ``globalThis.browsergpuCanvases``; on the main thread the document is asked. A canvas gets an
-    event ``draw`` after each picture.
+    A page that runs Python in a worker registers its OffscreenCanvas in the worker's Map
+    ``globalThis.browsergpuCanvases``. On the main thread, the id is looked up in the document. A
+    canvas gets a ``draw`` event after each picture.
     """
     registered = or_none(getattr(js, "browsergpuCanvases", None))
     if registered is not None and registered.has(canvas_id):
@@ -226,14 +246,14 @@ def find_canvas(canvas_id: str) -> Any | None:
 
 
 def is_canvas(value: Any) -> bool:
-    """Whether a JavaScript object is a canvas that WebGPU can present on."""
+    """Return whether a JavaScript object is a canvas on which WebGPU can present."""
     test = """(value) => ["HTMLCanvasElement", "OffscreenCanvas"].some(
         (name) => name in globalThis && value instanceof globalThis[name])"""
     return bool(load_function(test)(value))
 
 
 def hand_over(name: str, content: bytes) -> bool:
-    """Hands a file to the browser's downloads. False in a worker whose page takes none."""
+    """Download a file in the browser. Return False in a worker whose page accepts no downloads."""
     offer = """(name, bytes) => {
       if (globalThis.browsergpuDownload) {
         globalThis.browsergpuDownload(name, bytes);

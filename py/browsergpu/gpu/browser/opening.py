@@ -1,4 +1,4 @@
-"""Opening one of the page's GPUs."""
+"""Functions that open a GPU of the page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from browsergpu.gpu.browser import interop
 from browsergpu.gpu.browser.adapters import request_adapter
 from browsergpu.gpu.browser.recorder import Recorder
 
-#: Takes the features that are wanted; raises NoAdapter where the GPU gives no device.
+#: A function that takes the wanted features. It raises NoAdapter if the GPU gives no device.
 Opener = Callable[[Set[str]], Awaitable[Recorder]]
 
 
 async def find_gpu(op: str, config: BackendConfig) -> tuple[AdapterInfo, Opener]:
-    """What is known of the GPU that a config asks for, and what opens it: with all its limits, and
-    those of the features that are wanted which it has. Raises NoAdapter where there is none."""
+    """Return the description of the GPU that a config selects, and a function that opens it.
+
+    The device gets all limits of the GPU, and the wanted features that the GPU has. Raises
+    NoAdapter if there is no GPU.
+    """
     adapter, info = await request_adapter(op, config)
     return info, partial(_open, op, config, adapter, info)
 
@@ -37,8 +40,8 @@ async def _open(
     try:
         gpu_device = await shield(request)
     except interop.JsError as error:
-        raise NoAdapter(op, f"the adapter gives no device: {error}; reload the page") from error
-    except BaseException:  # interrupted: nobody will have the device that comes
+        raise NoAdapter(op, f"the adapter gives no device: {error}. Reload the page.") from error
+    except BaseException:  # interrupted: the device would have no owner
         request.add_done_callback(_destroy)
         raise
     return Recorder(gpu_device, one_by_one=config.debug_mode)

@@ -1,8 +1,8 @@
-"""Python's side of the recorder: packs commands into one pinned ring and hands over batches.
+"""Recorder of GPU commands, which packs them into a pinned ring and passes batches to JavaScript.
 
-No call reaches JavaScript until the ring is full, a result is read, or somebody waits. The
-commands' form is described at the top of recorder/main.js, whose modules decode them. They are
-joined into recorder.js when the wheel is built.
+JavaScript is not called until the ring is full, a result is read, or a caller waits.
+recorder/main.js describes the command format, and its modules decode it. Building the wheel joins
+them into recorder.js.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from browsergpu.gpu.port import (
 )
 from browsergpu.gpu.program import BoundStep
 
-# Few, so that the GPU starts early and little is left to do at the end: a submit costs 20 µs, a
-# small dispatch takes 4 to 7 µs.
+# Few words, so that the GPU starts early and little is left to do at the end. A submit costs 20 µs,
+# a small dispatch takes 4 to 7 µs.
 _RING_WORDS = 512
 _RING_BYTES = 4 * _RING_WORDS
-# Of them are used at first, so that the GPU's side soon knows whether the commands are long ones.
+# Bytes used at first, so that JavaScript soon knows whether the commands are long.
 _FIRST_BYTES = _RING_BYTES // 4
 _LEAST_BYTES = _RING_BYTES // 16
-_LOST, _AHEAD = 1, 2  # what JavaScript says of a ring
+_LOST, _AHEAD = 1, 2  # results of passing a ring to JavaScript
 _DISPATCHES_PER_SUBMIT = 64
 _COPY = Struct("<6I")
 _CLEAR = Struct("<4I")
 
 
 class Packed(NamedTuple):
-    """A dispatch as JavaScript reads it, and as observers do."""
+    """A dispatch, encoded for JavaScript, with the arguments for observers."""
 
     command: bytes
     nbytes: int
@@ -62,7 +62,7 @@ class Packed(NamedTuple):
 
 
 class Kept(Captured):
-    """Commands that JavaScript keeps under an id, in so many batches."""
+    """Commands that JavaScript keeps under an id, with their number of batches."""
 
     def __init__(self, identity: int) -> None:
         super().__init__()
@@ -71,18 +71,18 @@ class Kept(Captured):
 
 
 class Recorder(Shown, Gpu):
-    """One GPUDevice of the page: records dispatches, copies, uploads and reads."""
+    """One GPUDevice of the page. Records dispatches, copies, uploads and reads."""
 
     def __init__(self, gpu_device: Any, *, one_by_one: bool = False) -> None:
         self.features = frozenset(str(feature) for feature in gpu_device.features)
         self.limits = _js.limits(gpu_device.limits)
         self.has_immediates = "immediate_address_space" in _js.wgsl_language_features()
-        self._ring = array("I", bytes(4 * (_RING_WORDS + 1)))  # and a word that tells of a loss
+        self._ring = array("I", bytes(4 * (_RING_WORDS + 1)))  # plus the word ``loss``
         self._bytes = memoryview(self._ring).cast("B")
         self._end = 0
         self._most = _FIRST_BYTES
-        #: One word: not 0 when the device is known to be gone. JavaScript sets it.
         self.recovery = OPEN_ANOTHER
+        #: One word, which JavaScript sets to nonzero when the device is lost.
         self.loss = memoryview(self._ring)[_RING_WORDS:]
         self._pinned = _js.pin(self._ring)
         create = _js.load_function(
@@ -93,24 +93,24 @@ class Recorder(Shown, Gpu):
         self._recorder = create(gpu_device, self._pinned, options)
         self._record = self._recorder.record
         self._write = self._recorder.write
-        self._tickets = count(1)  # of waits
+        self._tickets = count(1)  # ids of waits
         self._captures = count(1)
         self._capturing: Kept | None = None
-        self._is_kept = False  # whether JavaScript keeps what is in the ring
-        self._told = 0  # errors that were taken note of
-        self._doomed: list[int] = []  # buffers to be destroyed
-        self._unheld: list[int] = []  # pipelines to be dropped
+        self._is_kept = False  # whether JavaScript keeps the commands of the ring
+        self._told = 0  # number of the last error seen
+        self._doomed: list[int] = []  # ids of buffers to destroy
+        self._unheld: list[int] = []  # ids of pipelines to drop
         self._closed = False
         self._profiler: Observer | None = None
-        #: Ids of buffers that were asked for without waiting, and that the GPU had no room for.
+        #: Ids of buffers that were requested without waiting and did not fit.
         self.failed: set[int] = set()
-        #: Whether the GPU has reported a lack of memory; for BufferPool to answer and to unset.
+        #: Whether the GPU has reported a lack of memory. BufferPool handles and resets it.
         self.is_short_of_memory = False
-        #: Ids of pipelines whose shader does not compile, as was told.
+        #: Ids of pipelines whose shader is known not to compile.
         self.refused: set[int] = set()
-        #: Whether :meth:`catch_up` should come before more is recorded.
+        #: Whether :meth:`catch_up` should run before more is recorded.
         self.is_ahead = False
-        #: Called after each dispatch is recorded: debugging and profiling look on by it.
+        #: Called after each recorded dispatch, for debugging and profiling.
         self.observers: list[Observer] = []
 
     # -- pipelines -------------------------------------------------------------------------------
@@ -131,15 +131,21 @@ class Recorder(Shown, Gpu):
         sized: bool = False,
         sections: Sequence[Section] = (),
     ) -> Pipeline:
-        """Makes a pipeline, which is compiled in the background. A shader that does not compile is
-        reported by the next wait; ``ahead`` of need, by the next wait after its first dispatch.
+        """Create a pipeline, which is compiled in the background.
 
-        A ``sized`` one, of a user's kernel, does not bind all that a buffer of the pool has: its
-        dispatches say after the ids how many words of each to bind, 0 for all of them.
+        The next wait raises the error of a shader that does not compile. With ``ahead``, the next
+        wait after the first dispatch raises it.
 
-        ``sections`` are the files that the code is joined from, each with its first line there, in
-        their order: an error is told by its place in one of them, and else in ``file``. It also
-        tells where the user's code has brought that file, or else has asked for the pipeline.
+        Parameters
+        ----------
+        sized : bool
+            Whether dispatches give, after the buffer ids, the number of words to bind of each
+            buffer, 0 for all. Used for custom kernels, because pooled buffers may be larger than
+            the array.
+        sections : sequence of Section
+            The files that make up the code in order, each with its first line in the code. Errors
+            give the position in one of them, else in ``file``. They also name the line of the
+            user's code that added the file, or that requested the pipeline.
         """
         if self._closed:
             raise closed(label)
@@ -163,24 +169,26 @@ class Recorder(Shown, Gpu):
             identity, label, record.size, record.pack_into, kernel, code if sized else "",
             sum(map(str.isalpha, signature)),
         )  # fmt: skip
-        # With the next flush: nobody who records it can have let go of it before.
+        # The pipeline is dropped at the next flush. A recorded dispatch is flushed by then.
         finalize(pipeline, self._unheld.append, identity).atexit = False
         return pipeline
 
     async def compiled(self, pipeline: Pipeline) -> None:
-        """Waits until a pipeline is compiled or refused, or the device is gone."""
+        """Wait until a pipeline is compiled or refused, or the device is gone."""
         await self._recorder.compiled(pipeline.id)
 
     def is_compiled(self, pipeline: Pipeline) -> bool | None:
-        """Whether a pipeline is compiled; None where it was refused."""
+        """Return whether a pipeline is compiled, or None if it was refused."""
         state = int(self._recorder.stateOf(pipeline.id))
         return None if state < 0 else state > 0
 
     # -- recording -------------------------------------------------------------------------------
 
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
-        """Records one dispatch: grid x, y, z, then buffer ids (for a sized pipeline also words to
-        bind of each), then parameters, in their order."""
+        """Record a dispatch: grid x, y, z, then buffer ids, then parameters.
+
+        A sized pipeline takes the words to bind of each buffer after the buffer ids.
+        """
         if self._capturing is not None:
             self._keep_own()
         at = self._end
@@ -197,7 +205,7 @@ class Recorder(Shown, Gpu):
             observer(pipeline, fields)
 
     def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Packed:
-        """A dispatch on the buffers of those ids, for :meth:`repeat`."""
+        """Return a dispatch on the given buffers, encoded for :meth:`repeat`."""
         pipeline, grid, pick, fields, _ = step
         all_fields = (*grid, *pick(ids), *fields)
         command = bytearray(pipeline.nbytes)
@@ -208,7 +216,7 @@ class Recorder(Shown, Gpu):
         return Packed(bytes(command), pipeline.nbytes, pipeline, all_fields)
 
     def repeat(self, packed: Packed) -> None:
-        """Records what was :meth:`packed`."""
+        """Record a dispatch that :meth:`packed` encoded."""
         if self._capturing is not None:
             self._keep_own()
         command, nbytes, pipeline, fields = packed
@@ -224,13 +232,13 @@ class Recorder(Shown, Gpu):
                 observer(pipeline, fields)
 
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
-        """Records a copy between two buffers; offsets and size are multiples of 4."""
+        """Record a copy between two buffers. Offsets and size are multiples of 4."""
         self._transfer(_COPY, 0, source, source_at, target, target_at, nbytes)
         if (captured := self.captured) is not None:
             captured.ids.update((source, target))
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
-        """Records zeroing a range of a buffer; offset and size are multiples of 4."""
+        """Record zeroing a range of a buffer. Offset and size are multiples of 4."""
         self._transfer(_CLEAR, 1, buffer, at, nbytes)
         if (captured := self.captured) is not None:
             captured.ids.add(buffer)
@@ -244,9 +252,14 @@ class Recorder(Shown, Gpu):
         self._end += form.size
 
     def flush(self) -> None:
-        """Hands the recorded commands to JavaScript, which encodes them.
+        """Pass the recorded commands to JavaScript, which encodes them.
 
-        Raises DeviceLost where the device is gone, NotInitialized where it is closed.
+        Raises
+        ------
+        DeviceLost
+            If the device is lost.
+        NotInitialized
+            If the device is closed.
         """
         if self._closed:
             raise closed("device")
@@ -262,7 +275,8 @@ class Recorder(Shown, Gpu):
             self.refused.discard(identity)
             self._recorder.dropPipeline(identity)
         self._look_at(said)
-        # What is in the ring when it is found to be too much cannot be taken back either.
+        # When the GPU is found to be behind, a full ring has been encoded already, so later rings
+        # are shorter.
         if self.is_ahead:
             self._most = max(self._most // 2, _LEAST_BYTES)
         else:
@@ -274,15 +288,14 @@ class Recorder(Shown, Gpu):
         self.is_ahead = said == _AHEAD
 
     def submit(self) -> None:
-        """Sends everything recorded so far to the GPU, without waiting."""
+        """Submit all recorded commands to the GPU, without waiting."""
         self.flush()
         self._recorder.submit()
 
     # -- capturing -------------------------------------------------------------------------------
 
     def start_capture(self, captured: Captured | None = None) -> Kept:
-        """Keeps the commands that are recorded from now on by the block's tasks, in JavaScript's
-        memory."""
+        """Keep the commands that the block's tasks record from now on, in JavaScript's memory."""
         self.flush()
         if not isinstance(captured, Kept):
             captured = Kept(next(self._captures))
@@ -293,7 +306,7 @@ class Recorder(Shown, Gpu):
         return captured
 
     def stop_capture(self) -> None:
-        """Keeps no more."""
+        """Stop the capture."""
         captured = self._capturing
         if captured is None:
             return
@@ -308,13 +321,12 @@ class Recorder(Shown, Gpu):
 
     @property
     def captured(self) -> Kept | None:  # type: ignore[override]
-        """What takes the commands that are recorded in this task."""
+        """The capture of the current task, or None."""
         captured = self._capturing
         return captured if captured is not None and captured.is_here else None
 
     def _keep_own(self) -> None:
-        """While something is captured: has JavaScript keep what is recorded next if it is of the
-        block's tasks, and only then."""
+        """Tell JavaScript to keep the next commands only if a task of the capture records them."""
         captured = self._capturing
         assert captured is not None
         is_kept = captured.is_here
@@ -328,13 +340,13 @@ class Recorder(Shown, Gpu):
             self._recorder.stopCapture()
 
     def place_of_last(self, words: int) -> tuple[int, int]:
-        """Its batch, and the word in it."""
+        """Return the batch of the parameters, and the word within it."""
         captured = self.captured
         assert captured is not None
         return captured.batches, (self._end >> 2) - words
 
     def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
-        """Records all commands of a capture again: one call."""
+        """Record all commands of a capture again, by one call."""
         assert isinstance(captured, Kept)
         if self._capturing is not None:
             self._keep_own()
@@ -350,45 +362,49 @@ class Recorder(Shown, Gpu):
     def create_buffer(
         self, identity: int, nbytes: int, label: str, op: str, requested: int
     ) -> None:
-        """Makes a GPUBuffer known under an id. Where the GPU has no room for it, the next wait
-        raises OutOfMemory in the name of ``op``, which had ``requested`` so many bytes, and the id
-        is among ``failed``."""
+        """Create a GPUBuffer under an id.
+
+        If there is no room, the next wait raises OutOfMemory in the name of ``op``, with
+        ``requested`` as the number of bytes, and ``failed`` contains the id.
+        """
         self._recorder.createBuffer(identity, nbytes, label, op, requested)
 
     async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
-        """:meth:`create_buffer` that waits for the GPU's answer. False where there is no room;
-        the id is then free."""
+        """Create a GPUBuffer and wait. Without room, free the id and return False."""
         return bool(await self._recorder.createBufferChecked(identity, nbytes, label))
 
     def abandon_buffer(self, identity: int) -> None:
-        """Destroys what :meth:`create_buffer_checked` makes or has made, after a wait for it that
-        was cut short."""
+        """Destroy the buffer of a :meth:`create_buffer_checked` whose wait was interrupted.
+
+        It may be created already or later.
+        """
         if not self._closed:
             self._recorder.abandonBuffer(identity)
 
     def label_buffer(self, identity: int, label: str) -> None:
-        """Names a buffer to the browser's tools."""
+        """Set a buffer's name in the browser's developer tools."""
         self._recorder.labelBuffer(identity, label)
 
     def trim_staging(self) -> None:
-        """Destroys the buffers that wait to read back again."""
+        """Destroy the idle staging buffers."""
         self._recorder.trimStaging()
 
     def destroy_buffer(self, identity: int) -> None:
-        """Destroys a buffer with the next flush, after the commands that were recorded for it.
+        """Destroy a buffer at the next flush, after the recorded commands that use it.
 
-        Not at once: a garbage collection may free buffers while a command is being recorded.
+        It is not destroyed at once, because garbage collection may free buffers while a command is
+        being recorded.
         """
         self.failed.discard(identity)
         self._doomed.append(identity)
 
     def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
-        """Uploads ``nbytes`` of a bytes-like object; the rest of a last word becomes 0."""
+        """Upload ``nbytes`` of a bytes-like object. The rest of the last word becomes 0."""
         self.flush()
         self._write(buffer, at, source, nbytes)
 
     async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
-        """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
+        """Fill ``target`` from a buffer. ``at`` and ``nbytes`` are multiples of 4."""
         self.flush()
         pinned = _js.pin(target)
         try:
@@ -400,34 +416,38 @@ class Recorder(Shown, Gpu):
     # -- waiting and errors ----------------------------------------------------------------------
 
     async def synchronize(self) -> None:
-        """Waits until the GPU has done everything, and raises what it reported."""
+        """Wait until the GPU has finished all commands, and raise reported errors."""
         self.flush()
         with self._wait() as ticket:
             await self._recorder.synchronize(ticket)
 
     async def catch_up(self) -> None:
-        """Waits until the GPU has done what was recorded; what it reported is left for others."""
+        """Wait until the GPU has finished the recorded commands. Does not raise reported errors."""
         await self._recorder.catchUp()
         self.is_ahead = False
 
     @contextmanager
     def _wait(self) -> Iterator[int]:
-        """A block that waits for the GPU, known to JavaScript by the ticket. Raises at its end
-        what the GPU has reported, also where another wait that ran beside it has raised the same.
+        """Register a wait for the GPU with JavaScript, under a ticket.
+
+        At the end of the block, reported errors are raised, even if a concurrent wait has raised
+        the same errors.
         """
         ticket = next(self._tickets)
         try:
             yield ticket
         except BaseException:
-            self._recorder.stopWait(ticket)  # what was reported is for others to raise
+            self._recorder.stopWait(ticket)  # other waits raise the reported errors
             raise
         self.is_ahead = False
         self._most = _FIRST_BYTES
         self.raise_errors(ticket)
 
     def raise_errors(self, ticket: int | None = None) -> None:
-        """Raises the first error that the GPU has reported and nobody has raised, if any; at the
-        end of a wait, with its ticket, also one that was raised elsewhere since it began."""
+        """Raise the first reported error that was not raised yet, if any.
+
+        With the ticket of a wait, include errors that others raised since the wait began.
+        """
         text = self._recorder.takeErrors(ticket)
         if not text:
             return
@@ -445,45 +465,50 @@ class Recorder(Shown, Gpu):
     # -- timing ----------------------------------------------------------------------------------
 
     def start_timing(self) -> bool:
-        """Starts to measure the GPU's time; False where the device has no timestamp-query."""
+        """Start measuring GPU time. Return False if the device lacks timestamp-query."""
         self.flush()
         return bool(self._recorder.startTiming())
 
     async def stop_timing(self) -> float:
-        """Nanoseconds that the GPU took from the first dispatch after :meth:`start_timing` to the
-        end of the last one; -1 if there was none. Waits for them."""
+        """Return the nanoseconds of the dispatches since :meth:`start_timing`. Waits for them.
+
+        The time runs from the start of the first to the end of the last. It is -1 if there were
+        none.
+        """
         self.flush()
         return float(await self._recorder.stopTiming())
 
     def start_span(self) -> None:
-        """Times what is recorded until :meth:`end_span`, without waiting."""
+        """Time the commands recorded until :meth:`end_span`, without waiting."""
         self.flush()
         self._recorder.startSpan()
 
     def end_span(self, number: int) -> None:
-        """Ends it; :meth:`spans` will tell its time by this number."""
+        """End a span. :meth:`spans` reports its time under ``number``."""
         self.flush()
         self._recorder.endSpan(number)
 
     def spans(self) -> dict[int, float]:
-        """Nanoseconds of the spans that were not told yet and are known."""
+        """Return the known times of spans in nanoseconds, each only once."""
         return {int(number): float(ns) for number, ns in json.loads(self._recorder.takeSpans())}
 
     def start_profile(self, timestamps: bool, observer: Observer) -> None:
-        """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""
+        """Time each dispatch separately from now on, by the GPU's clock or by wall time."""
         self.flush()
         self._recorder.startProfile(timestamps)
         self._profiler = observer
-        self.observers.insert(0, observer)  # before debugging's, which may raise
+        self.observers.insert(0, observer)  # before the debugging observer, which may raise
 
     @property
     def is_profiled(self) -> bool:
-        """Whether a profile was started and not stopped."""
+        """Whether a profile is in progress."""
         return self._profiler is not None
 
     async def stop_profile(self) -> list[tuple[float, float] | None]:
-        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds; None for one
-        that did not run, as it was refused. Waits."""
+        """Return start and end of each dispatch since :meth:`start_profile`, in ns. Waits.
+
+        The entry is None for a dispatch that did not run because its pipeline was refused.
+        """
         if self._profiler is not None:
             self.observers.remove(self._profiler)
             self._profiler = None
@@ -497,7 +522,7 @@ class Recorder(Shown, Gpu):
     def draw(
         self, canvas: Any, buffer: int, height: int, width: int, channels: int, code: str
     ) -> str:
-        """Paints a buffer on a canvas. Returns "" or why the canvas cannot be drawn on."""
+        """Paint a buffer on a canvas. Return "", or the reason why it is impossible."""
         self.flush()
         return str(self._recorder.draw(canvas, buffer, height, width, channels, code))
 
@@ -505,8 +530,11 @@ class Recorder(Shown, Gpu):
 
     @property
     def counters(self) -> dict[str, int]:
-        """What was done so far (dispatches, submits, uploads, readbacks …) and what is alive
-        now (buffers, bind_groups, pipelines, staging)."""
+        """Numbers of past events and of live objects, by name.
+
+        Events are dispatches, submits, uploads, readbacks and so on. Objects are buffers,
+        bind_groups, pipelines and staging.
+        """
         if not self._closed:
             self.flush()
         counters: dict[str, int] = json.loads(self._recorder.statistics())
@@ -514,12 +542,12 @@ class Recorder(Shown, Gpu):
 
     @property
     def compile_ms(self) -> float:
-        """Milliseconds that making pipelines took, as far as the GPU has answered by now."""
+        """Milliseconds of pipeline creation that the GPU has reported by now."""
         return float(self._recorder.compileMs())
 
     @property
     def unfinished(self) -> int:
-        """Dispatches that the GPU is not known to have finished."""
+        """Number of dispatches that the GPU is not known to have finished."""
         self.flush()
         return int(self._recorder.unfinished())
 
@@ -529,11 +557,13 @@ class Recorder(Shown, Gpu):
         return self._closed
 
     def close(self) -> None:
-        """Destroys the device and everything on it. What waits for it, and what is recorded from
-        now on, raises NotInitialized."""
+        """Destroy the device and everything on it.
+
+        Pending waits and later commands raise NotInitialized.
+        """
         if not self._closed:
             self._closed = True
-            self._end = _RING_BYTES  # no room: to record something is to flush
+            self._end = _RING_BYTES  # no room, so recording a command flushes and raises
             self._recorder.close()
             self._pinned.destroy()
 

@@ -1,1 +1,1 @@
-"""The port's second implementation: GPUs outside a browser, through wgpu-py's API."""
+"""GPUs outside a browser: the port's second implementation, through the API of wgpu-py."""

@@ -12,23 +12,23 @@ from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.native.engine import engine, why_none
 from browsergpu.gpu.native.worker import WORKER
 
-#: Best first: what wgpu-py calls the kinds of adapters.
+#: wgpu-py's names for the types of adapters, best first.
 _KINDS = ("DiscreteGPU", "IntegratedGPU", "CPU", "Unknown")
 
 
 def is_available() -> bool:
-    """Whether there is an engine and a GPU for it."""
+    """Return whether there is an engine that finds a GPU."""
     return bool(adapters())
 
 
 @cache
 def adapters() -> tuple[AdapterInfo, ...]:
-    """What is known of each of the engine's adapters, best first."""
+    """Return descriptions of the engine's adapters, best first."""
     return WORKER.do(lambda: tuple(_describe(i, adapter) for i, adapter in enumerate(_ask())))
 
 
 def fresh_adapter(info: AdapterInfo) -> Any:
-    """The engine's adapter that was described so. One opens one device only."""
+    """Return the engine's adapter for a description. An adapter can open only one device."""
     return WORKER.do(_ask)[info.index]
 
 
@@ -39,15 +39,17 @@ def _ask() -> list[Any]:
 
 
 async def list_adapters(op: str) -> list[AdapterInfo]:
-    """What is known of each of the machine's GPUs, best first. Raises NoAdapter where no engine is
-    installed."""
+    """Return descriptions of the machine's GPUs, best first.
+
+    Raises NoAdapter if no engine is installed.
+    """
     if engine() is None:
         raise NoAdapter(op, why_none())
     return list(adapters())
 
 
 def chosen_adapter(op: str, config: BackendConfig) -> AdapterInfo:
-    """The adapter that a config asks for. Raises NoAdapter."""
+    """Return the adapter that a config selects. Raise NoAdapter if there is none."""
     if config.adapter_index is not None:
         return _adapter(op, config.adapter_index)
     if config.power_preference == "low-power":
@@ -90,17 +92,17 @@ def _describe(index: int, adapter: Any) -> AdapterInfo:
 
 
 def features_of(owner: Any) -> frozenset[str]:
-    """The features of an adapter or a device, by WebGPU's names."""
+    """Return the features of an adapter or a device, by WebGPU's names."""
     found = frozenset(str(feature) for feature in owner.features)
     if _is_dawn():
         return found
-    # naga has subgroups' functions, but refuses the line that WGSL asks for; wgpu-native has all
-    # that WebGPU's core asks for, and does not say so.
+    # naga has the subgroup functions, but rejects the line that enables them in WGSL. wgpu-native
+    # has all core features of WebGPU, but does not report so.
     return found - {"subgroups", "subgroup-size-control"} | {"core-features-and-limits"}
 
 
 def limits_of(owner: Any) -> dict[str, int]:
-    """The limits of an adapter or a device, by WebGPU's names."""
+    """Return the limits of an adapter or a device, by WebGPU's names."""
     return {_camel(name): int(value) for name, value in owner.limits.items()}
 
 
@@ -112,10 +114,10 @@ def _camel(name: str) -> str:
 
 def _abilities(info: Any, told: dict[str, Any]) -> frozenset[str]:
     found = set()
-    # sic: wgpu-py's names of the sizes of subgroups
+    # wgpu-py's names of the subgroup sizes really begin with "stackgroup"
     sizes = [tuple(info.get(f"stackgroup_{end}_size", 0) for end in ("min", "max"))]
     for c in told.get("subgroup_matrix_configs") or ():
-        # What a GPU's matrices ask for; the adapter tells only what its API allows.
+        # The sizes that subgroup matrices need. The adapter's own sizes are only the API's bounds.
         sizes.append((c["min_subgroup_size"], c["max_subgroup_size"]))
         found.add(
             f"matrices {c['component_type']} {c['result_component_type']} "

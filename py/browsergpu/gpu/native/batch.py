@@ -1,4 +1,4 @@
-"""The commands of a device that were recorded and not sent yet."""
+"""The encoded commands of a device that are not submitted yet."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from browsergpu.gpu.native.compiling import Step
 from browsergpu.gpu.native.engine import Engine
 from browsergpu.gpu.native.parameters import Parameters
 
-#: A dispatch: its step, bind group, workgroups and parameters.
+#: A dispatch: step, bind group, workgroups and parameters.
 Encoded = tuple[Step, Any, tuple[Any, ...], bytes]
 
 
 class Batch(Shown):
-    """Encodes each command at once. ``size`` is the number of those that are open.
+    """Encodes each command at once. ``size`` is the number of commands in the open batch.
 
-    Dispatches are raw calls into C: wgpu-py's objects take three times as long. Engines tell of
-    what is wrong with them when the batch ends.
+    Dispatches are direct C calls, because wgpu-py's objects take three times as long. Engines
+    report errors of dispatches when the batch ends.
     """
 
     def __init__(self, engine: Engine, device: Any, bindings: Bindings, clock: Clock) -> None:
@@ -31,7 +31,7 @@ class Batch(Shown):
         self._parameters: Parameters | None = None
         self._encoder: Any = None
         self._pass: Any = None
-        self._handle: Any = None  # the pass's, in C
+        self._handle: Any = None  # the pass in C
         self._last_step: Step | None = None
         self._last_group: Any = None
         self._dispatches: list[Encoded] = []
@@ -40,7 +40,7 @@ class Batch(Shown):
     def dispatch(
         self, step: Step, group: Any, grid: tuple[Any, ...], data: bytes, pointer: Any
     ) -> None:
-        """Adds a dispatch; ``pointer`` is to the data, its parameters."""
+        """Add a dispatch. ``pointer`` points to ``data``, the parameters."""
         profile = self._clock.profile
         if profile is not None:
             self._end_pass()
@@ -58,7 +58,7 @@ class Batch(Shown):
         if data:
             if step.uniform:
                 self._set_uniforms(data)
-            else:  # each time: wgpu-native forgets them whenever the pipeline changes
+            else:  # each time, because wgpu-native resets them with the pipeline
                 lib.wgpuComputePassEncoderSetImmediates(handle, 0, pointer, len(data))
         lib.wgpuComputePassEncoderDispatchWorkgroups(handle, *grid)
         self._dispatches.append((step, group, grid, data))
@@ -70,7 +70,7 @@ class Batch(Shown):
         self._pass.set_bind_group(1, self._parameters.group, [self._parameters.place(data)])
 
     def encoder(self) -> Any:
-        """Where a command that is no dispatch is added."""
+        """Return the encoder for a command that is not a dispatch."""
         self._end_pass()
         self.size += 1
         return self._open()
@@ -92,8 +92,11 @@ class Batch(Shown):
             ended.end()
 
     def finish(self) -> Any:
-        """Ends it: the commands for the queue. Raises what is wrong with one of them; then
-        :meth:`culprit` names it. :meth:`clear` begins anew."""
+        """End the batch and return its command buffer.
+
+        Raises the error of an invalid command, whose name :meth:`culprit` returns. :meth:`clear`
+        starts a new batch.
+        """
         self._end_pass()
         encoder, self._encoder = self._encoder, None
         if self._parameters is not None:
@@ -101,7 +104,10 @@ class Batch(Shown):
         return encoder.finish()
 
     def culprit(self) -> str:
-        """The dispatch that is invalid, which drops its whole batch, or "". Encodes each alone."""
+        """Return the label of the invalid dispatch that made the batch fail, or "".
+
+        Each dispatch is encoded separately to find it.
+        """
         for step, group, grid, data in self._dispatches:
             encoder = self._device.create_command_encoder()
             trial = encoder.begin_compute_pass()
@@ -115,12 +121,12 @@ class Batch(Shown):
             trial.end()
             try:
                 encoder.finish()
-            except Exception:  # each engine has classes of its own
+            except Exception:  # each engine has its own exception classes
                 return step.label
         return ""
 
     def clear(self) -> None:
-        """Forgets what was in it."""
+        """Discard the commands and start a new batch."""
         self._encoder = self._pass = self._handle = self._last_step = self._last_group = None
         self._dispatches = []
         self.size = 0

@@ -1,5 +1,7 @@
-"""Layouts of bindings and of pipelines, each made once, and bind groups, kept until a buffer of
-theirs goes."""
+"""Bind group layouts, pipeline layouts and bind groups of a device.
+
+Layouts are created once. A bind group is cached until one of its buffers is destroyed.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,16 @@ from typing import Any
 
 from browsergpu.core.showing import Shown
 
-#: Then all are forgotten: making one again takes microseconds.
+#: With more groups, the cache is cleared. Creating a group takes microseconds.
 _MOST_GROUPS = 4096
 _TYPES = {"r": "read-only-storage", "w": "storage", "u": "uniform"}
 
-#: Ids of buffers, and where their sizes belong to a group, those, in words.
+#: Buffer ids, followed by their sizes in words for groups that bind parts of buffers.
 Key = tuple[int, ...]
 
 
 class Layout(Shown):
-    """What the kernels of one signature share."""
+    """The layouts and bind groups of all kernels with one signature."""
 
     def __init__(self, device: Any, signature: str, stage: int) -> None:
         found = re.findall(r"(\d+)([rwu])", signature)
@@ -38,7 +40,7 @@ class Layout(Shown):
 
 
 class Bindings(Shown):
-    """The layouts and groups of one device."""
+    """The layouts and bind groups of one device."""
 
     def __init__(self, device: Any, stage: int, buffers: dict[int, Any]) -> None:
         self._device = device
@@ -60,13 +62,13 @@ class Bindings(Shown):
         )
 
     def layout(self, signature: str) -> Layout:
-        """The layout of a signature, as "0r1w"."""
+        """Return the layout of a signature such as "0r1w"."""
         if signature not in self._layouts:
             self._layouts[signature] = Layout(self._device, signature, self._stage)
         return self._layouts[signature]
 
     def pipeline_layout(self, layout: Layout, immediate_bytes: int, uniform: bool) -> Any:
-        """The layout of pipelines with so many bytes of immediates, or with a uniform buffer."""
+        """Return the pipeline layout for that many bytes of immediates, or for a uniform buffer."""
         key = "uniform" if uniform else immediate_bytes
         if key not in layout.pipelines:
             groups = [layout.bindings, self.parameters] if uniform else [layout.bindings]
@@ -76,7 +78,7 @@ class Bindings(Shown):
         return layout.pipelines[key]
 
     def make(self, layout: Layout, key: Key) -> Any:
-        """A new group of buffers, of which as much is bound as the key says."""
+        """Create a bind group for a key, which holds buffer ids and optionally sizes."""
         if self.live >= _MOST_GROUPS:
             self.forget()
         count = len(layout.numbers)
@@ -94,14 +96,14 @@ class Bindings(Shown):
         return group
 
     def forget(self) -> None:
-        """Forgets all groups."""
+        """Clear the cache of bind groups."""
         for layout in self._layouts.values():
             layout.groups.clear()
         self._users.clear()
         self.live = 0
 
     def forget_buffer(self, identity: int) -> None:
-        """Forgets the groups of a buffer that goes."""
+        """Remove the bind groups of a buffer that is being destroyed."""
         for layout, key in self._users.pop(identity, ()):
             if layout.groups.pop(key, None) is not None:
                 self.live -= 1

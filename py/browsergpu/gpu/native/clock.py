@@ -1,4 +1,4 @@
-"""The GPU's own times: of everything between two calls, or of each dispatch by itself."""
+"""GPU timing: of all commands between two calls, or of each dispatch."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from browsergpu.core.showing import Shown
 
-_MOST_QUERIES = 4096  # in a set; two a dispatch
+_MOST_QUERIES = 4096  # per set; each dispatch uses two
 
 Span = tuple[float, float]
 
 
 class Clock(Shown):
-    """What of one device is being timed. ``encoding`` opens passes as it says."""
+    """The measurements in progress on one device. The batch gets its timestamp writes here."""
 
     def __init__(self, device: Any, usage: Any) -> None:
         self._device = device
@@ -28,11 +28,11 @@ class Clock(Shown):
     # -- everything between two calls ------------------------------------------------------------
 
     def start(self) -> None:
-        """Times all passes from now on."""
+        """Start timing all passes."""
         self._timing, self._begun = self._queries(2), False
 
     def pass_writes(self) -> dict[str, Any] | None:
-        """How the next pass is to be timed, where not each dispatch is."""
+        """Return the timestamp writes of the next pass, or None if passes are not timed."""
         if self._timing is None:
             return None
         writes = {"query_set": self._timing, "end_of_pass_write_index": 1}
@@ -42,18 +42,18 @@ class Clock(Shown):
         return writes
 
     def stop(self) -> Any:
-        """Ends it: the queries, or None where no pass began."""
+        """Stop timing. Return the queries, or None if no pass began."""
         queries, self._timing = self._timing, None
         return queries if self._begun else None
 
     # -- each dispatch ---------------------------------------------------------------------------
 
     def start_profile(self, timestamps: bool) -> None:
-        """Times each dispatch, by the GPU's clock or by wall time."""
+        """Start timing each dispatch, by the GPU's clock or by wall time."""
         self.profile = Profile(timestamps)
 
     def dispatch_writes(self, profile: Profile) -> dict[str, Any]:
-        """How the pass of the next dispatch is to be timed by the GPU's clock."""
+        """Return the timestamp writes for the pass of the next dispatch."""
         if not profile.sets or profile.sets[-1][1] == _MOST_QUERIES:
             profile.sets.append([self._queries(_MOST_QUERIES), 0, []])
         entry = profile.sets[-1]
@@ -67,13 +67,13 @@ class Clock(Shown):
         }
 
     def read(self, encoder: Any, submit: Any, queries: Any, used: int) -> list[Span]:
-        """The spans that a set of queries holds; ``submit`` sends what ``encoder`` has."""
+        """Return the spans in a set of queries. ``submit`` submits the commands of ``encoder``."""
         resolved = self.resolved(encoder, queries, used)
         submit()
         return self.times(resolved, used)
 
     def resolved(self, encoder: Any, queries: Any, used: int) -> Any:
-        """A buffer that will have what a set of queries holds."""
+        """Return a buffer into which the GPU will write the times of a set of queries."""
         resolved = self._device.create_buffer(
             size=8 * used, usage=self._usage.QUERY_RESOLVE | self._usage.COPY_SRC, label="times"
         )
@@ -81,7 +81,7 @@ class Clock(Shown):
         return resolved
 
     def times(self, resolved: Any, used: int) -> list[Span]:
-        """The spans in such a buffer, which goes. Waits for them."""
+        """Wait for the spans in such a buffer, destroy it, and return the spans."""
         times = self._device.queue.read_buffer(resolved).cast("Q").tolist()
         resolved.destroy()
         return [(times[i], times[i + 1]) for i in range(0, used, 2)]
@@ -93,26 +93,26 @@ class Profile(Shown):
     def __init__(self, timestamps: bool) -> None:
         self.timestamps = timestamps
         self.dispatches = 0
-        self.sets: list[list[Any]] = []  # queries, how many are used, numbers of dispatches
+        self.sets: list[list[Any]] = []  # queries, number of used ones, dispatches
         self._sent = 0
         self._dropped: set[int] = set()
         self.spans: dict[int, Span] = {}
 
     def end_batch(self, *, sent: bool) -> None:
-        """What was dispatched since the last batch has been sent, or dropped with its batch."""
+        """Note whether the dispatches since the last batch were submitted or dropped."""
         if not sent:
             self._dropped.update(range(self._sent, self.dispatches))
         self._sent = self.dispatches
 
     def told(self) -> list[Span | None]:
-        """The spans of all dispatches, None of those that did not run."""
+        """Return the spans of all dispatches, None for each that did not run."""
         return [
             None if number in self._dropped else self.spans.get(number)
             for number in range(self.dispatches)
         ]
 
     def time_by_wall(self, done: Any) -> None:
-        """Waits by ``done`` for the last dispatch, which was just sent alone."""
+        """Measure how long ``done`` waits for the last dispatch, which was just submitted alone."""
         begun = time.perf_counter_ns()
         done()
         self.spans[self.dispatches - 1] = (begun, time.perf_counter_ns())

@@ -1,4 +1,4 @@
-"""Pipelines: compiled in threads, since engines compile when asked and let other threads run."""
+"""Pipeline compilation in threads. Engines compile synchronously, but release the GIL."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from browsergpu.gpu.native.bindings import Bindings, Layout
 from browsergpu.gpu.native.complaints import Complaint, of_shader
 
 _THREADS = 4
-#: naga knows neither the line nor the address space's name in it.
+#: naga knows neither the directive nor the address space that it names.
 _REQUIRES = re.compile(r"^requires [^;]*;", re.MULTILINE)
 
 
 class Step(Shown):
-    """One kernel in one configuration, being compiled or compiled."""
+    """One kernel in one configuration, compiled or being compiled."""
 
     __slots__ = (
         "failure", "future", "group_words", "handle", "label", "layout", "number", "pack",
@@ -42,7 +42,7 @@ class Step(Shown):
         self.group_words = len(layout.numbers) * (2 if sized else 1)
         self.pack = Struct(f"<{parameter_format}").pack if parameter_format else None
         self.uniform = uniform
-        self.recorded = ""  # where
+        self.recorded = ""  # the user's line that recorded it
         self.future: Future[None] | None = None
         self.pipeline: Any = None
         self.handle: Any = None
@@ -50,7 +50,7 @@ class Step(Shown):
 
 
 class Compiler(Shown):
-    """Makes the pipelines of one device."""
+    """Creates the pipelines of one device."""
 
     def __init__(self, device: Any, bindings: Bindings, *, is_dawn: bool) -> None:
         self._device = device
@@ -69,7 +69,7 @@ class Compiler(Shown):
         immediate_bytes: int,
         sections: Sequence[Section],
     ) -> None:
-        """Compiles a step's pipeline in the background."""
+        """Compile a step's pipeline in the background."""
         layout = self._bindings.pipeline_layout(step.layout, immediate_bytes, step.uniform)
         step.future = self._threads.submit(
             self._compile, step, code, entry_point, dict(constants), layout, list(sections)
@@ -95,13 +95,13 @@ class Compiler(Shown):
                 compute={"module": module, "entry_point": entry_point, "constants": constants},
             )
             step.handle = step.pipeline._internal
-        except Exception as error:  # each engine has classes of its own
+        except Exception as error:  # each engine has its own exception classes
             step.failure = of_shader(step.label, error, sections, step.recorded)
-        # Without counting a moment twice where several are compiled side by side.
+        # Count overlapping compilations only once.
         now = time.perf_counter()
         self.milliseconds += 1e3 * (now - max(started, self._end))
         self._end = now
 
     def close(self) -> None:
-        """Starts nothing more, and waits for what is being compiled."""
+        """Start no further compilation, and wait for those in progress."""
         self._threads.shutdown(wait=True, cancel_futures=True)

@@ -1,5 +1,8 @@
-"""What the GPU's side reported. An error is told to every wait that had begun when it was first
-told: a read that sees one leaves its array alone, so it must not end without it."""
+"""Errors that the GPU reported.
+
+Every wait that had begun when an error was first raised raises it too. A read that fails leaves its
+array unchanged, so it must not end without the error.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,17 @@ from browsergpu.core.places import Section
 from browsergpu.core.showing import Shown
 from browsergpu.gpu.port import OPEN_ANOTHER, closed, lost
 
-#: That nobody was told yet; further ones are dropped.
+#: Maximum number of errors that were not raised yet. Further errors are dropped.
 _MOST = 64
-#: The place of an error in a shader: Dawn's ":2:21 error", naga's "┌─ wgsl:2:21".
+#: Position of an error in a shader: Dawn's ":2:21 error", naga's "┌─ wgsl:2:21".
 _PLACES = (re.compile(r"┌─ [^:]*:(\d+):(\d+)"), re.compile(r"(?:^|\s):(\d+):(\d+)"))
 
-#: Makes an error anew, since each that is raised gets a traceback of its own.
+#: Creates the exception, because each raise needs its own traceback.
 Complaint = Callable[[], BackendError]
 
 
 class Complaints(Shown):
-    """The errors of one device, each with its number."""
+    """The numbered errors of one device."""
 
     def __init__(self) -> None:
         self._errors: list[tuple[int, Complaint]] = []
@@ -45,19 +48,19 @@ class Complaints(Shown):
         return len(self._errors)
 
     def note(self, complaint: Complaint) -> None:
-        """Keeps an error for those that wait."""
+        """Keep an error for the next wait."""
         if self._reported - self._told < _MOST:
             self._reported = next(self._numbers)
             self._errors.append((self._reported, complaint))
 
     def note_failure(self, op: str, error: Exception) -> None:
-        """Keeps what the engine raised in the name of an operation."""
+        """Keep an exception of the engine, in the name of an operation."""
         kind = OutOfMemory if isinstance(error, MemoryError) else ValidationError
         message = str(error)
         self.note(lambda: kind(op, message))
 
     def wait(self) -> _Wait:
-        """A block that waits for the GPU: it gets what raises the errors that it is to be told."""
+        """Return a context manager for a wait. It yields a function that raises new errors."""
         return _Wait(self)
 
     def _raise_first(self, ticket: object) -> None:
@@ -72,7 +75,7 @@ class Complaints(Shown):
             raise error
 
     def raise_end(self, op: str) -> NoReturn:
-        """Raises that the device is gone."""
+        """Raise the error for a device that is closed or lost."""
         raise closed(op) if self.closed else lost(op, self.recovery, self.lost)
 
     def _forget(self) -> None:
@@ -85,8 +88,11 @@ class Complaints(Shown):
 
 
 class _Wait(Shown):
-    """A wait. It is no asynchronous generator: event loops keep these in sets of weak references,
-    whose Python code loses a Ctrl-C that comes while it runs."""
+    """A wait for the GPU.
+
+    It is not an async generator. Event loops keep those in weak sets, whose Python code loses a
+    KeyboardInterrupt that comes while it runs.
+    """
 
     def __init__(self, complaints: Complaints) -> None:
         self._complaints = complaints
@@ -94,7 +100,7 @@ class _Wait(Shown):
     async def __aenter__(self) -> Callable[[], None]:
         self._complaints._waits[self] = self._complaints._told
         try:
-            await asyncio.sleep(0)  # those beside it begin, too
+            await asyncio.sleep(0)  # let concurrent waits begin
         except BaseException:
             self._end()
             raise
@@ -116,7 +122,7 @@ class _Wait(Shown):
 
 
 def of_shader(op: str, error: Exception, sections: list[Section], recorded: str) -> Complaint:
-    """What the engine says of a shader, with its place in one of the files that it is of."""
+    """Convert the engine's error of a shader, with the position in one of the code's files."""
     text = str(error)
     place = next((found for pattern in _PLACES if (found := pattern.search(text))), None)
     line, column = map(int, place.groups()) if place else (0, 0)

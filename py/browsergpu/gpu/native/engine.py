@@ -1,6 +1,6 @@
-"""The library that drives GPUs outside a browser: Dawn, which Chrome has, or else wgpu-native.
+"""The library that drives GPUs outside a browser: Dawn, as in Chrome, or else wgpu-native.
 
-Both come with wgpu-py's API; ``$BROWSERGPU_ENGINE`` ("dawn", "wgpu" or "none") chooses.
+Both come with wgpu-py's API. ``$BROWSERGPU_ENGINE`` ("dawn", "wgpu" or "none") selects one.
 """
 
 from __future__ import annotations
@@ -22,20 +22,33 @@ DAWN, WGPU = "wgpudawn", "wgpu"
 VARIABLE = "BROWSERGPU_ENGINE"
 _BACKENDS = ("Vulkan", "Metal", "D3D12")
 
-#: What NVIDIA's driver needs for f16, and every device for subgroup matrices and immediates.
+#: NVIDIA's driver needs the second for f16. Subgroup matrices and immediates need the first.
 TOGGLES = ["allow_unsafe_apis", "vulkan_enable_f16_on_nvidia"]
-#: Times are rounded to 0.1 ms so that pages learn less of each other.
+#: Browsers round times to 0.1 ms so that pages learn less about each other.
 TOGGLES_OFF = ["timestamp_quantization"]
 
-#: Why Dawn refused the GPUs that it found.
+#: Dawn's reasons for refusing GPUs that it found.
 _refusals: list[str] = []
-#: Held while an engine is loaded, or asked for GPUs: both change what the whole process has.
+#: Held while an engine is loaded or lists GPUs, since both change state of the whole process.
 _asking = new_lock()
 
 
 class Engine(NamedTuple):
-    """``api`` is the library; ``extras`` what it has beyond wgpu-py; ``ffi`` and ``lib`` its C
-    interface, ``checked`` the same with errors raised."""
+    """A loaded engine.
+
+    Attributes
+    ----------
+    name : str
+        Name of its package.
+    api : module
+        The package, with wgpu-py's API.
+    extras : module
+        Its functions beyond wgpu-py.
+    ffi, lib : object
+        Its C interface.
+    checked : object
+        The C interface, with errors raised as exceptions.
+    """
 
     name: str
     api: ModuleType
@@ -46,34 +59,39 @@ class Engine(NamedTuple):
 
     @property
     def is_dawn(self) -> bool:
-        """Whether it is Dawn."""
+        """Whether the engine is Dawn."""
         return self.name == DAWN
 
     def upload(self, device: Any, buffer: Any, at: int, data: Any, nbytes: int) -> None:
-        """Writes the first bytes of what has a buffer. Where wgpu-py's own way raises, the view
-        that it leaves in the error's frames ends the process in Python's collector."""
+        """Write the first bytes of an object with the buffer protocol.
+
+        wgpu-py's own function is not used. If it raises, the error's frames keep a view that makes
+        Python's garbage collector end the process.
+        """
         pointer = self.ffi.cast("void *", self.ffi.from_buffer(data))
         self.checked.wgpuQueueWriteBuffer(
             device.queue._internal, buffer._internal, at, pointer, nbytes
         )
 
     def adapters(self) -> list[Any]:
-        """The GPUs that it finds by the first of these interfaces that has any: by another they are
-        the same. OpenGL lacks limits that are needed."""
+        """Return the GPUs of the first graphics API that has any.
+
+        Other graphics APIs offer the same GPUs. OpenGL lacks limits that kernels need.
+        """
         with _asking, quiet.without_a_screen():
             found = self._all_adapters()
         by = {kind: [a for a in found if a.info.get("backend_type") == kind] for kind in _BACKENDS}
         return next((adapters for adapters in by.values() if adapters), [])
 
     def told(self, adapter: Any) -> dict[str, Any]:
-        """What Dawn tells of an adapter beyond WebGPU; nothing from wgpu-native."""
+        """Return Dawn's properties of an adapter beyond WebGPU, or {} for wgpu-native."""
         return dict(self.extras.get_adapter_properties(adapter)) if self.is_dawn else {}
 
     def _all_adapters(self) -> list[Any]:
         every = getattr(self.api.gpu, "_enumerate_all_adapters", None)
         if not self.is_dawn or every is None:
             return list(self.api.gpu.enumerate_adapters_sync())
-        # wgpudawn 0.32 gives one of several that have the same name, as GPUs of one host have.
+        # wgpudawn 0.32 lists only one of several GPUs with the same name, as in a multi-GPU host.
         known: dict[Any, Any] = {}
         for i, adapter in enumerate(every()):
             uuids = self.told(adapter).get("vulkan_uuids") or {}
@@ -83,13 +101,16 @@ class Engine(NamedTuple):
 
 
 def engine() -> Engine | None:
-    """The engine to use: the first that is installed, wanted, and finds a GPU; where none finds
-    one, the first; None where none is installed."""
-    return WORKER.do(_found_once)  # an interrupted import leaves modules half-made
+    """Return the engine to use, or None if none is installed.
+
+    It is the first that is installed, allowed, and finds a GPU. If none finds a GPU, it is the
+    first installed one.
+    """
+    return WORKER.do(_found_once)  # an interrupted import leaves incomplete modules
 
 
 def _found_once() -> Engine | None:
-    with _asking:  # threads that come together load it once
+    with _asking:  # concurrent threads load it once
         return _found()
 
 
@@ -102,7 +123,10 @@ def _found() -> Engine | None:
 
 
 def _has_adapters(engine: Engine) -> bool:
-    """Whether an engine finds a GPU. Notes why Dawn refuses those it finds: it says so once."""
+    """Return whether an engine finds a GPU.
+
+    Dawn's reasons for refusing GPUs are kept, since Dawn reports them only once.
+    """
     if not engine.is_dawn:
         return bool(engine.adapters())
     with quiet.notices_set_aside() as notices:
@@ -130,14 +154,17 @@ def _load(name: str) -> Engine | None:
 
 
 def _leave_out_opengl(extras: ModuleType) -> None:
-    """wgpu-native ends the process where one thread forgets an adapter of OpenGL, which it lists
-    beside Vulkan's, while another looks for adapters."""
-    with suppress(RuntimeError):  # the program has asked wgpu for a GPU before
+    """Exclude OpenGL from wgpu-native.
+
+    wgpu-native lists OpenGL adapters beside Vulkan's. It ends the process if one thread releases an
+    OpenGL adapter while another lists adapters.
+    """
+    with suppress(RuntimeError):  # the program has used wgpu before
         extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
 
 
 class _Pending(threading.local):
-    """The errors of a thread's own calls, as the list that wgpudawn keeps for all threads."""
+    """The errors of each thread's own calls, in place of wgpudawn's list for all threads."""
 
     def __init__(self) -> None:
         self._found: list[Any] = []
@@ -152,8 +179,11 @@ class _Pending(threading.local):
 
 
 def _tell_errors_by_thread(checked: Any, lib: Any) -> None:
-    """Dawn tells of an error within the call that is wrong; wgpudawn 0.32 raises it from whichever
-    thread comes back from a call first, which may be compiling for another device."""
+    """Have wgpudawn raise an error in the thread whose call failed.
+
+    Dawn reports an error within the failing call. wgpudawn 0.32 raises it in the first thread that
+    returns from a call, which may be compiling for another device.
+    """
     handler = getattr(checked, "_error_handler", None)
     if handler is not None and isinstance(getattr(handler, "pending", None), list):
         handler.pending = _Pending()
@@ -161,21 +191,21 @@ def _tell_errors_by_thread(checked: Any, lib: Any) -> None:
 
 
 def engine_name() -> str:
-    """The library that is used, and its version; "none"."""
+    """Return the name and version of the engine, or "none"."""
     found = engine()
     return "none" if found is None else f"{found.name} {version(found.name)}"
 
 
 def why_none() -> str:
-    """Why there is no GPU, and what to do."""
+    """Return the reason why there is no GPU, with advice."""
     if engine() is None:
         return (
-            "there is no WebGPU outside a browser unless an engine for it is installed: pip "
-            "install browsergpu[native]; or run this in a page through Pyodide (python3 serve.py "
-            "opens one)"
+            "there is no WebGPU outside a browser unless an engine is installed. Run pip install "
+            "browsergpu[native], or run this in a page through Pyodide (python3 serve.py opens "
+            "one)."
         )
     refused = "".join(f" Dawn refused one: {reason}" for reason in _refusals)
     return (
-        "no GPU with Vulkan, Metal or Direct3D 12 was found; install its driver, or a software "
+        "no GPU with Vulkan, Metal or Direct3D 12 was found. Install its driver, or a software "
         f"GPU (mesa-vulkan-drivers on Debian).{refused}"
     )

@@ -1,7 +1,7 @@
-"""Waiting for a device, and for its memory, in C.
+"""Waiting for a device and for its memory, by blocking calls in C.
 
-wgpu-py's promises see that an event loop runs and then poll from it, which takes ten times as long
-as to block; what waits here is a thread that may.
+wgpu-py's promises poll when they find a running event loop, which takes ten times as long as
+blocking. The waits here run in threads that may block.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import numpy as np
 from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.engine import Engine
 
-#: Nanoseconds, after which Python looks whether it was interrupted.
+#: Nanoseconds between checks for a KeyboardInterrupt.
 _LOOK = 100_000_000
-#: Nanoseconds that the news of a loss may come after what was given up for it.
+#: Nanoseconds to wait for the report of a loss, after an operation failed because of it.
 _SOON = 2_000_000_000
 
 
 class Fences(Shown, ABC):
-    """How one device is waited for. What the engine raises is of its own classes; where the device
-    is gone, the error says that it "is lost"."""
+    """Waits for one device.
+
+    Errors have the engine's own classes. If the device is lost, the message contains "is lost".
+    """
 
     def __init__(self, engine: Engine, device: Any) -> None:
         self._ffi, self._lib = engine.ffi, engine.checked
@@ -33,31 +35,33 @@ class Fences(Shown, ABC):
 
     @abstractmethod
     def finish(self) -> None:
-        """Waits until what was submitted is done."""
+        """Wait until the submitted commands are done."""
 
     @abstractmethod
     def _ask(self, buffer: Any, mode: int, nbytes: int) -> bool:
-        """Waits for memory to be mapped; whether it was."""
+        """Wait for memory to be mapped. Return whether it was."""
 
     def map(self, buffer: Any, nbytes: int, *, write: bool = False) -> np.ndarray:
-        """The first bytes of a staging buffer, once the GPU has done with it, until
-        :meth:`unmap`."""
+        """Wait for the GPU and return the first bytes of a staging buffer.
+
+        The array is valid until :meth:`unmap`.
+        """
         mode = self._modes.WRITE if write else self._modes.READ
         if not self._ask(buffer, int(mode), nbytes):
             self._raise_unmapped()
         return self._bytes(buffer, nbytes, write)
 
     def mapped(self, buffer: Any, nbytes: int) -> np.ndarray:
-        """The first bytes of a buffer that is mapped for writing."""
+        """Return the first bytes of a buffer that is mapped for writing."""
         return self._bytes(buffer, nbytes, True)
 
     def unmap(self, buffer: Any) -> None:
-        """Gives a buffer back to the GPU."""
+        """Return a buffer to the GPU."""
         self._lib.wgpuBufferUnmap(buffer._internal)
 
     @abstractmethod
     def _check(self) -> None:
-        """Raises where the device is lost."""
+        """Raise an error if the device is lost."""
 
     def _raise_unmapped(self) -> NoReturn:
         self._check()
@@ -74,7 +78,7 @@ class Fences(Shown, ABC):
 
 
 class _Dawns(Fences):
-    """Dawn has futures, for one of which a thread can block."""
+    """Fences for Dawn, whose futures a thread can wait for."""
 
     def __init__(self, engine: Engine, device: Any) -> None:
         super().__init__(engine, device)
@@ -82,7 +86,7 @@ class _Dawns(Fences):
         self._instance = importlib.import_module(f"{backend}._helpers").get_wgpu_instance()
         ffi = importlib.import_module(f"{backend}._ffi")
         mode = self._values.WGPUCallbackMode_WaitAnyOnly
-        # Dawn wants something to call; wgpudawn calls nothing for what was not registered.
+        # Dawn needs a callback. wgpudawn ignores calls for which nothing was registered.
         self._done, self._mapped = (
             self._ffi.new(f"{kind}Info *", {"mode": mode, "callback": ffi.c_callback(kind)})
             for kind in ("WGPUQueueWorkDoneCallback", "WGPUBufferMapCallback")
@@ -110,7 +114,7 @@ class _Dawns(Fences):
         super()._raise_unmapped()
 
     def _raise_if_lost(self, patience: int) -> None:
-        # What Dawn raises of an object of a lost device depends on how far the loss has come.
+        # Ask for the loss itself: other errors of a lost device depend on how far the loss has got.
         future = self._values.wgpuDeviceGetLostFuture(self._device._internal)
         info = self._ffi.new("WGPUFutureWaitInfo *", {"future": future})
         self._values.wgpuInstanceWaitAny(self._instance, 1, info, patience)
@@ -123,15 +127,15 @@ class _Dawns(Fences):
         while not info.completed:
             status = self._lib.wgpuInstanceWaitAny(self._instance, 1, info, _LOOK)
             if status not in ongoing:
-                raise RuntimeError(f"the GPU cannot be waited for (status {status})")
+                raise RuntimeError(f"waiting for the GPU failed (status {status})")
 
 
 class _Wgpus(Fences):
-    """wgpu-native has no futures: its device is polled until it has done everything."""
+    """Fences for wgpu-native, which has no futures. The device is polled until it is idle."""
 
     def __init__(self, engine: Engine, device: Any) -> None:
         super().__init__(engine, device)
-        # A method's closure would hold this object, and with it the device, in C for ever.
+        # A closure over self would keep this object, and with it the device, alive in C forever.
         outcome = self._outcome = [0]
 
         @self._ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)")  # type: ignore[untyped-decorator]
@@ -150,18 +154,18 @@ class _Wgpus(Fences):
         self._check()
 
     def _check(self) -> None:
-        # It is the layout that there is already. wgpu-native never frees a command buffer that was
-        # not submitted: about 90 KB each.
+        # This layout exists already, so nothing is created. A command buffer would not do:
+        # wgpu-native never frees one that was not submitted, about 90 KB each.
         self._device.create_bind_group_layout(entries=[])
 
     def _ask(self, buffer: Any, mode: int, nbytes: int) -> bool:
         self._outcome[0] = 0
         self._lib.wgpuBufferMapAsync(buffer._internal, mode, 0, nbytes, self._mapped[0])
         self._lib.wgpuDevicePoll(self._device._internal, True, self._ffi.NULL)
-        self._check()  # to take the memory of a lost device ends the process
+        self._check()  # using the memory of a lost device ends the process
         return bool(self._outcome[0] == self._values.WGPUMapAsyncStatus_Success)
 
 
 def fences_of(engine: Engine, device: Any) -> Fences:
-    """How to wait for a device of an engine."""
+    """Return the fences for a device."""
     return _Dawns(engine, device) if engine.is_dawn else _Wgpus(engine, device)

@@ -1,4 +1,4 @@
-"""Opening one of the machine's GPUs."""
+"""Functions that open a GPU of the machine."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from browsergpu.gpu.native.engine import Engine, engine
 from browsergpu.gpu.native.recorder import Recorder
 from browsergpu.gpu.native.worker import WORKER
 
-#: wgpu-native gives immediates to who names them. Dawn locks nothing unless it is asked to: its
-#: devices are then for one thread, and pipelines are compiled in several.
+#: wgpu-native enables immediates only on request. Dawn's devices are for a single thread unless
+#: this feature makes them lock, and pipelines are compiled in several threads.
 _ALWAYS = {"immediates", "implicit-device-synchronization"}
 
-#: Takes the features that are wanted; raises NoAdapter where the GPU gives no device.
+#: A function that takes the wanted features. It raises NoAdapter if the GPU gives no device.
 Opener = Callable[[Set[str]], Awaitable[Recorder]]
 
 
 async def find_gpu(op: str, config: BackendConfig) -> tuple[AdapterInfo, Opener]:
-    """What is known of the GPU that a config asks for, and what opens it. Raises NoAdapter where
-    there is none."""
+    """Return the description of the GPU that a config selects, and a function that opens it.
+
+    Raises NoAdapter if there is no GPU.
+    """
     info = chosen_adapter(op, config)
     return info, partial(_open, op, config, info)
 
@@ -32,7 +34,7 @@ async def find_gpu(op: str, config: BackendConfig) -> tuple[AdapterInfo, Opener]
 async def _open(op: str, config: BackendConfig, info: AdapterInfo, wanted: Set[str]) -> Recorder:
     found = engine()
     assert found is not None
-    await asyncio.sleep(0)  # what was begun beside it may end it
+    await asyncio.sleep(0)  # let concurrent tasks cancel it
     return WORKER.do(partial(_opened, found, op, config, info, wanted))
 
 
@@ -47,6 +49,6 @@ def _opened(
             required_features=sorted(features),
             required_limits=dict(adapter.limits),
         )
-    except Exception as error:  # each engine has classes of its own
+    except Exception as error:  # each engine has its own exception classes
         raise NoAdapter(op, f"the adapter gives no device: {error}") from error
     return Recorder(found, device, one_by_one=config.debug_mode)

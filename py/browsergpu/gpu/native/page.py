@@ -1,4 +1,4 @@
-"""What only a page has, and how its lack shows outside of one."""
+"""Replacements for functions that only work in a page."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ JsError: type[BaseException] = RuntimeError
 
 
 def why_no_gpu() -> str:
-    """Why there is no GPU, and what to do."""
+    """Return the reason why there is no GPU, with advice."""
     return why_none()
 
 
 def global_text(name: str) -> str | None:
-    """A text from the environment, or None."""
+    """Return an environment variable, or None."""
     return os.environ.get(name)
 
 
 async def load_naga(url: str) -> Any:
-    """There is no JavaScript to translate SPIR-V."""
-    raise JsError("SPIR-V is translated in a page only; give WGSL here")
+    """Raise JsError, since there is no JavaScript to translate SPIR-V."""
+    raise JsError("SPIR-V can be translated only in a page. Pass WGSL here.")
 
 
 def find_canvas(canvas_id: str) -> Any | None:
-    """There is none."""
+    """Return None, since there are no canvases."""
     return None
 
 
 def is_canvas(value: Any) -> bool:
-    """Nothing is a canvas here."""
+    """Return False, since there are no canvases."""
     return False
 
 
 def hand_over(name: str, content: bytes) -> bool:
-    """Nobody takes downloads."""
+    """Return False, since there is no browser to download the file."""
     return False

@@ -1,4 +1,4 @@
-"""Parameters of kernels where there are no immediates: slots of one uniform buffer."""
+"""Kernel parameters for devices without immediates: slots of one uniform buffer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.engine import Engine
 
-_SLOTS = 256  # more dispatches than a batch has
-_SLOT_BYTES = 1024  # what a fused kernel of the most operations, each with a number, may need
+_SLOTS = 256  # more than the dispatches of a batch
+_SLOT_BYTES = 1024  # enough for a fused kernel of maximum length with a number for each operation
 
 
 class Parameters(Shown):
@@ -29,14 +29,14 @@ class Parameters(Shown):
         )
 
     def place(self, data: bytes) -> int:
-        """Takes a slot for these parameters; gives its offset."""
+        """Copy parameters into the next slot and return its offset."""
         offset = self._used * _SLOT_BYTES
         self._staging[offset : offset + len(data)] = data
         self._used += 1
         return offset
 
     def send(self) -> None:
-        """To be called before the batch is submitted."""
+        """Upload the used slots. Must be called before the batch is submitted."""
         if self._used:
             used = self._used * _SLOT_BYTES
             self._engine.upload(self._device, self.buffer, 0, self._staging, used)

@@ -1,4 +1,4 @@
-"""Keeps what drivers and engines write to stderr while GPUs are sought off the user's terminal."""
+"""Context managers that keep messages of drivers and engines off the user's terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 _VARIABLE = "XDG_RUNTIME_DIR"
-#: Dawn's report of a GPU that it cannot use: the reason, then places in its source.
+#: Dawn's report of an unusable GPU: the reason, then positions in its source.
 _NOTICE = re.compile(r"Warning: (.*)\n - While initializing adapter.*\n(?:    at .*\n)*\n?")
 
 
@@ -53,7 +53,7 @@ def notices_set_aside() -> Iterator[list[str]]:
         return
     try:
         stderr = os.dup(2)
-    except OSError:  # a daemon may have closed it
+    except OSError:  # a daemon may have closed stderr
         yield notices
         return
     with tempfile.TemporaryFile() as aside:

@@ -1,7 +1,7 @@
-"""One GPU outside a browser: appends what is recorded to a queue, which a Sender encodes.
+"""Recorder for one GPU outside a browser. It appends commands to a queue that a Sender encodes.
 
-All calls may come from any thread. Buffers are destroyed by the next call, since a garbage
-collection may free them while a command is being encoded.
+All methods may be called from any thread. A freed buffer is destroyed by the next call, because
+garbage collection may free it while a command is being encoded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from browsergpu.gpu.program import BoundStep
 
 
 class Packed(NamedTuple):
-    """A dispatch that is recorded again and again."""
+    """A dispatch that can be recorded repeatedly."""
 
     pipeline: Pipeline
     fields: tuple[float, ...]
@@ -32,7 +32,7 @@ class Packed(NamedTuple):
 
 
 class Kept(Captured):
-    """Commands as they are recorded."""
+    """The commands of a capture."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,10 +51,10 @@ class Recorder(Shown, Gpu):
         self.limits = limits_of(device)
         self.has_immediates = self.limits.get("maxImmediateSize", 0) >= 64
         self._numbers = count()
-        self._spans: dict[int, Any] = {}  # where the times of spans are that were not told yet
+        self._spans: dict[int, Any] = {}  # times of unreported spans
         self._profiler: Observer | None = None
-        self.failed: set[int] = set()  # always empty: making a buffer says whether there was room
-        self.is_ahead = False  # always: nothing is held up here
+        self.failed: set[int] = set()  # always empty: creating a buffer reports a failure
+        self.is_ahead = False  # always False: recording is never delayed
         self.observers: list[Observer] = []
         self.refused = self._sender.refused
         self.loss = self._sender.loss
@@ -62,7 +62,7 @@ class Recorder(Shown, Gpu):
 
     @property
     def is_short_of_memory(self) -> bool:
-        """Whether the engine has said that there was no room."""
+        """Whether the engine has reported a lack of memory."""
         return self._sender.is_short_of_memory
 
     @is_short_of_memory.setter
@@ -87,7 +87,7 @@ class Recorder(Shown, Gpu):
         sized: bool = False,
         sections: Sequence[Section] = (),
     ) -> Pipeline:
-        """Makes a pipeline, which is compiled in the background."""
+        """Create a pipeline, which is compiled in the background."""
         nbytes = 4 * len(parameter_format)
         uniform = nbytes > 0 and not immediate
         given = list(sections) or [(file, 1)]
@@ -104,7 +104,7 @@ class Recorder(Shown, Gpu):
                 sender.compiler.start(
                     step, code, entry_point, constants, nbytes if immediate else 0, given
                 )
-            except Exception as error:  # each engine has classes of its own
+            except Exception as error:  # each engine has its own exception classes
                 if sender.tells_of_loss(error):
                     sender.check(label)
                 raise
@@ -122,14 +122,16 @@ class Recorder(Shown, Gpu):
         return pipeline
 
     async def compiled(self, pipeline: Pipeline) -> None:
-        """Waits until a pipeline is compiled or refused. Raises NotInitialized where the device is
-        closed meanwhile."""
+        """Wait until a pipeline is compiled or refused.
+
+        Raises NotInitialized if the device is closed in the meantime.
+        """
         step = self._steps[pipeline.id]
         if step.future is not None:
             await without_the_loop(lambda: self._sender.wait_for(step))
 
     def is_compiled(self, pipeline: Pipeline) -> bool | None:
-        """Whether a pipeline is compiled; None where it was refused."""
+        """Return whether a pipeline is compiled, or None if it was refused."""
         step = self._steps[pipeline.id]
         if step.future is not None and not step.future.done():
             return False
@@ -138,7 +140,7 @@ class Recorder(Shown, Gpu):
     # -- recording -------------------------------------------------------------------------------
 
     def dispatch(self, pipeline: Pipeline, *fields: float) -> None:
-        """Records one dispatch: grid x, y, z, then buffer ids, then parameters, in their order."""
+        """Record a dispatch: grid x, y, z, then buffer ids, then parameters."""
         command = self._command(pipeline, fields)
         self._record(command)
         for observer in self.observers:
@@ -155,12 +157,12 @@ class Recorder(Shown, Gpu):
         return step, fields[:3], key, data, self._from_buffer(data)
 
     def packed(self, step: BoundStep, ids: tuple[int, ...]) -> Packed:
-        """A dispatch on the buffers of those ids, for :meth:`repeat`."""
+        """Return a dispatch on the given buffers, encoded for :meth:`repeat`."""
         fields = (*step.grid, *step.pick(ids), *step.fields)
         return Packed(step.pipeline, fields, self._command(step.pipeline, fields))
 
     def repeat(self, packed: Packed) -> None:
-        """Records what was :meth:`packed`."""
+        """Record a dispatch that :meth:`packed` encoded."""
         pipeline, fields, command = packed
         self._record(command)
         for observer in self.observers:
@@ -172,54 +174,54 @@ class Recorder(Shown, Gpu):
         self._sender.add(command)
 
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
-        """Records a copy between two buffers; offsets and size are multiples of 4."""
+        """Record a copy between two buffers. Offsets and size are multiples of 4."""
         self._record((source, source_at, target, target_at, nbytes))
         if (captured := self.captured) is not None:
             captured.ids.update((source, target))
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
-        """Records zeroing a range of a buffer; offset and size are multiples of 4."""
+        """Record zeroing a range of a buffer. Offset and size are multiples of 4."""
         self._record((buffer, at, nbytes))
         if (captured := self.captured) is not None:
             captured.ids.add(buffer)
 
     def flush(self) -> None:
-        """Encodes what was recorded, and destroys what was freed."""
+        """Encode the recorded commands, and destroy the freed buffers."""
         self._sender.encode()
 
     def submit(self) -> None:
-        """Sends everything recorded so far to the GPU, without waiting."""
+        """Submit all recorded commands to the GPU, without waiting."""
         self._sender.submit()
 
     # -- capturing -------------------------------------------------------------------------------
 
     @property
     def captured(self) -> Kept | None:  # type: ignore[override]
-        """What takes the commands that are recorded in this thread or task."""
+        """The capture of the current thread or task, or None."""
         captured = self._captured
         return captured if captured is not None and captured.is_here else None
 
     def start_capture(self, captured: Captured | None = None) -> Kept:
-        """Keeps the commands that are recorded from now on."""
+        """Keep the commands recorded from now on."""
         self._sender.check("capture")
         kept = self._captured = captured if isinstance(captured, Kept) else Kept()
         self.observers.append(kept.note)
         return kept
 
     def stop_capture(self) -> None:
-        """Keeps no more."""
+        """Stop the capture."""
         captured, self._captured = self._captured, None
         if captured is not None:
             self.observers.remove(captured.note)
 
     def place_of_last(self, words: int) -> tuple[int, int]:
-        """The number of its command, and the bytes at the end of its parameters."""
+        """Return the number of the last command, and the bytes at the end of its parameters."""
         captured = self.captured
         assert captured is not None
         return len(captured.commands) - 1, 4 * words
 
     def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
-        """Records all commands of a capture again."""
+        """Record all commands of a capture again."""
         assert isinstance(captured, Kept)
         others = {number: (back, words) for (number, back), words in changes}
         self._sender.add_all(captured.commands, others)
@@ -230,30 +232,30 @@ class Recorder(Shown, Gpu):
     # -- buffers ---------------------------------------------------------------------------------
 
     def try_buffer(self, identity: int, nbytes: int, label: str) -> bool:
-        """Makes a buffer known under an id; False where there is no room."""
+        """Create a buffer under an id. Return False if there is no room."""
         return self._sender.make(identity, nbytes, label)
 
     def abandon_buffer(self, identity: int) -> None:
-        """Destroys what an interrupted :meth:`try_buffer` has made."""
+        """Destroy the buffer of an interrupted :meth:`try_buffer`."""
         self._sender.doom(identity)
 
     def label_buffer(self, identity: int, label: str) -> None:
-        """Engines name a buffer when it is made, and never again."""
+        """Do nothing, since engines name a buffer only when it is created."""
 
     def destroy_buffer(self, identity: int) -> None:
-        """Destroys a buffer after the commands that were recorded for it."""
+        """Destroy a buffer after the recorded commands that use it."""
         self._sender.doom(identity)
 
     def trim_staging(self) -> None:
-        """Destroys the buffers that wait to carry data again."""
+        """Destroy the idle staging buffers."""
         self._sender.attempt("trim", self._sender.transfers.trim)
 
     def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
-        """Uploads ``nbytes`` of a bytes-like object; the rest of a last word becomes 0."""
+        """Upload ``nbytes`` of a bytes-like object. The rest of the last word becomes 0."""
         self._sender.attempt("write", lambda: self._sender.write(buffer, at, source, nbytes))
 
     async def read(self, buffer: int, at: int, target: memoryview, nbytes: int) -> None:
-        """Fills ``target`` from a buffer; ``at`` and ``nbytes`` are multiples of 4."""
+        """Fill ``target`` from a buffer. ``at`` and ``nbytes`` are multiples of 4."""
         sender = self._sender
         read = sender.attempt("read", lambda: sender.begin(buffer, at, nbytes)) or Read([])
         try:
@@ -270,7 +272,7 @@ class Recorder(Shown, Gpu):
             try:
                 if not self._complaints.closed:
                     self._sender.transfers.finish(read, target)
-            except Exception as error:  # each engine has classes of its own
+            except Exception as error:  # each engine has its own exception classes
                 self._sender.note("read", error)
 
         self._sender.call(finish)
@@ -278,13 +280,13 @@ class Recorder(Shown, Gpu):
     # -- waiting and errors ----------------------------------------------------------------------
 
     async def synchronize(self) -> None:
-        """Waits until the GPU has done everything, and raises what it reported."""
+        """Wait until the GPU has finished all commands, and raise reported errors."""
         self._sender.encode()
         async with self._complaints.wait():
             await without_the_loop(lambda: self._sender.call(self._sender.finish))
 
     async def catch_up(self) -> None:
-        """Waits until the GPU has done what was recorded; what it reported is left for others."""
+        """Wait until the GPU has finished the recorded commands. Does not raise reported errors."""
 
         def work() -> None:
             self._sender.send_batch()
@@ -296,7 +298,7 @@ class Recorder(Shown, Gpu):
     # -- timing ----------------------------------------------------------------------------------
 
     def start_timing(self) -> bool:
-        """Starts to measure the GPU's time; False where the device has no timestamp-query."""
+        """Start measuring GPU time. Return False if the device lacks timestamp-query."""
         has_clock = "timestamp-query" in self.features
         self.submit()
         if has_clock:
@@ -304,8 +306,11 @@ class Recorder(Shown, Gpu):
         return has_clock
 
     async def stop_timing(self) -> float:
-        """Nanoseconds from the first dispatch after :meth:`start_timing` to the end of the last;
-        -1 if there was none."""
+        """Return the nanoseconds of the dispatches since :meth:`start_timing`. Waits for them.
+
+        The time runs from the start of the first to the end of the last. It is -1 if there were
+        none.
+        """
         sender = self._sender
 
         def times() -> tuple[float, float]:
@@ -319,12 +324,12 @@ class Recorder(Shown, Gpu):
         return end - begin
 
     def start_span(self) -> None:
-        """Times what is recorded until :meth:`end_span`, without waiting."""
+        """Time the commands recorded until :meth:`end_span`, without waiting."""
         self.submit()
         self._sender.call(self._sender.clock.start)
 
     def end_span(self, number: int) -> None:
-        """Ends it; :meth:`spans` will tell its time by this number."""
+        """End a span. :meth:`spans` reports its time under ``number``."""
         sender = self._sender
 
         def end() -> None:
@@ -339,7 +344,7 @@ class Recorder(Shown, Gpu):
         sender.attempt("end_span", end)
 
     def spans(self) -> dict[int, float]:
-        """Nanoseconds of the spans that were not told yet, once the GPU has done everything."""
+        """Return the times of spans in nanoseconds, each only once, when the GPU is idle."""
         return self._sender.attempt("spans", self._take_spans) or {}
 
     def _take_spans(self) -> dict[int, float]:
@@ -353,21 +358,23 @@ class Recorder(Shown, Gpu):
         return found
 
     def start_profile(self, timestamps: bool, observer: Observer) -> None:
-        """Times each dispatch by itself from now on, by the GPU's clock or by wall time."""
+        """Time each dispatch separately from now on, by the GPU's clock or by wall time."""
         self.submit()
         by_clock = timestamps and "timestamp-query" in self.features
         self._sender.call(lambda: self._sender.clock.start_profile(by_clock))
         self._profiler = observer
-        self.observers.insert(0, observer)  # before debugging's, which may raise
+        self.observers.insert(0, observer)  # before the debugging observer, which may raise
 
     @property
     def is_profiled(self) -> bool:
-        """Whether a profile was started and not stopped."""
+        """Whether a profile is in progress."""
         return self._profiler is not None
 
     async def stop_profile(self) -> list[tuple[float, float] | None]:
-        """Start and end of each dispatch since :meth:`start_profile`, in nanoseconds; None for one
-        that did not run, as it was refused."""
+        """Return start and end of each dispatch since :meth:`start_profile`, in ns. Waits.
+
+        The entry is None for a dispatch that did not run because its pipeline was refused.
+        """
         if self._profiler is not None:
             self.observers.remove(self._profiler)
             self._profiler = None
@@ -393,12 +400,12 @@ class Recorder(Shown, Gpu):
     def draw(
         self, canvas: Any, buffer: int, height: int, width: int, channels: int, code: str
     ) -> str:
-        """There is nothing to draw on."""
+        """Return the reason why nothing can be drawn."""
         return "there is no canvas outside a browser"
 
     @property
     def counters(self) -> dict[str, int]:
-        """What was done so far and what is alive now, by name."""
+        """Numbers of past events and of live objects, by name."""
         sender = self._sender
 
         def counted() -> dict[str, int]:
@@ -419,18 +426,18 @@ class Recorder(Shown, Gpu):
 
     @property
     def compile_ms(self) -> float:
-        """Milliseconds that making pipelines took, as far as it is known by now."""
+        """Milliseconds of pipeline creation that are known by now."""
         return self._sender.compiler.milliseconds
 
     @property
     def unfinished(self) -> int:
-        """Commands that the GPU is not known to have finished."""
+        """Number of commands that the GPU is not known to have finished."""
         self.flush()
         return self._sender.batch.size + self._sender.sent
 
     @property
     def recovery(self) -> str:
-        """What the device's user does after a loss."""
+        """Advice for the user after a loss."""
         return self._complaints.recovery
 
     @recovery.setter
@@ -443,9 +450,9 @@ class Recorder(Shown, Gpu):
         return self._complaints.closed
 
     def close(self) -> None:
-        """Destroys the device and everything on it."""
+        """Destroy the device and everything on it."""
         self._sender.close()
 
 
 def _not_packed(*_fields: Any) -> None:
-    """Nothing is packed here: commands are encoded at once."""
+    """Do nothing, since commands are encoded directly."""

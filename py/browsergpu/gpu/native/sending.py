@@ -1,7 +1,7 @@
-"""What the recorded commands of one device go through: they are encoded, and submitted in batches.
+"""Encoding and submission of one device's recorded commands.
 
-Recording appends to a queue. Whatever calls the engine runs in :data:`WORKER` for the main thread,
-under a lock that makes threads come one after another.
+Recording appends commands to a queue. Functions that call the engine run under a lock, and on
+:data:`WORKER` if the main thread calls them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ T = TypeVar("T")
 
 _DISPATCHES_PER_SUBMIT = 128
 
-#: A dispatch: its step, workgroups, buffers, parameters and the pointer to these. A copy: source,
-#: its offset, target, its offset, bytes. A clearing: buffer, offset, bytes.
+#: A dispatch: step, workgroups, buffers, parameters and a pointer to them. A copy: source, its
+#: offset, target, its offset, bytes. A clear: buffer, offset, bytes.
 Command = tuple[Any, ...]
 
 
@@ -47,7 +47,7 @@ class Sender(Shown):
         self._process = os.getpid()
         self.lock = new_lock()
         self.buffers: dict[int, Any] = {}
-        self.steps: dict[int, Step] = {}  # of pipelines that somebody holds
+        self.steps: dict[int, Step] = {}  # of live pipelines
         self.complaints = Complaints()
         self.bindings = Bindings(device, engine.api.ShaderStage.COMPUTE, self.buffers)
         self.compiler = Compiler(device, self.bindings, is_dawn=engine.is_dawn)
@@ -56,11 +56,11 @@ class Sender(Shown):
         self.transfers = Transfers(engine, device, self._fences)
         self.batch = Batch(engine, device, self.bindings, self.clock)
         self._commands: deque[Command] = deque()
-        self._doomed: deque[int] = deque()  # ids of buffers to be destroyed
-        self._unheld: deque[int] = deque()  # numbers of pipelines that nobody holds any more
-        #: Adds such a number. It is a function in C, for destructors.
+        self._doomed: deque[int] = deque()  # ids of buffers to destroy
+        self._unheld: deque[int] = deque()  # numbers of pipelines to drop
+        #: Adds the number of a pipeline to drop. It is a C function, so destructors can call it.
         self.let_go = self._unheld.append
-        self.wanted: list[Step] = []  # pipelines that the next wait tells of
+        self.wanted: list[Step] = []  # pipelines whose errors the next wait raises
         self.sent = 0  # commands since the last wait
         self.counters = dict.fromkeys(
             (
@@ -89,8 +89,11 @@ class Sender(Shown):
             return work()
 
     def attempt(self, op: str, work: Callable[[], T]) -> T | None:
-        """Encode what was recorded, then :meth:`call`. What the engine raises is told by the next
-        wait, in the name of ``op``; the result is then None."""
+        """Encode the recorded commands, then :meth:`call` a function.
+
+        The next wait raises an exception of the engine, in the name of ``op``. The result is None
+        in that case.
+        """
         return self.call(partial(self._attempted, op, work))
 
     def _attempted(self, op: str, work: Callable[[], T]) -> T | None:
@@ -99,30 +102,30 @@ class Sender(Shown):
             return work()
         except BackendError:
             raise
-        except Exception as error:  # each engine has classes of its own
+        except Exception as error:  # each engine has its own exception classes
             self.note(op, error)
             self.check(op)
             return None
 
     def check(self, op: str) -> None:
-        """Raise where the device is closed, lost or another process's."""
+        """Raise an error if the device is closed, lost, or from another process."""
         if self.complaints.closed or self.complaints.lost:
             self.complaints.raise_end(op)
         if os.getpid() != self._process:
             raise DeviceError(
                 op,
-                "a process that was forked cannot use its parent's GPU device; start it by the "
-                "method 'spawn', or open a device in it",
+                "a forked process cannot use its parent's GPU device. Start the process with the "
+                "method 'spawn', or open a device in it.",
             )
 
     def note(self, op: str, error: Exception) -> None:
-        """Keep what the engine raised for the next wait."""
+        """Keep an exception of the engine for the next wait."""
         if not self.tells_of_loss(error):
             self.complaints.note_failure(op, error)
             self.is_short_of_memory |= isinstance(error, MemoryError)
 
     def tells_of_loss(self, error: Exception) -> bool:
-        """Whether an engine's error says that the device is gone, which is known from now on."""
+        """Return whether an engine's error means that the device is lost, and note the loss."""
         if "is lost" not in str(error):
             return False
         self.complaints.lost = str(error).splitlines()[0]
@@ -132,7 +135,7 @@ class Sender(Shown):
     # -- commands ---------------------------------------------------------------------------------
 
     def add(self, command: Command) -> None:
-        """Record a command. The first of a batch raises where the device is gone."""
+        """Record a command. Raise an error for the first of a batch if the device is lost."""
         commands = self._commands
         if not commands:
             self.check("device")
@@ -141,8 +144,11 @@ class Sender(Shown):
             self.encode()
 
     def add_all(self, commands: Sequence[Command], others: dict[int, tuple[int, Any]]) -> None:
-        """Record commands again. ``others`` says by their numbers how many bytes before the end of
-        its parameters a dispatch has other words, and these."""
+        """Record commands again.
+
+        Keys of ``others`` are numbers of dispatches. Values are the distance in bytes from the end
+        of the parameters, and the words to put there.
+        """
         self.check("replay")
         for number, command in enumerate(commands):
             self._commands.append(
@@ -159,11 +165,11 @@ class Sender(Shown):
         return step, grid, key, data, self._ffi.from_buffer(data)
 
     def encode(self) -> None:
-        """Encode what was recorded, and destroy what was freed."""
+        """Encode the recorded commands, and destroy the freed buffers."""
         self.call(self._encode_all)
 
     def submit(self) -> None:
-        """Send what was recorded to the GPU."""
+        """Submit the recorded commands to the GPU."""
         self.call(self._submit_all)
 
     def _submit_all(self) -> None:
@@ -172,7 +178,7 @@ class Sender(Shown):
 
     def _encode_all(self) -> None:
         self.check("device")
-        freed = len(self._doomed)  # what uses these was recorded before they were freed
+        freed = len(self._doomed)  # their commands were recorded before they were freed
         commands = self._commands
         while commands:
             command = commands.popleft()
@@ -184,7 +190,7 @@ class Sender(Shown):
                     self._transfer(*command)
             except BackendError:
                 raise
-            except Exception as error:  # each engine has classes of its own
+            except Exception as error:  # each engine has its own exception classes
                 self.note(command[0].label if is_dispatch else "copy", error)
                 self.check("device")
         self._destroy(freed)
@@ -219,7 +225,7 @@ class Sender(Shown):
             encoder.copy_buffer_to_buffer(first, at, self.buffers[target], target_at, nbytes)
 
     def send_batch(self) -> bool:
-        """Send the open batch; False where it was dropped."""
+        """Submit the open batch. Return False if it was dropped."""
         batch = self.batch
         if not batch.size:
             return True
@@ -228,7 +234,7 @@ class Sender(Shown):
         try:
             self._queue.submit([batch.finish()])
             self.counters["submits"] += 1
-        except Exception as error:  # each engine has classes of its own
+        except Exception as error:  # each engine has its own exception classes
             sent = False
             if not self.tells_of_loss(error):
                 self.note(batch.culprit() or "submit", error)
@@ -240,7 +246,7 @@ class Sender(Shown):
     # -- pipelines --------------------------------------------------------------------------------
 
     def is_usable(self, step: Step) -> bool:
-        """Wait for a step to be compiled; note that it was refused."""
+        """Wait for a step to be compiled, note its error, and return whether it has none."""
         if step.future is not None:
             self.wait_for(step)
             step.future = None
@@ -254,13 +260,13 @@ class Sender(Shown):
         try:
             if step.future is not None:
                 step.future.result()
-        except CancelledError:  # by close()
+        except CancelledError:  # cancelled by close()
             self.complaints.raise_end(step.label)
 
     # -- buffers ----------------------------------------------------------------------------------
 
     def make(self, identity: int, nbytes: int, label: str) -> bool:
-        """Make a buffer; False where there is no room."""
+        """Create a buffer. Return False if there is no room."""
         return self.call(partial(self._make, identity, nbytes, label))
 
     def _make(self, identity: int, nbytes: int, label: str) -> bool:
@@ -269,25 +275,25 @@ class Sender(Shown):
             self.buffers[identity] = self.device.create_buffer(
                 size=nbytes, usage=self._usage, label=label
             )
-        except Exception as error:  # each engine has classes of its own
+        except Exception as error:  # each engine has its own exception classes
             if self.tells_of_loss(error):
                 self.check("alloc")
             return False
         return True
 
     def doom(self, identity: int) -> None:
-        """Have a buffer destroyed after the commands that were recorded for it."""
+        """Schedule a buffer for destruction after the recorded commands that use it."""
         self._doomed.append(identity)
 
     def _destroy(self, count: int) -> None:
-        """Destroy the first so many of the doomed buffers."""
+        """Destroy the first ``count`` scheduled buffers, and drop unused pipelines."""
         while self._unheld:
             number = self._unheld.popleft()
             self.refused.discard(number)
-            del self.steps[number]  # what is recorded holds it until it is sent
+            del self.steps[number]  # recorded commands keep it alive until submission
         if not count:
             return
-        self.send_batch()  # wgpu-native ends the process where a batch uses a buffer that is gone
+        self.send_batch()  # wgpu-native ends the process if a batch uses a destroyed buffer
         for _ in range(count):
             identity = self._doomed.popleft()
             self.bindings.forget_buffer(identity)
@@ -296,14 +302,14 @@ class Sender(Shown):
                 buffer.destroy()
 
     def write(self, buffer: int, at: int, source: Any, nbytes: int) -> None:
-        """Upload, after what was recorded."""
+        """Upload data after the recorded commands."""
         self.send_batch()
         self.transfers.write(self.buffers[buffer], at, source, nbytes)
         self.counters["uploads"] += 1
 
     def begin(self, buffer: int, at: int, nbytes: int) -> Read:
-        """Send what copies a range to where it can be read."""
-        # In the open batch: to submit costs as much as all the rest of a small read.
+        """Submit commands that copy a range to a staging buffer."""
+        # The copy joins the open batch, because a submit costs as much as the rest of a small read.
         read = self.transfers.begin(self.batch.encoder(), self.buffers[buffer], at, nbytes)
         self.send_wanted()
         return read
@@ -311,7 +317,7 @@ class Sender(Shown):
     # -- waiting ----------------------------------------------------------------------------------
 
     def send_wanted(self) -> None:
-        """Send the batch, after all that is wrong with shaders has been noted."""
+        """Note errors of newly created pipelines, then submit the batch."""
         wanted, self.wanted = self.wanted, []
         for step in wanted:
             if step.future is not None:
@@ -319,15 +325,15 @@ class Sender(Shown):
         self.send_batch()
 
     def finish(self) -> None:
-        """Send what was recorded, and wait until the GPU has done everything."""
+        """Submit the recorded commands, and wait until the GPU is idle."""
         self.send_wanted()
         self.wait()
 
     def wait(self) -> None:
-        """Wait until the GPU has done what was sent."""
+        """Wait until the GPU has finished the submitted commands."""
         try:
             self._fences.finish()
-        except Exception as error:  # each engine has classes of its own
+        except Exception as error:  # each engine has its own exception classes
             self.note("synchronize", error)
         self.sent = 0
 

@@ -1,4 +1,4 @@
-"""What is kept between runs, as tuning results: small files in the user's cache folder."""
+"""Settings kept between runs, such as tuning results, in small files of the user's cache folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _place(key: str) -> Path:
 
 
 async def read_setting(key: str) -> str | None:
-    """A text that was kept, or None where there is none."""
+    """Return a stored text, or None if there is none."""
     try:
         return _place(key).read_text("utf-8")
     except OSError:
@@ -33,14 +33,14 @@ async def read_setting(key: str) -> str | None:
 
 
 async def write_setting(key: str, text: str | None) -> bool:
-    """Keeps a text, or forgets it. False where the folder cannot be written."""
+    """Store a text, or delete it. Return False if the folder cannot be written."""
     place = _place(key)
     try:
         if text is None:
             place.unlink(missing_ok=True)
             return True
         place.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(place) as file:  # another process may read it, or write it, too
+        with replacing(place) as file:  # other processes may read or write it
             file.write(text.encode())
     except OSError:
         return False

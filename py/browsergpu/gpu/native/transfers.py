@@ -1,4 +1,4 @@
-"""Host to device and back."""
+"""Transfers between host and device."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from browsergpu.gpu.native.engine import Engine
 from browsergpu.gpu.native.fences import Fences
 
 _SMALLEST = 4096  # bytes
-_READ = 1 << 26  # bytes; what is larger is read in pieces
-_WRITTEN = 1 << 24  # bytes; what is larger is written in pieces
-_DIRECT = 1 << 20  # bytes up to which the engine's own way of writing is quicker
+_READ = 1 << 26  # bytes; larger reads are split
+_WRITTEN = 1 << 24  # bytes; larger writes are split
+_DIRECT = 1 << 20  # bytes up to which the engine's own upload is faster
 _MOST_IDLE = 4  # buffers for each direction
 
-#: One core copies 2 to 5 GB/s to memory that is new to it, less than a bus carries.
+#: One core copies 2 to 5 GB/s to newly allocated memory, less than the bus transfers.
 _THREADS = 4
-_SHARE = 1 << 22  # bytes that are worth a thread
+_SHARE = 1 << 22  # minimum bytes for each thread
 
 
 class Piece(NamedTuple):
-    """A part of a read: the buffer that carries it, where it begins, and its bytes."""
+    """Part of a read: its staging buffer, first byte, and size in bytes."""
 
     staging: Any
     begin: int
@@ -33,7 +33,7 @@ class Piece(NamedTuple):
 
 
 class Read(Shown):
-    """A range that the GPU copies to where it can be read. ``is_wanted``: somebody waits for it."""
+    """A range that the GPU copies to staging buffers. ``is_wanted`` is False if it is abandoned."""
 
     def __init__(self, pieces: list[Piece]) -> None:
         self.pieces = pieces
@@ -48,15 +48,15 @@ class Transfers(Shown):
         self._device = device
         self._fences = fences
         self._idle: list[Any] = []
-        self._outbound: deque[Any] = deque()  # in the order in which the GPU has done with them
+        self._outbound: deque[Any] = deque()  # in the order in which the GPU finishes with them
 
     @property
     def staging(self) -> int:
-        """Buffers that wait to carry data again."""
+        """Number of idle staging buffers."""
         return len(self._idle) + len(self._outbound)
 
     def write(self, buffer: Any, at: int, source: Any, nbytes: int) -> None:
-        """Uploads; the rest of a last word becomes 0."""
+        """Upload data. The rest of the last word becomes 0."""
         data = memoryview(source).cast("B") if nbytes else memoryview(b"")
         whole = min(data.nbytes, nbytes) & ~3
         if whole > _DIRECT:
@@ -94,7 +94,7 @@ class Transfers(Shown):
         return staging, self._fences.mapped(staging, _WRITTEN)
 
     def begin(self, encoder: Any, buffer: Any, at: int, nbytes: int) -> Read:
-        """Encodes copies of a range to where it can be read."""
+        """Encode copies of a range to staging buffers."""
         pieces = []
         for begin in range(0, nbytes, _READ):
             count = min(_READ, nbytes - begin)
@@ -104,9 +104,9 @@ class Transfers(Shown):
         return Read(pieces)
 
     def finish(self, read: Read, target: memoryview) -> None:
-        """Fills ``target`` with what was copied, while it is wanted; waits.
+        """Wait for a read and copy it into ``target``, as long as it is wanted.
 
-        A buffer carries data again once it is unmapped. One that could not be mapped does not.
+        A staging buffer is reused once it is unmapped. It is not reused if mapping it fails.
         """
         out = np.frombuffer(target, np.uint8)
         while read.pieces:
@@ -136,7 +136,7 @@ class Transfers(Shown):
         )
 
     def trim(self) -> None:
-        """Destroys the buffers that wait."""
+        """Destroy the idle staging buffers."""
         for staging in (*self._idle, *self._outbound):
             staging.destroy()
         self._idle.clear()
@@ -144,7 +144,7 @@ class Transfers(Shown):
 
 
 def _copy(source: np.ndarray, target: np.ndarray) -> None:
-    """Copies bytes, by several threads where they are many: NumPy lets go of the GIL."""
+    """Copy bytes, in several threads if there are many. NumPy releases the GIL."""
     share = max(_SHARE, -(-source.size // _THREADS))
     parts = [slice(begin, begin + share) for begin in range(0, source.size, share)]
     if len(parts) < 2:

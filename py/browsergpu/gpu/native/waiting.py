@@ -1,4 +1,4 @@
-"""Waiting for coroutines from plain Python, also where an event loop runs already."""
+"""Waiting for coroutines from synchronous Python, even while an event loop runs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ _here = threading.local()
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """One that runs while something is waited for. ``is_timed``: something is to happen in it at a
-    certain time, as the end of a timeout; ``is_shared``: something else is to run in it."""
+    """An event loop that runs during a wait.
+
+    ``is_timed`` is set if it has timers, such as a timeout's. ``is_shared`` is set if it has other
+    callbacks to run.
+    """
 
     is_timed = False
     is_shared = False
@@ -29,7 +32,7 @@ class _Loop(asyncio.SelectorEventLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
-        """As an event loop does."""
+        """Schedule a callback, as every event loop does."""
         self.is_shared = True
         return super().call_soon(callback, *args, context=context)
 
@@ -40,24 +43,26 @@ class _Loop(asyncio.SelectorEventLoop):
         *args: Any,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """As an event loop does."""
+        """Schedule a timer, as every event loop does."""
         self.is_timed = self.is_shared = True
         return super().call_at(when, callback, *args, context=context)
 
 
 def can_block() -> bool:
-    """Whether :func:`block_on` can wait here: outside a browser always."""
+    """Return whether :func:`block_on` can wait here: always, outside a browser."""
     return True
 
 
 def are_waiting() -> bool:
-    """Whether a task waits in :func:`block_on` while this one runs: in a browser alone one may."""
+    """Return False. Tasks can only wait in :func:`block_on` beside others in a browser."""
     return False
 
 
 def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
-    """Waits for a coroutine, or for a task of the same thread; ``op`` and ``instead`` are for where
-    that cannot be."""
+    """Wait for a coroutine, or for a task of the same thread, and return its result.
+
+    ``op`` and ``instead`` are only used in a browser, where waiting may be impossible.
+    """
     loop = None
     try:
         if asyncio._get_running_loop() is not None:
@@ -78,8 +83,11 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
 
 
 def _driven(loop: _Loop, coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine gives. One that waits for no future needs no task: the set of all tasks
-    has a callback in Python, which loses a Ctrl-C that comes while it runs."""
+    """Run a coroutine and return its result, without a task if it waits for no future.
+
+    asyncio keeps all tasks in a weak set, whose Python callback loses a KeyboardInterrupt that
+    comes while it runs.
+    """
     asyncio._set_running_loop(loop)
     try:
         while (waited_for := coroutine.send(None)) is None and not loop.is_shared:
@@ -92,9 +100,9 @@ def _driven(loop: _Loop, coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def _rest(coroutine: Coroutine[Any, Any, T], waited_for: Any) -> T:
-    """Goes on with a coroutine that waits for a future."""
+    """Continue a coroutine that waits for a future."""
     if waited_for is not None:
-        with suppress(Exception, asyncio.CancelledError):  # the future raises it again
+        with suppress(Exception, asyncio.CancelledError):  # the coroutine gets it, too
             await _waiting_for(waited_for)
     return await _going_on(coroutine)
 
@@ -106,18 +114,24 @@ def _waiting_for(future: Any) -> Generator[Any, Any, None]:
 
 @types.coroutine
 def _going_on(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
-    # ``await`` refuses a coroutine that waits already.
+    # ``await`` rejects a coroutine that is suspended already.
     return (yield from coroutine)  # type: ignore[no-any-return]
 
 
 def _beside(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Waits in another thread: a loop cannot wait for itself, a notebook's, or ours while what it
-    runs waits in turn. An interrupt ends the wait, and not what the thread does."""
+    """Wait in another thread, because an event loop cannot wait for itself.
+
+    This applies to a notebook's loop, and to our own if its coroutine blocks again. An interrupt
+    ends the wait but not the thread's work.
+    """
     return in_others_turn(beside(partial(copy_context().run, _run, coroutine)))
 
 
 async def without_the_loop(work: Callable[[], T]) -> T:
-    """Does work that blocks; a loop goes on meanwhile, unless it is one of ours without timers."""
+    """Run a blocking function in a thread, so that the event loop goes on.
+
+    One of our own loops without timers has nothing else to run, so the function runs directly.
+    """
     loop = asyncio.get_running_loop()
     if isinstance(loop, _Loop) and not loop.is_timed:
         return in_others_turn(work)
@@ -125,15 +139,15 @@ async def without_the_loop(work: Callable[[], T]) -> T:
 
 
 def _abandon(loop: _Loop) -> None:
-    """Forgets a loop that an interrupt has cut off anywhere, with the tasks that are left in it."""
+    """Discard a loop that was interrupted at any point, with its remaining tasks."""
     _here.loop = None
     if asyncio._get_running_loop() is loop:
         asyncio._set_running_loop(None)
     for task in asyncio.all_tasks(loop):
         task._log_destroy_pending = False  # type: ignore[attr-defined]
-        with suppress(RuntimeError):  # of one that waits although it is closed
+        with suppress(RuntimeError):  # a coroutine that awaits while being closed
             task.get_coro().close()
-    with suppress(RuntimeError):  # of one that was cut off while it was running
+    with suppress(RuntimeError):  # a loop that was interrupted while running
         loop.close()
 
 
@@ -143,8 +157,8 @@ def _run(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def _loop() -> _Loop:
-    """This thread's."""
+    """Return the event loop of this thread."""
     if getattr(_here, "loop", None) is None:
-        _here.loop = WORKER.do(_Loop)  # half of one could not be closed
+        _here.loop = WORKER.do(_Loop)  # an incomplete loop could not be closed
     loop: _Loop = _here.loop
     return loop

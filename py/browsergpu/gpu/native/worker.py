@@ -1,12 +1,11 @@
-"""Threads that call the engine in place of the main thread.
+"""Threads that call the engine instead of the main thread.
 
-Ctrl-C raises KeyboardInterrupt between any two steps of Python in the main thread, and nowhere
-else. A call of the engine that is cut in two leaves memory mapped or a pass open, which ends the
-process later. So the main thread hands such calls to the worker, and can be interrupted while it
-waits.
+Ctrl-C raises KeyboardInterrupt between any two bytecodes of the main thread, and in no other
+thread. An interrupted call of the engine leaves memory mapped or a pass open, which ends the
+process later. So the main thread passes such calls to the worker, and only its wait is interrupted.
 
-Threads are started by ``_thread``: ``threading.Thread.start()`` waits for the thread in Python, and
-an interrupt there becomes "RuntimeError: release unlocked lock".
+Threads are started by ``_thread``. ``threading.Thread.start()`` waits for the thread in Python, and
+an interrupt of that wait becomes "RuntimeError: release unlocked lock".
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ T = TypeVar("T")
 
 
 class _Job:
-    """A call that the main thread waits for. ``done`` is held until it has ended."""
+    """A call in another thread. The lock ``done`` is held until the call ends."""
 
     __slots__ = ("done", "error", "result", "work")
 
@@ -45,7 +44,7 @@ class _Job:
             self.done.release()
 
     def wait(self) -> Any:
-        """What the call returned, once it has. An interrupt ends the wait, and not the call."""
+        """Wait for the call and return its result. An interrupt ends the wait but not the call."""
         with self.done:
             pass
         if self.error is None:
@@ -53,27 +52,27 @@ class _Job:
         try:
             raise self.error
         finally:
-            del self  # its error's traceback has this frame
+            del self  # the error's traceback refers to this frame
 
     def __repr__(self) -> str:
         return f"<_Job {self.work!r}>"
 
 
 class Worker(Shown):
-    """A daemon thread for one process, which starts with the first call."""
+    """A daemon thread for one process, started by the first call."""
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._starting = threading.Lock()
-        self._process = 0  # whose thread runs
-        self._ended = threading.Lock()  # held by the thread
+        self._process = 0  # id of the process with the thread
+        self._ended = threading.Lock()  # held while the thread runs
 
     def do(self, work: Callable[[], T]) -> T:
-        """Call a function.
+        """Call a function and return its result.
 
-        The main thread waits until the worker has called it. An interrupt ends the wait: the call
-        goes on to its end, and later calls come after it. Other threads call the function
-        themselves, as they are never interrupted.
+        In the main thread, the worker calls the function and the main thread waits. An interrupt
+        ends the wait; the call completes, and later calls follow it. Other threads call the
+        function directly, since they are never interrupted.
         """
         if threading.get_ident() != threading.main_thread().ident or not self._is_running():
             return work()
@@ -82,7 +81,7 @@ class Worker(Shown):
         return job.wait()  # type: ignore[no-any-return]
 
     def _is_running(self) -> bool:
-        """Whether there is the thread; starts it. A forked process has none."""
+        """Return whether the thread runs, and start it if needed. A forked process has none."""
         if self._process == os.getpid():
             return True
         if self._process:
@@ -92,7 +91,7 @@ class Worker(Shown):
         return True
 
     def _run(self) -> None:
-        with self._starting:  # an interrupt, and the main thread starts another
+        with self._starting:  # after an interrupt, the main thread starts another
             if self._process:
                 return
             self._ended.acquire()
@@ -100,11 +99,11 @@ class Worker(Shown):
         threading.current_thread().name = "browsergpu-engine"
         while (job := self._jobs.get()) is not None:
             job.run()
-            del job  # what it holds, too
+            del job  # free its references
         self._ended.release()
 
     def _stop(self) -> None:
-        """Python ends: the engine must not be in a call then."""
+        """Stop the thread at exit, when no call of the engine may be in progress."""
         if self._process == os.getpid():
             self._process = -1
             self._jobs.put(None)
@@ -112,15 +111,15 @@ class Worker(Shown):
                 pass
 
 
-#: The process's.
+#: The worker of this process.
 WORKER = Worker()
 
-#: Those that run in threads of their own.
+#: Jobs in separate threads.
 _beside: set[_Job] = set()
 
 
 def beside(work: Callable[[], T]) -> Callable[[], T]:
-    """Call a function in a thread of its own. What is given waits for what it returns."""
+    """Call a function in a new thread. Return a function that waits for the result."""
     job = _Job(work)
     _thread.start_new_thread(_run, (job,))
     return job.wait
@@ -136,7 +135,7 @@ def _run(job: _Job) -> None:
 
 @atexit.register
 def _end() -> None:
-    """Python ends: no thread must be in a call of the engine then."""
+    """Wait for all jobs at exit, when no call of the engine may be in progress."""
     for job in tuple(_beside):
         with job.done:
             pass
