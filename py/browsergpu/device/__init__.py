@@ -1,1 +1,1 @@
-"""A GPU in use: its facts, its memory, its compiled kernels, and the programs that it remembers."""
+"""A GPU device: its properties, memory, compiled kernels and cached programs."""

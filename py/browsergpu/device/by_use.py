@@ -1,11 +1,13 @@
-"""Tuning by use: calls of a size class take turns among the variants that can do them, and the
-class gets the one that was quickest.
+"""Autotuning during normal calls.
 
-Times are compared within one problem, as problems of a class differ in size: the first whose turns
-are over decides for its class. A problem is a program's key on a device. Its first call is done by
-what is picked anyway, and so is every call for which no variant is ready: kernels compile in the
-background, one variant after the other, and the GPU's times are taken without waiting for them.
-Where the GPU tells no times, a turn waits for the GPU before and after it, if Python can.
+Calls of a size class take turns among the kernel variants that support them. The class then gets
+the fastest variant.
+
+Times are compared within one problem, since problems of a class differ in size. The first problem
+whose turns are complete decides for its class. A problem is a program's key on a device. The
+default variant runs its first call, and every call for which no variant is ready. Kernels compile
+in the background, one variant after the other, and GPU times are read without waiting. On a GPU
+without timestamps, a turn waits for the GPU before and after it, if Python can block.
 """
 
 from __future__ import annotations
@@ -28,17 +30,27 @@ from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.choices import Asked, Choices
 from browsergpu.kernels.unmeasured import sums_of
 
-#: Bytes of temporaries that a variant may take in addition.
+#: Maximum bytes of temporaries that a variant may use in addition.
 _MOST_BYTES = 2**26
-_MOST_CONTESTS = 1024  # remembered; then the oldest is forgotten
+_MOST_CONTESTS = 1024  # maximum; the oldest is dropped
 
 Key = tuple[Any, ...]
 
 
 def outputs(variant: Variant, steps: Iterable[tuple[str, Iterable[int]]]) -> float:
-    """The outputs that a variant's workgroups compute, with those beside the result, which large
-    tiles have many of where matrices are small; ``steps`` are kernels and their grids. 0 where it
-    has no tile, or where workgroups share sums, which they do where they are few."""
+    """Return the number of outputs that a variant's workgroups compute.
+
+    It includes outputs beyond the result, which are many for large tiles and small matrices. It is
+    0 for a variant without tiles, and for one whose workgroups share sums, since it has few
+    workgroups.
+
+    Parameters
+    ----------
+    variant : Variant
+        The variant.
+    steps : iterable of tuple
+        Kernels and their grids.
+    """
     grids = dict(steps)
     if any(kernel.endswith("_sum") for kernel in grids):
         return 0
@@ -46,7 +58,7 @@ def outputs(variant: Variant, steps: Iterable[tuple[str, Iterable[int]]]) -> flo
 
 
 class Device(Protocol):
-    """What is asked of a device; :class:`~browsergpu.device.device.Device` has it."""
+    """The parts of :class:`~browsergpu.device.device.Device` that autotuning uses."""
 
     recorder: Gpu
     features: frozenset[str]
@@ -54,24 +66,27 @@ class Device(Protocol):
 
     @property
     def device_type(self) -> str:
-        """ "cpu" for a software fallback, else "gpu"."""
+        """ "cpu" for a software adapter, else "gpu"."""
 
     @property
     def variants(self) -> Choices:
-        """Its variants and picks."""
+        """The device's variants and picks."""
 
     def prepared(self, key: Key) -> Program:
-        """The program of a key."""
+        """Return the program of a key."""
 
     def bound(self, program: Program) -> Any:
-        """A program on the device, with its steps and the bytes of its temporaries."""
+        """Return a program prepared for the device, with its steps and its temporaries' sizes."""
 
     def compiled_ahead(self, name: str, configuration: str) -> Pipeline:
-        """A kernel, which is compiled in the background."""
+        """Return a kernel that is being compiled in the background."""
 
 
 class TuningByUse(Shown):
-    """The contests of one device, which it is told and does not hold."""
+    """The contests of one device.
+
+    Methods take the device as an argument, so that this object does not keep it alive.
+    """
 
     def __init__(self) -> None:
         self._contests: dict[Key, Contest] = {}
@@ -80,13 +95,24 @@ class TuningByUse(Shown):
         self._saving: set[Future[bool]] = set()
 
     def forget(self) -> None:
-        """Forgets the contests, which may begin anew."""
+        """Forget all contests. They can start again."""
         self._contests.clear()
         self._running.clear()
 
     def enter(self, device: Device, key: Key, asked: Sequence[Asked], bound: Any) -> Contest | None:
-        """The contest for a program in whose making choices were asked for, and which was bound to
-        the device with what is picked anyway; None where all of them are settled."""
+        """Start a contest for a program, or return None if all its choices are settled.
+
+        Parameters
+        ----------
+        device : Device
+            The device.
+        key : tuple
+            Key of the program.
+        asked : sequence
+            The choices that were made when the program was prepared.
+        bound : object
+            The program with the default variants, prepared for the device.
+        """
         variants = device.variants
         for op, size_class, able in asked:
             if not variants.is_open(op, size_class):
@@ -109,14 +135,16 @@ class TuningByUse(Shown):
         return None
 
     def contest(self, key: Key) -> Contest | None:
-        """The contest for a program, if there is one."""
+        """Return the contest of a program, or None."""
         return self._contests.get(key)
 
     def run(
         self, device: Device, op: str, key: Key, contest: Contest, run: Callable[[Any], None]
     ) -> None:
-        """Does a call: ``run(bound)`` records a program that was bound. It is a turn of a variant,
-        or what was the quickest so far does it."""
+        """Run a call, by the variant whose turn it is or else by the fastest so far.
+
+        ``run(bound)`` must record a program that was prepared for the device.
+        """
         self._take_times(device)
         contest.calls += 1
         entrant = self._next(device, key, contest)
@@ -134,8 +162,10 @@ class TuningByUse(Shown):
             self._settle(device, contest, contest.winner)
 
     def _next(self, device: Device, key: Key, contest: Contest) -> Entrant | None:
-        """Whose turn it is, if there is to be one: of those that are compiled, who had the fewest
-        turns. One at most is being compiled."""
+        """Return the compiled variant with the fewest turns, or None for no turn.
+
+        At most one variant is being compiled at a time.
+        """
         gpu = device.recorder
         alone = gpu.captured is None and not gpu.is_profiled and not device.variants.is_forced
         has_clock = "timestamp-query" in device.features or platform.can_block()
@@ -151,8 +181,10 @@ class TuningByUse(Shown):
         return min(able, key=lambda entrant: entrant.taken, default=None)
 
     def _is_ready(self, device: Device, key: Key, contest: Contest, entrant: Entrant) -> bool:
-        """Whether a variant is compiled, which begins where it has not. Those that cannot be, or
-        that take too much memory, are out."""
+        """Return whether a variant is compiled, and start compiling it if needed.
+
+        A variant that cannot be compiled, or that needs too much memory, is out.
+        """
         if entrant.taken:
             return True
         if not entrant.pipelines:
@@ -179,7 +211,7 @@ class TuningByUse(Shown):
         if entrant.bound is None and entrant.program is not None:
             try:
                 entrant.bound = device.bound(entrant.program)
-            except Unsupported:  # this variant cannot count that far
+            except Unsupported:  # the problem is too large for this variant
                 entrant.is_out = True
                 return False
         return True
@@ -195,7 +227,7 @@ class TuningByUse(Shown):
         gpu, number = device.recorder, next(self._numbers)
         has_clock = "timestamp-query" in device.features
         if not entrant.taken and (device.device_type == "cpu" or not has_clock):
-            entrant.taken += 1  # compiles for good, which such a clock would count
+            entrant.taken += 1  # the clock would include the final compilation
             run(entrant.bound)
             return
         if has_clock:
@@ -227,7 +259,7 @@ class TuningByUse(Shown):
                 contest.sort_out()
 
     def _settle(self, device: Device, contest: Contest, winner: Entrant) -> None:
-        """Picks the winner from now on, and keeps it. The programs of the class are made anew."""
+        """Pick the winner from now on, save it, and drop the class's contests."""
         op, size_class = contest.op, contest.size_class
         device.variants.settle(op, size_class, winner.variant.name)
         for key, other in list(self._contests.items()):
@@ -235,7 +267,7 @@ class TuningByUse(Shown):
                 del self._contests[key]
         saving = tuned.add_picks(device.info, device.variants)
         if platform.IN_PYODIDE:
-            task = ensure_future(saving)  # kept, as the event loop does not
+            task = ensure_future(saving)  # the event loop keeps only a weak reference
             self._saving.add(task)
             task.add_done_callback(self._saving.discard)
         else:

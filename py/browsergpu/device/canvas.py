@@ -1,4 +1,4 @@
-"""Finding the page's canvases, and painting buffers on them."""
+"""Functions that find canvases and paint buffers on them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from browsergpu.kernels.text import shaders
 
 
 def find(op: str, canvas_id: str) -> Any:
-    """The canvas known under an id. Raises InvalidArgument where there is none."""
+    """Return the canvas with an id. Raise InvalidArgument if there is none."""
     if not isinstance(canvas_id, str):
         raise InvalidArgument(op, "canvas_id", canvas_id, "the id of a canvas, a string")
     if not platform.is_available():
         raise NoAdapter(op, platform.why_no_gpu())
     if not platform.IN_PYODIDE:
-        raise Unsupported(op, "canvases are of web pages, and Python does not run in one")
+        raise Unsupported(op, "canvases exist only in web pages, and Python is not running in one")
     found = platform.find_canvas(canvas_id)
     if found is None:
         raise InvalidArgument(
             op,
             "canvas_id",
             canvas_id,
-            "the id of a <canvas> on the page; a worker sees only those that the page has "
+            "the id of a <canvas> on the page; a worker finds only canvases that the page has "
             "registered in globalThis.browsergpuCanvases",
         )
     if not platform.is_canvas(found):
@@ -44,7 +44,7 @@ def draw(
     width: int,
     channels: int,
 ) -> None:
-    """Paints a float32 image [height, width, channels] on a canvas of that id."""
+    """Paint a float32 image [height, width, channels] on the canvas with an id."""
     target = find(op, canvas_id)
     problem = device.recorder.draw(
         target, buffer.id, height, width, channels, shaders.load("draw.wgsl")

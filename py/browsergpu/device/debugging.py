@@ -1,4 +1,4 @@
-"""Debug mode: every operation is validated by itself, and its results can be checked for NaN."""
+"""Debug mode: validates each operation separately, and optionally checks results for NaN."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from browsergpu.kernels.text import shaders
 from browsergpu.kernels.text.reflect import reflect
 from browsergpu.kernels.text.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
 
-#: Kernels that write words which hold floats of one type in every configuration.
+#: Kernels that write floats of one type in all configurations, to buffers declared as words.
 _IN_WORDS = {
     "gemm_f16": F16,
     "gemm_f16_tile": F16,
@@ -39,7 +39,7 @@ _IN_WORDS = {
     "split_halves": F16,
     "normal": F32,
 }
-#: Kernels that move words, whatever these are, or write whole numbers.
+#: Kernels that move words of any type, or write integers.
 NO_FLOATS_IN_WORDS = frozenset(
     {
         *("strided", "strided_vectors", "transpose", "transpose_halves", "repitch", "fill"),
@@ -51,20 +51,20 @@ NO_FLOATS_IN_WORDS = frozenset(
     }
 )
 
-_HALVES_OUT = 2  # the bit of ``halves`` that says so of what is written
+_HALVES_OUT = 2  # the bit of ``halves`` for the output
 _FIRST_INTEGER_OP = min(min(codes) for name, codes in SCALAR_OPS.items() if "integer" in name)
 
 
 class Debugger(Shown):
-    """Looks on as a device's recorder records dispatches. NaN are looked for in the whole of a
-    written buffer, which check_nan has cleared when it was allocated.
+    """An observer of a device's dispatches.
 
-    Where Python can block, an error is raised by the very call that caused it; elsewhere by the
-    next call that waits, in that call's name.
+    It looks for NaN in whole buffers. check_nan clears them when they are allocated. If Python can
+    block, the call that caused an error raises it. Otherwise the next call that waits raises it, in
+    its own name.
     """
 
     def __init__(self, device: Device) -> None:
-        self._device: Device = proxy(device)  # which holds the recorder, and this one with it
+        self._device: Device = proxy(device)  # it holds the recorder, which holds this object
 
     def __call__(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
         recorder = self._device.recorder
@@ -97,8 +97,13 @@ class Debugger(Shown):
 def written_floats(
     pipeline: Pipeline, fields: tuple[float, ...]
 ) -> Iterator[tuple[str, int, Floats]]:
-    """Of each buffer with floats that a dispatch writes: its name in the shader, the buffer's id
-    and where the floats stand."""
+    """Iterate over the buffers with floats that a dispatch writes.
+
+    Yields
+    ------
+    tuple
+        The buffer's name in the shader, its id, and the layout of the floats.
+    """
     kernel = KERNELS.get(pipeline.kernel)
     names = _written_by_users(pipeline.code) if kernel is None else _written(kernel.name)
     for place, name, declared in names:
@@ -111,8 +116,11 @@ def written_floats(
 
 @cache
 def _written(name: str) -> list[tuple[int, str, Floats]]:
-    """The buffers that a kernel of the table writes: place among its bindings, name and, where
-    the shader declares them, floats."""
+    """Return the buffers that a kernel of the table writes.
+
+    Each entry has the position among the bindings, the name, and the floats that the shader
+    declares.
+    """
     kernel = KERNELS[name]
     source = shaders.load(kernel.shader)
     return [
@@ -124,7 +132,7 @@ def _written(name: str) -> list[tuple[int, str, Floats]]:
 
 @cache
 def _written_by_users(code: str) -> list[tuple[int, str, Floats]]:
-    """:func:`_written` of a user's kernel, whose bindings go by their numbers."""
+    """Return the buffers that a custom kernel writes, by binding, as :func:`_written` does."""
     resources = sorted(reflect(code).resources, key=lambda resource: resource.binding or 0)
     return [
         (place, resource.name, floats_of(code, resource.name))
@@ -134,7 +142,7 @@ def _written_by_users(code: str) -> list[tuple[int, str, Floats]]:
 
 
 def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> Floats:
-    """What a kernel writes to a buffer that its shader declares as words."""
+    """Return the floats that a kernel writes to a buffer that its shader declares as words."""
     configuration = pipeline.label.removeprefix(kernel.name).removeprefix(".")
 
     def parameter(name: str) -> int:
@@ -166,7 +174,7 @@ def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> 
             return F32
         case "philox":
             return F32 if configuration == "uniform" else NO_FLOATS
-        case "embedding" | "embedding_vectors":  # a row that is not there is 0 for whole numbers
+        case "embedding" | "embedding_vectors":  # 0 for integers
             missing = parameter("missing")
             return (F16 if missing == MISSING[DType.F16] else F32) if missing else NO_FLOATS
         case name:

@@ -1,4 +1,4 @@
-"""The GPU: a device as plain Python, with its recorder, memory and compiled kernels."""
+"""The GPU device in plain Python, with its recorder, memory and compiled kernels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.text import shaders
 from browsergpu.kernels.text.wgsl_types import Floats
 
-#: Optional features that kernels or tools make use of; a device is given those its adapter has.
+#: Optional features that kernels or tools use. A device gets the ones that its adapter has.
 WANTED_FEATURES = frozenset(
     {
         "shader-f16",
@@ -44,38 +44,41 @@ WANTED_FEATURES = frozenset(
 
 
 _BEFORE_WARM_UP = 1.0  # seconds
-MOST_PROGRAMS = 1024  # remembered; then the oldest is forgotten, which is soon made again
-MOST_SOURCES = 256  # shaders of users, whose pipelines are kept
+MOST_PROGRAMS = 1024  # cached programs; the oldest is dropped
+MOST_SOURCES = 256  # cached pipelines of custom kernels
 
 _open: WeakSet[Device] = WeakSet()
 
 
 def open_devices() -> list[Device]:
-    """The devices that were opened and not closed, in no particular order."""
+    """Return the devices that were opened and not closed, in no particular order."""
     return [device for device in _open if not device.is_closed and device.has_values]
 
 
 class _Bound(NamedTuple):
-    """A program on a device: its steps, and the bytes of its temporaries."""
+    """A program prepared for a device: its steps, and the bytes of its temporaries."""
 
     steps: tuple[BoundStep, ...]
     temporaries: tuple[int, ...]
 
 
 class _Remembered(dict[tuple[Any, ...], Any]):
-    """What was made, by what it was made for."""
+    """A cache that drops the oldest entry when it is full."""
 
     def keep(self, key: tuple[Any, ...], value: Any, most: int = MOST_PROGRAMS) -> None:
-        """Remembers one more; of too many, the oldest is forgotten."""
+        """Add an entry. If the cache is full, drop the oldest one."""
         if len(self) >= most:
             del self[next(iter(self))]
         self[key] = value
 
 
 class _Programs:
-    """Programs that were launched: ``bound``, by what makes them; ``packed``, single dispatches of
-    them, by that and the ids of the buffers; ``by_use``, those whose variants take turns, where any
-    do. Holds no device, as its choices hold this."""
+    """The program caches of a device.
+
+    ``bound`` caches programs by their keys. ``packed`` caches single dispatches, by key and buffer
+    ids. ``by_use`` is the autotuning, if any. It holds no device, because the device's choices hold
+    this object.
+    """
 
     def __init__(self) -> None:
         self.bound = _Remembered()
@@ -83,7 +86,7 @@ class _Programs:
         self.by_use: TuningByUse | None = None
 
     def forget(self) -> None:
-        """Forgets all."""
+        """Clear the caches."""
         self.bound.clear()
         self.packed.clear()
         if self.by_use is not None:
@@ -93,10 +96,21 @@ class _Programs:
 class Device(Shown):
     """One GPUDevice with its recorder, memory and compiled kernels.
 
-    Made by :meth:`request`. ``info`` says which GPU it is (vendor, architecture, device,
-    description), ``features`` and ``limits`` are those of the device, by WebGPU's names;
-    ``adapter`` is what it was made from, ``config`` how. Closed when nobody holds it any more, nor
-    anything that is on it, or by :meth:`close`.
+    Created by :meth:`request`. Closed by :meth:`close`, or when neither the device nor anything on
+    it is referenced any more.
+
+    Attributes
+    ----------
+    adapter : AdapterInfo
+        The GPU that the device was created from.
+    config : BackendConfig
+        The device's options.
+    info : dict
+        The GPU's vendor, architecture, device and description.
+    features : frozenset of str
+        The device's features, by WebGPU's names.
+    limits : dict
+        The device's limits, by WebGPU's names.
     """
 
     def __init__(
@@ -112,20 +126,20 @@ class Device(Shown):
         self.info = adapter.names
         self.features = gpu.features
         self.limits = gpu.limits
-        #: Bytes of parameters that a kernel can take as immediates; 0: all go through the
-        #: uniform ring.
+        #: Maximum bytes of parameters that a kernel can take as immediates. 0 if all parameters go
+        #: through the uniform ring.
         self.immediate_bytes = (
             self.limits.get("maxImmediateSize", 0)
             if config.immediates and gpu.has_immediates
             else 0
         )
         self.recorder = gpu
-        # JavaScript's collector would take its time, as it knows nothing of the GPU's memory.
-        # Python's must not be needed: nothing that the recorder holds may hold the device.
+        # JavaScript's garbage collector would come late, since it does not know the GPU's memory.
+        # Python's must not be needed either: no object that the recorder holds may hold the device.
         finalize(self, self.recorder.close).atexit = False
         #: Whether :meth:`close` was called.
         self.is_closed = False
-        #: What looks after the graphs of arrays that were captured, where there are some.
+        #: The manager of captured graphs of arrays, if there are any.
         self.graphs: Any = None
         self._programs = _Programs()
         self.memory = BufferPool(
@@ -136,38 +150,52 @@ class Device(Shown):
             relabel=config.debug_mode,
             memory=adapter.memory,
         )
-        #: What kernels find wrong with values.
+        #: Invalid values that kernels report.
         self.faults = Faults(self.recorder, self.memory)
         _open.add(self)
         abilities = self.features | adapter.abilities
         self._variants = Choices(
             self.info, abilities, self.limits, picks, software=self.device_type == "cpu"
         )
-        #: What the programs for this device depend on.
+        #: The properties that programs for this device depend on.
         self.facts = Facts(sizes, self._variants, self.largest_buffer)
         self._variants.on_change = self._programs.forget
-        #: Requests of pipelines that were compiled already, and that had to be compiled.
+        #: Requests for compiled pipelines, and requests that needed a compilation.
         self.pipeline_hits = 0
         self.pipeline_misses = 0
-        #: The words of the smallest buffers that a user's pipeline was dispatched on.
+        #: Sizes in words of the smallest buffers that a custom kernel was dispatched on.
         self.smallest_bound: WeakKeyDictionary[Pipeline, list[int]] = WeakKeyDictionary()
-        #: For check_nan, what pipelines of generated kernels write as floats: place among the
-        #: bindings, name, where the floats stand.
+        #: For check_nan, the floats that generated kernels write: position among the bindings,
+        #: name, and layout.
         self.generated_floats: WeakKeyDictionary[Pipeline, tuple[tuple[int, str, Floats], ...]] = (
             WeakKeyDictionary()
         )
         self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
-        self._sources = _Remembered()  # pipelines of users' shaders
-        self._warming: Future[None] | None = None  # kept, as the event loop does not
-        # The pipelines that the current workgroup sizes choose.
+        self._sources = _Remembered()  # pipelines of custom kernels
+        self._warming: Future[None] | None = None  # the event loop keeps only a weak reference
+        # The pipelines for the current workgroup sizes.
         self._pipelines: dict[tuple[str, str], Pipeline] = {}
 
     @classmethod
     async def request(cls, config: BackendConfig | None = None, **options: Any) -> Device:
-        """Opens the browser's GPU with all its limits and every feature in WANTED_FEATURES.
+        """Open the GPU with all its limits and the features in WANTED_FEATURES that it has.
 
-        ``options`` are fields of BackendConfig, in place of those in ``config``. Raises NoAdapter
-        where there is no WebGPU or no GPU.
+        Parameters
+        ----------
+        config : BackendConfig, optional
+            Options of the device.
+        **options
+            Fields of BackendConfig, which override ``config``.
+
+        Returns
+        -------
+        Device
+            The open device.
+
+        Raises
+        ------
+        NoAdapter
+            If there is no WebGPU or no GPU.
         """
         chosen = configured("Device.request", config, options)
         info, open_gpu = await platform.find_gpu("Device.request", chosen)
@@ -182,17 +210,17 @@ class Device(Shown):
 
     @classmethod
     async def from_best_adapter(cls, **options: Any) -> Device:
-        """:meth:`request` on the adapter that the browser prefers for speed."""
+        """Call :meth:`request` with power_preference="high-performance"."""
         return await cls.request(power_preference="high-performance", **options)
 
     @classmethod
     async def from_adapter_index(cls, index: int, **options: Any) -> Device:
-        """:meth:`request` on one of :func:`enumerate_adapters`."""
+        """Open one of the GPUs that :func:`enumerate_adapters` lists, as :meth:`request` does."""
         return await cls.request(adapter_index=index, **options)
 
     @classmethod
     def of_nothing(cls) -> Device:
-        """One without a GPU, for arrays that have shapes and dtypes, and no values."""
+        """Return a device without a GPU, for arrays with shapes and dtypes but no values."""
         return cls(ADAPTER, Nothing(), BackendConfig(warm_up=False), WorkgroupSizes())
 
     def _facts(self) -> str:
@@ -205,17 +233,17 @@ class Device(Shown):
 
     @property
     def has_values(self) -> bool:
-        """Whether there is a GPU: arrays on a device :meth:`of_nothing` have no values."""
+        """Whether there is a GPU. Arrays on a device from :meth:`of_nothing` have no values."""
         return not isinstance(self.recorder, Nothing)
 
     @property
     def name(self) -> str:
-        """The GPU's name, as far as the browser tells it."""
+        """The GPU's name, as far as the browser reports it."""
         return self.adapter.name
 
     @property
     def device_type(self) -> str:
-        """ "cpu" for a software fallback, else "gpu"."""
+        """ "cpu" for a software adapter, else "gpu"."""
         return self.adapter.device_type
 
     @property
@@ -225,21 +253,27 @@ class Device(Shown):
 
     @property
     def is_lost(self) -> bool:
-        """Whether the GPU is known to be gone."""
+        """Whether the GPU is known to be lost."""
         return self.recorder.is_lost
 
     @property
     def largest_buffer(self) -> int:
-        """Bytes that one buffer can have: it must fit both an allocation and a binding, the
-        config's max_buffer_size, and what shaders count. A multiple of 256, as all size classes
-        are: kernels read and write whole vec4s."""
+        """Maximum bytes of one buffer.
+
+        The buffer must fit an allocation, a binding, the config's max_buffer_size, and the integers
+        of shaders. The value is a multiple of 256, as all size classes are, because kernels read
+        and write whole vec4s.
+        """
         own = min(self.limits["maxBufferSize"], self.limits["maxStorageBufferBindingSize"])
         return min(own, self.config.max_buffer_size or own, grids.MOST_ELEMENTS) & ~255
 
     @property
     def workgroup_sizes(self) -> WorkgroupSizes:
-        """Threads in a workgroup, for the families of kernels that can be tuned: those found by
-        an earlier ``benchmark_workgroup_sizes`` on this GPU, or the defaults. Can be set."""
+        """Threads in a workgroup, for the kernel families that can be tuned. Can be set.
+
+        The sizes are the results of an earlier ``benchmark_workgroup_sizes`` on this GPU, or the
+        defaults.
+        """
         return self.facts.workgroup_sizes
 
     @workgroup_sizes.setter
@@ -262,12 +296,14 @@ class Device(Shown):
 
     @property
     def variants(self) -> Choices:
-        """Which variant of an operation this device runs."""
+        """The variants of operations that this device runs."""
         return self._variants
 
     def optimal_workgroup_size(self, n: int) -> int:
-        """Threads for a workgroup of an elementwise kernel on n elements: the tuned size, or less
-        where n is smaller than that."""
+        """Return the threads of a workgroup for an elementwise kernel on n elements.
+
+        It is the tuned size, or less if n is smaller.
+        """
         n = checks.integer("optimal_workgroup_size", "n", n)
         return self.workgroup_sizes.for_elements(n)
 
@@ -279,11 +315,28 @@ class Device(Shown):
         *problem: Any,
         late: tuple[float, ...] = (),
     ) -> None:
-        """Records the program that ``prepare(build, *slots, *problem)`` makes, a slot for each of
-        the buffers; it is made once. ``late`` are parameters that are not the program's.
+        """Record the program of an operation. It calls :meth:`keep_pace` first.
 
-        ``op`` is told by errors. Raises OutOfMemory where there is no room for temporaries. It
-        :meth:`keeps pace <keep_pace>` with the GPU.
+        The program is ``prepare(build, *slots, *problem)``, with a slot for each buffer. It is
+        prepared once and cached.
+
+        Parameters
+        ----------
+        op : str
+            Name of the operation, for errors.
+        prepare : callable
+            Makes the program.
+        buffers : iterable of Allocation
+            The operands.
+        *problem
+            Further arguments of ``prepare``.
+        late : tuple of float
+            Parameters of open steps, which are not part of the program.
+
+        Raises
+        ------
+        OutOfMemory
+            If there is no room for temporaries.
         """
         if self.recorder.is_ahead:
             self.keep_pace(op)
@@ -295,7 +348,7 @@ class Device(Shown):
             return
         if not self.memory.has(ids):
             raise two_devices(op)
-        key = (prepare, tuple(map(ids.index, ids)), problem)  # what is one buffer has one slot
+        key = (prepare, tuple(map(ids.index, ids)), problem)  # equal buffers share a slot
         bound = self._programs.bound.get(key)
         if bound is None:
             bound = self._bind_or_take_turns(op, key, ids, late)
@@ -311,7 +364,7 @@ class Device(Shown):
             self._keep_packed((prepare, ids, problem), bound.steps[0], ids)
 
     def _run(self, op: str, bound: _Bound, ids: tuple[int, ...], late: tuple[float, ...]) -> None:
-        """Records the steps of a program on buffers, and on temporaries."""
+        """Record the steps of a program on buffers, after allocating its temporaries."""
         taken: list[Allocation] = []
         try:
             for nbytes in bound.temporaries:
@@ -322,19 +375,20 @@ class Device(Shown):
                 self.memory.return_buffer(buffer)
 
     def keep_pace(self, op: str) -> None:
-        """Lets the GPU catch up where a moment's work is before it: an interrupt ends this wait,
-        and cannot end that work. Where Python cannot block, it goes on.
+        """Wait for the GPU if too many recorded commands are unfinished.
 
-        To be called before an operation has looked at anything that another task may change.
+        An interrupt can end this wait, but not work that is submitted. If Python cannot block, it
+        returns at once. An operation must call it before it reads state that another task may
+        change.
         """
         if not self.recorder.is_ahead:
             return
-        if self.recorder.captured is not None:  # which no other task may add to meanwhile
+        if self.recorder.captured is not None:  # waiting would let other tasks run
             self.recorder.is_ahead = False
         elif platform.can_block():
             platform.block_on(self.recorder.catch_up(), op)
         else:
-            self.recorder.is_ahead = False  # until the recorder says so again
+            self.recorder.is_ahead = False  # until the recorder sets it again
 
     def _keep_packed(self, key: tuple[Any, ...], step: BoundStep, ids: tuple[int, ...]) -> None:
         if step.pipeline is not None:
@@ -349,7 +403,10 @@ class Device(Shown):
     def _bind_or_take_turns(
         self, op: str, key: tuple[Any, ...], ids: tuple[int, ...], late: tuple[float, ...]
     ) -> _Bound | None:
-        """:meth:`_bind`, unless variants take turns at the program: then the call has been done."""
+        """Return the program as :meth:`_bind` does, or run it and return None.
+
+        None means that variants take turns for the program, so the call is done.
+        """
         by_use = self._programs.by_use
         if by_use is None:
             return self._bind(op, key)
@@ -365,13 +422,16 @@ class Device(Shown):
         return None
 
     def prepared(self, key: tuple[Any, ...]) -> Program:
-        """The program of a key: what prepares it, its slots and its problem."""
+        """Return the program of a key: the preparing function, the slots and the problem."""
         function, slots, problem = key
         return prepare(self.facts, function, *slots, *problem)
 
     def bound(self, program: Program, op: str = "launch") -> _Bound:
-        """A program on this device. Raises Unsupported, in the name of ``op``, where a grid or a
-        parameter of it is more than WebGPU or the shader counts: nothing is recorded then."""
+        """Prepare a program for this device.
+
+        Raises Unsupported, in the name of ``op``, if a grid or parameter exceeds the limits of
+        WebGPU or the shader. Nothing is recorded in that case.
+        """
         most = self.limits.get("maxComputeWorkgroupsPerDimension", grids.MAX_PER_DIMENSION)
         for step in program.steps:
             if not isinstance(step, Dispatch):
@@ -388,7 +448,7 @@ class Device(Shown):
         return BoundStep(pipeline, step.grid, picker(step.slots), step.fields, step.open)
 
     def pipeline(self, kernel: str, configuration: str = "") -> Pipeline:
-        """The kernel compiled in one of its configurations, from the cache after the first time."""
+        """Return a kernel compiled in one of its configurations. Cached."""
         pipeline = self._pipelines.get((kernel, configuration))
         if pipeline is None:
             return self._find_or_compile(kernel, configuration)
@@ -396,16 +456,22 @@ class Device(Shown):
         return pipeline
 
     def warm_up(self, ops: Iterable[str] | None = None) -> None:
-        """Starts to compile kernels in the background, so that their first use need not wait.
+        """Start compiling kernels in the background, so that their first use need not wait.
 
-        ``ops`` names operations ("gemm"), kernels of the table ("softmax_rows") or kernels in one
-        configuration ("unary.relu"); None stands for the most used ones. What does not compile is
-        told by its first use.
+        Parameters
+        ----------
+        ops : iterable of str, optional
+            Names of operations ("gemm"), kernels of the table ("softmax_rows") or kernels in one
+            configuration ("unary.relu"). The most used kernels by default.
+
+        Notes
+        -----
+        The first use of a kernel raises the error if it does not compile.
         """
         self._compile_ahead("warm_up", ops)
 
     async def warm_up_async(self, ops: Iterable[str] | None = None) -> None:
-        """:meth:`warm_up`, and waits until they are compiled."""
+        """Compile kernels, as :meth:`warm_up` does, and wait until they are compiled."""
         for pipeline in self._compile_ahead("warm_up_async", ops):
             await self.recorder.compiled(pipeline)
 
@@ -419,15 +485,17 @@ class Device(Shown):
         ]
 
     def compiled_ahead(self, name: str, configuration: str) -> Pipeline:
-        """A kernel in one of its configurations, which is compiled in the background, in case it is
-        needed: where it does not compile, only its use tells."""
+        """Return a kernel that is compiled in the background, in case it is needed.
+
+        A compilation error is raised only if the kernel is used.
+        """
         key = self._key(name, configuration)
         if key not in self._compiled:
             self._compiled[key] = self._compile(*key, ahead=True)
         return self._compiled[key]
 
     def _key(self, name: str, configuration: str) -> tuple[str, str, int | None]:
-        """What a pipeline is known by: with its workgroups' threads, where these are tuned."""
+        """Return the cache key of a pipeline, with the workgroup size if it is tuned."""
         family = KERNELS[name].family
         return name, configuration, None if family is None else self.workgroup_sizes[family]
 
@@ -477,9 +545,12 @@ class Device(Shown):
         signature: str,
         parameter_format: str,
     ) -> Pipeline:
-        """A sized pipeline of source that is not in the table; parameters are immediates. The same
-        ``key`` gives the pipeline that was made first, unless that was refused: then an error tells
-        where it was asked for this time. Of too many, the one used longest ago is forgotten."""
+        """Return a sized pipeline for source code that is not in the table.
+
+        Parameters are immediates. The same ``key`` returns the same pipeline, unless it was
+        refused. It is then compiled again, so that errors name the current line of the user's code.
+        If the cache is full, the least recently used pipeline is dropped.
+        """
         pipeline: Pipeline | None = self._sources.pop((key,), None)
         if pipeline is not None and pipeline.id not in self.recorder.refused:
             self.pipeline_hits += 1
@@ -501,25 +572,28 @@ class Device(Shown):
 
     @property
     def pipeline_count(self) -> int:
-        """Pipelines that are kept, of users' shaders included."""
+        """Number of cached pipelines, including those of custom kernels."""
         return len(self._compiled) + len(self._sources)
 
     def check_open(self, op: str) -> None:
-        """Raises NotInitialized, in the name of ``op``, after :meth:`close`."""
+        """Raise NotInitialized, in the name of ``op``, after :meth:`close`."""
         if self.is_closed:
             raise closed(op)
 
     def close(self) -> None:
-        """Destroys the device with all its buffers. Closing twice is allowed."""
+        """Destroy the device with all its buffers. Closing twice is allowed."""
         self.is_closed = True
         self.memory.close()
         self.recorder.close()
 
 
 async def _warm_up_slowly(found: ReferenceType[Device]) -> None:
-    """A few at a time: they compile side by side, but the GPU's process parses shaders one after
-    the other, and what the user needs meanwhile must not queue behind all of them. What is needed
-    at once is not slowed down at all: the others wait for a moment. Keeps no device open."""
+    """Compile the most used kernels, four at a time, without keeping the device open.
+
+    Pipelines compile concurrently, but the GPU process parses shaders one after the other. Kernels
+    that the user needs must not queue behind all of them. The start is delayed, so that kernels
+    needed at once are not slowed down.
+    """
     await sleep(_BEFORE_WARM_UP)
     device = found()
     if device is None:
@@ -544,7 +618,7 @@ async def _warm_up_slowly(found: ReferenceType[Device]) -> None:
 
 
 async def _workgroup_sizes(info: AdapterInfo, config: BackendConfig) -> WorkgroupSizes:
-    """The config's size, else what tuning has saved for this GPU, else the defaults."""
+    """Return the config's size, else the saved tuned sizes of this GPU, else the defaults."""
     sizes = await tuned.load_sizes(info.names) or WorkgroupSizes()
     threads: Any = config.preferred_workgroup_size
     if threads is not None:

@@ -1,7 +1,7 @@
-"""What kernels find wrong with values and tell late: indices outside, matrices that are singular.
+"""Invalid values that kernels report late: indices out of range, and singular matrices.
 
-A kernel that finds such a value writes the number of its check and a number more into a small
-buffer. The next read or wait looks there, if a kernel that may have written ran since, and raises.
+A kernel that finds such a value writes the number of its check and another number into a small
+buffer. The next read or wait checks that buffer, if such a kernel ran since, and raises the error.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from browsergpu.core.showing import Shown
 from browsergpu.gpu.memory import Allocation, BufferPool
 from browsergpu.gpu.port import Gpu
 
-#: What makes the error, of the number that the kernel wrote and the place in the user's code.
+#: A function that makes the error from the kernel's number and the line of the user's code.
 Tell = Callable[[int, str], BackendError]
 
 _BYTES = 16
-#: Checks whose places are remembered.
+#: Maximum number of checks whose lines are remembered.
 _MOST = 4096
 _NUMBERS = 2**31 - 1
 
 
 class Faults(Shown):
-    """The buffer of a device, and where in the user's code its numbers come from."""
+    """The fault buffer of a device, and the lines of the user's code for its check numbers."""
 
     def __init__(self, recorder: Gpu, memory: BufferPool) -> None:
         self._recorder = recorder
@@ -34,7 +34,7 @@ class Faults(Shown):
         self._buffer: Allocation | None = None
         self._checks: OrderedDict[int, tuple[Tell, str]] = OrderedDict()
         self._last = 0
-        #: Whether a kernel that checks was recorded since the last look.
+        #: Whether a kernel with a check was recorded since the buffer was last read.
         self.is_armed = False
 
     def _facts(self) -> str:
@@ -42,13 +42,13 @@ class Faults(Shown):
 
     @property
     def buffer(self) -> Allocation:
-        """The buffer, made when the first kernel needs it. It stays as long as the device."""
+        """The buffer, created on first use. It lives as long as the device."""
         if self._buffer is None:
             self._buffer = self._memory.get_lasting("index", _BYTES, "faults")
         return self._buffer
 
     def number(self, tell: Tell) -> int:
-        """The number of a check that is recorded now."""
+        """Return a number for a check that is being recorded."""
         self._last = self._last % _NUMBERS + 1
         self._checks[self._last] = tell, users_place()
         if len(self._checks) > _MOST:
@@ -56,11 +56,11 @@ class Faults(Shown):
         return self._last
 
     def replayed(self) -> None:
-        """Says that kernels of a captured graph, which may check, were recorded."""
+        """Note that kernels of a captured graph, which may have checks, were recorded."""
         self.is_armed |= self._buffer is not None
 
     async def after(self, waiting: Awaitable[None]) -> None:
-        """Wait, and raise the error of what was found first until then."""
+        """Wait, and raise the error of the first invalid value found by then."""
         await waiting
         if not self.is_armed:
             return
@@ -81,7 +81,7 @@ class Faults(Shown):
         if noted is None:
             return ValidationError(
                 "wait",
-                f"an index is outside, or a matrix is singular, more than {_MOST} checks ago",
+                f"an index was out of range or a matrix singular, more than {_MOST} checks ago",
             )
         tell, place = noted
         return tell(found, place)

@@ -1,7 +1,6 @@
-"""What may be copied to and from the device: checked views of bytes-like objects and arrays.
+"""Checked views of bytes-like objects and arrays for copies to and from the device.
 
-The GPU counts bytes from the little end. An array of the other byte order is copied by its values:
-its bytes are exchanged on the way up, and again on the way down.
+The GPU is little-endian. The bytes of a big-endian array are swapped on upload and download.
 """
 
 from __future__ import annotations
@@ -13,14 +12,16 @@ import numpy as np
 from browsergpu.core.errors import InvalidArgument
 
 _BUFFERS = "bytes, a bytearray, a memoryview or a NumPy array"
-# struct's and PEP 3118's format characters.
+# Format characters of struct and PEP 3118.
 _DOUBLE_FORMATS = frozenset({"d", "g", "Zd", "Zg"})
 _PLAIN_FORMATS = frozenset({*"?cbBhHiIlLqQnNef", "Zf"})
 
 
 def source_view(op: str, name: str, value: Any) -> memoryview:
-    """The elements of ``value`` in C order and the GPU's byte order, to be read. An array that is
-    strided or big-endian is copied."""
+    """Return the elements of ``value`` in C order and the GPU's byte order, for reading.
+
+    A strided or big-endian array is copied.
+    """
     view = _view(op, name, value)
     if _is_big_endian(view):
         return np.array(view, order="C").byteswap(inplace=True).data
@@ -30,23 +31,25 @@ def source_view(op: str, name: str, value: Any) -> memoryview:
 
 
 def target_view(op: str, name: str, value: Any) -> memoryview:
-    """The memory of ``value``, to be written: by :func:`receiver` and :func:`deliver`."""
+    """Return the memory of ``value`` for writing by :func:`receiver` and :func:`deliver`."""
     view = _view(op, name, value)
     if view.readonly:
         raise InvalidArgument(op, name, value, "writable memory")
     if not view.c_contiguous:
-        raise InvalidArgument(op, name, value, "a C-contiguous array (np.empty makes one)")
+        raise InvalidArgument(op, name, value, "a C-contiguous array, as np.empty makes")
     return view
 
 
 def receiver(target: memoryview) -> memoryview:
-    """What the device's bytes for a target are read into: the target itself, or for a big-endian
-    one memory of its own."""
+    """Return the memory to read the device's bytes into.
+
+    It is the target itself, or a temporary buffer for a big-endian target.
+    """
     return memoryview(bytearray(target.nbytes)) if _is_big_endian(target) else target
 
 
 def deliver(received: memoryview, target: memoryview) -> None:
-    """Brings what was read into :func:`receiver`'s memory to the target."""
+    """Copy the bytes in :func:`receiver`'s memory to the target."""
     if received is not target:
         array = np.asarray(target)
         array[...] = np.frombuffer(received, array.dtype).reshape(array.shape).byteswap()
@@ -63,7 +66,7 @@ def _view(op: str, name: str, value: Any) -> memoryview:
         raise InvalidArgument(op, name, value, _BUFFERS) from None
     form = view.format.lstrip("<>=@^")
     if form not in _PLAIN_FORMATS | _DOUBLE_FORMATS:
-        # Of objects and strings, the memory holds pointers of this interpreter.
+        # The memory of objects and strings holds pointers of this interpreter.
         raise InvalidArgument(op, name, value, "plain numbers")
     if form in _DOUBLE_FORMATS:
         raise InvalidArgument(

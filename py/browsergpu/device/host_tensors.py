@@ -1,4 +1,4 @@
-"""NumPy arrays and bytes to and from the form in which tensors lie on the device."""
+"""Conversion of NumPy arrays and bytes to and from the device's tensor format."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from browsergpu.device import host_memory
 
 
 def to_device(op: str, name: str, data: Any, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
-    """A contiguous array of the tensor's shape whose bytes are what the device holds.
+    """Return a contiguous array of the tensor's shape with the bytes that the device holds.
 
-    Arrays of either byte order are taken. Raises InvalidArgument for another shape, for float64,
-    and for what the dtype cannot hold.
+    Arrays of either byte order are accepted. Raises InvalidArgument for a different shape, for
+    float64, and for values that the dtype cannot hold.
     """
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
@@ -70,7 +70,7 @@ def _converted(op: str, name: str, array: np.ndarray, dtype: DType) -> np.ndarra
 
 
 def from_device(array: np.ndarray, dtype: DType) -> np.ndarray:
-    """The host's form of what was read from the device."""
+    """Convert data read from the device to the host's dtype."""
     if array.dtype == dtype.numpy:
         return array
     return array.astype(dtype.numpy)

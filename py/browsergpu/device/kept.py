@@ -1,4 +1,4 @@
-"""The host's copy of a buffer that is to outlive its device."""
+"""The host's copy of a buffer, which can outlive the device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from browsergpu.core.showing import Shown
 
 
 class KeptRead(Shown):
-    """A read that has begun. ``newer`` counts the first bytes that are known better since then."""
+    """A read in progress. ``newer`` is the number of first bytes that are newer than the read."""
 
     __slots__ = ("newer",)
 
@@ -15,33 +15,34 @@ class KeptRead(Shown):
 
 
 class KeptContents(Shown):
-    """What the host last wrote to a buffer or read from it, byte for byte.
+    """The bytes that the host last wrote to a buffer or read from it.
 
-    Writes and reads start at the buffer's first byte. A read shows the buffer as it was when the
-    read began: of what was written since then, or seen by a read that began later, it says nothing.
+    Writes and reads start at the buffer's first byte. A read returns the buffer's contents at the
+    time when the read began. It does not update bytes that were written since then, or that a later
+    read returned.
     """
 
     __slots__ = ("_reads", "data")
 
     def __init__(self) -> None:
-        #: The buffer's bytes up to the last one that is known.
+        #: The buffer's bytes, up to the last known one.
         self.data = bytearray()
-        self._reads: list[KeptRead] = []  # under way, in the order in which they began
+        self._reads: list[KeptRead] = []  # in progress, in the order of their start
 
     def write(self, data: memoryview) -> None:
-        """Notes bytes that were written to the start of the buffer."""
+        """Note a write to the start of the buffer."""
         self._replace(0, data)
         for read in self._reads:
             read.newer = max(read.newer, len(data))
 
     def begin_read(self) -> KeptRead:
-        """Notes that a read begins; :meth:`end_read` must follow, however it ends."""
+        """Note the start of a read. :meth:`end_read` must follow in any case."""
         read = KeptRead()
         self._reads.append(read)
         return read
 
     def end_read(self, read: KeptRead, data: memoryview | None) -> None:
-        """Notes what a read saw of the start of the buffer; None where it failed."""
+        """Note the bytes that a read returned. ``data`` is None if the read failed."""
         if read not in self._reads:
             return
         at = self._reads.index(read)
@@ -53,11 +54,11 @@ class KeptContents(Shown):
             earlier.newer = max(earlier.newer, len(data))
 
     def forget_reads(self) -> None:
-        """Takes no notice of the reads under way: their buffer has been replaced."""
+        """Ignore the reads in progress, because their buffer has been replaced."""
         self._reads.clear()
 
     def _replace(self, start: int, data: memoryview) -> None:
-        """Takes over the bytes from ``start`` on, in place: most of them may stay as they are."""
+        """Replace the bytes from ``start`` on, in place."""
         end = min(len(self.data), len(data))
         if start < end:
             with memoryview(self.data) as whole:

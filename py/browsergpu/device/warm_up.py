@@ -1,4 +1,4 @@
-"""Which kernels to compile before they are needed: compiling one takes 10 to 200 ms on a GPU."""
+"""Kernels to compile before they are needed. Compiling one takes 10 to 200 ms on a GPU."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from browsergpu.kernels.table import FAMILIES, KERNELS
 
 _PLACES = {name: place for family in FAMILIES for name, place in family.warm_up.items()}
 
-#: What a new device compiles in the background, the first first.
+#: Kernels that a new device compiles in the background, in order.
 MOST_USED = tuple(sorted(_PLACES, key=_PLACES.__getitem__))
 
 
 def kernels(op: str, names: Iterable[str], variants: Choices) -> list[tuple[str, str]]:
-    """(kernel, configuration) of what names stand for, each once: an operation that has variants
-    (those that the device prefers), a kernel (all its configurations), "kernel.configuration".
+    """Return the (kernel, configuration) pairs that names stand for, without repeats.
 
-    Raises InvalidArgument in the name of ``op`` for another name.
+    A name is an operation with variants (the device's preferred ones), a kernel (all its
+    configurations), or "kernel.configuration". Raises InvalidArgument, in the name of ``op``, for
+    another name.
     """
     found: dict[tuple[str, str], None] = {}
     for name in names:

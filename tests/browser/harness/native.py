@@ -20,7 +20,7 @@ from runner.vulkan import software_gpu
 ENGINE = os.environ.get("BROWSERGPU_NATIVE", "")
 
 _PAGE_ONLY = {"js", "pyodide", "pyodide_js", "micropip"}
-_NO_CANVAS = "canvases are of web pages"
+_NO_CANVAS = "canvases exist only in web pages"
 
 
 def prepare() -> None:
