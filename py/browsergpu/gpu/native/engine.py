@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import threading
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -15,7 +14,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from browsergpu.core.turns import new_lock
-from browsergpu.gpu.native import quiet
+from browsergpu.gpu.native import private, quiet
 from browsergpu.gpu.native.worker import WORKER
 
 DAWN, WGPU = "wgpudawn", "wgpu"
@@ -88,7 +87,7 @@ class Engine(NamedTuple):
         return dict(self.extras.get_adapter_properties(adapter)) if self.is_dawn else {}
 
     def _all_adapters(self) -> list[Any]:
-        every = getattr(self.api.gpu, "_enumerate_all_adapters", None)
+        every = private.every_adapter(self.api)
         if not self.is_dawn or every is None:
             return list(self.api.gpu.enumerate_adapters_sync())
         # wgpudawn 0.32 lists only one of several GPUs with the same name, as in a multi-GPU host.
@@ -140,17 +139,15 @@ def _load(name: str) -> Engine | None:
         api = importlib.import_module(name)
     except ImportError:
         return None
-    backend = f"{name}.backends.{'dawn' if name == DAWN else 'wgpu_native'}"
-    extras = importlib.import_module(f"{backend}.extras")
+    extras = private.extras(name)
     if name == DAWN:
         extras.set_instance_extras(enable_toggles=TOGGLES, disable_toggles=TOGGLES_OFF)
     else:
         _leave_out_opengl(extras)
-    ffi = importlib.import_module(f"{backend}._ffi")
-    checked = importlib.import_module(f"{backend}._api").libf
+    ffi, lib, checked = private.c_interface(name)
     if name == DAWN:
-        _tell_errors_by_thread(checked, ffi.lib)
-    return Engine(name, api, extras, ffi.ffi, ffi.lib, checked)
+        private.raise_errors_in_their_thread(checked, lib)
+    return Engine(name, api, extras, ffi, lib, checked)
 
 
 def _leave_out_opengl(extras: ModuleType) -> None:
@@ -161,33 +158,6 @@ def _leave_out_opengl(extras: ModuleType) -> None:
     """
     with suppress(RuntimeError):  # the program has used wgpu before
         extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
-
-
-class _Pending(threading.local):
-    """The errors of each thread's own calls, in place of wgpudawn's list for all threads."""
-
-    def __init__(self) -> None:
-        self._found: list[Any] = []
-        self.append = self._found.append
-        self.clear = self._found.clear
-
-    def __bool__(self) -> bool:
-        return bool(self._found)
-
-    def __getitem__(self, at: Any) -> Any:
-        return self._found[at]
-
-
-def _tell_errors_by_thread(checked: Any, lib: Any) -> None:
-    """Have wgpudawn raise an error in the thread whose call failed.
-
-    Dawn reports an error within the failing call. wgpudawn 0.32 raises it in the first thread that
-    returns from a call, which may be compiling for another device.
-    """
-    handler = getattr(checked, "_error_handler", None)
-    if handler is not None and isinstance(getattr(handler, "pending", None), list):
-        handler.pending = _Pending()
-        checked._make_function_copies(lib)
 
 
 def engine_name() -> str:

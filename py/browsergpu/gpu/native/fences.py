@@ -6,13 +6,13 @@ blocking. The waits here run in threads that may block.
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from typing import Any, NoReturn
 
 import numpy as np
 
 from browsergpu.core.showing import Shown
+from browsergpu.gpu.native import private
 from browsergpu.gpu.native.engine import Engine
 
 #: Nanoseconds between checks for a KeyboardInterrupt.
@@ -82,13 +82,10 @@ class _Dawns(Fences):
 
     def __init__(self, engine: Engine, device: Any) -> None:
         super().__init__(engine, device)
-        backend = "wgpudawn.backends.dawn"
-        self._instance = importlib.import_module(f"{backend}._helpers").get_wgpu_instance()
-        ffi = importlib.import_module(f"{backend}._ffi")
+        self._instance = private.dawns_instance()
         mode = self._values.WGPUCallbackMode_WaitAnyOnly
-        # Dawn needs a callback. wgpudawn ignores calls for which nothing was registered.
         self._done, self._mapped = (
-            self._ffi.new(f"{kind}Info *", {"mode": mode, "callback": ffi.c_callback(kind)})
+            self._ffi.new(f"{kind}Info *", {"mode": mode, "callback": private.dawns_callback(kind)})
             for kind in ("WGPUQueueWorkDoneCallback", "WGPUBufferMapCallback")
         )
 
