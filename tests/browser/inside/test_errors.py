@@ -583,11 +583,20 @@ def test_power_preference(value: Any) -> None:
 
 def test_the_hierarchy_of_errors() -> None:
     from browsergpu import errors
+    from browsergpu.core import errors as defined
 
+    classes = {name for name, one in vars(defined).items() if isinstance(one, type)
+               and issubclass(one, errors.BackendError)}  # fmt: skip
+    assert {*errors.__all__} == classes
     tree = {
         "NotInitialized": (errors.BackendError,),
         "InvalidArgument": (errors.BackendError, ValueError),
+        "InvalidType": (errors.InvalidArgument, TypeError),
+        "InvalidIndex": (errors.InvalidArgument, IndexError),
+        "InvalidMatrix": (errors.BackendError, np.linalg.LinAlgError),
         "Unsupported": (errors.BackendError, NotImplementedError),
+        "UnknownName": (errors.Unsupported, AttributeError),
+        "NotDifferentiable": (errors.BackendError, RuntimeError),
         "OutOfMemory": (errors.BackendError, MemoryError),
         "DeviceError": (errors.BackendError,),
         "NoAdapter": (errors.DeviceError,),
@@ -596,6 +605,7 @@ def test_the_hierarchy_of_errors() -> None:
         "ValidationError": (errors.DeviceError,),
         "Timeout": (errors.DeviceError,),
     }
+    assert classes - tree.keys() == {"BackendError"}
     for name, bases in tree.items():
         for base in bases:
             assert issubclass(getattr(errors, name), base), f"{name} is no {base.__name__}"
