@@ -1,1 +1,1 @@
-"""Networks and how they are trained: modules, layers, optimisers, data and the files of these."""
+"""Neural networks: modules, layers, optimizers, data loading and files."""

@@ -1,6 +1,9 @@
-"""What parameters begin with, by the names of ``torch.nn.init``. Each function gives an array new
-values in place, whether it requires a gradient or not, and returns it. Random ones are drawn from
-``generator``, of ``browsergpu.random.default_rng``; without one from that of :func:`seed`."""
+"""Parameter initialization with the functions of ``torch.nn.init``.
+
+Each function fills an array in place, whether it requires a gradient or not, and returns it.
+``generator`` is a Generator of ``browsergpu.random.default_rng`` for the random numbers. By default
+they come from the generator that :func:`seed` seeds.
+"""
 
 from __future__ import annotations
 
@@ -55,24 +58,27 @@ def _floats(op: str, tensor: Any) -> Array:
 
 
 def constant_(tensor: Array, val: float) -> Array:
-    """All elements are ``val``."""
+    """Fill an array with ``val``."""
     own = _leaf("constant_", tensor)
     take(own, creation.full(own.shape, val, dtype=own.dtype, device=own.device))
     return tensor
 
 
 def zeros_(tensor: Array) -> Array:
-    """All elements are 0."""
+    """Fill an array with 0."""
     return constant_(tensor, 0)
 
 
 def ones_(tensor: Array) -> Array:
-    """All elements are 1."""
+    """Fill an array with 1."""
     return constant_(tensor, 1)
 
 
 def eye_(tensor: Array) -> Array:
-    """A matrix with ones on its diagonal. Raises InvalidArgument for other than two axes."""
+    """Fill a matrix with ones on the diagonal and zeros elsewhere.
+
+    Raises InvalidArgument if the array does not have two axes.
+    """
     own = _leaf("eye_", tensor)
     if own.ndim != 2:
         raise InvalidArgument("eye_", "tensor", own, "have two axes")
@@ -81,23 +87,35 @@ def eye_(tensor: Array) -> Array:
 
 
 def uniform_(tensor: Array, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Array:
-    """Numbers from ``a`` up to ``b``, all alike."""
+    """Fill an array from the uniform distribution on [a, b)."""
     own = _floats("uniform_", tensor)
     take(own, drawer("uniform_", generator, own.device).uniform(a, b, own.shape))
     return tensor
 
 
 def normal_(tensor: Array, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Array:
-    """Numbers of the normal distribution of that mean and standard deviation."""
+    """Fill an array from the normal distribution with that mean and standard deviation."""
     own = _floats("normal_", tensor)
     take(own, drawer("normal_", generator, own.device).normal(mean, std, own.shape))
     return tensor
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much a function makes a layer's numbers smaller: 1 for linear layers and "sigmoid",
-    5/3 for "tanh", √2 for "relu", √(2 / (1 + param²)) for "leaky_relu", whose slope is 0.01 where
-    it is not given, 3/4 for "selu"."""
+    """Return the recommended gain of a nonlinearity.
+
+    Parameters
+    ----------
+    nonlinearity : str
+        Name of the function. The gain is 1 for linear layers and "sigmoid", 5/3 for "tanh", √2 for
+        "relu", √(2 / (1 + param²)) for "leaky_relu", and 3/4 for "selu".
+    param : float, optional
+        Slope of "leaky_relu", 0.01 by default.
+
+    Returns
+    -------
+    float
+        The gain.
+    """
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else checks.real("calculate_gain", "param", param)
         return sqrt(2 / (1 + slope**2))
@@ -108,8 +126,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def fans(op: str, tensor: Array) -> tuple[int, int]:
-    """How many numbers one of the results is computed from, and how many one goes into. Weights
-    are [O, I, ...]."""
+    """Return the fan in and the fan out of weights [O, I, ...]."""
     if tensor.ndim < 2:
         raise InvalidArgument(op, "tensor", tensor, "have two axes or more")
     field = prod(tensor.shape[2:])
@@ -117,16 +134,20 @@ def fans(op: str, tensor: Array) -> tuple[int, int]:
 
 
 def xavier_uniform_(tensor: Array, gain: float = 1.0, generator: Any = None) -> Array:
-    """Numbers between ±gain √(6 / (fan in + fan out)), all alike.
+    """Fill an array from the uniform distribution on ±gain √(6 / (fan in + fan out)).
 
     Source: Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural
-    networks", 2010."""
+    networks", 2010.
+    """
     bound = gain * sqrt(6 / max(sum(fans("xavier_uniform_", tensor)), 1))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Array, gain: float = 1.0, generator: Any = None) -> Array:
-    """Likewise of the normal distribution of standard deviation gain √(2 / (fan in + fan out))."""
+    """Fill an array from the normal distribution with std gain √(2 / (fan in + fan out)).
+
+    Source: see :func:`xavier_uniform_`.
+    """
     std = gain * sqrt(2 / max(sum(fans("xavier_normal_", tensor)), 1))
     return normal_(tensor, 0.0, std, generator)
 
@@ -142,9 +163,25 @@ def kaiming_uniform_(
     tensor: Array, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
     generator: Any = None,
 ) -> Array:  # fmt: skip
-    """Numbers between ±gain √(3 / fan), all alike; ``a`` is the slope of "leaky_relu".
+    """Fill an array from the uniform distribution on ±gain √(3 / fan).
 
-    Source: He et al., "Delving deep into rectifiers", arXiv 1502.01852."""
+    Parameters
+    ----------
+    tensor : Array
+        The array to fill.
+    a : float
+        Slope of "leaky_relu".
+    mode : str
+        "fan_in" or "fan_out".
+    nonlinearity : str
+        The function after the layer, see :func:`calculate_gain`.
+    generator : Generator, optional
+        Source of the random numbers.
+
+    Notes
+    -----
+    Source: He et al., "Delving deep into rectifiers", arXiv 1502.01852.
+    """
     bound = sqrt(3) * _kaiming("kaiming_uniform_", tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
 
@@ -153,17 +190,22 @@ def kaiming_normal_(
     tensor: Array, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
     generator: Any = None,
 ) -> Array:  # fmt: skip
-    """Likewise of the normal distribution of standard deviation gain / √fan."""
+    """Fill an array from the normal distribution with standard deviation gain / √fan.
+
+    Parameters are those of :func:`kaiming_uniform_`.
+    """
     std = _kaiming("kaiming_normal_", tensor, a, mode, nonlinearity)
     return normal_(tensor, 0.0, std, generator)
 
 
 def orthogonal_(tensor: Array, gain: float = 1.0, generator: Any = None) -> Array:
-    """Rows or columns, whichever are fewer, at right angles and of length ``gain``; axes behind the
-    first are one.
+    """Fill an array with orthogonal rows or columns, whichever are fewer, of length ``gain``.
+
+    Axes after the first are flattened into one.
 
     Source: Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear
-    neural networks", arXiv 1312.6120."""
+    neural networks", arXiv 1312.6120.
+    """
     op = "orthogonal_"
     own = _floats(op, tensor)
     if own.ndim < 2 or not own.size:
@@ -172,7 +214,7 @@ def orthogonal_(tensor: Array, gain: float = 1.0, generator: Any = None) -> Arra
     long, short = max(rows, columns), min(rows, columns)
     drawn = drawer(op, generator, own.device).normal(0.0, 1.0, (long, short))
     q, r = decompositions.qr(drawn)
-    # Without the signs of r's diagonal they would not be of all directions alike.
+    # Without the signs of r's diagonal, the directions would not be uniformly distributed.
     q = q * elementwise.sign(linear.diagonal(r))
     made = manipulation.transpose(q) if rows < columns else q
     take(own, made.reshape(own.shape) * gain)

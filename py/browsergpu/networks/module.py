@@ -1,4 +1,4 @@
-"""What networks are made of: modules, which have parameters, buffers and other modules."""
+"""Modules, the building blocks of networks, with parameters, buffers and submodules."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from browsergpu.networks.showing import shown
 
 
 class Module:
-    """The base of all layers and networks, as ``torch.nn.Module``.
+    """Base class of all layers and networks, as ``torch.nn.Module``.
 
-    A class of its own calls ``super().__init__()`` first and has a method ``forward``, which
-    calling the module calls. Attributes that are a Parameter or a Module are found by
-    ``parameters()``, ``modules()``, ``state_dict()`` and the others; arrays that are none are
-    registered by ``register_buffer``.
+    A subclass calls ``super().__init__()`` first and defines a method ``forward``, which runs when
+    the module is called. Attributes that are a Parameter or a Module are found by ``parameters()``,
+    ``modules()``, ``state_dict()`` and related methods. Other arrays can be registered by
+    ``register_buffer``.
     """
 
-    #: Whether it learns, for what then does something else, as Dropout; ``train`` and ``eval`` say.
+    #: Whether the module is in training mode, which Dropout and BatchNorm depend on. Set by
+    #: ``train`` and ``eval``.
     training: bool
     _parameters: dict[str, Array | None]
     _buffers: dict[str, Array | None]
@@ -34,20 +35,18 @@ class Module:
     _forward_pre_hooks: dict[int, Callable[..., Any]]
     _forward_hooks: dict[int, Callable[..., Any]]
 
-    #: In the order in which an attribute is looked for in them.
+    #: The dicts that are searched for an attribute, in order.
     _PLACES: ClassVar[tuple[str, ...]] = ("_parameters", "_buffers", "_modules")
 
     def __init__(self) -> None:
         own = self.__dict__
         own["training"] = True
-        own["_non_persistent_buffers_set"] = (
-            set()
-        )  # the names of buffers that are no part of the state
+        own["_non_persistent_buffers_set"] = set()  # names of buffers outside the state
         for name in (*self._PLACES, "_forward_pre_hooks", "_forward_hooks"):
             own[name] = {}
 
     def forward(self, *args: Any, **options: Any) -> Any:
-        """What calling the module computes; a class of its own says it."""
+        """Compute the module's output. Subclasses define it."""
         raise NotImplementedError(f"{type(self).__name__} has no method forward")
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -81,7 +80,7 @@ class Module:
         own[name] = value
 
     def _check_attribute(self, name: str, place: str, value: Any) -> None:
-        """Raises where something else takes the place of a parameter, a buffer or a module."""
+        """Raise InvalidType if a value cannot replace a parameter, buffer or submodule."""
         if value is None or (place == "_buffers" and isinstance(value, Array)):
             return
         expected = {
@@ -91,7 +90,7 @@ class Module:
         raise InvalidType(type(self).__name__, name, value, expected)
 
     def _set_attribute(self, place: str, name: str, value: Any) -> None:
-        """Makes something an attribute; one of the same kind keeps its place among the others."""
+        """Register an attribute. A replaced attribute keeps its position in the order."""
         if name not in self.__dict__[place]:
             self._forget_attribute(name)
         self.__dict__[place][name] = value
@@ -123,11 +122,11 @@ class Module:
             raise InvalidArgument(op, "name", name, "a name without a dot")
         known = any(name in self.__dict__[place] for place in self._PLACES)
         if not known and hasattr(self, name):
-            raise InvalidArgument(op, "name", name, "one that is no attribute already")
+            raise InvalidArgument(op, "name", name, "a name that is not an attribute yet")
         return name
 
     def register_parameter(self, name: str, param: Array | None) -> None:
-        """Makes a Parameter an attribute; None keeps the name for one that is not there."""
+        """Register a Parameter as an attribute. None reserves the name without a parameter."""
         op = "register_parameter"
         own = self._checked_name(op, name)
         if param is not None and not isinstance(param, Parameter):
@@ -135,8 +134,17 @@ class Module:
         self._set_attribute("_parameters", own, param)
 
     def register_buffer(self, name: str, tensor: Array | None, persistent: bool = True) -> None:
-        """Makes an array an attribute that belongs to the state, unless it is not ``persistent``,
-        and is not learnt."""
+        """Register an array as an attribute that is not learned.
+
+        Parameters
+        ----------
+        name : str
+            The attribute's name.
+        tensor : Array or None
+            The array.
+        persistent : bool
+            Whether the buffer is part of ``state_dict()``.
+        """
         op = "register_buffer"
         own = self._checked_name(op, name)
         if tensor is not None and not isinstance(tensor, Array):
@@ -149,7 +157,7 @@ class Module:
             self._non_persistent_buffers_set.add(own)
 
     def register_module(self, name: str, module: Module | None) -> None:
-        """Makes a module an attribute, whose name may be a number."""
+        """Register a submodule as an attribute, whose name may be a number."""
         op = "register_module"
         own = self._checked_name(op, name)
         if module is not None and not isinstance(module, Module):
@@ -158,10 +166,10 @@ class Module:
 
     add_module = register_module
 
-    # -- what it has -------------------------------------------------------------------------------
+    # -- parameters, buffers and submodules ----------------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules that are its attributes, each once, and their names."""
+        """Iterate over the direct submodules, each once, with their names."""
         seen: set[Module] = set()
         for name, module in self._modules.items():
             if module is not None and module not in seen:
@@ -169,14 +177,16 @@ class Module:
                 yield name, module
 
     def children(self) -> Iterator[Module]:
-        """The modules that are its attributes, each once."""
+        """Iterate over the direct submodules, each once."""
         return (module for _, module in self.named_children())
 
     def named_modules(
         self, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """Itself and all modules in it, each once unless not ``remove_duplicate``, with their names
-        from here."""
+        """Iterate over this module and all submodules, with their names.
+
+        Each module occurs once, unless ``remove_duplicate`` is False.
+        """
         return self._named_modules(prefix, set() if remove_duplicate else None)
 
     def _named_modules(self, prefix: str, seen: set[Module] | None) -> Iterator[tuple[str, Module]]:
@@ -190,7 +200,7 @@ class Module:
                 yield from module._named_modules(states.joined(prefix, name), seen)
 
     def modules(self) -> Iterator[Module]:
-        """Itself and all modules in it, each once."""
+        """Iterate over this module and all submodules, each once."""
         return (module for _, module in self.named_modules())
 
     def _named_arrays(
@@ -208,82 +218,121 @@ class Module:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Array]]:
-        """What it learns, with names such as "0.weight"; without ``recurse`` its own alone."""
+        """Iterate over the parameters, with names such as "0.weight".
+
+        With ``recurse=False``, parameters of submodules are left out.
+        """
         return self._named_arrays("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Array]:
-        """What it learns; without ``recurse`` its own alone."""
+        """Iterate over the parameters. With ``recurse=False``, leave out those of submodules."""
         return (array for _, array in self.named_parameters(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Array]]:
-        """The arrays that it has and does not learn, with their names."""
+        """Iterate over the buffers, with their names."""
         return self._named_arrays("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Array]:
-        """The arrays that it has and does not learn."""
+        """Iterate over the buffers."""
         return (array for _, array in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """The module of a name such as "encoder.0"; itself for "". Raises InvalidArgument where
-        there is none."""
+        """Return the submodule with a name such as "encoder.0". "" is this module.
+
+        Raises InvalidArgument if there is none.
+        """
         found: Any = self
         for name in target.split(".") if target else ():
             found = found._modules.get(name)
             if found is None:
-                expected = "the name of a module in it"
+                expected = "the name of a submodule"
                 raise InvalidArgument("get_submodule", "target", target, expected)
         return found  # type: ignore[no-any-return]
 
-    # -- its state ---------------------------------------------------------------------------------
+    # -- state ---------------------------------------------------------------------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Array]:
-        """All parameters and lasting buffers by their names: arrays of the values that they have
-        now, which do not change with them."""
+        """Return all parameters and persistent buffers by name.
+
+        The arrays hold the current values and do not change with the module.
+        """
         return {name: array.detach() for name, array in states.named(self, prefix)}
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True
     ) -> states.Unmatched:
-        """Gives parameters and buffers the values of arrays, on the GPU or NumPy's, by their names,
-        in their own dtypes. Gives the names that were missing and those that nothing here has.
+        """Set the values of parameters and buffers from arrays, in the module's dtypes.
 
-        Raises InvalidArgument, a ValueError, that names all of these where ``strict``, and arrays
-        of other shapes always; nothing is changed then.
+        Parameters
+        ----------
+        state_dict : mapping
+            Arrays by name, on the GPU or from NumPy.
+        strict : bool
+            Whether missing and unexpected names are an error.
+
+        Returns
+        -------
+        Unmatched
+            The names that are missing in ``state_dict``, and its unexpected names.
+
+        Raises
+        ------
+        InvalidArgument
+            If an array has another shape, or if ``strict`` and the names do not match. The message
+            lists all of them. Nothing is changed.
         """
         own = dict(states.named(self, ""))
         kind = type(self).__name__
         return states.load(kind, own, state_dict, checks.flag("load_state_dict", "strict", strict))
 
-    # -- what all of its modules do ----------------------------------------------------------------
+    # -- operations on all submodules ----------------------------------------------------------
 
     def train(self, mode: bool = True) -> Self:
-        """Sets ``training`` of itself and of all modules in it."""
+        """Set the training mode of this module and all submodules."""
         wanted = checks.flag("train", "mode", mode)
         for module in self.modules():
             module.training = wanted
         return self
 
     def eval(self) -> Self:
-        """``train(False)``."""
+        """Set the evaluation mode: ``train(False)``."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Whether its parameters are learnt: False freezes them."""
+        """Set whether the parameters require gradients. False freezes them."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Lets go of its parameters' gradients, or, not ``set_to_none``, makes them zeros."""
+        """Delete the parameters' gradients, or set them to zeros if not ``set_to_none``."""
         for parameter in self.parameters():
             states.without_gradient(parameter, set_to_none)
 
     def to(self, device: Any = None, dtype: Any = None) -> Self:
-        """Puts its parameters and buffers, and the gradients, on a device, and those of floats into
-        another dtype of floats, each where it is given; optimisers go on with them. Raises
-        InvalidType for other dtypes."""
+        """Move to a device, or cast floats to another float dtype.
+
+        This applies to parameters, buffers and gradients.
+
+        Parameters
+        ----------
+        device : optional
+            The new device. The current one by default.
+        dtype : optional
+            float32 or float16. The current dtypes by default.
+
+        Returns
+        -------
+        Module
+            This module. Optimizers keep working with its parameters.
+
+        Raises
+        ------
+        InvalidType
+            If the dtype is not a float dtype.
+        """
         if dtype is not None and element_type("to", dtype).kind != "f":
             raise InvalidType("to", "dtype", dtype, "float32 or float16")
         for x in (*self.parameters(), *self.buffers()):
@@ -291,36 +340,40 @@ class Module:
         return self
 
     def half(self) -> Self:
-        """``to(dtype="float16")``."""
+        """Cast to float16: ``to(dtype="float16")``."""
         return self.to(dtype="float16")
 
     def float(self) -> Self:
-        """``to(dtype="float32")``."""
+        """Cast to float32: ``to(dtype="float32")``."""
         return self.to(dtype="float32")
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Calls a function with every module in it, and with itself at last."""
+        """Call a function with every submodule, and with this module last."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
-    # -- what is called with it --------------------------------------------------------------------
+    # -- hooks ---------------------------------------------------------------------------------
 
     def register_forward_pre_hook(self, hook: Callable[[Module, tuple[Any, ...]], Any]) -> Handle:
-        """Calls ``hook(module, args)`` before each ``forward``; what it gives, unless None, takes
-        the arguments' place. The handle's ``remove()`` ends that."""
+        """Call ``hook(module, args)`` before each ``forward``.
+
+        A result other than None replaces the arguments. The handle's ``remove()`` removes the hook.
+        """
         return added(self._forward_pre_hooks, hook)
 
     def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Handle:
-        """Calls ``hook(module, args, output)`` after each ``forward``; what it gives, unless None,
-        takes the output's place. The handle's ``remove()`` ends that."""
+        """Call ``hook(module, args, output)`` after each ``forward``.
+
+        A result other than None replaces the output. The handle's ``remove()`` removes the hook.
+        """
         return added(self._forward_hooks, hook)
 
-    # -- as text, and copied -----------------------------------------------------------------------
+    # -- repr and copies -----------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """What its text has between the brackets."""
+        """Return the text between the parentheses of the repr."""
         return ""
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Parameters and buffers in other dtypes and on other devices."""
+"""Conversion of parameters and buffers to other dtypes and devices."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from browsergpu.core.turns import exclusive
 
 @exclusive
 def move(x: Array, device: Any, dtype: Any) -> None:
-    """Gives a parameter or a buffer, and its gradient, another device, or, where it is of floats,
-    another dtype; None leaves either. It stays the array that it is: whoever holds it sees that."""
+    """Move a parameter or buffer, with its gradient, to another device, or cast it if it is float.
+
+    None keeps the device or the dtype. The array object stays the same, so all references to it see
+    the change.
+    """
     gradient, wanted = x.grad, x.requires_grad
     before = source_of(x)
     value = _moved(x.detach(), device, dtype)
     if value.tape is x.tape and value.dtype == x.dtype:
         return
-    # What it was noted as, a leaf of its dtype on its device, is made anew.
+    # Create the autograd leaf again, since it depends on dtype and device.
     x.requires_grad_(False)
     take_node(x, node_of(value))
     x.tape = value.tape

@@ -1,4 +1,4 @@
-"""What a network learns."""
+"""Parameters, the arrays that a network learns."""
 
 from __future__ import annotations
 
@@ -12,24 +12,34 @@ from browsergpu.core.errors import InvalidType, two_devices
 from browsergpu.core.showing import Shown
 from browsergpu.functions import creation
 
-#: Arrays that are parameters, by their ids: an array has no place to say so, and needs none.
+#: The arrays that are parameters, by id. Arrays have no field for it.
 _known: WeakValueDictionary[int, Array] = WeakValueDictionary()
 
 
 class _Kind(type):
-    """Whether an array is a parameter is asked by ``isinstance``, as in PyTorch."""
+    """Metaclass for ``isinstance(x, Parameter)``, as in PyTorch."""
 
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, Array) and _known.get(id(x)) is x
 
 
 class Parameter(Shown, metaclass=_Kind):
-    """An array that a Module has as one of its parameters where it is an attribute: a leaf that
-    requires a gradient: a view of ``data``, as in PyTorch, or of what ``asarray`` makes of it.
+    """An array that becomes a module's parameter when it is assigned to an attribute.
 
-    It is an Array, changes its value in place under ``no_grad()`` and stays a parameter then, also
-    where ``requires_grad_(False)`` freezes it. Raises InvalidType, a TypeError, where it is not of
-    floats and requires a gradient.
+    It is an Array and a leaf of autograd. It can be changed in place under ``no_grad()`` and stays
+    a parameter, even if ``requires_grad_(False)`` freezes it.
+
+    Parameters
+    ----------
+    data : array_like
+        The values. An Array is viewed, as in PyTorch; other data is converted by ``asarray``.
+    requires_grad : bool
+        Whether gradients are computed for it.
+
+    Raises
+    ------
+    InvalidType
+        If it requires a gradient and its dtype is not float or complex.
     """
 
     def __new__(cls, data: Any, requires_grad: bool = True) -> Array:  # type: ignore[misc]
@@ -38,7 +48,7 @@ class Parameter(Shown, metaclass=_Kind):
 
 
 def registered(own: Array, requires_grad: bool = True) -> Array:
-    """An array that nobody else has, as a Parameter."""
+    """Make an array, which must have no other user, a Parameter."""
     if requires_grad and own.dtype.kind not in "fc":
         raise InvalidType("Parameter", "data", own, "floats")
     _known[id(own)] = own
@@ -46,7 +56,7 @@ def registered(own: Array, requires_grad: bool = True) -> Array:
 
 
 def _maker(x: Array) -> Maker | None:
-    """What makes another Parameter; None for what is none."""
+    """Return the function that creates Parameters if ``x`` is a Parameter, else None."""
     return registered if _known.get(id(x)) is x else None
 
 
@@ -54,9 +64,11 @@ MAKERS.append(_maker)
 
 
 def take(x: Array, value: Array) -> None:
-    """A leaf takes a value of its shape; it requires a gradient as before, and what was noted of
-    it before is as it was. In the dtype of the leaf. Raises InvalidType for one of another
-    device."""
+    """Set a leaf's value in place, in the leaf's dtype. ``value`` must have its shape.
+
+    The leaf still requires a gradient as before, and earlier recorded operations keep the old
+    value. Raises InvalidType for a value on another device.
+    """
     if value.device is not x.device:
         raise two_devices("parameter", "value")
     become(x, value.detach().astype(x.dtype, copy=False))

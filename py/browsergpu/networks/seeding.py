@@ -1,4 +1,4 @@
-"""The random numbers that layers begin with and drop elements by."""
+"""Random numbers for the initial values of layers and for Dropout."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _KEYS, _COUNTERS = 2**64, 2**128
 
 
 class Stream(Generator):
-    """A Generator for arrays of any device, which goes on from where it was."""
+    """A Generator for arrays on any device, which continues where it stopped."""
 
     def on(self, device: Any) -> Self:
-        """Draws on that device from now on."""
+        """Draw on a device from now on."""
         self._tape = current(device)
         return self
 
     @property
     def state(self) -> tuple[int, int]:
-        """Where it is: its key and its counter, whole numbers."""
+        """The generator's position: its key and its counter, two integers."""
         return self.place
 
     @state.setter
@@ -41,18 +41,25 @@ _stream: list[Stream] = []
 
 
 def seed(seed: int) -> None:
-    """Begins the random numbers of all layers, that they start with and that Dropout drops by,
-    again: those that are made after it have the same ones on every device. Before, they are of a
-    random seed. ``seed`` is a whole number below 2**64."""
+    """Seed the random numbers of all layers, which initial values and Dropout use.
+
+    Layers created afterwards get the same numbers on every device. Without a call, the seed is
+    random.
+
+    Parameters
+    ----------
+    seed : int
+        An integer from 0 to 2**64 - 1.
+    """
     key = integer("seed", "seed", seed, maximum=_KEYS - 1)
-    if _stream:  # the one that a checkpoint draws from again
+    if _stream:  # keep the object, because checkpoints use it
         _stream[0].state = key, 0
     else:
         _stream.append(Stream(key))
 
 
 def stream() -> Stream:
-    """What layers draw from."""
+    """Return the generator that layers draw from."""
     if not _stream:
         (key,) = np.random.SeedSequence().generate_state(1, np.uint64)
         seed(int(key))
@@ -60,10 +67,12 @@ def stream() -> Stream:
 
 
 def drawer(op: str, generator: Any, device: Any) -> Generator:
-    """The generator that was given, or the layers' own on a device. Raises InvalidType for what is
-    none."""
+    """Return the given generator, or by default the layers' generator on a device.
+
+    Raises InvalidType if ``generator`` is not a Generator.
+    """
     if generator is None:
         return stream().on(device)
     if not isinstance(generator, Generator):
-        raise InvalidType(op, "generator", generator, "one of browsergpu.random.default_rng")
+        raise InvalidType(op, "generator", generator, "a Generator from random.default_rng")
     return generator

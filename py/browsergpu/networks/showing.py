@@ -1,4 +1,4 @@
-"""Modules as text, as PyTorch shows them."""
+"""Text representation of modules, as in PyTorch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def shown(name: str, extra: str, modules: Mapping[str, Any]) -> str:
-    """A module's name, what it says of itself, and the modules in it, a line for each."""
+    """Return a module's repr from its name, its extra text, and its submodules."""
     lines = [f"({key}): {_indented(repr(module))}" for key, module in modules.items()]
     if not lines:
         return f"{name}({extra})"

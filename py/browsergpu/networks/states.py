@@ -1,4 +1,4 @@
-"""The state of modules: its names, giving it to them, and copies of them."""
+"""Module state: names, loading and copying."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from browsergpu.networks.parameter import Parameter, take
 
 
 class Unmatched(NamedTuple):
-    """The names that ``load_state_dict`` found on one side alone."""
+    """The names that do not match in ``load_state_dict``."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
 
 
 def joined(prefix: str, name: str) -> str:
-    """The name of what is in something of a name."""
+    """Return the qualified name of an attribute."""
     return f"{prefix}.{name}" if prefix else name
 
 
 def named(module: Any, prefix: str) -> Iterator[tuple[str, Array]]:
-    """The parameters and lasting buffers of a module and of all in it, also those that several
-    share, in PyTorch's order."""
+    """Iterate over parameters and persistent buffers of a module and its submodules.
+
+    Shared arrays occur under each name. The order is PyTorch's.
+    """
     for name, array in module._parameters.items():
         if array is not None:
             yield prefix + name, array
@@ -42,7 +44,7 @@ def named(module: Any, prefix: str) -> Iterator[tuple[str, Array]]:
 
 
 def load(kind: str, own: Mapping[str, Array], given: Any, strict: bool) -> Unmatched:
-    """Gives arrays values by their names, all or none."""
+    """Set the values of arrays by name, all or none."""
     op = "load_state_dict"
     if not isinstance(given, Mapping):
         raise InvalidType(op, "state_dict", given, "a dict of arrays by their names")
@@ -52,7 +54,7 @@ def load(kind: str, own: Mapping[str, Array], given: Any, strict: bool) -> Unmat
         if name in own and not isinstance(value, Array | np.ndarray | np.generic):
             raise InvalidType(op, f"state_dict[{name!r}]", value, "an array")
     wrong = [
-        f"{name} is of shape {tuple(given[name].shape)}, not {array.shape}"
+        f"{name} has shape {tuple(given[name].shape)}, not {array.shape}"
         for name, array in own.items()
         if name in given and tuple(given[name].shape) != array.shape
     ]
@@ -61,13 +63,13 @@ def load(kind: str, own: Mapping[str, Array], given: Any, strict: bool) -> Unmat
     if strict and unexpected:
         wrong.append(f"unexpected: {', '.join(map(str, unexpected))}")
     if wrong:
-        expected = f"what {kind} has ({'; '.join(wrong)})"
+        expected = f"a state of {kind} ({'; '.join(wrong)})"
         raise InvalidArgument(
             op, "state_dict", Description(f"a dict of {len(given)} arrays"), expected
         )
     values = {
         name: _value(given[name], array) for name, array in own.items() if name in given
-    }  # all of them before the first is taken
+    }  # convert all before the first is set
     for name, value in values.items():
         take(own[name], value)
     return Unmatched(missing, unexpected)
@@ -80,14 +82,14 @@ def _value(given: Any, own: Array) -> Array:
 
 
 def without_gradient(parameter: Array, set_to_none: bool) -> None:
-    """Lets go of a gradient, or makes it zeros."""
+    """Delete a gradient, or set it to zeros."""
     gradient = parameter.grad
     if gradient is not None:
         parameter.grad = None if set_to_none else creation.zeros_like(gradient)
 
 
 def copied(module: Any, memo: dict[int, Any]) -> Any:
-    """A module of parameters and buffers of its own, which have the same values."""
+    """Return a deep copy of a module, with its own parameters and buffers."""
     made = object.__new__(type(module))
     memo[id(module)] = made
     for name, value in module.__dict__.items():
@@ -99,7 +101,7 @@ def copied(module: Any, memo: dict[int, Any]) -> Any:
 
 
 def _copied(parameter: Array | None, memo: dict[int, Any]) -> Array | None:
-    """Another Parameter; one for all places that share one."""
+    """Copy a Parameter. Shared parameters stay shared."""
     if parameter is None:
         return None
     if id(parameter) not in memo:

@@ -1,1 +1,1 @@
-"""What networks learn from: samples, and batches of them."""
+"""Training data: datasets and batches."""

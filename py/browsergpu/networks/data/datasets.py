@@ -1,4 +1,4 @@
-"""Samples by their numbers."""
+"""Datasets: samples by index."""
 
 from __future__ import annotations
 
@@ -16,21 +16,35 @@ from browsergpu.functions import creation, manipulation
 
 @runtime_checkable
 class Dataset(Protocol):
-    """What has ``len()`` and gives the sample of a number: an array, a number, or a tuple, list or
-    dict of these. One that has ``batch(indices)``, too, gives many at once by that, on the GPU."""
+    """An object with ``len()`` and samples by index.
+
+    A sample is an array, a number, or a tuple, list or dict of these. If the object has a method
+    ``batch(indices)``, it is used to get many samples at once, on the GPU.
+    """
 
     def __getitem__(self, index: int, /) -> Any:
-        """The sample of a number."""
+        """Return the sample with an index."""
 
     def __len__(self) -> int:
-        """How many samples there are."""
+        """Return the number of samples."""
 
 
 class ArrayDataset(Shown):
-    """Samples along the first axis of arrays, on the host, NumPy's, or on the GPU: a sample is a
-    tuple of a part of each, or the part itself where there is one array. Batches of what is on the
-    host are copied to the GPU when they are needed, those of what is on the GPU are taken there.
-    Raises InvalidArgument where the arrays have other lengths."""
+    """A dataset of samples along the first axis of arrays.
+
+    A sample is a tuple with a part of each array, or the part itself if there is one array. Batches
+    of host arrays are copied to the GPU on demand. Batches of GPU arrays are gathered on the GPU.
+
+    Parameters
+    ----------
+    *arrays : array_like
+        Arrays on the host or the GPU.
+
+    Raises
+    ------
+    InvalidArgument
+        If the lengths of the arrays differ.
+    """
 
     def __init__(self, *arrays: Any) -> None:
         if not arrays:
@@ -38,7 +52,7 @@ class ArrayDataset(Shown):
         self.arrays = tuple([x if isinstance(x, Array) else np.asarray(x) for x in arrays])
         for x in self.arrays:
             if not x.ndim or x.shape[0] != self.arrays[0].shape[0]:
-                expected = "have one length along the first axis of all"
+                expected = "have equal lengths along the first axis"
                 shown = [one.shape for one in self.arrays]
                 raise InvalidArgument("ArrayDataset", "arrays", Description(shown), expected)
 
@@ -53,7 +67,7 @@ class ArrayDataset(Shown):
         return found if len(found) > 1 else found[0]
 
     def batch(self, indices: np.ndarray, device: Any = None) -> Any:
-        """The samples of some numbers, on the GPU."""
+        """Return the samples with the given indices, on the GPU."""
         found = tuple([
             manipulation.take(x, creation.asarray(indices, dtype="int32", device=x.device), axis=0)
             if isinstance(x, Array) else creation.asarray(x[indices], device=device)
@@ -69,13 +83,13 @@ class TensorDataset(ArrayDataset):
         return tuple([x[index] for x in self.arrays])
 
     def batch(self, indices: np.ndarray, device: Any = None) -> Any:
-        """The samples of some numbers, on the GPU: a tuple."""
+        """Return the samples with the given indices, on the GPU, as a tuple."""
         found = super().batch(indices, device)
         return found if isinstance(found, tuple) else (found,)
 
 
 class Subset(Shown):
-    """Some samples of a dataset, by their numbers there."""
+    """A subset of a dataset, by indices."""
 
     def __init__(self, dataset: Any, indices: Sequence[int] | np.ndarray) -> None:
         if not isinstance(dataset, Dataset):
@@ -97,14 +111,33 @@ class Subset(Shown):
         return self.dataset[int(self.indices[index])]
 
     def batch(self, indices: np.ndarray, device: Any = None) -> Any:
-        """The samples of some of its numbers, on the GPU."""
+        """Return the samples with the given indices into the subset, on the GPU."""
         return batch_of(self.dataset, self.indices[indices], device)
 
 
 def random_split(dataset: Any, lengths: Sequence[float], seed: int | None = None) -> list[Subset]:
-    """Parts of a dataset that have no sample in common, in a random order that the seed determines:
-    of so many samples each, or of shares that add up to 1, of which what is left over goes to the
-    first ones. Raises InvalidArgument where they do not add up."""
+    """Split a dataset randomly into disjoint subsets.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The dataset.
+    lengths : sequence of float
+        Numbers of samples, or fractions that add up to 1. With fractions, remaining samples go to
+        the first subsets.
+    seed : int, optional
+        Determines the split.
+
+    Returns
+    -------
+    list of Subset
+        The subsets.
+
+    Raises
+    ------
+    InvalidArgument
+        If the lengths add up neither to the size of the dataset nor to 1.
+    """
     op = "random_split"
     if not isinstance(dataset, Dataset):
         raise InvalidType(op, "dataset", dataset, "a Dataset")
@@ -128,15 +161,17 @@ def random_split(dataset: Any, lengths: Sequence[float], seed: int | None = None
 
 
 def batch_of(dataset: Any, indices: np.ndarray, device: Any) -> Any:
-    """The samples of some numbers as one batch, on the GPU."""
+    """Return the samples with the given indices as one batch, on the GPU."""
     if hasattr(dataset, "batch"):
         return dataset.batch(indices, device)
     return collated([dataset[int(n)] for n in indices], device)
 
 
 def collated(samples: Sequence[Any], device: Any = None) -> Any:
-    """Samples as one batch, along a new first axis, in their own form. Raises InvalidType for
-    samples of anything but arrays and numbers."""
+    """Stack samples along a new first axis, keeping their tuples, lists and dicts.
+
+    Raises InvalidType for samples other than arrays and numbers.
+    """
     first = samples[0]
     if isinstance(first, dict):
         return {key: collated([one[key] for one in samples], device) for key in first}

@@ -1,4 +1,4 @@
-"""Batches, one after the other."""
+"""Iteration over batches."""
 
 from __future__ import annotations
 
@@ -15,13 +15,27 @@ from browsergpu.networks.data.datasets import Dataset, batch_of
 
 
 class DataLoader(Shown):
-    """Batches of a dataset on the GPU, for a ``for`` loop each time anew.
+    """Iterates over the batches of a dataset, on the GPU. It can be iterated repeatedly.
 
-    Each has ``batch_size`` samples, the last one those that are left unless ``drop_last``. With
-    ``shuffle`` they come in another order each time, which ``seed`` and ``epoch``, the number of
-    the time, determine: a loader of the same seed whose ``epoch`` is set to one has the same
-    batches. ``prefetch`` batches, 1, are made and on their way to the GPU before they are asked
-    for. ``collate_fn`` makes a batch of a list of samples; without it they are stacked.
+    Parameters
+    ----------
+    dataset : Dataset
+        The dataset.
+    batch_size : int
+        Samples of a batch. The last batch may have fewer.
+    shuffle : bool
+        Whether to use another order in each epoch. ``seed`` and the attribute ``epoch`` determine
+        the order, so the batches of an epoch can be reproduced by setting ``epoch``.
+    drop_last : bool
+        Whether to drop an incomplete last batch.
+    seed : int, optional
+        Seed of the orders. Random by default.
+    prefetch : int
+        Number of batches that are prepared and uploaded in advance.
+    collate_fn : callable, optional
+        Makes a batch of a list of samples. By default samples are stacked.
+    device : optional
+        The device for the batches.
     """
 
     def __init__(
@@ -31,7 +45,7 @@ class DataLoader(Shown):
     ) -> None:  # fmt: skip
         op = "DataLoader"
         if not isinstance(dataset, Dataset):
-            raise InvalidType(op, "dataset", dataset, "a Dataset: what has len() and [index]")
+            raise InvalidType(op, "dataset", dataset, "a Dataset, with len() and [index]")
         if collate_fn is not None and not callable(collate_fn):
             raise InvalidType(op, "collate_fn", collate_fn, "a function or None")
         self.dataset = dataset
@@ -41,12 +55,12 @@ class DataLoader(Shown):
         self.prefetch = checks.integer(op, "prefetch", prefetch)
         self.collate_fn = collate_fn
         self.device = device
-        #: Which order comes next.
+        #: Number of the next epoch.
         self.epoch = 0
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
         elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise InvalidArgument(op, "seed", seed, "a whole number of at least 0, or None")
+            raise InvalidArgument(op, "seed", seed, "an integer of at least 0, or None")
         self.seed = int(seed)
 
     def _facts(self) -> str:
@@ -57,7 +71,7 @@ class DataLoader(Shown):
         return whole + bool(rest and not self.drop_last)
 
     def order(self, epoch: int) -> np.ndarray:
-        """The numbers of the samples in the order of a time."""
+        """Return the indices of the samples in the order of an epoch."""
         count = len(self.dataset)
         if not self.shuffle:
             return np.arange(count)

@@ -1,4 +1,4 @@
-"""How far a loop is, shown while it runs."""
+"""A progress bar for loops."""
 
 from __future__ import annotations
 
@@ -18,20 +18,32 @@ from browsergpu.functions import evaluation, manipulation
 from browsergpu.gpu import platform
 
 _SHOWN_EVERY = 0.25  # seconds
-_TAKEN_EVERY = 0.02  # seconds from one value that is kept to the next
-_MOST = 400  # values of each name: then every other one is forgotten
+_TAKEN_EVERY = 0.02  # minimum seconds between two kept values
+_MOST = 400  # maximum values of each name; then every other one is dropped
 _WIDTH, _HEIGHT = 420, 90  # of the curve, in pixels
 
 
 class progress:
-    """``for step in browsergpu.data.progress(1000):`` or ``for x, y in progress(loader):`` shows
-    how far the loop is and how many steps it does a second: in a notebook as a bar, else as a line
-    of text. ``note(loss=loss)`` in it adds a value, and its curve.
+    """Show the progress of a loop and its steps per second.
 
-    Values stay on the GPU: 50 a second at most are kept, and read together whenever the bar is
-    shown, four times a second, which is all that is waited for; where Python cannot wait, the bar
-    goes without them. A loop that ends early, by ``break``, an error or an interrupt, leaves the
-    bar as it was. Raises InvalidType for what is neither a whole number nor an iterable.
+    Use it as ``for step in browsergpu.data.progress(1000):`` or ``for x, y in progress(loader)``. A
+    notebook shows a bar, other environments a line of text. ``note(loss=loss)`` in the loop adds a
+    value and its curve.
+
+    Values stay on the GPU. At most 50 a second are kept. They are read together when the bar is
+    updated, four times a second, and nothing else is waited for. If Python cannot block, the bar
+    does not show values. A loop that ends early, by ``break``, an error or an interrupt, leaves the
+    bar as it is.
+
+    Parameters
+    ----------
+    steps : int or iterable
+        The number of steps, or the iterable to loop over.
+
+    Raises
+    ------
+    InvalidType
+        If ``steps`` is neither an integer nor an iterable.
     """
 
     def __init__(self, steps: Any) -> None:
@@ -41,16 +53,16 @@ class progress:
         elif isinstance(steps, int) and not isinstance(steps, bool):
             self._steps = range(checks.integer(op, "steps", steps))
         else:
-            raise InvalidType(op, "steps", steps, "a whole number or an iterable")
-        #: How many steps there will be; None where that is not known.
+            raise InvalidType(op, "steps", steps, "an integer or an iterable")
+        #: Total number of steps. None if unknown.
         self.total = len(self._steps) if isinstance(self._steps, Sized) else None
-        #: How many were done.
+        #: Number of completed steps.
         self.done = 0
-        #: What was noted and read, by name.
+        #: The values read so far, by name.
         self.values: dict[str, list[float]] = {}
-        self._kept: dict[str, list[Any]] = {}  # and not read yet
-        self._latest: dict[str, Any] = {}  # and not kept yet
-        self._every = 1  # of the values that come, this one is kept
+        self._kept: dict[str, list[Any]] = {}  # values not read yet
+        self._latest: dict[str, Any] = {}  # values not kept yet
+        self._every = 1  # every n-th value is kept
         self._came = 0
         self._began = self._ended = self._taken = self._shown = 0.0
         self._handle: Any = None
@@ -72,11 +84,11 @@ class progress:
                 if self._ended - self._shown > _SHOWN_EVERY:
                     self._show()
         finally:
-            self._take()  # the last one, whenever that came
+            self._take()  # the last value is always kept
             self._show(is_last=True)
 
     def note(self, **values: Any) -> None:
-        """Shows numbers, or arrays of one element, by their names. Does not wait."""
+        """Show numbers, or arrays of one element, by name. Does not wait."""
         self._latest = {name: _checked(name, value) for name, value in values.items()}
         if perf_counter() - self._taken >= _TAKEN_EVERY:
             self._came += 1
@@ -105,7 +117,7 @@ class progress:
     def _show(self, is_last: bool = False) -> None:
         self._shown = perf_counter()
         self._read()
-        # Where there is IPython it has been imported; the package needs none.
+        # IPython is imported already if it is in use, and the package does not need it.
         shell, display = (sys.modules.get(name) for name in ("IPython", "IPython.display"))
         if shell is not None and display is not None and shell.get_ipython() is not None:
             if self._handle is None:
@@ -114,12 +126,12 @@ class progress:
                 self._handle.update(self)
         else:
             print(f"\r{self!r}", end="\n" if is_last else "", file=sys.stderr, flush=True)
-        # Showing takes time, too, of which no step is to be a part.
+        # Start the interval after the update, whose time belongs to no step.
         self._shown = perf_counter()
 
     @property
     def rate(self) -> float:
-        """Steps a second, so far."""
+        """Steps per second so far."""
         seconds = self._ended - self._began
         return self.done / seconds if seconds else 0.0
 
@@ -150,7 +162,7 @@ def _checked(name: str, value: Any) -> Any:
 
 
 def _kept(value: Any) -> Any:
-    """A value that nothing changes, as the next replay may change an array."""
+    """Return a copy of an array's value, since a replay may change the array."""
     if isinstance(value, Array):
         value = value.detach().reshape(()).astype(np.float32).copy()
         evaluation.eval(value)
@@ -158,7 +170,7 @@ def _kept(value: Any) -> Any:
 
 
 def _curve(name: str, values: list[float]) -> str:
-    """A polyline of values, with its least and greatest ones."""
+    """Return a polyline of values in SVG, labeled with the minimum and maximum."""
     finite = [value for value in values if isfinite(value)]
     if not finite:
         return ""

@@ -1,1 +1,1 @@
-"""The files of networks."""
+"""Files of network weights and checkpoints."""

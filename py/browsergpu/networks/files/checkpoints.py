@@ -1,4 +1,4 @@
-"""A model, its optimiser and where training is, in one file."""
+"""Checkpoints: a model, its optimizer and the training position in one file."""
 
 from __future__ import annotations
 
@@ -26,10 +26,27 @@ def save_checkpoint(
     file: Any, model: Module, optimizer: Optimizer | None = None, *, step: int = 0,
     scheduler: LRScheduler | None = None, scaler: GradScaler | None = None,
 ) -> None:  # fmt: skip
-    """Writes a model's state, the optimiser's, the scheduler's and the scaler's, the number of a
-    step, and where the layers' random numbers are, to one safetensors file: a path, or a binary
-    file that is open for writing. Training that goes on from it has the same bits as if it had not
-    stopped, on the same GPU; generators that were given to layers are no part of it. Waits."""
+    """Save the state of a training run to one safetensors file. Blocks.
+
+    The file holds the states of the model, optimizer, scheduler and scaler, the step number, and
+    the position of the layers' random numbers. Training that continues from it gives the same bits
+    as without a stop, on the same GPU. Generators that were passed to layers are not saved.
+
+    Parameters
+    ----------
+    file : path or file object
+        A path, or a binary file open for writing.
+    model : Module
+        The model.
+    optimizer : Optimizer, optional
+        Its optimizer.
+    step : int
+        Number of the step, returned by :func:`load_checkpoint`.
+    scheduler : LRScheduler, optional
+        The learning rate scheduler.
+    scaler : GradScaler, optional
+        The gradient scaler.
+    """
     platform.block_on(
         save_checkpoint_async(
             file, model, optimizer, step=step, scheduler=scheduler, scaler=scaler
@@ -42,7 +59,7 @@ async def save_checkpoint_async(
     file: Any, model: Module, optimizer: Optimizer | None = None, *, step: int = 0,
     scheduler: LRScheduler | None = None, scaler: GradScaler | None = None,
 ) -> None:  # fmt: skip
-    """:func:`save_checkpoint` for callers that cannot block."""
+    """Save a checkpoint, as :func:`save_checkpoint` does, without blocking."""
     op = "save_checkpoint"
     _check(op, model, optimizer, scheduler, scaler)
     arrays = {f"model.{name}": x for name, x in model.state_dict().items()}
@@ -53,7 +70,7 @@ async def save_checkpoint_async(
         found = optimizer.state_dict()
         said["groups"] = found["param_groups"]
         said["numbers"] = {}
-        counts: dict[int, int] = {}  # one may be that of many parameters
+        counts: dict[int, int] = {}  # parameters may share a count
         for number, kept in found["state"].items():
             own = said["numbers"][str(number)] = {}
             for name, x in kept.items():
@@ -80,10 +97,34 @@ def load_checkpoint(
     file: Any, model: Module, optimizer: Optimizer | None = None, *,
     scheduler: LRScheduler | None = None, scaler: GradScaler | None = None,
 ) -> int:  # fmt: skip
-    """Gives a model, an optimiser, a scheduler and a scaler the states that :func:`save_checkpoint`
-    has written to a file, a path, bytes or a binary file, has the layers' random numbers go on from
-    there, and gives the number of the step. Raises InvalidArgument, a ValueError, for another file,
-    one without what is asked for, and for states of other shapes or names."""
+    """Restore the state that :func:`save_checkpoint` saved.
+
+    The layers' random numbers also continue from there.
+
+    Parameters
+    ----------
+    file : path, bytes or file object
+        The checkpoint.
+    model : Module
+        The model to restore.
+    optimizer : Optimizer, optional
+        The optimizer to restore.
+    scheduler : LRScheduler, optional
+        The scheduler to restore.
+    scaler : GradScaler, optional
+        The scaler to restore.
+
+    Returns
+    -------
+    int
+        Number of the step.
+
+    Raises
+    ------
+    InvalidArgument
+        If the file is not a checkpoint, if it lacks a requested state, or if names or shapes do not
+        match.
+    """
     op = "load_checkpoint"
     _check(op, model, optimizer, scheduler, scaler)
     saved = Safetensors(file)
@@ -93,7 +134,7 @@ def load_checkpoint(
         ("scaler", "scaler", scaler),
     ):  # fmt: skip
         if asked is not None and name not in said:
-            raise InvalidArgument(op, what, asked, "None, as the file has no state")
+            raise InvalidArgument(op, what, asked, "None, because the file has no state for it")
     state: dict[int, dict[str, Any]] = {}
     if optimizer is not None:
         state = {int(number): dict(kept) for number, kept in said["numbers"].items()}
@@ -130,15 +171,15 @@ def _said(op: str, saved: Safetensors) -> dict[str, Any]:
     metadata = saved.metadata
     if metadata.get("format") != _FORMAT or metadata.get("version") != _VERSION:
         shown = metadata.get("format", "another file"), metadata.get("version", "")
-        raise InvalidArgument(op, "file", shown, f"{_FORMAT} {_VERSION}, as save_checkpoint writes")
+        raise InvalidArgument(op, "file", shown, f"{_FORMAT} {_VERSION}, as from save_checkpoint")
     try:
         found = shallow_json(metadata["training"])
         key, counter = found["random"]
         is_whole = isinstance(found["step"], int) and isinstance(key, int)
         if not is_whole or not isinstance(counter, int):
-            raise ValueError("no whole numbers")
+            raise ValueError("not integers")
     except (KeyError, TypeError, ValueError) as error:
-        expected = f"what save_checkpoint writes ({error!r})"
+        expected = f"a file from save_checkpoint ({error!r})"
         raise InvalidArgument(op, "file", Description("a malformed file"), expected) from None
     return found  # type: ignore[no-any-return]
 
@@ -147,8 +188,8 @@ def _check(op: str, model: Any, optimizer: Any, scheduler: Any, scaler: Any) -> 
     if not isinstance(model, Module):
         raise InvalidType(op, "model", model, "a Module")
     if optimizer is not None and not isinstance(optimizer, Optimizer):
-        raise InvalidType(op, "optimizer", optimizer, "an optimiser or None")
+        raise InvalidType(op, "optimizer", optimizer, "an Optimizer or None")
     if scheduler is not None and not isinstance(scheduler, LRScheduler):
-        raise InvalidType(op, "scheduler", scheduler, "one of lr_scheduler, or None")
+        raise InvalidType(op, "scheduler", scheduler, "an LRScheduler or None")
     if scaler is not None and not isinstance(scaler, GradScaler):
-        raise InvalidType(op, "scaler", scaler, "a GradScaler, or None")
+        raise InvalidType(op, "scaler", scaler, "a GradScaler or None")

@@ -1,8 +1,8 @@
-"""The header of a safetensors file: what it says of arrays, and whether that can be.
+"""Reading, checking and writing the headers of safetensors files.
 
-A file is eight bytes, the header's length as a little-endian whole number; the header, JSON; and
-the arrays' bytes. Of each array the header has dtype, shape, and where its bytes begin and end
-behind the header; "__metadata__" is a dict of texts.
+A file consists of eight bytes with the header's length as a little-endian integer, the header in
+JSON, and the arrays' bytes. For each array, the header has the dtype, the shape, and the range of
+its bytes after the header. "__metadata__" is a dict of strings.
 
 Source: https://github.com/huggingface/safetensors, README.md, "Format".
 """
@@ -19,10 +19,10 @@ from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description
 
-#: The longest header that is read, as the format has it.
+#: Maximum length of a header, by the format.
 MOST = 100_000_000
 
-#: The dtypes of the format that are read, as the bytes have them. BF16 is the upper half of F32.
+#: The supported dtypes of the format, as stored. BF16 is the upper half of F32.
 DTYPES = {
     "BOOL": np.dtype(np.bool_), "U8": np.dtype(np.uint8), "I8": np.dtype(np.int8),
     "U16": np.dtype("<u2"), "I16": np.dtype("<i2"), "U32": np.dtype("<u4"),
@@ -31,7 +31,7 @@ DTYPES = {
     "F64": np.dtype("<f8"), "C64": np.dtype("<c8"),
 }  # fmt: skip
 
-#: The names of the dtypes that are written: those that arrays on the GPU have.
+#: Format names of the dtypes that GPU arrays can have.
 NAMES = {
     np.dtype(np.bool_): "BOOL", np.dtype(np.uint8): "U8", np.dtype(np.int8): "I8",
     np.dtype(np.uint16): "U16", np.dtype(np.int16): "I16", np.dtype(np.uint32): "U32",
@@ -43,7 +43,7 @@ METADATA = "__metadata__"
 
 
 class Entry(NamedTuple):
-    """What a header says of an array."""
+    """A header's description of an array."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -52,18 +52,18 @@ class Entry(NamedTuple):
 
 
 def refused(expected: str) -> InvalidArgument:
-    """The error for a file that is none."""
+    """Return the error for a malformed file."""
     return InvalidArgument("safetensors", "file", Description("a malformed file"), expected)
 
 
 def length_of(first: bytes, total: int) -> int:
-    """The length of the header of a file of so many bytes, of its first eight."""
+    """Return the header's length, from a file's first eight bytes and total size."""
     if total < 8:
-        raise refused(f"8 bytes with the header's length first, not {total} bytes in all")
+        raise refused(f"have 8 bytes with the header's length first, not {total} bytes in total")
     length = int.from_bytes(first, "little")
     if length > min(MOST, total - 8):
         most = min(MOST, total - 8)
-        raise refused(f"a header of at most {most} bytes, not {length}")
+        raise refused(f"have a header of at most {most} bytes, not {length}")
     return length
 
 
@@ -71,7 +71,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise refused(f"each name once, not {key!r} twice")
+            raise refused(f"have each name once, not {key!r} twice")
         found[key] = value
     return found
 
@@ -82,8 +82,10 @@ _DEEPEST = 32
 
 
 def shallow_json(text: str, **options: Any) -> Any:
-    """What JSON says that is not nested deeper than any file of ours: Python in a page ends with
-    its stack, and json needs some for each level. Raises ValueError."""
+    """Parse JSON that is nested at most as deeply as files of this package.
+
+    Deep nesting would overflow the stack, which ends Python in a page. Raises ValueError.
+    """
     depth = 0
     for bracket in _BRACKETS.findall(_STRINGS.sub("", text)):
         depth += 1 if bracket in "[{" else -1
@@ -93,18 +95,18 @@ def shallow_json(text: str, **options: Any) -> Any:
 
 
 def parsed(text: bytes, room: int) -> tuple[dict[str, Entry], dict[str, str]]:
-    """The arrays and the metadata of a header, of a file with ``room`` bytes behind it."""
+    """Return the arrays and the metadata of a header. ``room`` is the number of bytes after it."""
     if text[:1] != b"{":
-        raise refused("a header that begins with '{'")
+        raise refused("have a header that begins with '{'")
     try:
         found = shallow_json(text.decode("utf-8"), object_pairs_hook=_once)
     except InvalidArgument:
         raise
     except ValueError as error:
-        raise refused(f"a header of JSON in UTF-8 ({error})") from None
+        raise refused(f"have a JSON header in UTF-8 ({error})") from None
     metadata = found.pop(METADATA, {})
     if not isinstance(metadata, dict) or any(not isinstance(x, str) for x in metadata.values()):
-        raise refused(f"texts alone in {METADATA}")
+        raise refused(f"have only strings in {METADATA}")
     entries = {name: _entry(name, value, room) for name, value in found.items()}
     _check_all(entries, room)
     return entries, metadata
@@ -116,40 +118,42 @@ def _whole(value: Any) -> bool:
 
 def _entry(name: str, value: Any, room: int) -> Entry:
     if not isinstance(value, dict) or value.keys() != {"dtype", "shape", "data_offsets"}:
-        raise refused(f"dtype, shape and data_offsets of {name!r}")
+        raise refused(f"have dtype, shape and data_offsets for {name!r}")
     dtype, shape, offsets = value["dtype"], value["shape"], value["data_offsets"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise refused(f"one of {', '.join(DTYPES)} as the dtype of {name!r}, not {dtype!r}")
+        raise refused(f"have a dtype of {', '.join(DTYPES)} for {name!r}, not {dtype!r}")
     if not isinstance(shape, list) or not all(map(_whole, shape)):
-        raise refused(f"whole numbers as the shape of {name!r}")
+        raise refused(f"have integers as the shape of {name!r}")
     if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(_whole, offsets)):
-        raise refused(f"two whole numbers as data_offsets of {name!r}")
+        raise refused(f"have two integers as data_offsets of {name!r}")
     begin, end = offsets
     if not begin <= end <= room:
-        raise refused(f"data_offsets of {name!r} within {room} bytes, not {begin} to {end}")
+        raise refused(f"have data_offsets of {name!r} within {room} bytes, not {begin} to {end}")
     size = product(shape) * DTYPES[dtype].itemsize
     if size != end - begin:
-        raise refused(f"{size} bytes for {dtype} {shape} of {name!r}, not {end - begin}")
+        raise refused(f"have {size} bytes for {dtype} {shape} of {name!r}, not {end - begin}")
     return Entry(dtype, tuple(shape), begin, end)
 
 
 def _check_all(entries: dict[str, Entry], room: int) -> None:
-    """Raises where arrays overlap, or bytes belong to none."""
+    """Raise InvalidArgument if arrays overlap, or if bytes belong to no array."""
     at = 0
     for name, entry in sorted(entries.items(), key=lambda one: (one[1].begin, one[1].end)):
         if entry.begin != at:
-            problem = "overlaps another" if entry.begin < at else "has bytes of none before it"
-            raise refused(f"arrays one behind the other, but {name!r} {problem}")
+            problem = "overlaps another" if entry.begin < at else "follows unused bytes"
+            raise refused(f"have contiguous arrays, but {name!r} {problem}")
         at = entry.end
     if at != room:
-        raise refused(f"arrays of all {room} bytes, not of {at}")
+        raise refused(f"have arrays for all {room} bytes, not for {at}")
 
 
 def written(
     arrays: dict[str, tuple[np.dtype[Any], tuple[int, ...]]], metadata: dict[str, str]
 ) -> tuple[bytes, list[str]]:
-    """The first bytes of a file, up to its arrays, and the order of these: wide elements first, so
-    that all of them begin at a multiple of their size."""
+    """Return the file's bytes before the arrays, and the order of the arrays.
+
+    Arrays with large elements come first, so that all begin at a multiple of their element size.
+    """
     order = sorted(arrays, key=lambda name: (-arrays[name][0].itemsize, name))
     header: dict[str, Any] = {METADATA: metadata} if metadata else {}
     at = 0

@@ -18,11 +18,18 @@ from browsergpu.networks.files import headers
 
 
 class Safetensors(Mapping[str, Array]):
-    """The arrays of a safetensors file by their names. Each access puts one on the GPU.
+    """The arrays of a safetensors file by name. Each access uploads an array to the GPU.
 
-    A path is mapped into memory, so that what is not asked for is not read; other files are read
-    at once. bfloat16 becomes float32, which holds all of its numbers; float64
-    is rounded to float32, as ``set_x64`` has it.
+    A path is memory-mapped, so that only accessed arrays are read. Other files are read at once.
+    bfloat16 becomes float32, which holds all its values. float64 is rounded to float32, as
+    ``set_x64`` describes.
+
+    Parameters
+    ----------
+    file : path, bytes or file object
+        The file.
+    device : optional
+        The device for the arrays. The default device if None.
     """
 
     def __init__(self, file: Any, device: Any = None) -> None:
@@ -30,21 +37,23 @@ class Safetensors(Mapping[str, Array]):
         length = headers.length_of(self._bytes[:8].tobytes(), self._bytes.size)
         self._start = 8 + length
         room = self._bytes.size - self._start
-        #: What the file says of its arrays, and its own texts.
+        #: The file's descriptions of the arrays, and its metadata.
         self.entries, self.metadata = headers.parsed(self._bytes[8 : self._start].tobytes(), room)
-        #: The GPU that arrays are put on.
+        #: The device for the arrays.
         self.device = current(device).device
 
     def numpy(self, name: str) -> np.ndarray:
-        """An array on the host, which shares the file's memory where its dtype is one of NumPy's.
-        Raises KeyError where there is none of the name."""
+        """Return an array on the host, which shares the file's memory if NumPy has the dtype.
+
+        Raises KeyError if there is no array with the name.
+        """
         entry = self.entries[name]
         part = self._bytes[self._start + entry.begin : self._start + entry.end]
         found = np.frombuffer(part, headers.DTYPES[entry.dtype]).reshape(entry.shape)
         if entry.dtype == "BF16":
             return (found.astype(np.uint32) << 16).view(np.float32)
         if entry.dtype == "BOOL" and part.size and int(part.max()) > 1:
-            raise headers.refused(f"bytes of 0 and 1 in {name!r}, of BOOL")
+            raise headers.refused(f"have bytes of 0 and 1 in {name!r}, of BOOL")
         return found
 
     def __getitem__(self, name: str) -> Array:
@@ -64,13 +73,13 @@ class Safetensors(Mapping[str, Array]):
 
 
 def _bytes_of(op: str, file: Any) -> np.ndarray:
-    """A file's bytes: a path, bytes, or a binary file from where it is."""
+    """Return the bytes of a path, of bytes, or of a binary file from its position on."""
     if isinstance(file, str | os.PathLike):
         if not os.path.getsize(file):
             return np.empty(0, np.uint8)
         try:
             return np.memmap(file, np.uint8, mode="r")
-        except (ImportError, OSError, ValueError):  # a file system that cannot map
+        except (ImportError, OSError, ValueError):  # the file system cannot map files
             return np.fromfile(file, np.uint8)
     if hasattr(file, "read"):
         file = file.read()
@@ -80,29 +89,59 @@ def _bytes_of(op: str, file: Any) -> np.ndarray:
 
 
 def load_safetensors(file: Any, /, *, device: Any = None) -> dict[str, Array]:
-    """All arrays of a safetensors file, a path, bytes or a binary file, on the GPU, by their names.
-    Dtypes become others as :class:`Safetensors` says, which reads some of them alone. Raises
-    InvalidArgument, a ValueError, for a file that is malformed or has dtypes that are not
-    known."""
+    """Load all arrays of a safetensors file to the GPU.
+
+    :class:`Safetensors` loads single arrays, and describes the conversion of dtypes.
+
+    Parameters
+    ----------
+    file : path, bytes or file object
+        The file.
+    device : optional
+        The device for the arrays.
+
+    Returns
+    -------
+    dict
+        The arrays by name.
+
+    Raises
+    ------
+    InvalidArgument
+        If the file is malformed or has an unknown dtype.
+    """
     return dict(Safetensors(file, device))
 
 
 def save_safetensors(
     file: Any, arrays: Mapping[str, Any], /, *, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Writes arrays, on the GPU or NumPy's, by their names to a safetensors file. Waits.
+    """Save arrays to a safetensors file. Blocks.
 
-    ``file`` is a path, or a binary file that is open for writing. A file of that path is replaced
-    at the end, and stays as it is after an error. ``metadata`` are texts by names. Each array is
-    read from the GPU when it is written. Raises InvalidType for dtypes that arrays on the GPU do
-    not have."""
+    Each array is read from the GPU just before it is written.
+
+    Parameters
+    ----------
+    file : path or file object
+        A path, or a binary file open for writing. An existing file is replaced at the end, and kept
+        after an error.
+    arrays : mapping
+        Arrays by name, on the GPU or from NumPy.
+    metadata : mapping, optional
+        Strings by name.
+
+    Raises
+    ------
+    InvalidType
+        If GPU arrays cannot have the dtype of an array.
+    """
     platform.block_on(save_safetensors_async(file, arrays, metadata=metadata), "save_safetensors")
 
 
 async def save_safetensors_async(
     file: Any, arrays: Mapping[str, Any], /, *, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """:func:`save_safetensors` for callers that cannot block."""
+    """Save arrays, as :func:`save_safetensors` does, without blocking."""
     op = "save_safetensors"
     if not isinstance(arrays, Mapping):
         raise InvalidType(op, "arrays", arrays, "a dict of arrays by their names")
@@ -112,11 +151,11 @@ async def save_safetensors_async(
             raise InvalidArgument(op, "arrays", name, f"names other than {headers.METADATA}")
         if not isinstance(x, Array | np.ndarray) or x.dtype.newbyteorder("=") not in headers.NAMES:
             given = x.dtype if hasattr(x, "dtype") else x
-            raise InvalidType(op, name, given, "an array of a dtype that the GPU has")
-        own[name] = x.detach().copy() if isinstance(x, Array) else x  # the values of now
+            raise InvalidType(op, name, given, "an array with a dtype that GPU arrays can have")
+        own[name] = x.detach().copy() if isinstance(x, Array) else x  # the current values
     texts = dict(metadata or {})
     if any(not isinstance(x, str) for pair in texts.items() for x in pair):
-        raise InvalidType(op, "metadata", texts, "a dict of texts")
+        raise InvalidType(op, "metadata", texts, "a dict of strings")
     kinds = {name: (x.dtype.newbyteorder("="), tuple(x.shape)) for name, x in own.items()}
     first, order = headers.written(kinds, texts)
     with opened(op, file) as target:

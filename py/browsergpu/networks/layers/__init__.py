@@ -1,1 +1,1 @@
-"""The layers, by PyTorch's names: their arguments, the names and layouts of what they learn."""
+"""Layers with the names, arguments and parameter layouts of PyTorch."""

@@ -1,4 +1,4 @@
-"""Functions of each element as layers, and softmax."""
+"""Activation functions as layers, including softmax."""
 
 from __future__ import annotations
 
@@ -14,27 +14,30 @@ from browsergpu.networks.module import Module
 
 
 class _InPlace(Module):
-    """``inplace`` writes the result into the input, which the call gives back, as in PyTorch."""
+    """Base of layers with ``inplace``.
+
+    It writes the result into the input and returns the input, as in PyTorch.
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = checks.flag(type(self).__name__, "inplace", inplace)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return "inplace=True" if self.inplace else ""
 
 
 class ReLU(_InPlace):
-    """:func:`browsergpu.nn.relu`."""
+    """Apply :func:`browsergpu.nn.relu`."""
 
     def forward(self, input: Array) -> Array:
-        """max(x, 0)."""
+        """Return max(x, 0)."""
         return placed(activations.relu(input), input, self.inplace)
 
 
 class LeakyReLU(Module):
-    """:func:`browsergpu.nn.leaky_relu`."""
+    """Apply :func:`browsergpu.nn.leaky_relu`."""
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
@@ -42,17 +45,24 @@ class LeakyReLU(Module):
         self.inplace = checks.flag("LeakyReLU", "inplace", inplace)
 
     def forward(self, input: Array) -> Array:
-        """x where x > 0, else negative_slope x."""
+        """Return x for x > 0, else negative_slope x."""
         return placed(activations.leaky_relu(input, self.negative_slope), input, self.inplace)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
 
 
 class PReLU(Module):
-    """x where x > 0, else weight x, which is learnt: one number, or one for each channel of [N, C,
-    ...]."""
+    """Return x for x > 0, else weight x, with a learned weight.
+
+    Parameters
+    ----------
+    num_parameters : int
+        1, or the number of channels of [N, C, ...] for a weight per channel.
+    init : float
+        Initial value of the weight.
+    """
 
     weight: Array
 
@@ -66,11 +76,11 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begins anew."""
+        """Reset the parameters to their initial values."""
         beginning.constant_(self.weight, self.init)
 
     def forward(self, input: Array) -> Array:
-        """The shape of the input."""
+        """Return an array of the input's shape."""
         slope = self.weight
         if self.num_parameters > 1 and input.ndim > 2:
             slope = slope.reshape((self.num_parameters, *(1,) * (input.ndim - 2)))
@@ -79,12 +89,12 @@ class PReLU(Module):
         )
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"num_parameters={self.num_parameters}"
 
 
 class ELU(Module):
-    """:func:`browsergpu.nn.elu`."""
+    """Apply :func:`browsergpu.nn.elu`."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -92,48 +102,48 @@ class ELU(Module):
         self.inplace = checks.flag("ELU", "inplace", inplace)
 
     def forward(self, input: Array) -> Array:
-        """x where x > 0, else alpha (exp(x) - 1)."""
+        """Return x for x > 0, else alpha (exp(x) - 1)."""
         return placed(activations.elu(input, self.alpha), input, self.inplace)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
 
 
 class Sigmoid(Module):
-    """:func:`browsergpu.nn.sigmoid`."""
+    """Apply :func:`browsergpu.nn.sigmoid`."""
 
     def forward(self, input: Array) -> Array:
-        """1 / (1 + exp(-x))."""
+        """Return 1 / (1 + exp(-x))."""
         return activations.sigmoid(input)
 
 
 class SiLU(_InPlace):
-    """:func:`browsergpu.nn.silu`."""
+    """Apply :func:`browsergpu.nn.silu`."""
 
     def forward(self, input: Array) -> Array:
-        """x sigmoid(x)."""
+        """Return x sigmoid(x)."""
         return placed(activations.silu(input), input, self.inplace)
 
 
 class Hardswish(_InPlace):
-    """:func:`browsergpu.nn.hardswish`."""
+    """Apply :func:`browsergpu.nn.hardswish`."""
 
     def forward(self, input: Array) -> Array:
-        """x min(max(x + 3, 0), 6) / 6."""
+        """Return x min(max(x + 3, 0), 6) / 6."""
         return placed(activations.hardswish(input), input, self.inplace)
 
 
 class Tanh(Module):
-    """:func:`browsergpu.nn.tanh`."""
+    """Apply :func:`browsergpu.nn.tanh`."""
 
     def forward(self, input: Array) -> Array:
-        """The hyperbolic tangent."""
+        """Return the hyperbolic tangent."""
         return activations.tanh(input)
 
 
 class Softplus(Module):
-    """:func:`browsergpu.nn.softplus`."""
+    """Apply :func:`browsergpu.nn.softplus`."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -141,27 +151,27 @@ class Softplus(Module):
         self.threshold = checks.real("Softplus", "threshold", threshold)
 
     def forward(self, input: Array) -> Array:
-        """log(1 + exp(beta x)) / beta."""
+        """Return log(1 + exp(beta x)) / beta."""
         return activations.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
 class GELU(Module):
-    """:func:`browsergpu.nn.gelu`."""
+    """Apply :func:`browsergpu.nn.gelu`."""
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
         self.approximate = approximate
 
     def forward(self, input: Array) -> Array:
-        """x Φ(x)."""
+        """Return x Φ(x)."""
         return activations.gelu(input, self.approximate)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"approximate={self.approximate!r}"
 
 
@@ -171,21 +181,21 @@ class _AlongAxis(Module):
         self.dim = checks.integer(type(self).__name__, "dim", dim, -checks.LARGEST)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"dim={self.dim}"
 
 
 class Softmax(_AlongAxis):
-    """:func:`browsergpu.nn.softmax`."""
+    """Apply :func:`browsergpu.nn.softmax` along the axis ``dim``."""
 
     def forward(self, input: Array) -> Array:
-        """exp(x) over its sum along the axis."""
+        """Return exp(x), divided by its sum along the axis."""
         return activations.softmax(input, self.dim)
 
 
 class LogSoftmax(_AlongAxis):
-    """:func:`browsergpu.nn.log_softmax`."""
+    """Apply :func:`browsergpu.nn.log_softmax` along the axis ``dim``."""
 
     def forward(self, input: Array) -> Array:
-        """log(softmax(x))."""
+        """Return log(softmax(x))."""
         return activations.log_softmax(input, self.dim)

@@ -1,4 +1,4 @@
-"""Attention of several heads."""
+"""Multi-head attention."""
 
 from __future__ import annotations
 
@@ -24,11 +24,28 @@ _OP = "MultiheadAttention"
 
 
 class MultiheadAttention(Module):
-    """Attention of ``num_heads`` heads side by side, as PyTorch's.
+    """Attention with several heads, as PyTorch's.
 
-    ``in_proj_weight`` is [3 E, E]: the rows for queries, keys and values one below the other, E =
-    ``embed_dim``; with another ``kdim`` or ``vdim`` they are ``q_proj_weight`` [E, E],
-    ``k_proj_weight`` [E, kdim] and ``v_proj_weight`` [E, vdim]. ``in_proj_bias`` is [3 E].
+    Parameters
+    ----------
+    embed_dim : int
+        Width E of queries and outputs.
+    num_heads : int
+        Number of heads, a divisor of ``embed_dim``.
+    dropout : float
+        Probability with which a weight is set to 0 in training.
+    bias : bool
+        Whether projections have biases.
+    kdim, vdim : int, optional
+        Widths of keys and values. ``embed_dim`` by default.
+    batch_first : bool
+        Whether the batch is the first axis.
+
+    Notes
+    -----
+    ``in_proj_weight`` is [3 E, E], with the rows for queries, keys and values in this order. With
+    another ``kdim`` or ``vdim``, the weights are ``q_proj_weight`` [E, E], ``k_proj_weight`` [E,
+    kdim] and ``v_proj_weight`` [E, vdim] instead. ``in_proj_bias`` is [3 E].
 
     Source: Vaswani et al., "Attention is all you need", arXiv 1706.03762.
     """
@@ -61,7 +78,7 @@ class MultiheadAttention(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begins anew: weights by Xavier's uniform distribution, what is added as 0."""
+        """Set weights from Xavier's uniform distribution, and biases to 0."""
         for name in ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"):
             weight = getattr(self, name)
             if weight is not None:
@@ -75,15 +92,38 @@ class MultiheadAttention(Module):
         need_weights: bool = True, attn_mask: Array | None = None,
         average_attn_weights: bool = True, is_causal: bool = False,
     ) -> tuple[Array, Array | None]:  # fmt: skip
-        """What was attended to, and the weights of the keys, or None unless ``need_weights``.
+        """Return the attention output, and the attention weights or None.
 
-        Query is [S, N, E], key and value [T, N, ..], or [N, S, E] and so on where ``batch_first``,
-        or without N; the result is as query, the weights [N, S, T], or of all heads [N, heads, S,
-        T] unless ``average_attn_weights``. Masks are PyTorch's: bools are True where a key is *not*
-        seen, floats are added to the scores; ``key_padding_mask`` is [N, T], ``attn_mask`` [S, T]
-        or [N heads, S, T]. Where ``is_causal``, query i sees the first i + 1 keys. Queries that
-        see no key attend to nothing: their weights are 0 (PyTorch's are NaN where it gives
-        weights). Without weights and without dropout there is no matrix of scores in memory.
+        Without weights and dropout, no matrix of scores is stored.
+
+        Parameters
+        ----------
+        query : Array
+            [S, N, E], or [N, S, E] with ``batch_first``, or [S, E].
+        key, value : Array
+            [T, N, kdim] and [T, N, vdim], or with the axes in the order of ``query``.
+        key_padding_mask : Array, optional
+            Mask of shape [N, T].
+        need_weights : bool
+            Whether to return the weights.
+        attn_mask : Array, optional
+            Mask of shape [S, T] or [N heads, S, T].
+        average_attn_weights : bool
+            Whether to return the mean of the heads' weights.
+        is_causal : bool
+            Whether query i attends only to the first i + 1 keys.
+
+        Returns
+        -------
+        tuple
+            The output, of the shape of ``query``. Then the weights [N, S, T], or [N, heads, S, T]
+            without averaging, or None.
+
+        Notes
+        -----
+        Masks are as in PyTorch: a bool mask is True where a key is *not* attended to, a float mask
+        is added to the scores. A query without any key gets weights of 0. PyTorch returns NaN when
+        it returns weights.
         """
         is_alone = query.ndim == 2
         own = [self._batches(name, x, query) for name, x in
@@ -113,12 +153,12 @@ class MultiheadAttention(Module):
         return (result[0] if is_alone else result), shown
 
     def _batches(self, name: str, x: Any, query: Any) -> Array:
-        """[N, length, width] of what is given."""
+        """Return an input as [N, length, width]."""
         if not isinstance(x, Array):
             raise InvalidType(_OP, name, x, "an array")
         width = {"query": self.embed_dim, "key": self.kdim, "value": self.vdim}[name]
         if x.ndim not in (2, 3) or x.ndim != query.ndim or x.shape[-1] != width:
-            expected = f"have 2 or 3 axes, as query has, the last of {width} elements"
+            expected = f"have 2 or 3 axes, as query, and {width} elements on the last"
             raise InvalidArgument(_OP, name, x, expected)
         if x.ndim == 2:
             return manipulation.expand_dims(x, axis=0)
@@ -140,7 +180,7 @@ class MultiheadAttention(Module):
         ]
 
     def _heads(self, x: Array) -> Array:
-        """[N, heads, length, width of a head]."""
+        """Split the last axis into heads: [N, heads, length, width of a head]."""
         apart = x.reshape((*x.shape[:2], self.num_heads, self.head_dim))
         return manipulation.permute_dims(apart, (0, 2, 1, 3))
 
@@ -156,7 +196,7 @@ class MultiheadAttention(Module):
         return activations.softmax(scores, -1) if mask is None else shares_of(scores)
 
     def _mask(self, attn_mask: Any, key_padding_mask: Any, q: Array, k: Array) -> Array | None:
-        """What is added to the scores, [N or 1, heads or 1, S or 1, T]."""
+        """Return the mask to add to the scores, [N or 1, heads or 1, S or 1, T]."""
         batches, rows, columns = q.shape[0], q.shape[2], k.shape[2]
         found: Array | None = None
         if attn_mask is not None:
@@ -166,7 +206,7 @@ class MultiheadAttention(Module):
             elif own.shape == (batches * self.num_heads, rows, columns):
                 found = own.reshape((batches, self.num_heads, rows, columns))
             else:
-                expected = f"({rows}, {columns}), or {batches * self.num_heads} of these"
+                expected = f"have shape ({rows}, {columns}), or {batches * self.num_heads} of these"
                 raise InvalidArgument(_OP, "attn_mask", Description(f"shape {own.shape}"), expected)
         if key_padding_mask is not None:
             own = _added("key_padding_mask", key_padding_mask, q)
@@ -181,7 +221,7 @@ class MultiheadAttention(Module):
 
 
 def _added(name: str, mask: Any, like: Array) -> Array:
-    """A mask as numbers that are added to scores."""
+    """Convert a mask to floats to add to the scores."""
     if not isinstance(mask, Array) or mask.dtype.kind not in "bf":
         raise InvalidType(_OP, name, mask, "an array of bools or floats")
     if mask.dtype.kind == "f":

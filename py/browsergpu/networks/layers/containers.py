@@ -1,4 +1,4 @@
-"""Modules of modules."""
+"""Containers of modules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from browsergpu.networks.module import Module
 
 
 def _place(op: str, value: Any, count: int, most: int) -> int:
-    """A place among modules, counted from the end where it is below 0."""
+    """Return the position of an index among modules. A negative index counts from the end."""
     found = index(value)
     if not -count <= found <= most:
         raise InvalidIndex(op, "index", value, f"one of {count} modules")
@@ -19,13 +19,13 @@ def _place(op: str, value: Any, count: int, most: int) -> int:
 
 
 class _Row(Module):
-    """Modules one after the other, whose names are numbers."""
+    """A sequence of modules whose names are numbers."""
 
     _modules: dict[str, Any]
 
     def _put(self, modules: Iterable[Module]) -> None:
-        """These modules, and no others."""
-        if hasattr(modules, "dtype"):  # to iterate over an array may read it
+        """Replace the modules by others."""
+        if hasattr(modules, "dtype"):  # iterating over an array may read it from the GPU
             raise InvalidType(type(self).__name__, "modules", modules, "modules")
         given = list(modules)
         for module in given:
@@ -68,17 +68,17 @@ class _Row(Module):
         return made
 
     def append(self, module: Module) -> Self:
-        """Puts a module behind the others."""
+        """Append a module."""
         self._put([*self, module])
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
-        """Puts modules behind the others."""
+        """Append several modules."""
         self._put([*self, *modules])
         return self
 
     def insert(self, index: int, module: Module) -> Self:
-        """Puts a module before the one of an index."""
+        """Insert a module before an index."""
         own = list(self)
         own.insert(_place("insert", index, len(own), len(own)), module)
         self._put(own)
@@ -86,8 +86,15 @@ class _Row(Module):
 
 
 class Sequential(_Row):
-    """Modules of which each gets what the one before it gives: given one after the other, or as a
-    dict with their names. An index gives one of them, a slice a Sequential of some."""
+    """A chain of modules. Each gets the output of the previous one.
+
+    An index returns one module, a slice a Sequential.
+
+    Parameters
+    ----------
+    *modules
+        The modules, or one dict of modules by name.
+    """
 
     def __init__(self, *modules: Any) -> None:
         super().__init__()
@@ -98,25 +105,25 @@ class Sequential(_Row):
             self._put(modules)
 
     def forward(self, input: Any) -> Any:
-        """What the last one gives."""
+        """Return the output of the last module."""
         for module in self:
             input = module(input)
         return input
 
     def append(self, module: Module) -> Self:
-        """Puts a module behind the others, named by how many these are."""
+        """Append a module. Its name is its position."""
         self.register_module(str(len(self)), module)
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
-        """Puts modules behind the others, named likewise."""
+        """Append several modules. Their names are their positions."""
         for module in list(modules):
             self.append(module)
         return self
 
 
 class ModuleList(_Row):
-    """A list of modules, which has no ``forward``."""
+    """A list of modules. It has no ``forward``."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
@@ -124,7 +131,7 @@ class ModuleList(_Row):
 
 
 class ModuleDict(Module):
-    """Modules by names, which has no ``forward``."""
+    """A dict of modules. It has no ``forward``."""
 
     _modules: dict[str, Any]
 
@@ -153,18 +160,18 @@ class ModuleDict(Module):
         return key in self._modules
 
     def keys(self) -> KeysView[str]:
-        """The names."""
+        """Return the names."""
         return self._modules.keys()
 
     def values(self) -> ValuesView[Module]:
-        """The modules."""
+        """Return the modules."""
         return self._modules.values()
 
     def items(self) -> ItemsView[str, Module]:
-        """The names and the modules."""
+        """Return the pairs of name and module."""
         return self._modules.items()
 
     def update(self, modules: Mapping[str, Module]) -> None:
-        """Takes modules by their names."""
+        """Add or replace modules by name."""
         for key, module in modules.items():
             self[key] = module

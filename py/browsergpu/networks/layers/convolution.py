@@ -1,4 +1,4 @@
-"""Convolutions, and transposed ones."""
+"""Convolutions and transposed convolutions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _Convolution(Module):
-    """What all of them have; ``weight`` is as the function's of the same name."""
+    """Base of all convolutions. ``weight`` has the layout of the function of the same name."""
 
     _rank: ClassVar[int]
     _is_transposed: ClassVar[bool] = False
@@ -49,11 +49,11 @@ class _Convolution(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begins anew, between ±1 / √(elements of a filter)."""
+        """Set weight and bias from the uniform distribution on ±1 / √(elements of a filter)."""
         begin(self.weight, self.bias)
 
     def _said(self) -> list[str]:
-        """Its arguments that are not the usual ones."""
+        """Return the arguments for the repr, leaving out most defaults."""
         said = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"]
         said.append(f"stride={self.stride}")
         if self.padding != (0,) * self._rank:
@@ -67,7 +67,7 @@ class _Convolution(Module):
         return said
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return ", ".join(self._said())
 
 
@@ -82,7 +82,7 @@ class _Forward(_Convolution):
         if padding_mode not in _MODES:
             raise InvalidArgument(op, "padding_mode", padding_mode, f"one of {', '.join(_MODES)}")
         if isinstance(padding, str) and padding not in ("same", "valid"):
-            raise InvalidArgument(op, "padding", padding, "whole numbers, 'valid' or 'same'")
+            raise InvalidArgument(op, "padding", padding, "integers, 'valid' or 'same'")
         self.padding_mode = padding_mode
         self._set(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
@@ -90,7 +90,7 @@ class _Forward(_Convolution):
         )  # fmt: skip
 
     def forward(self, input: Array) -> Array:
-        """[N, out_channels, ...]."""
+        """Return the convolution, [N, out_channels, ...]."""
         function = getattr(convolution, f"conv{self._rank}d")
         around = self.padding
         if self.padding_mode != "zeros" and around != "valid":
@@ -100,7 +100,7 @@ class _Forward(_Convolution):
         )
 
     def _pairs(self) -> list[int]:
-        """What ``pad`` is told: elements before and behind, for the last axis first."""
+        """Return the padding for ``pad``: before and after, for the last axis first."""
         if self.padding != "same":
             return [n for one in reversed(self.padding) for n in (one, one)]
         extents = zip(reversed(self.dilation), reversed(self.kernel_size), strict=True)
@@ -113,23 +113,45 @@ class _Forward(_Convolution):
 
 
 class Conv1d(_Forward):
-    """:func:`browsergpu.nn.conv1d` of [N, C, L] or [C, L]. ``weight`` is [out_channels,
-    in_channels / groups, K]."""
+    """Apply :func:`browsergpu.nn.conv1d` to [N, C, L] or [C, L].
+
+    ``weight`` is [out_channels, in_channels / groups, K]. ``padding_mode`` is as in
+    :class:`Conv2d`.
+    """
 
     _rank = 1
 
 
 class Conv2d(_Forward):
-    """:func:`browsergpu.nn.conv2d` of [N, C, H, W] or [C, H, W]. ``weight`` is [out_channels,
-    in_channels / groups, R, S]; ``padding_mode`` says what is around the pictures: "zeros",
-    "reflect", "replicate" or "circular"."""
+    """Apply :func:`browsergpu.nn.conv2d` to [N, C, H, W] or [C, H, W].
+
+    ``weight`` is [out_channels, in_channels / groups, R, S].
+
+    Parameters
+    ----------
+    in_channels, out_channels : int
+        Numbers of channels, multiples of ``groups``.
+    kernel_size, stride, dilation : int or tuple
+        One number for all axes, or one for each.
+    padding : int, tuple or str
+        Elements of padding, or "valid" or "same".
+    groups : int
+        Number of groups of channels that are convolved separately.
+    bias : bool
+        Whether to add a learned bias.
+    padding_mode : str
+        Values of the padding: "zeros", "reflect", "replicate" or "circular".
+    """
 
     _rank = 2
 
 
 class Conv3d(_Forward):
-    """:func:`browsergpu.nn.conv3d` of [N, C, D, H, W] or [C, D, H, W]. ``weight`` is [out_channels,
-    in_channels / groups, T, R, S]."""
+    """Apply :func:`browsergpu.nn.conv3d` to [N, C, D, H, W] or [C, D, H, W].
+
+    ``weight`` is [out_channels, in_channels / groups, T, R, S]. ``padding_mode`` is as in
+    :class:`Conv2d`.
+    """
 
     _rank = 3
 
@@ -153,7 +175,7 @@ class _Transposed(_Convolution):
         )  # fmt: skip
 
     def forward(self, input: Array) -> Array:
-        """[N, out_channels, ...]."""
+        """Return the transposed convolution, [N, out_channels, ...]."""
         function = getattr(convolution, f"conv_transpose{self._rank}d")
         return function(  # type: ignore[no-any-return]
             input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
@@ -168,21 +190,27 @@ class _Transposed(_Convolution):
 
 
 class ConvTranspose1d(_Transposed):
-    """:func:`browsergpu.nn.conv_transpose1d` of [N, C, L] or [C, L]. ``weight`` is [in_channels,
-    out_channels / groups, K]."""
+    """Apply :func:`browsergpu.nn.conv_transpose1d` to [N, C, L] or [C, L].
+
+    ``weight`` is [in_channels, out_channels / groups, K].
+    """
 
     _rank = 1
 
 
 class ConvTranspose2d(_Transposed):
-    """:func:`browsergpu.nn.conv_transpose2d` of [N, C, H, W] or [C, H, W]. ``weight`` is
-    [in_channels, out_channels / groups, R, S]."""
+    """Apply :func:`browsergpu.nn.conv_transpose2d` to [N, C, H, W] or [C, H, W].
+
+    ``weight`` is [in_channels, out_channels / groups, R, S].
+    """
 
     _rank = 2
 
 
 class ConvTranspose3d(_Transposed):
-    """:func:`browsergpu.nn.conv_transpose3d` of [N, C, D, H, W] or [C, D, H, W]. ``weight`` is
-    [in_channels, out_channels / groups, T, R, S]."""
+    """Apply :func:`browsergpu.nn.conv_transpose3d` to [N, C, D, H, W] or [C, D, H, W].
+
+    ``weight`` is [in_channels, out_channels / groups, T, R, S].
+    """
 
     _rank = 3

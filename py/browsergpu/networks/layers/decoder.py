@@ -1,4 +1,4 @@
-"""Transformers that decode: layers that see what an encoder gives, and both together."""
+"""Transformer decoders, and transformers of an encoder and a decoder."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from browsergpu.networks.module import Module
 
 
 class TransformerDecoderLayer(Module):
-    """Self-attention, attention to a memory and two linear layers, each added to what it gets, and
-    normalised behind that, or before where ``norm_first``. Targets are [T, N, d_model] and the
-    memory [S, N, d_model], or [N, T, d_model] and [N, S, d_model] where ``batch_first``.
+    """Self-attention, attention to a memory, and a feed-forward network of two linear layers.
 
-    Source: Vaswani et al., "Attention is all you need", arXiv 1706.03762; with ``norm_first``
-    Xiong et al., "On layer normalization in the transformer architecture", arXiv 2002.04745.
+    Each part is added to its input and then normalized, or normalized first with ``norm_first``.
+    Targets are [T, N, d_model] and the memory is [S, N, d_model], or [N, T, d_model] and [N, S,
+    d_model] with ``batch_first``.
+
+    Source: Vaswani et al., "Attention is all you need", arXiv 1706.03762; with ``norm_first`` Xiong
+    et al., "On layer normalization in the transformer architecture", arXiv 2002.04745.
     """
 
     def __init__(
@@ -64,9 +66,13 @@ class TransformerDecoderLayer(Module):
         memory_key_padding_mask: Array | None = None, tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Array:  # fmt: skip
-        """The shape of ``tgt``. Masks as in MultiheadAttention: ``tgt_mask`` is [T, T],
-        ``memory_mask`` [T, S], those of padding [N, T] and [N, S]. Where ``tgt_is_causal``, target
-        i sees the first i + 1 targets, with or without a mask; so for the memory."""
+        """Return the decoded targets, of the shape of ``tgt``.
+
+        Masks are as in MultiheadAttention. ``tgt_mask`` is [T, T], ``memory_mask`` [T, S], and the
+        padding masks are [N, T] and [N, S]. With ``tgt_is_causal``, target i attends only to the
+        first i + 1 targets, with or without a mask. ``memory_is_causal`` does the same for the
+        memory.
+        """
 
         def attended(x: Array) -> Array:
             found, _ = self.self_attn(
@@ -97,8 +103,7 @@ class TransformerDecoderLayer(Module):
 
 
 class TransformerDecoder(Module):
-    """``num_layers`` copies of a layer one after the other, all of which see the same memory, and a
-    ``norm`` behind them if one is given."""
+    """``num_layers`` copies of a layer with the same memory, and an optional final ``norm``."""
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -112,8 +117,11 @@ class TransformerDecoder(Module):
         memory_key_padding_mask: Array | None = None, tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Array:  # fmt: skip
-        """The shape of ``tgt``. Masks as in TransformerDecoderLayer; ``tgt_is_causal`` None is
-        False: a ``tgt_mask`` is what it says either way."""
+        """Return the decoded targets, of the shape of ``tgt``.
+
+        Masks are as in TransformerDecoderLayer. ``tgt_is_causal=None`` means False, and
+        ``tgt_mask`` applies in either case.
+        """
         x: Array = tgt
         for layer in self.layers:
             x = layer(
@@ -124,9 +132,10 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder of sources, and a decoder of targets that sees what it gives; both end with a
-    LayerNorm. ``custom_encoder`` and ``custom_decoder`` take their places. Sources are [S, N,
-    d_model] and targets [T, N, d_model], or [N, S, d_model] and [N, T, d_model] where
+    """An encoder of sources, and a decoder of targets that attends to the encoder's output.
+
+    Both end with a LayerNorm. ``custom_encoder`` and ``custom_decoder`` replace them. Sources are
+    [S, N, d_model] and targets [T, N, d_model], or [N, S, d_model] and [N, T, d_model] with
     ``batch_first``.
 
     Source: Vaswani et al., "Attention is all you need", arXiv 1706.03762.
@@ -171,18 +180,21 @@ class Transformer(Module):
         memory_key_padding_mask: Array | None = None, src_is_causal: bool | None = None,
         tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> Array:  # fmt: skip
-        """The shape of ``tgt``. Masks as in TransformerEncoderLayer and TransformerDecoderLayer;
-        None for ``…_is_causal`` is False. Raises InvalidArgument for widths other than ``d_model``
-        and for batches of different sizes."""
+        """Return the decoded targets, of the shape of ``tgt``.
+
+        Masks are as in TransformerEncoderLayer and TransformerDecoderLayer. None means False for
+        ``src_is_causal`` and ``tgt_is_causal``. Raises InvalidArgument for widths other than
+        ``d_model``, and for batches of different sizes.
+        """
         for name, x in (("src", src), ("tgt", tgt)):
             if not isinstance(x, Array):
                 raise InvalidType("Transformer", name, x, "an array")
             if x.ndim not in (2, 3) or x.ndim != src.ndim or x.shape[-1] != self.d_model:
-                expected = f"have 2 or 3 axes, as src has, the last of {self.d_model} elements"
+                expected = f"have 2 or 3 axes, as src, and {self.d_model} elements on the last"
                 raise InvalidArgument("Transformer", name, x, expected)
         at = 0 if self.batch_first else 1
         if src.ndim == 3 and src.shape[at] != tgt.shape[at]:
-            expected = f"a batch of {src.shape[at]}, as src is"
+            expected = f"a batch of {src.shape[at]}, as src"
             raise InvalidArgument("Transformer", "tgt", tgt, expected)
         memory = self.encoder(src, src_mask, src_key_padding_mask, bool(src_is_causal))
         return self.decoder(  # type: ignore[no-any-return]
@@ -192,8 +204,10 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Array:
-        """A mask to be added, [sz, sz]: 0 where query i sees one of the first i + 1 keys, and
-        -infinity elsewhere."""
+        """Return a causal mask [sz, sz] to add to scores.
+
+        It is 0 where query i may attend to a key, the first i + 1 keys, and -infinity elsewhere.
+        """
         size = checks.integer("generate_square_subsequent_mask", "sz", sz, 1)
         hidden = creation.full((size, size), float("-inf"), dtype=dtype, device=device)
         return creation.triu(hidden, k=1)

@@ -14,10 +14,18 @@ from browsergpu.networks.seeding import drawer
 
 
 class Dropout(Module):
-    """:func:`browsergpu.nn.dropout` in training, else nothing. ``generator``, of
-    ``browsergpu.random.default_rng``, says which elements become 0; without one that of
-    ``browsergpu.nn.init.seed`` does. ``inplace`` writes the result into the input,
-    which the call gives back, as in PyTorch."""
+    """Apply :func:`browsergpu.nn.dropout` in training. Return the input otherwise.
+
+    Parameters
+    ----------
+    p : float
+        Probability with which an element is set to 0.
+    inplace : bool
+        Whether to write the result into the input and return the input, as in PyTorch.
+    generator : Generator, optional
+        Source of the random numbers, from ``browsergpu.random.default_rng``. By default the one
+        that ``browsergpu.nn.init.seed`` seeds.
+    """
 
     def __init__(self, p: float = 0.5, inplace: bool = False, *, generator: Any = None) -> None:
         super().__init__()
@@ -26,7 +34,7 @@ class Dropout(Module):
         self.generator = generator
 
     def forward(self, input: Array) -> Array:
-        """The shape of the input."""
+        """Return an array of the input's shape."""
         if not self.training or not self.p:
             return input
         generator = drawer("Dropout", self.generator, input.device)
@@ -34,5 +42,5 @@ class Dropout(Module):
         return placed(found, input, self.inplace)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"p={self.p}, inplace={self.inplace}"

@@ -1,4 +1,4 @@
-"""Rows of a table that is learnt."""
+"""Learned lookup tables."""
 
 from __future__ import annotations
 
@@ -17,9 +17,17 @@ from browsergpu.networks.parameter import Parameter
 
 
 class Embedding(Module):
-    """The rows of ``weight``, [num_embeddings, embedding_dim], that whole numbers name: [..,
-    embedding_dim]. The row ``padding_idx`` begins as zeros and is not learnt; it may count from the
-    end."""
+    """Look up rows of ``weight``, [num_embeddings, embedding_dim], by integer indices.
+
+    Parameters
+    ----------
+    num_embeddings : int
+        Number of rows.
+    embedding_dim : int
+        Width of a row.
+    padding_idx : int, optional
+        Index of a row that starts as zeros and is not learned. Negative indices count from the end.
+    """
 
     weight: Array
 
@@ -41,7 +49,7 @@ class Embedding(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begins anew, by the standard normal distribution."""
+        """Set the rows from the standard normal distribution."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             self.weight.detach()[self.padding_idx] = 0
@@ -50,7 +58,7 @@ class Embedding(Module):
     def from_pretrained(
         cls, embeddings: Array, freeze: bool = True, padding_idx: int | None = None
     ) -> Self:
-        """One whose rows are those of an array of two axes; not learnt where ``freeze``."""
+        """Return an Embedding whose rows are an array's, which are not learned if ``freeze``."""
         op = "from_pretrained"
         if not isinstance(embeddings, Array):
             raise InvalidType(op, "embeddings", embeddings, "an array")
@@ -62,15 +70,15 @@ class Embedding(Module):
         return made
 
     def forward(self, input: Array) -> Array:
-        """[.., embedding_dim]."""
+        """Return the rows, [..., embedding_dim]."""
         found = tables.embedding(input, self.weight)
         if self.padding_idx is None or not found.requires_grad:
             return found
-        # Its values without what is noted of them: that row gets no gradient.
+        # The padding rows are taken without their gradient.
         is_padding = manipulation.expand_dims(elementwise.equal(input, self.padding_idx), axis=-1)
         return elementwise.where(is_padding, plain(found), found)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
         return f"{self.num_embeddings}, {self.embedding_dim}{padding}"

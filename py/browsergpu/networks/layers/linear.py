@@ -1,4 +1,4 @@
-"""Layers of products."""
+"""Linear and bilinear layers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from browsergpu.networks.module import Module
 
 
 class Linear(Module):
-    """x weightᵀ + bias of [.., in_features]: [.., out_features]. ``weight`` is [out_features,
-    in_features]."""
+    """Compute x weightᵀ + bias: [..., in_features] to [..., out_features].
+
+    ``weight`` is [out_features, in_features].
+    """
 
     weight: Array
     bias: Array | None
@@ -36,15 +38,15 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begins anew, between ±1 / √in_features."""
+        """Set weight and bias from the uniform distribution on ±1 / √in_features."""
         begin(self.weight, self.bias)
 
     def forward(self, input: Array) -> Array:
-        """[.., out_features]."""
+        """Return an array of shape [..., out_features]."""
         return tables.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
@@ -52,8 +54,10 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """Σ x1[i] weight[o, i, j] x2[j] + bias[o] of [.., in1_features] and [.., in2_features]: [..,
-    out_features]."""
+    """Compute Σ x1[i] weight[o, i, j] x2[j] + bias[o].
+
+    The inputs are [..., in1_features] and [..., in2_features], the output is [..., out_features].
+    """
 
     weight: Array
     bias: Array | None
@@ -72,13 +76,13 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begins anew, between ±1 / √in1_features."""
+        """Set weight and bias from the uniform distribution on ±1 / √in1_features."""
         bound = 1 / sqrt(self.in1_features)
         for one in self.parameters(recurse=False):
             init.uniform_(one, -bound, bound)
 
     def forward(self, input1: Array, input2: Array) -> Array:
-        """[.., out_features]."""
+        """Return an array of shape [..., out_features]."""
         shown = f"arrays of shapes {input1.shape} and {input2.shape}"
         wanted = self.in1_features, self.in2_features
         if (
@@ -87,7 +91,7 @@ class Bilinear(Module):
             or (input1.shape[-1], input2.shape[-1]) != wanted
         ):
             expected = (
-                f"have {wanted[0]} and {wanted[1]} elements on the last axes, the others alike"
+                f"have {wanted[0]} and {wanted[1]} elements on the last axes, and equal other axes"
             )
             raise InvalidArgument("Bilinear", "inputs", Description(shown), expected)
         lead = input1.shape[:-1]
@@ -102,7 +106,7 @@ class Bilinear(Module):
         return found if self.bias is None else elementwise.add(found, self.bias)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return (
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"

@@ -1,4 +1,4 @@
-"""Losses as modules. ``reduction`` is "mean", "sum" or "none"."""
+"""Loss functions as modules. ``reduction`` is "mean", "sum" or "none"."""
 
 from __future__ import annotations
 
@@ -21,47 +21,47 @@ class _Loss(Module):
 
 
 class MSELoss(_Loss):
-    """:func:`browsergpu.nn.mse_loss`."""
+    """Compute :func:`browsergpu.nn.mse_loss`."""
 
     def forward(self, input: Array, target: Array) -> Array:
-        """(input - target)², reduced."""
+        """Return (input - target)², reduced."""
         return losses.mse_loss(input, target, reduction=self.reduction)
 
 
 class L1Loss(_Loss):
-    """:func:`browsergpu.nn.l1_loss`."""
+    """Compute :func:`browsergpu.nn.l1_loss`."""
 
     def forward(self, input: Array, target: Array) -> Array:
-        """|input - target|, reduced."""
+        """Return |input - target|, reduced."""
         return losses.l1_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """:func:`browsergpu.nn.smooth_l1_loss`."""
+    """Compute :func:`browsergpu.nn.smooth_l1_loss`."""
 
     def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.beta = checks.real("SmoothL1Loss", "beta", beta)
 
     def forward(self, input: Array, target: Array) -> Array:
-        """The losses, reduced."""
+        """Return the reduced loss."""
         return losses.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
 class HuberLoss(_Loss):
-    """:func:`browsergpu.nn.huber_loss`."""
+    """Compute :func:`browsergpu.nn.huber_loss`."""
 
     def __init__(self, *, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = checks.real("HuberLoss", "delta", delta)
 
     def forward(self, input: Array, target: Array) -> Array:
-        """The losses, reduced."""
+        """Return the reduced loss."""
         return losses.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """:func:`browsergpu.nn.binary_cross_entropy_with_logits`."""
+    """Compute :func:`browsergpu.nn.binary_cross_entropy_with_logits`."""
 
     def __init__(
         self, weight: Array | None = None, *, reduction: str = "mean",
@@ -72,22 +72,24 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Array, target: Array) -> Array:
-        """The losses, reduced."""
+        """Return the reduced loss."""
         return losses.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
         )
 
 
 class BCELoss(_Loss):
-    """-(t log x + (1 - t) log(1 - x)) of probabilities, with logarithms of at least -100, as
-    PyTorch's, times ``weight``."""
+    """Compute -(t log x + (1 - t) log(1 - x)) of probabilities, times ``weight``.
+
+    Logarithms are at least -100, as in PyTorch.
+    """
 
     def __init__(self, weight: Array | None = None, *, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
         self.register_buffer("weight", weight)
 
     def forward(self, input: Array, target: Array) -> Array:
-        """The losses, reduced."""
+        """Return the reduced loss."""
         if input.shape != target.shape:
             raise InvalidArgument("BCELoss", "target", target, f"have shape {input.shape}")
         hit = elementwise.maximum(elementwise.log(input), -100.0)
@@ -101,7 +103,7 @@ class BCELoss(_Loss):
 
 
 class NLLLoss(_Loss):
-    """:func:`browsergpu.nn.nll_loss`."""
+    """Compute :func:`browsergpu.nn.nll_loss`."""
 
     def __init__(
         self, weight: Array | None = None, *, ignore_index: int = -100, reduction: str = "mean"
@@ -111,14 +113,14 @@ class NLLLoss(_Loss):
         self.register_buffer("weight", weight)
 
     def forward(self, input: Array, target: Array) -> Array:
-        """The losses, reduced."""
+        """Return the reduced loss."""
         return losses.nll_loss(
             input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
         )
 
 
 class CrossEntropyLoss(_Loss):
-    """:func:`browsergpu.nn.cross_entropy`."""
+    """Compute :func:`browsergpu.nn.cross_entropy`."""
 
     def __init__(
         self, weight: Array | None = None, *, ignore_index: int = -100, reduction: str = "mean",
@@ -131,7 +133,7 @@ class CrossEntropyLoss(_Loss):
         self.register_buffer("weight", weight)
 
     def forward(self, input: Array, target: Array) -> Array:
-        """The losses, reduced."""
+        """Return the reduced loss."""
         return losses.cross_entropy(
             input, target, self.weight, ignore_index=self.ignore_index,
             reduction=self.reduction, label_smoothing=self.label_smoothing,

@@ -1,4 +1,4 @@
-"""What layers are made with."""
+"""Helpers that create and initialize the parameters of layers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from browsergpu.networks.parameter import registered
 
 
 def parameter(shape: tuple[int, ...], device: Any, dtype: Any) -> Array:
-    """A parameter that is still to get its values."""
+    """Return a parameter whose values are to be initialized."""
     return registered(creation.zeros(shape, dtype=dtype, device=device))
 
 
 def optional(
     module: Module, name: str, wanted: bool, shape: tuple[int, ...], device: Any, dtype: Any
 ) -> None:
-    """A parameter of that name where it is wanted, else None."""
+    """Register a parameter if it is wanted, else None."""
     is_wanted = checks.flag(type(module).__name__, name, wanted)
     module.register_parameter(name, parameter(shape, device, dtype) if is_wanted else None)
 
 
 def begin(weight: Array, bias: Array | None) -> None:
-    """A linear layer's or a convolution's first values, as PyTorch's: both between ±1 / √fan in."""
+    """Initialize a linear layer or convolution, as PyTorch: both uniform on ±1 / √fan in."""
     init.kaiming_uniform_(weight, a=sqrt(5))
     if bias is not None:
         inside, _ = init.fans("reset_parameters", weight)
@@ -36,7 +36,7 @@ def begin(weight: Array, bias: Array | None) -> None:
 
 
 def placed(found: Array, input: Array, inplace: bool) -> Array:
-    """A layer's result: where ``inplace``, the input, into which it is written."""
+    """Return a layer's result. With ``inplace``, write it into the input and return the input."""
     if not inplace:
         return found
     input[...] = found

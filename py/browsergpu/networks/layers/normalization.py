@@ -1,4 +1,4 @@
-"""Layers that normalise."""
+"""Normalization layers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from browsergpu.networks.module import Module
 
 
 class _Normalisation(Module):
-    """What all of them have: factors that begin as 1, and numbers added that begin as 0."""
+    """Base of normalization layers with weights that start as 1 and biases that start as 0."""
 
     weight: Array | None
     bias: Array | None
@@ -29,7 +29,7 @@ class _Normalisation(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begins anew."""
+        """Reset the parameters to their initial values."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
@@ -37,8 +37,21 @@ class _Normalisation(Module):
 
 
 class LayerNorm(_Normalisation):
-    """:func:`browsergpu.nn.layer_norm` over the last axes, whose extents are ``normalized_shape``,
-    a number or several. ``weight`` and ``bias`` have that shape."""
+    """Apply :func:`browsergpu.nn.layer_norm` over the last axes.
+
+    ``weight`` and ``bias`` have the shape ``normalized_shape``.
+
+    Parameters
+    ----------
+    normalized_shape : int or sequence of int
+        Extents of the last axes.
+    eps : float
+        Added to the variance.
+    elementwise_affine : bool
+        Whether to multiply by a learned weight.
+    bias : bool
+        Whether to add a learned bias. Needs ``elementwise_affine``.
+    """
 
     def __init__(
         self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True,
@@ -53,21 +66,23 @@ class LayerNorm(_Normalisation):
         self._set(self.normalized_shape, self.elementwise_affine, own, device, dtype)
 
     def forward(self, input: Array) -> Array:
-        """The shape of the input."""
+        """Return an array of the input's shape."""
         return normalization.layer_norm(
             input, self.normalized_shape, self.weight, self.bias, self.eps
         )
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
 
 
 class RMSNorm(Module):
-    """:func:`browsergpu.nn.rms_norm` over the last axes, whose extents are ``normalized_shape``, a
-    number or several. ``weight`` has that shape."""
+    """Apply :func:`browsergpu.nn.rms_norm` over the last axes.
+
+    ``weight`` has the shape ``normalized_shape``: the extents of these axes, an integer or several.
+    """
 
     weight: Array | None
 
@@ -84,24 +99,26 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begins anew."""
+        """Reset the parameters to their initial values."""
         if self.weight is not None:
             init.ones_(self.weight)
 
     def forward(self, input: Array) -> Array:
-        """The shape of the input."""
+        """Return an array of the input's shape."""
         return normalization.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
 
 
 class GroupNorm(_Normalisation):
-    """:func:`browsergpu.nn.group_norm` of [N, C, ...] in ``num_groups`` groups of channels.
-    ``weight`` and ``bias`` have a number for each channel."""
+    """Apply :func:`browsergpu.nn.group_norm` to [N, C, ...] in ``num_groups`` groups of channels.
+
+    ``weight`` and ``bias`` have one number for each channel.
+    """
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
@@ -118,11 +135,11 @@ class GroupNorm(_Normalisation):
         self._set((self.num_channels,), self.affine, self.affine, device, dtype)
 
     def forward(self, input: Array) -> Array:
-        """The shape of the input."""
+        """Return an array of the input's shape."""
         return normalization.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
 
 
@@ -154,7 +171,7 @@ class _BatchNorm(_Normalisation):
         self.register_buffer("num_batches_tracked", count)
 
     def reset_running_stats(self) -> None:
-        """The running statistics begin anew: mean 0, variance 1."""
+        """Reset the running statistics to mean 0 and variance 1."""
         if self.running_mean is not None and self.running_var is not None:
             init.zeros_(self.running_mean)
             init.ones_(self.running_var)
@@ -162,7 +179,7 @@ class _BatchNorm(_Normalisation):
             init.zeros_(self.num_batches_tracked)
 
     def forward(self, input: Array) -> Array:
-        """The shape of the input."""
+        """Return an array of the input's shape."""
         if input.ndim not in self._ranks:
             expected = f"have {' or '.join(map(str, self._ranks))} axes"
             raise InvalidArgument(type(self).__name__, "input", input, expected)
@@ -176,7 +193,7 @@ class _BatchNorm(_Normalisation):
         return found
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
             f"affine={self.affine}, track_running_stats={self.track_running_stats}"
@@ -184,19 +201,22 @@ class _BatchNorm(_Normalisation):
 
 
 class BatchNorm1d(_BatchNorm):
-    """:func:`browsergpu.nn.batch_norm` of [N, C] or [N, C, L]: in training by the statistics of the
-    batch, towards which the running ones go by ``momentum``, else by the running ones."""
+    """Apply :func:`browsergpu.nn.batch_norm` to [N, C] or [N, C, L].
+
+    In training, it uses the statistics of the batch, and moves the running statistics towards them
+    by ``momentum``. Otherwise it uses the running statistics.
+    """
 
     _ranks = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Likewise of [N, C, H, W]."""
+    """Apply :func:`browsergpu.nn.batch_norm` to [N, C, H, W]. See :class:`BatchNorm1d`."""
 
     _ranks = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Likewise of [N, C, D, H, W]."""
+    """Apply :func:`browsergpu.nn.batch_norm` to [N, C, D, H, W]. See :class:`BatchNorm1d`."""
 
     _ranks = (5,)

@@ -38,14 +38,14 @@ class _MaxPool(_Pool):
         self.dilation = dilation
 
     def forward(self, input: Array) -> Array:
-        """[N, C, ...] of fewer elements."""
+        """Return the maximum of each window, [N, C, ...]."""
         function = getattr(pooling, f"max_pool{self._rank}d")
         return function(  # type: ignore[no-any-return]
             input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
         )
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
             f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
@@ -53,19 +53,19 @@ class _MaxPool(_Pool):
 
 
 class MaxPool1d(_MaxPool):
-    """:func:`browsergpu.nn.max_pool1d`."""
+    """Apply :func:`browsergpu.nn.max_pool1d`."""
 
     _rank = 1
 
 
 class MaxPool2d(_MaxPool):
-    """:func:`browsergpu.nn.max_pool2d`."""
+    """Apply :func:`browsergpu.nn.max_pool2d`."""
 
     _rank = 2
 
 
 class MaxPool3d(_MaxPool):
-    """:func:`browsergpu.nn.max_pool3d`."""
+    """Apply :func:`browsergpu.nn.max_pool3d`."""
 
     _rank = 3
 
@@ -81,7 +81,7 @@ class _AvgPool(_Pool):
         self.count_include_pad = checks.flag(op, "count_include_pad", count_include_pad)
 
     def forward(self, input: Array) -> Array:
-        """[N, C, ...] of fewer elements."""
+        """Return the mean of each window, [N, C, ...]."""
         function = getattr(pooling, f"avg_pool{self._rank}d")
         return function(  # type: ignore[no-any-return]
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
@@ -89,38 +89,40 @@ class _AvgPool(_Pool):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class AvgPool1d(_AvgPool):
-    """:func:`browsergpu.nn.avg_pool1d`."""
+    """Apply :func:`browsergpu.nn.avg_pool1d`."""
 
     _rank = 1
 
 
 class AvgPool2d(_AvgPool):
-    """:func:`browsergpu.nn.avg_pool2d`."""
+    """Apply :func:`browsergpu.nn.avg_pool2d`."""
 
     _rank = 2
 
 
 class AvgPool3d(_AvgPool):
-    """:func:`browsergpu.nn.avg_pool3d`."""
+    """Apply :func:`browsergpu.nn.avg_pool3d`."""
 
     _rank = 3
 
 
 class AdaptiveAvgPool1d(Module):
-    """The means of ``output_size`` windows of [N, C, L] or [C, L], as
-    :func:`browsergpu.nn.adaptive_avg_pool2d` has them along an axis."""
+    """Compute the means of ``output_size`` windows of [N, C, L] or [C, L].
+
+    Windows are those of :func:`browsergpu.nn.adaptive_avg_pool2d` along one axis.
+    """
 
     def __init__(self, output_size: int) -> None:
         super().__init__()
         self.output_size = checks.integer("AdaptiveAvgPool1d", "output_size", output_size, 1)
 
     def forward(self, input: Array) -> Array:
-        """[N, C, output_size]."""
+        """Return an array of shape [N, C, output_size]."""
         if input.ndim not in (2, 3):
             raise InvalidArgument(
                 "AdaptiveAvgPool1d", "input", input, "have shape [N, C, L] or [C, L]"
@@ -130,21 +132,21 @@ class AdaptiveAvgPool1d(Module):
         return manipulation.squeeze(found, -2)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"output_size={self.output_size}"
 
 
 class AdaptiveAvgPool2d(Module):
-    """:func:`browsergpu.nn.adaptive_avg_pool2d`."""
+    """Apply :func:`browsergpu.nn.adaptive_avg_pool2d`."""
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
 
     def forward(self, input: Array) -> Array:
-        """[N, C, ...] of ``output_size``."""
+        """Return an array [N, C, ...] whose last axes have ``output_size``."""
         return pooling.adaptive_avg_pool2d(input, self.output_size)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"output_size={self.output_size}"

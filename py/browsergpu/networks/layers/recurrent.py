@@ -1,4 +1,4 @@
-"""Recurrent layers: RNN, LSTM and GRU, with PyTorch's formulas, layouts and names."""
+"""Recurrent layers RNN, LSTM and GRU, with PyTorch's formulas, layouts and names."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ State = tuple[Array, ...]
 
 
 class _Recurrent(Module):
-    """Layers over time, both ways where ``bidirectional``. Of layer n are ``weight_ih_l{n}`` [G H,
-    I], ``weight_hh_l{n}`` [G H, H], ``bias_ih_l{n}`` and ``bias_hh_l{n}`` [G H] for G gates one
-    below the other, with ``_reverse`` behind the names of the way back."""
+    """Base of recurrent layers.
+
+    Layer n has ``weight_ih_l{n}`` [G H, I], ``weight_hh_l{n}`` [G H, H], and ``bias_ih_l{n}`` and
+    ``bias_hh_l{n}`` [G H], with the rows of G gates one after the other. If ``bidirectional``, the
+    names for the reverse direction end with ``_reverse``.
+    """
 
     _gates: ClassVar[int]
     _states: ClassVar[int] = 1
@@ -59,13 +62,13 @@ class _Recurrent(Module):
         return ("", "_reverse") if self.bidirectional else ("",)
 
     def reset_parameters(self) -> None:
-        """Begins anew, all between ±1 / √hidden_size."""
+        """Set all parameters from the uniform distribution on ±1 / √hidden_size."""
         bound = 1 / sqrt(self.hidden_size)
         for one in self.parameters():
             init.uniform_(one, -bound, bound)
 
     def _begun(self, given: Any, batches: int, like: Array) -> list[Array]:
-        """What it begins with, each [layers ways, N, H]; zeros where nothing is given."""
+        """Return the initial states, each [layers directions, N, H]. Zeros by default."""
         shape = self.num_layers * len(self._ways()), batches, self.hidden_size
         if given is None:
             zeros = creation.zeros(shape, dtype=like.dtype, device=like.device)
@@ -94,7 +97,7 @@ class _Recurrent(Module):
         else:
             x = manipulation.moveaxis(input, 0, 1) if self.batch_first else input
         if not x.shape[0]:
-            raise InvalidArgument(op, "input", input, "have steps")
+            raise InvalidArgument(op, "input", input, "have at least one step")
         begun = self._begun(given, x.shape[1], x)
         ends: list[State] = []
         ways = self._ways()
@@ -117,8 +120,10 @@ class _Recurrent(Module):
     def _over_time(
         self, x: Array, state: State, name: str, *, backwards: bool
     ) -> tuple[Array, State]:
-        """One layer in one direction: its outputs [length, N, H], and the state at its end. The
-        inputs' part of all steps is one product."""
+        """Run one layer in one direction. Return the outputs [length, N, H] and the final state.
+
+        The input projections of all steps are one matrix product.
+        """
         added_in, added = (
             getattr(self, f"{kind}{name}") if self.bias else None for kind in ("bias_ih", "bias_hh")
         )
@@ -132,7 +137,7 @@ class _Recurrent(Module):
         return manipulation.stack(outputs[::-1] if backwards else outputs, axis=0), state
 
     def _step(self, inside: Array, inner: Array, state: State) -> State:
-        """The next state of the inputs' part and of the state's, [N, G H] each."""
+        """Return the next state from the projected input and state, [N, G H] each."""
         raise NotImplementedError
 
     def _parts(self, x: Array) -> list[Array]:
@@ -140,14 +145,25 @@ class _Recurrent(Module):
         return [*manipulation.unstack(apart, axis=1)]
 
     def forward(self, input: Array, hx: Any = None) -> tuple[Array, Any]:
-        """The outputs of the last layer, [length, N, ways H], and the states of all layers at their
-        ends, [layers ways, N, H]. Input is [length, N, I], or [N, length, I] where ``batch_first``,
-        or without N; ``hx`` is what the states begin with, zeros if it is not given."""
+        """Return the outputs of the last layer, and the final states of all layers.
+
+        Parameters
+        ----------
+        input : Array
+            [length, N, I], or [N, length, I] with ``batch_first``, or [length, I].
+        hx : Array, optional
+            The initial states, [layers directions, N, H]. Zeros by default.
+
+        Returns
+        -------
+        tuple
+            The outputs [length, N, directions H], and the states [layers directions, N, H].
+        """
         found, last = self._run(input, None if hx is None else [hx])
         return found, last[0]
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         said = [f"{self.input_size}, {self.hidden_size}"]
         usual = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0,
                  "bidirectional": False}  # fmt: skip
@@ -159,9 +175,12 @@ class _Recurrent(Module):
 
 
 class RNN(_Recurrent):
-    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of that with that ``nonlinearity``.
+    """Compute h = tanh(W_ih x + b_ih + W_hh h + b_hh) for each step.
 
-    Source: Elman, "Finding structure in time", 1990."""
+    ``nonlinearity="relu"`` replaces tanh.
+
+    Source: Elman, "Finding structure in time", 1990.
+    """
 
     _gates = 1
 
@@ -184,10 +203,13 @@ class RNN(_Recurrent):
 
 
 class LSTM(_Recurrent):
-    """Gates i, f, g, o of W_ih x + b_ih + W_hh h + b_hh: c = σ(f) c + σ(i) tanh(g), h = σ(o)
-    tanh(c). Its states are a pair, h and c.
+    """Compute c = σ(f) c + σ(i) tanh(g) and h = σ(o) tanh(c) for each step.
 
-    Source: Gers, Schmidhuber and Cummins, "Learning to forget", 2000."""
+    The gates i, f, g, o are the parts of W_ih x + b_ih + W_hh h + b_hh. The states are a pair of h
+    and c.
+
+    Source: Gers, Schmidhuber and Cummins, "Learning to forget", 2000.
+    """
 
     _gates = 4
     _states = 2
@@ -201,7 +223,7 @@ class LSTM(_Recurrent):
         return elementwise.multiply(sigmoid(o), tanh(cell)), cell
 
     def forward(self, input: Array, hx: Any = None) -> tuple[Array, Any]:
-        """As the others', of pairs (h, c)."""
+        """Return the outputs and the final states, a pair (h, c). ``hx`` is such a pair, too."""
         if hx is not None and (not isinstance(hx, tuple | list) or len(hx) != 2):
             raise InvalidType("LSTM", "hx", hx, "a pair of arrays, h and c")
         found, last = self._run(input, hx)
@@ -209,11 +231,14 @@ class LSTM(_Recurrent):
 
 
 class GRU(_Recurrent):
-    """Gates r, z, n: r = σ(W_ir x + b_ir + W_hr h + b_hr), z likewise, n = tanh(W_in x + b_in + r
-    (W_hn h + b_hn)), h = (1 - z) n + z h.
+    """Compute h = (1 - z) n + z h for each step.
+
+    The gates are r = σ(W_ir x + b_ir + W_hr h + b_hr), z likewise, and n = tanh(W_in x + b_in + r
+    (W_hn h + b_hn)).
 
     Source: Cho et al., "Learning phrase representations using RNN encoder-decoder", arXiv
-    1406.1078, in the form that PyTorch has, where r is a factor behind the product."""
+    1406.1078, in PyTorch's form, which multiplies by r after the matrix product.
+    """
 
     _gates = 3
 

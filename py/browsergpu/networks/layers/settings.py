@@ -1,4 +1,4 @@
-"""What several layers check of their arguments."""
+"""Argument checks that several layers share."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from browsergpu.core.errors import InvalidArgument
 
 
 def each_axis(op: str, name: str, value: Any, rank: int, minimum: int) -> tuple[int, ...]:
-    """One whole number for each axis, given as one for all of them or so many."""
+    """Return an integer for each axis, from one integer for all axes or a sequence."""
     if checks.is_several(value):
         return checks.dimensions(op, name, value, rank, minimum)
     return (checks.integer(op, name, value, minimum),) * rank
 
 
 def extents(op: str, name: str, value: Any) -> tuple[int, ...]:
-    """Whole numbers of at least 1, given as one or as several."""
+    """Return integers of at least 1, from one integer or a sequence."""
     given = value if checks.is_several(value) else (value,)
     return checks.dimensions(op, name, given, minimum=1)
 
 
 def share(op: str, name: str, value: Any) -> float:
-    """A number from 0 to 1."""
+    """Return a number from 0 to 1."""
     found = checks.real(op, name, value)
     if not 0 <= found <= 1:
         raise InvalidArgument(op, name, value, "a number from 0 to 1")

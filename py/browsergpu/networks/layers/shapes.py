@@ -1,4 +1,4 @@
-"""Layers that change shapes alone, or nothing."""
+"""Layers that change only shapes, or nothing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from browsergpu.networks.module import Module
 
 
 class Identity(Module):
-    """What it is given. It takes any arguments, so that it can stand for another layer."""
+    """Return the input. Accepts any arguments, so that it can replace another layer."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__()
 
     def forward(self, input: Any) -> Any:
-        """The input itself."""
+        """Return the input itself."""
         return input
 
 
 class Flatten(Module):
-    """The axes from ``start_dim`` to ``end_dim`` as one."""
+    """Flatten the axes from ``start_dim`` to ``end_dim`` into one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Flatten(Module):
         self.end_dim = checks.integer("Flatten", "end_dim", end_dim, -checks.LARGEST)
 
     def forward(self, input: Array) -> Array:
-        """Fewer axes, the same elements."""
+        """Return the reshaped input."""
         first = shapes.axis("Flatten", "start_dim", self.start_dim, input.ndim)
         last = shapes.axis("Flatten", "end_dim", self.end_dim, input.ndim)
         if last < first:
@@ -42,12 +42,12 @@ class Flatten(Module):
         return manipulation.reshape(input, shape)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
 class Unflatten(Module):
-    """The axis ``dim`` as several of ``unflattened_size``, of which one extent may be -1."""
+    """Split the axis ``dim`` into axes of ``unflattened_size``. One extent may be -1."""
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
@@ -58,11 +58,11 @@ class Unflatten(Module):
         )
 
     def forward(self, input: Array) -> Array:
-        """More axes, the same elements."""
+        """Return the reshaped input."""
         at = shapes.axis("Unflatten", "dim", self.dim, input.ndim)
         shape = (*input.shape[:at], *self.unflattened_size, *input.shape[at + 1 :])
         return manipulation.reshape(input, shape)
 
     def extra_repr(self) -> str:
-        """Its arguments."""
+        """Return the arguments for the repr."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

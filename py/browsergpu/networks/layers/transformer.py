@@ -1,4 +1,4 @@
-"""Layers of transformers."""
+"""Transformer encoders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from browsergpu.networks.module import Module
 
 
 def activation_of(op: str, activation: Any) -> Callable[[Array], Array]:
-    """The function that "relu", "gelu" or a function says."""
+    """Return the function for "relu" or "gelu", or the given function."""
     if activation == "relu":
         return lambda x: activations.relu(x)
     if activation == "gelu":
@@ -31,11 +31,13 @@ def activation_of(op: str, activation: Any) -> Callable[[Array], Array]:
 
 
 class TransformerEncoderLayer(Module):
-    """Self-attention and two linear layers, each added to what it gets, and normalised behind that,
-    or before where ``norm_first``. [S, N, d_model], or [N, S, d_model] where ``batch_first``.
+    """Self-attention and a feed-forward network of two linear layers.
 
-    Source: Vaswani et al., "Attention is all you need", arXiv 1706.03762; with ``norm_first``
-    Xiong et al., "On layer normalization in the transformer architecture", arXiv 2002.04745.
+    Each part is added to its input and then normalized, or normalized first with ``norm_first``.
+    Inputs are [S, N, d_model], or [N, S, d_model] with ``batch_first``.
+
+    Source: Vaswani et al., "Attention is all you need", arXiv 1706.03762; with ``norm_first`` Xiong
+    et al., "On layer normalization in the transformer architecture", arXiv 2002.04745.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class TransformerEncoderLayer(Module):
         self, src: Array, src_mask: Array | None = None,
         src_key_padding_mask: Array | None = None, is_causal: bool = False,
     ) -> Array:  # fmt: skip
-        """The shape of ``src``. Masks as in MultiheadAttention."""
+        """Return the encoded input, of the shape of ``src``. Masks are as in MultiheadAttention."""
 
         def attended(x: Array) -> Array:
             found, _ = self.self_attn(
@@ -85,8 +87,7 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """``num_layers`` copies of a layer one after the other, and a ``norm`` behind them if one is
-    given."""
+    """``num_layers`` copies of a layer, and an optional final ``norm``."""
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -98,7 +99,7 @@ class TransformerEncoder(Module):
         self, src: Array, mask: Array | None = None,
         src_key_padding_mask: Array | None = None, is_causal: bool = False,
     ) -> Array:  # fmt: skip
-        """The shape of ``src``. Masks as in MultiheadAttention."""
+        """Return the encoded input, of the shape of ``src``. Masks are as in MultiheadAttention."""
         x: Array = src
         for layer in self.layers:
             x = layer(x, mask, src_key_padding_mask, is_causal)

@@ -1,1 +1,1 @@
-"""What changes parameters by their gradients, by PyTorch's names."""
+"""Optimizers and learning rate schedulers, with PyTorch's names."""

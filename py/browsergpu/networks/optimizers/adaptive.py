@@ -1,4 +1,4 @@
-"""Optimisers that divide by what gradients were: Adam and its kin."""
+"""Adaptive optimizers: Adam, AdamW, RMSprop and Adagrad."""
 
 from __future__ import annotations
 
@@ -14,10 +14,30 @@ from browsergpu.networks.optimizers.settings import Group, Settings
 
 
 class Adam(Optimizer):
-    """m = β₁ m + (1 - β₁) g and v = β₂ v + (1 - β₂) g², where g is the gradient plus weight_decay
-    x; in step t x -= lr m / (1 - β₁ᵗ) / (√(v / (1 - β₂ᵗ)) + eps). With ``amsgrad`` v is there the
-    largest that it was.
+    """Adam: m = β₁ m + (1 - β₁) g and v = β₂ v + (1 - β₂) g².
 
+    g is the gradient plus weight_decay x. Step t is x -= lr m / (1 - β₁ᵗ) / (√(v / (1 - β₂ᵗ)) +
+    eps). With ``amsgrad``, the largest v so far replaces v in the step.
+
+    Parameters
+    ----------
+    params : iterable
+        Parameters, or groups of parameters.
+    lr : float
+        Learning rate.
+    betas : tuple of float
+        β₁ and β₂.
+    eps : float
+        Added to the denominator.
+    weight_decay : float
+        Factor of the parameters that is added to the gradient.
+    amsgrad : bool
+        Whether to use the maximum of v.
+    maximize : bool
+        Whether to maximize the objective.
+
+    Notes
+    -----
     Source: Kingma and Ba, arXiv 1412.6980; ``amsgrad`` Reddi et al., arXiv 1904.09237.
     """
 
@@ -70,7 +90,9 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay is not part of the gradient: x -= lr weight_decay x before.
+    """Adam with decoupled weight decay: x -= lr weight_decay x before each step.
+
+    Parameters are those of :class:`Adam`.
 
     Source: Loshchilov and Hutter, "Decoupled weight decay regularization", arXiv 1711.05101.
     """
@@ -86,10 +108,29 @@ class AdamW(Adam):
 
 
 class RMSprop(Optimizer):
-    """v = α v + (1 - α) g², where g is the gradient plus weight_decay x; x -= lr g / (√v + eps).
-    ``centered`` takes the square of the gradients' running mean off v; with ``momentum`` m it is x
-    -= lr b of b = m b + g / (√v + eps).
+    """RMSprop: v = α v + (1 - α) g² and x -= lr g / (√v + eps).
 
+    Parameters
+    ----------
+    params : iterable
+        Parameters, or groups of parameters.
+    lr : float
+        Learning rate.
+    alpha : float
+        α, the smoothing constant.
+    eps : float
+        Added to the denominator.
+    weight_decay : float
+        g is the gradient plus weight_decay x.
+    momentum : float
+        With momentum m, the step is x -= lr b with b = m b + g / (√v + eps).
+    centered : bool
+        Whether to subtract the square of the gradients' running mean from v.
+    maximize : bool
+        Whether to maximize the objective.
+
+    Notes
+    -----
     Source: Tieleman and Hinton, Lecture 6.5, 2012; ``centered`` Graves, arXiv 1308.0850.
     """
 
@@ -114,7 +155,7 @@ class RMSprop(Optimizer):
         v = state.keep("square_avg", state.kept("square_avg") * alpha + g * g * rest)
         if settings.is_set("centered"):
             mean = state.keep("grad_avg", state.kept("grad_avg") * alpha + g * rest)
-            v = elementwise.maximum(v - mean * mean, 0.0)  # rounding takes it below
+            v = elementwise.maximum(v - mean * mean, 0.0)  # rounding can make it negative
         change = g / (elementwise.sqrt(v) + settings.number("eps"))
         if settings.is_set("momentum"):
             before = state.kept("momentum_buffer")
@@ -124,9 +165,27 @@ class RMSprop(Optimizer):
 
 
 class Adagrad(Optimizer):
-    """s += g², where g is the gradient plus weight_decay x; in step t x -= lr / (1 + (t - 1)
-    lr_decay) g / (√s + eps).
+    """Adagrad: s += g² and, in step t, x -= lr / (1 + (t - 1) lr_decay) g / (√s + eps).
 
+    Parameters
+    ----------
+    params : iterable
+        Parameters, or groups of parameters.
+    lr : float
+        Learning rate.
+    lr_decay : float
+        Decay of the learning rate.
+    weight_decay : float
+        g is the gradient plus weight_decay x.
+    initial_accumulator_value : float
+        Initial value of s.
+    eps : float
+        Added to the denominator.
+    maximize : bool
+        Whether to maximize the objective.
+
+    Notes
+    -----
     Source: Duchi, Hazan and Singer, "Adaptive subgradient methods", 2011.
     """
 

@@ -1,4 +1,4 @@
-"""Gradients that are not too large."""
+"""Gradient clipping."""
 
 from __future__ import annotations
 
@@ -25,12 +25,26 @@ def _with_gradients(op: str, parameters: Any) -> list[Array]:
 def clip_grad_norm_(
     parameters: Iterable[Array] | Array, max_norm: float, norm_type: float = 2.0
 ) -> Array:
-    """Makes all gradients smaller by one factor where their norm, as that of one vector of all, is
-    above ``max_norm``. Gives that norm as it was, an array: nothing is waited for. ``norm_type`` is
-    a number above 0, or infinity for the largest size.
+    """Scale all gradients down if their total norm exceeds ``max_norm``. Does not wait.
 
+    Parameters
+    ----------
+    parameters : iterable of Array, or Array
+        Parameters, whose gradients are clipped in place.
+    max_norm : float
+        Maximum norm of all gradients as one vector.
+    norm_type : float
+        Order of the norm, a number above 0, or infinity for the largest magnitude.
+
+    Returns
+    -------
+    Array
+        The norm before clipping, without axes.
+
+    Notes
+    -----
     Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks",
-    arXiv 1211.5063; the factor is PyTorch's, max_norm / (norm + 1e-6).
+    arXiv 1211.5063. The factor is PyTorch's, max_norm / (norm + 1e-6).
     """
     op = "clip_grad_norm_"
     most = checks.real(op, "max_norm", max_norm)
@@ -56,7 +70,7 @@ def clip_grad_norm_(
 
 
 def _part(gradient: Any, order: float) -> Array:
-    """What a gradient has of the norm, float32: without the root."""
+    """Return a gradient's contribution to the norm in float32, without the root."""
     size = elementwise.abs(gradient.astype("float32", copy=False))
     if order == inf:
         return statistics.max(size)
@@ -65,7 +79,7 @@ def _part(gradient: Any, order: float) -> Array:
 
 @no_grad()
 def clip_grad_value_(parameters: Iterable[Array] | Array, clip_value: float) -> None:
-    """No element of a gradient is below -``clip_value`` or above it."""
+    """Clip all elements of the gradients to ±``clip_value``."""
     op = "clip_grad_value_"
     bound = checks.real(op, "clip_value", clip_value)
     if bound < 0:

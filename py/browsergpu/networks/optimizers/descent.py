@@ -1,4 +1,4 @@
-"""Gradient descent, with momentum, and by signs."""
+"""SGD and Lion."""
 
 from __future__ import annotations
 
@@ -17,9 +17,27 @@ from browsergpu.networks.optimizers.settings import Group, Settings
 
 
 class SGD(Optimizer):
-    """x -= lr g, where g is the gradient plus weight_decay x; with ``momentum`` m of b = m b + (1 -
-    dampening) g, which is g at first, and with ``nesterov`` of g + m b.
+    """Stochastic gradient descent: x -= lr g.
 
+    Parameters
+    ----------
+    params : iterable
+        Parameters, or groups of parameters.
+    lr : float
+        Learning rate.
+    momentum : float
+        With momentum m, the step is x -= lr b with b = m b + (1 - dampening) g. At first b is g.
+    dampening : float
+        Dampening of the momentum.
+    weight_decay : float
+        g is the gradient plus weight_decay x.
+    nesterov : bool
+        Whether the step uses g + m b instead of b.
+    maximize : bool
+        Whether to maximize the objective.
+
+    Notes
+    -----
     Source: Sutskever et al., "On the importance of initialization and momentum in deep learning",
     2013, in PyTorch's form.
     """
@@ -40,13 +58,13 @@ class SGD(Optimizer):
         checks.real(self._op, "dampening", group["dampening"])
         if group["nesterov"] and (not group["momentum"] or group["dampening"]):
             raise InvalidArgument(
-                self._op, "nesterov", True, "False, or a momentum above 0 without dampening"
+                self._op, "nesterov", True, "False unless momentum is above 0 and dampening is 0"
             )
 
     def _check_skippable(self, state: State, group: Group) -> None:
         begins = group["momentum"] and state.get("momentum_buffer") is None
         if begins and group["dampening"]:
-            expected = "0, as with it the first step is different and may be skipped"
+            expected = "0, because the first step would differ and may be skipped"
             raise InvalidArgument(self._op, "dampening", group["dampening"], expected)
 
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
@@ -56,7 +74,7 @@ class SGD(Optimizer):
             momentum = settings.number("momentum")
             before = state.get("momentum_buffer")
             if before is None and block_of(x) is not None:
-                expected = "one after a first step, which is computed otherwise than those after it"
+                expected = "after a first step, which is computed differently"
                 raise InvalidArgument(
                     self._op, "capture", Description("a first step with momentum"), expected
                 )
@@ -70,7 +88,7 @@ class SGD(Optimizer):
 
 
 class Lion(Optimizer):
-    """x -= lr (sign(β₁ m + (1 - β₁) g) + weight_decay x), then m = β₂ m + (1 - β₂) g.
+    """Lion: x -= lr (sign(β₁ m + (1 - β₁) g) + weight_decay x), then m = β₂ m + (1 - β₂) g.
 
     Source: Chen et al., "Symbolic discovery of optimization algorithms", arXiv 2302.06675.
     """

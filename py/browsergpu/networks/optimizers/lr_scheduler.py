@@ -1,6 +1,9 @@
-"""Rates of learning that change from step to step, by PyTorch's names. Each is a formula of the
-rate that the optimiser had, base, and of the number of steps that were taken, n: what else changes
-the rate meanwhile is forgotten. Replays of a captured step follow the rates, momenta and betas."""
+"""Learning rate schedulers with PyTorch's names.
+
+Each computes the rate from the optimizer's initial rate, base, and the number of steps so far, n.
+Other changes of the rate are overwritten. Replays of a captured step follow the rates, momenta and
+betas.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +32,17 @@ __all__ = [
 
 
 class LRScheduler(Shown):
-    """The base of them: ``step()`` after the optimiser's sets the next rate of each group."""
+    """Base class of schedulers.
+
+    Call ``step()`` after the optimizer's ``step()``. It sets the next rate of each group.
+    """
 
     def __init__(self, optimizer: Optimizer) -> None:
         if not isinstance(optimizer, Optimizer):
-            raise InvalidType(type(self).__name__, "optimizer", optimizer, "an optimiser")
+            raise InvalidType(type(self).__name__, "optimizer", optimizer, "an Optimizer")
         self.optimizer = optimizer
         self.base_lrs = [float(group["lr"]) for group in optimizer.param_groups]
-        #: How many steps were taken.
+        #: Number of steps so far.
         self.last_epoch = 0
         self._set()
 
@@ -44,7 +50,7 @@ class LRScheduler(Shown):
         return f"after {self.last_epoch} steps"
 
     def step(self) -> None:
-        """Sets the rates of the next step."""
+        """Set the rates of the next step."""
         repeated(self.optimizer.param_groups[0]["params"][0], self._go_on)
 
     def _go_on(self) -> None:
@@ -56,23 +62,25 @@ class LRScheduler(Shown):
             group["lr"] = self._rate(self.base_lrs[at], at, self.last_epoch)
 
     def _rate(self, base: float, at: int, n: int) -> float:
-        """The rate of the group number ``at`` after n steps."""
+        """Return the rate of the group with index ``at`` after n steps."""
         raise NotImplementedError
 
     def get_last_lr(self) -> list[float]:
-        """The rates that are set, of each group."""
+        """Return the current rate of each group."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it is."""
+        """Return the number of steps and the initial rates."""
         return {"last_epoch": self.last_epoch, "base_lrs": list(self.base_lrs)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on from there, and sets the rates of then. Raises InvalidArgument where it does not
-        fit."""
+        """Continue from a state, and set the rates of its step.
+
+        Raises InvalidType or InvalidArgument if the state does not fit.
+        """
         op = "load_state_dict"
         if not isinstance(state_dict, Mapping) or not {"last_epoch", "base_lrs"} <= {*state_dict}:
-            raise InvalidType(op, "state_dict", state_dict, "what state_dict() gives")
+            raise InvalidType(op, "state_dict", state_dict, "a dict from state_dict()")
         rates = list(state_dict["base_lrs"])
         if len(rates) != len(self.base_lrs):
             raise InvalidArgument(op, "base_lrs", rates, f"have {len(self.base_lrs)} numbers")
@@ -82,7 +90,7 @@ class LRScheduler(Shown):
 
 
 class LambdaLR(LRScheduler):
-    """base f(n), of a function, or of one for each group."""
+    """Set the rate to base f(n), with one function or one for each group."""
 
     def __init__(
         self, optimizer: Optimizer,
@@ -91,7 +99,9 @@ class LambdaLR(LRScheduler):
         count = len(getattr(optimizer, "param_groups", ()))
         given = list(lr_lambda) if isinstance(lr_lambda, list | tuple) else [lr_lambda] * count
         if len(given) != count or not all(callable(one) for one in given):
-            raise InvalidType("LambdaLR", "lr_lambda", lr_lambda, "a function, or one a group")
+            raise InvalidType(
+                "LambdaLR", "lr_lambda", lr_lambda, "a function, or one for each group"
+            )
         self.lr_lambdas: list[Any] = given
         super().__init__(optimizer)
 
@@ -100,7 +110,7 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """base γ^⌊n / step_size⌋."""
+    """Set the rate to base γ^⌊n / step_size⌋."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
         self.step_size = checks.integer("StepLR", "step_size", step_size, 1)
@@ -112,7 +122,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """base γ^(how many of the milestones are not above n)."""
+    """Set the rate to base γ^k, where k is the number of milestones up to n."""
 
     def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
         self.milestones = checks.dimensions("MultiStepLR", "milestones", milestones)
@@ -124,7 +134,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """base γⁿ."""
+    """Set the rate to base γⁿ."""
 
     def __init__(self, optimizer: Optimizer, gamma: float) -> None:
         self.gamma = checks.real("ExponentialLR", "gamma", gamma)
@@ -135,7 +145,7 @@ class ExponentialLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """base factor for the first ``total_iters`` steps, then base."""
+    """Set the rate to base times ``factor`` for the first ``total_iters`` steps, then to base."""
 
     def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5) -> None:
         self.factor = checks.real("ConstantLR", "factor", factor)
@@ -147,8 +157,11 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """base times a factor that goes from ``start_factor`` to ``end_factor`` in ``total_iters``
-    steps, evenly, and stays."""
+    """Set the rate to base times a factor that changes linearly.
+
+    The factor goes from ``start_factor`` to ``end_factor`` in ``total_iters`` steps and stays
+    there.
+    """
 
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0,
@@ -165,9 +178,10 @@ class LinearLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """eta_min + (base - eta_min) (1 + cos(π n / T_max)) / 2.
+    """Set the rate to eta_min + (base - eta_min) (1 + cos(π n / T_max)) / 2.
 
-    Source: Loshchilov and Hutter, "SGDR", arXiv 1608.03983, without restarts."""
+    Source: Loshchilov and Hutter, "SGDR", arXiv 1608.03983, without restarts.
+    """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:
         self.T_max = checks.integer("CosineAnnealingLR", "T_max", T_max, 1)
@@ -179,13 +193,36 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """From max_lr / div_factor up to ``max_lr`` in a share ``pct_start`` of ``total_steps``, then
-    down to the first rate / final_div_factor, by a cosine or by a line (``anneal_strategy`` "cos"
-    or "linear"). With ``cycle_momentum`` the momentum, or β₁, goes the other way, from
-    ``max_momentum`` down to ``base_momentum`` and back. ``total_steps``, or ``epochs`` and
-    ``steps_per_epoch``, are given; a step beyond them raises InvalidArgument.
+    """Raise the rate to ``max_lr`` and lower it again, over all steps.
 
-    Source: Smith and Topin, "Super-convergence", arXiv 1708.07120."""
+    The rate starts at max_lr / div_factor. It reaches ``max_lr`` after the fraction ``pct_start``
+    of the steps, and ends at the first rate / final_div_factor.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The optimizer.
+    max_lr : float or sequence of float
+        Maximum rate, of all groups or of each.
+    total_steps : int, optional
+        Number of steps. A further step raises InvalidArgument.
+    epochs, steps_per_epoch : int, optional
+        Factors of the number of steps, instead of ``total_steps``.
+    pct_start : float
+        Fraction of the steps in which the rate rises.
+    anneal_strategy : str
+        "cos" for a cosine, or "linear".
+    cycle_momentum : bool
+        Whether to change the momentum, or β₁, in the opposite direction.
+    base_momentum, max_momentum : float
+        Bounds of the momentum. It goes from the maximum down and back.
+    div_factor, final_div_factor : float
+        Divisors for the first and the last rate.
+
+    Notes
+    -----
+    Source: Smith and Topin, "Super-convergence", arXiv 1708.07120.
+    """
 
     def __init__(
         self, optimizer: Optimizer, max_lr: float | Sequence[float],
@@ -220,7 +257,7 @@ class OneCycleLR(LRScheduler):
             raise InvalidArgument(op, "max_lr", max_lr, f"a number, or {len(groups)} of them")
         self.max_lrs = [checks.real(op, "max_lr", one) for one in given]
         if self.cycle_momentum and not all("momentum" in g or "betas" in g for g in groups):
-            expected = "False for an optimiser without momentum or betas"
+            expected = "False for an optimizer without momentum or betas"
             raise InvalidArgument(op, "cycle_momentum", cycle_momentum, expected)
         super().__init__(optimizer)
 

@@ -1,4 +1,4 @@
-"""What all optimisers have: groups of parameters, a state for each, and steps."""
+"""The base of optimizers: parameter groups, states and steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AGAIN = "Capture the step again."
 
 
 class _Due(NamedTuple):
-    """A parameter that is to be changed."""
+    """A parameter to update."""
 
     param: Array
     gradient: Array
@@ -36,15 +36,21 @@ class _Due(NamedTuple):
 
 
 class Optimizer:
-    """The base of optimisers: ``params`` are parameters, or dicts with "params" and settings of
-    their own, groups.
+    """Base class of optimizers.
 
-    ``step()`` changes all parameters that have a gradient, in place and on the GPU: it waits for
-    nothing, and has the new values computed at once, so that what was recorded for them does not
-    grow. Of float16 parameters the state, and what is computed, is float32.
+    ``step()`` updates all parameters that have a gradient, in place and on the GPU, without
+    waiting. The new values are computed at once, so that recorded operations do not accumulate.
+    States of float16 parameters are float32, and updates are computed in float32.
+
+    Parameters
+    ----------
+    params : iterable
+        Parameters, or groups: dicts with "params" and settings of their own.
+    defaults : mapping
+        Settings for groups that do not override them.
     """
 
-    #: Whether the state has the number of the step.
+    #: Whether the state includes the number of steps.
     _counts: ClassVar[bool] = False
 
     def __init__(self, params: Iterable[Any], defaults: Mapping[str, Any]) -> None:
@@ -53,8 +59,8 @@ class Optimizer:
             raise InvalidType(self._op, "defaults", defaults, "a dict of settings")
         self.defaults = dict(defaults)
         self.param_groups: list[Group] = []
-        self._states: dict[int, State] = {}  # by the parameters' ids, which the groups hold
-        self._version = 0  # of the states: graphs work on the arrays of one
+        self._states: dict[int, State] = {}  # by parameter id
+        self._version = 0  # of the states; a captured graph uses one version
         if isinstance(params, Array):
             raise InvalidType(
                 self._op, "params", Description("one array"), "an iterable of parameters"
@@ -66,9 +72,18 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
-        """More parameters, "params", with settings that are those of all where they are not given.
-        Raises InvalidArgument for settings that there are none of, and for parameters that are here
-        already."""
+        """Add a group of parameters.
+
+        Parameters
+        ----------
+        param_group : mapping
+            "params" and settings. Missing settings are the defaults.
+
+        Raises
+        ------
+        InvalidArgument
+            If a setting is unknown, or if a parameter is in a group already.
+        """
         op = "add_param_group"
         if not isinstance(param_group, Mapping) or "params" not in param_group:
             raise InvalidType(op, "param_group", param_group, 'a dict with "params"')
@@ -77,13 +92,11 @@ class Optimizer:
         known = {id(p) for p in self._all()}
         for param in params:
             if not isinstance(param, Array) or param.dtype.kind != "f":
-                raise InvalidType(op, "params", param, "parameters of floats")
+                raise InvalidType(op, "params", param, "float parameters")
             if not param.is_leaf:
                 raise InvalidArgument(op, "params", Description("an operation's result"), "leaves")
             if id(param) in known:
-                raise InvalidArgument(
-                    op, "params", Description("a parameter twice"), "different from each other"
-                )
+                raise InvalidArgument(op, "params", Description("a parameter twice"), "distinct")
             known.add(id(param))
         unknown = [name for name in param_group if name not in {"params", *self.defaults}]
         if unknown:
@@ -94,7 +107,7 @@ class Optimizer:
         self.param_groups.append(group)
 
     def _check(self, group: Group) -> None:
-        """Raises for settings that are none."""
+        """Raise InvalidArgument for invalid settings."""
         at_least(self._op, group, "lr", "weight_decay")
 
     def _all(self) -> list[Array]:
@@ -102,17 +115,19 @@ class Optimizer:
 
     @property
     def state(self) -> list[State]:
-        """What is kept of each parameter, in their order."""
+        """The states of the parameters, in order."""
         return [self._states.get(id(param), {}) for param in self._all()]
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Lets go of the parameters' gradients, or, not ``set_to_none``, makes them zeros."""
+        """Delete the parameters' gradients, or set them to zeros if not ``set_to_none``."""
         for param in self._all():
             without_gradient(param, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Changes each parameter that has a gradient. A ``closure`` computes the loss and the
-        gradients before, and is what this returns."""
+        """Update each parameter that has a gradient.
+
+        ``closure`` computes the loss and the gradients first. Its result is returned.
+        """
         found = None
         if closure is not None:
             with enable_grad():
@@ -121,10 +136,21 @@ class Optimizer:
         return found
 
     def step_unless(self, skipped: Array) -> None:
-        """A step where ``skipped``, an array of one bool, is False, and else none: parameters and
-        states are as they were. It waits for nothing. Steps are counted on the GPU from then on:
-        "step" in the state is an array, and those that were skipped are not in it. Raises
-        InvalidArgument for another array."""
+        """Take a step if ``skipped`` is False, without waiting for the GPU.
+
+        If it is True, parameters and states stay the same. From this call on, the GPU counts the
+        steps, without skipped ones: "step" in the state is an array.
+
+        Parameters
+        ----------
+        skipped : Array
+            An array of one bool, without axes.
+
+        Raises
+        ------
+        InvalidArgument
+            If ``skipped`` is another array.
+        """
         if not isinstance(skipped, Array) or skipped.shape != () or skipped.dtype != np.bool_:
             raise InvalidArgument("step_unless", "skipped", skipped, "an array of one bool")
         self._take_step(skipped)
@@ -150,10 +176,10 @@ class Optimizer:
                 checked(due[0].param, self._check_of_replays())
 
     def _check_skippable(self, state: State, group: Group) -> None:
-        """Raises where a step that may be skipped cannot be taken."""
+        """Raise InvalidArgument if the next step must not be skipped."""
 
     def _check_of_replays(self) -> Callable[[], None]:
-        """What raises where parameters or states are others than now."""
+        """Return a function that raises if groups or states have changed since."""
         groups = [(group, len(group["params"])) for group in self.param_groups]
         version = self._version
 
@@ -172,13 +198,14 @@ class Optimizer:
         return check
 
     def _change(self, due: Sequence[_Due], skipped: Array | None, step: object) -> None:
-        """Changes parameters that the same formula is for."""
+        """Update the parameters to which one formula applies."""
         param, gradient, state, group = due[0]
         draft = Draft(param.tape.device)
         value, slope = draft.operand(node_of(param).kind), draft.operand(node_of(gradient).kind)
         kept = Kept(draft, state, 2, skipped)
         wide, slope = (x.astype(np.float32, copy=False) for x in (value, slope))
-        # Where the GPU counts, the count is a number of its own, and the settings are of all.
+        # If the GPU counts steps, the count is a separate array, and all parameters share the
+        # settings.
         come = None if kept.counted is not None else state.get("step")
         settings = Settings(self._op, wide, draft, group, (step, id(group), come))
         if settings.is_set("maximize"):
@@ -195,19 +222,24 @@ class Optimizer:
             one.state.update(zip(kept.made, made, strict=True))
 
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
-        """The new value of a parameter, of its value and its gradient; float32. Operations of
-        elements: what is recorded of them here is computed for all parameters."""
+        """Return a parameter's new value from its value and gradient, in float32.
+
+        Only elementwise operations are allowed. The recorded formula runs for all parameters.
+        """
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
-        """The settings and the state: ``param_groups``, whose "params" are numbers, and ``state``
-        by these, arrays of the values that they have now."""
+        """Return the settings and the states.
+
+        "param_groups" are the groups, with numbers as "params". "state" has the states by these
+        numbers, as copies of the current arrays.
+        """
         number = {id(param): n for n, param in enumerate(self._all())}
         groups = [
             {**group, "params": [number[id(param)] for param in group["params"]]}
             for group in self.param_groups
         ]
-        copies: dict[int, Array] = {}  # a number of steps stays that of several parameters
+        copies: dict[int, Array] = {}  # parameters can share a count of steps
         state = {
             number[key]: {name: _copied(x, copies) for name, x in own.items()}
             for key, own in self._states.items()
@@ -215,13 +247,20 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on from a state of an optimiser of parameters of the same shapes, in the same order.
-        Its arrays may be NumPy's. Graphs that were captured go on from it; where it has other names
-        than the state that they work on, as before a first step, their replays raise. Raises
-        InvalidArgument where it does not fit; nothing is changed then."""
+        """Continue from the state of an optimizer with parameters of the same shapes and order.
+
+        Arrays may be NumPy's. Captured graphs continue from the new state. If it has other names
+        than the state that a graph uses, as before a first step, replays of the graph raise an
+        error.
+
+        Raises
+        ------
+        InvalidArgument
+            If the state does not fit. Nothing is changed.
+        """
         op = "load_state_dict"
         if not isinstance(state_dict, Mapping) or not {"state", "param_groups"} <= {*state_dict}:
-            expected = "what state_dict() gives"
+            expected = "a dict from state_dict()"
             raise InvalidType(op, "state_dict", state_dict, expected)
         groups = state_dict["param_groups"]
         counts = [len(group["params"]) for group in groups]
@@ -249,7 +288,7 @@ class Optimizer:
             group.update(new)
 
     def _take_states(self, states: dict[int, State]) -> None:
-        """Has other states: in the arrays of those before where they fit, which graphs work on."""
+        """Replace the states. Existing arrays are kept if they fit, since graphs use them."""
         for key, own in self._states.items():
             new = states.get(key, {})
             if _form(own) == _form(new):
@@ -264,7 +303,7 @@ class Optimizer:
         self._states = states
 
     def __getstate__(self) -> dict[str, Any]:
-        """States by the places of their parameters, whose copies have other ids."""
+        """Return the states by position, because copies of parameters have other ids."""
         return {**self.__dict__, "_states": self.state}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -282,35 +321,37 @@ class Optimizer:
 
 
 def _form(state: State) -> dict[str, Any]:
-    """The names of a state, and the dtypes of its arrays."""
+    """Return the names of a state, with the dtypes of its arrays."""
     return {name: x.dtype if isinstance(x, Array) else None for name, x in state.items()}
 
 
 def at_least(op: str, group: Group, *names: str) -> None:
-    """Raises where settings are no numbers of at least 0; those that are not there are none."""
+    """Raise InvalidArgument if a setting is not a number of at least 0. Skip missing settings."""
     for name in names:
         if name in group and checks.real(op, name, group[name]) < 0:
             raise InvalidArgument(op, name, group[name], "a number of at least 0")
 
 
 def below_one(op: str, group: Group, name: str) -> None:
-    """Raises where a setting, or a pair of them, is not from 0 up to, but not, 1."""
+    """Raise InvalidArgument if a setting, or one of a pair, is outside [0, 1)."""
     value = group[name]
     given = value if isinstance(value, tuple | list) else (value,)
     if name == "betas" and len(given) != 2:
         raise InvalidArgument(op, name, value, "two numbers")
     if any(not 0 <= checks.real(op, name, one) < 1 for one in given):
-        raise InvalidArgument(op, name, value, "numbers from 0 up to, but not, 1")
+        raise InvalidArgument(op, name, value, "numbers of at least 0 and below 1")
 
 
 def _alike(due: Iterable[_Due]) -> Iterable[list[_Due]]:
-    """Parameters in groups that one formula is for: of one device and dtypes, with the same
-    settings, that have come as far."""
+    """Group parameters to which one formula applies.
+
+    They have the same device, dtypes and settings, and the same number of steps.
+    """
     found: dict[Any, list[_Due]] = {}
     for one in due:
         names = frozenset(name for name, x in one.state.items() if isinstance(x, Array))
         for name in names:
-            if node_of(one.state[name]).kind is not FLOAT32:  # it was given
+            if node_of(one.state[name]).kind is not FLOAT32:  # loaded by the user
                 one.state[name] = one.state[name].astype(np.float32)
         kinds = node_of(one.param).kind.number, node_of(one.gradient).kind.number
         step = one.state.get("step")
@@ -321,8 +362,10 @@ def _alike(due: Iterable[_Due]) -> Iterable[list[_Due]]:
 
 
 def _count(due: Sequence[_Due], skipped: Array | None) -> bool:
-    """Counts a step: on the host, or, once one may have been skipped, on the GPU, where those that
-    have come as far have one number. Gives whether it has begun to count on the GPU."""
+    """Count a step, on the host or on the GPU, and return whether GPU counting started.
+
+    The GPU counts once a step may be skipped. Parameters with equal counts share one array.
+    """
     begun: dict[int, Array] = {}
     if skipped is not None:
         for one in due:

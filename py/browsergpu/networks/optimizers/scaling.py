@@ -1,4 +1,4 @@
-"""Losses that are scaled, so that gradients of float16 do not underflow."""
+"""Loss scaling, which prevents underflow of float16 gradients."""
 
 from __future__ import annotations
 
@@ -21,33 +21,44 @@ from browsergpu.networks.optimizers.optimizer import Optimizer
 
 
 class _Stage(Enum):
-    """How far an optimiser's step is."""
+    """Progress of an optimizer's step."""
 
     UNSCALED = "unscaled already"
-    STEPPED = "one whose step was taken already"
+    STEPPED = "stepped already"
 
 
 _SETTINGS = ("growth_factor", "backoff_factor", "growth_interval")
 
 
 class GradScaler(Shown):
-    """Scales losses up and gradients down again, by a number that it finds out, as
-    ``torch.amp.GradScaler``:
+    """Scales losses up and gradients down, by an adaptive factor, as ``torch.amp.GradScaler``.
 
         scaler.scale(loss).backward()
         scaler.step(optimizer)
         scaler.update()
 
-    A step whose gradients have an infinity or NaN is skipped: parameters, states and the counts of
-    steps stay as they are. The scale is multiplied by ``backoff_factor`` then, and by
-    ``growth_factor`` after ``growth_interval`` steps without one. Whether there was one is known on
-    the GPU alone: nothing waits, and all of it may stand in a block of ``capture()``. Schedules of
-    learning rates count the steps that were skipped, too, as they do in PyTorch where they are not
-    told. Not ``enabled`` it does what would be done without it.
+    A step whose gradients have an infinity or NaN is skipped: parameters, states and step counts
+    stay the same. The scale is then multiplied by ``backoff_factor``. After ``growth_interval``
+    steps without one it is multiplied by ``growth_factor``. Only the GPU knows whether a step was
+    skipped. No call waits, and all calls can be in a block of ``capture()``. Learning rate
+    schedulers also count skipped steps, as in PyTorch by default.
 
-    All parameters of an optimiser are on one device. Gradients of float16 parameters become float32
-    by ``unscale_``, in which they do not underflow.
+    All parameters of an optimizer must be on one device. ``unscale_`` converts gradients of float16
+    parameters to float32, in which they do not underflow.
 
+    Parameters
+    ----------
+    init_scale : float
+        Initial scale.
+    growth_factor, backoff_factor : float
+        Factors of the scale, above 1 and below 1.
+    growth_interval : int
+        Number of steps before the scale grows.
+    enabled : bool
+        False disables scaling.
+
+    Notes
+    -----
     Source: Micikevicius et al., "Mixed precision training", arXiv 1710.03740.
     """
 
@@ -69,11 +80,11 @@ class GradScaler(Shown):
         self._optimizers: dict[int, tuple[Optimizer, _Stage, Array]] = {}
 
     def is_enabled(self) -> bool:
-        """Whether it does anything."""
+        """Return whether scaling is enabled."""
         return self._enabled
 
     def scale(self, outputs: Any) -> Any:
-        """An array, or a list or tuple of such, times the scale; float32."""
+        """Multiply an array, or each array of a list or tuple, by the scale, in float32."""
         if not self._enabled:
             return outputs
         if isinstance(outputs, list | tuple):
@@ -83,27 +94,38 @@ class GradScaler(Shown):
         return elementwise.multiply(outputs, self._of(outputs))
 
     def unscale_(self, optimizer: Optimizer) -> None:
-        """Divides the gradients of an optimiser's parameters by the scale, where they are: before
-        they are clipped. ``step`` does not do it again then. Raises InvalidArgument where it was
-        done since the last ``update``, and where nothing was scaled."""
+        """Divide the gradients of an optimizer's parameters by the scale.
+
+        Call it before clipping gradients, for example. ``step`` does not unscale them again.
+
+        Raises
+        ------
+        InvalidArgument
+            If they were unscaled since the last ``update``, or if no loss was scaled.
+        """
         if self._enabled:
             self._check("unscale_", optimizer)
             if id(optimizer) in self._optimizers:
                 given = self._optimizers[id(optimizer)][1].value
-                raise InvalidArgument("unscale_", "optimizer", given, "one call before an update()")
+                raise InvalidArgument("unscale_", "optimizer", given, "unscaled once per update()")
             found = self._unscaled("unscale_", optimizer)
             self._optimizers[id(optimizer)] = (optimizer, _Stage.UNSCALED, found)
 
     def step(self, optimizer: Optimizer) -> None:
-        """Unscales the gradients, unless ``unscale_`` did, and takes the optimiser's step where all
-        of them are finite. Raises InvalidArgument where it was taken since the last ``update``."""
+        """Unscale the gradients, unless ``unscale_`` did, and take a step if all are finite.
+
+        Raises
+        ------
+        InvalidArgument
+            If a step was taken since the last ``update``.
+        """
         self._check("step", optimizer)
         if not self._enabled:
             optimizer.step()
             return
         _, stage, found = self._optimizers.get(id(optimizer), (None, None, None))
         if stage is _Stage.STEPPED:
-            raise InvalidArgument("step", "optimizer", stage.value, "one step before an update()")
+            raise InvalidArgument("step", "optimizer", stage.value, "stepped once per update()")
         if found is None:
             found = self._unscaled("step", optimizer)
         optimizer.step_unless(found)
@@ -111,8 +133,13 @@ class GradScaler(Shown):
 
     @no_grad()
     def update(self, new_scale: float | None = None) -> None:
-        """Another scale for the next steps: by what was found in the gradients, or ``new_scale``.
-        Raises InvalidArgument where no step was taken, or no gradient unscaled, since the last."""
+        """Adjust the scale for the next steps, or set it to ``new_scale``.
+
+        Raises
+        ------
+        InvalidArgument
+            If no step was taken and no gradient unscaled since the last update.
+        """
         if not self._enabled:
             return
         scale, tracker = self._scale, self._tracker
@@ -139,24 +166,27 @@ class GradScaler(Shown):
         self._optimizers.clear()
 
     def _setting(self, like: Array, name: str) -> Any:
-        """A setting, which replays follow."""
+        """Return a setting in such a way that replays follow its changes."""
         return each_time(like, (id(self), name), lambda: getattr(self, name))
 
     def get_scale(self) -> float:
-        """The scale; 1 where it is not enabled. Waits for the GPU."""
+        """Return the scale, or 1 if scaling is disabled. Waits for the GPU."""
         if not self._enabled:
             return 1.0
         return float(self._begins_with if self._scale is None else self._scale)
 
     async def get_scale_async(self) -> float:
-        """:meth:`get_scale` for callers that cannot block."""
+        """Return the scale, as :meth:`get_scale` does, without blocking."""
         if self._enabled and self._scale is not None:
             await self._scale.ready()
         return self.get_scale()
 
     def state_dict(self) -> dict[str, Any]:
-        """The settings; the scale and how many steps it has stood, "_growth_tracker", are arrays
-        once something was scaled. Empty where it is not enabled."""
+        """Return the settings, the scale, and the number of steps since its last change.
+
+        The number of steps is "_growth_tracker". Both are arrays once a loss was scaled. The dict
+        is empty if scaling is disabled.
+        """
         if not self._enabled:
             return {}
         scale, tracker = self._scale, self._tracker
@@ -167,8 +197,13 @@ class GradScaler(Shown):
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on from a state. Its arrays may be NumPy's or numbers. Raises InvalidArgument where
-        it is none; nothing is changed then."""
+        """Continue from a state, whose arrays may be NumPy's or numbers.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is not a state of a GradScaler. Nothing is changed.
+        """
         if not self._enabled:
             return
         op = "load_state_dict"
@@ -183,11 +218,14 @@ class GradScaler(Shown):
         self._begins_with, self._grown_for = values
         self._optimizers.clear()
         for own, value in ((self._scale, values[0]), (self._tracker, values[1])):
-            if own is not None:  # which a graph may have
+            if own is not None:  # a graph may use it
                 become(own, _on(own, value))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Raises InvalidArgument between a step and its ``update``, where it knows optimisers."""
+        """Return the state for pickling.
+
+        Raises InvalidArgument between a step and its ``update``, when it refers to optimizers.
+        """
         if self._optimizers:
             raise InvalidArgument(
                 "pickle",
@@ -198,7 +236,7 @@ class GradScaler(Shown):
         return self.__dict__
 
     def _of(self, like: Array) -> Array:
-        """The scale on an array's device."""
+        """Return the scale as an array on the device of ``like``."""
         if self._scale is None:
             with no_grad(), outside(like):
                 self._scale = _on(like, self._begins_with)
@@ -211,11 +249,11 @@ class GradScaler(Shown):
 
     @no_grad()
     def _unscaled(self, op: str, optimizer: Optimizer) -> Array:
-        """Whether there is an infinity or NaN in the gradients, which are divided by the scale."""
+        """Divide the gradients by the scale. Return whether any has an infinity or NaN."""
         params = [x for group in optimizer.param_groups for x in group["params"]]
         known = [(x, gradient) for x in params if (gradient := x.grad) is not None]
         if self._scale is None or not known:
-            expected = "an optimizer whose parameters have gradients of a loss that scale() gave"
+            expected = "an optimizer whose parameters have gradients of a loss from scale()"
             raise InvalidArgument(
                 op, "optimizer", Description("an optimizer without them"), expected
             )
@@ -239,7 +277,7 @@ def _above(op: str, name: str, value: Any, least: float) -> float:
 
 
 def _number(op: str, name: str, x: Any) -> Any:
-    """A number, or an array of one, which stays as it is."""
+    """Return a number, or a copy of an array of one number."""
     if not isinstance(x, Array | np.ndarray):
         return checks.real(op, name, x)
     if x.shape != () or x.dtype.kind != "f":
@@ -248,7 +286,7 @@ def _number(op: str, name: str, x: Any) -> Any:
 
 
 def _on(like: Array, value: Any) -> Array:
-    """A number, which may be an array of one, as float32 on an array's device."""
+    """Return a number, or an array of one, as float32 on the device of ``like``."""
     if isinstance(value, Array):
         return value.to_device(like.device).astype(np.float32, copy=True)
     return creation.full((), value, dtype="float32", device=like.device)

@@ -1,4 +1,4 @@
-"""An optimiser's settings as its formula has them, so that the replays of a graph follow them."""
+"""Settings of optimizers in update formulas, which replays of a captured graph follow."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from browsergpu.arrays.update import Draft
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Shown
 
-#: A group of parameters: "params", and its settings by their names.
+#: A parameter group: "params" and settings by name.
 Group = dict[str, Any]
 
 
 class Settings(Shown):
     """The settings of a group while a formula is recorded.
 
-    A formula has no other way to them. In a block of ``capture()`` a number is computed again
-    before each replay. Where a setting decides about the formula itself, a replay after a change
-    raises InvalidArgument.
+    A formula gets settings only from here. In a block of ``capture()``, numbers are computed again
+    before each replay. If a setting determines the formula itself, a replay after a change raises
+    InvalidArgument.
 
     Parameters
     ----------
     op : str
-        The optimiser's name.
+        Name of the optimizer.
     like : Array
-        An array of the device.
+        An array on the device.
     draft : Draft
         The formula.
     group : dict
         The group, whose values may change at any time.
     key : tuple
-        Of the step and of parameters that have come as far: these share numbers.
+        Identifies the step, and parameters with the same number of steps, which share numbers.
     """
 
     def __init__(
@@ -46,24 +46,27 @@ class Settings(Shown):
         self._key = key
 
     def array(self, name: str, value: Callable[[Group], float]) -> Any:
-        """A number that is computed from the group; in a block an array without axes."""
+        """Return a number computed from the group.
+
+        In a block of ``capture()``, it is a 0-d array.
+        """
         group = self._group
         return each_time(self._like, (*self._key, name), lambda: value(group))
 
     def computed(self, name: str, value: Callable[[Group], float]) -> Any:
-        """:meth:`array` for the formula."""
+        """Return the result of :meth:`array` as an operand of the formula."""
         return self.drafted(self.array(name, value))
 
     def drafted(self, x: Any) -> Any:
-        """A number, or an array without axes, for the formula."""
+        """Return a number or a 0-d array as an operand of the formula."""
         return self._draft.number(x)
 
     def number(self, name: str) -> Any:
-        """A setting that is a number, for the formula."""
+        """Return a numeric setting as an operand of the formula."""
         return self.computed(name, lambda group: group[name])
 
     def share(self, name: str, at: int | None = None) -> tuple[Any, Any]:
-        """A setting b, or the one at a place of it, and 1 - b, for the formula."""
+        """Return a setting b, or an item of it, and 1 - b, as operands of the formula."""
 
         def value(group: Group) -> float:
             return group[name] if at is None else group[name][at]  # type: ignore[no-any-return]
@@ -72,19 +75,20 @@ class Settings(Shown):
         return self.computed(own, value), self.computed(f"1 - {own}", lambda g: 1 - value(g))
 
     def beginning(self, name: str) -> float:
-        """A setting that only a state's first value is made of: later changes have no effect,
-        replayed or not."""
+        """Return a setting that only the initial state depends on. Later changes have no effect."""
         return self._group[name]  # type: ignore[no-any-return]
 
     def is_set(self, name: str) -> bool:
-        """Whether a setting is True, or another number than 0. No replay can follow a change."""
+        """Return whether a setting is True or nonzero. A replay after a change raises an error."""
         found = bool(self._group.get(name, False))
         self._check(name, lambda now: now == found, "0" if not found else "other than 0")
         return found
 
     def is_used(self, name: str) -> bool:
-        """Whether the formula has a term that is 0 where a setting is. Replays follow all values
-        of one that is not 0 in the block."""
+        """Return whether a setting is nonzero, so that the formula needs its term.
+
+        Replays follow all values of a setting that was nonzero in the block.
+        """
         found = bool(self._group[name])
         if not found:
             self._check(name, lambda now: not now, "0")

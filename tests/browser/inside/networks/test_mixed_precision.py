@@ -309,7 +309,7 @@ def test_scaler_errors(bg: Any) -> None:
     with pytest.raises(ValueError, match="unscaled already"):
         scaler.unscale_(optimizer)
     scaler.step(optimizer)
-    with pytest.raises(ValueError, match="taken already"):
+    with pytest.raises(ValueError, match="stepped already"):
         scaler.step(optimizer)
     with pytest.raises(TypeError, match="Optimizer"):
         scaler.step(w)

@@ -166,7 +166,7 @@ def test_what_is_not_written(bg: Any, tmp_path: Path) -> None:
     path = tmp_path / "x"
     with pytest.raises(TypeError, match="dtype"):
         save(path, {"a": np.zeros(2)})
-    with pytest.raises(TypeError, match="texts"):
+    with pytest.raises(TypeError, match="strings"):
         save(path, {"a": bg.zeros(1)}, metadata={"a": 1})
     with pytest.raises(ValueError, match="names"):
         save(path, {"__metadata__": bg.zeros(1)})

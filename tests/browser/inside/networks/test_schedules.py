@@ -73,7 +73,7 @@ def test_states_and_errors(bg: Any) -> None:
     other.load_state_dict(one.state_dict())
     assert other.get_last_lr() == one.get_last_lr()
     assert other.last_epoch == 3
-    with pytest.raises(TypeError, match="optimiser"):
+    with pytest.raises(TypeError, match="Optimizer"):
         s.StepLR(3, 2)
     with pytest.raises(ValueError, match="step_size"):
         s.StepLR(_optimizer(bg), 0)
