@@ -256,7 +256,8 @@ class Module:
     def state_dict(self, prefix: str = "") -> dict[str, Array]:
         """Return all parameters and persistent buffers by name.
 
-        The arrays hold the current values and do not change with the module.
+        The arrays share memory with the module's, as in PyTorch: a change of one is seen in both.
+        ``copy()`` keeps the values of now.
         """
         return {name: array.detach() for name, array in states.named(self, prefix)}
 

@@ -45,6 +45,21 @@ def test_names_in_pytorchs_order(bg: Any) -> None:
         net.get_submodule("rest.7")
 
 
+@pytest.mark.parametrize("name", ["SGD", "Adam"])
+def test_the_state_shares_memory_with_the_module(bg: Any, name: str) -> None:
+    net = bg.nn.Linear(2, 2)
+    state = net.state_dict()
+    state["weight"][0] = 7
+    np.testing.assert_array_equal(net.weight.detach()[0], [7, 7])
+    optimizer = getattr(bg.optim, name)(net.parameters(), lr=0.1)
+    bg.sum(net(bg.ones((3, 2)))).backward()
+    optimizer.step()
+    assert float(state["weight"][0, 0]) < 7
+    np.testing.assert_array_equal(state["weight"], net.weight.detach())
+    net.load_state_dict({"weight": np.zeros((2, 2)), "bias": np.ones(2)})
+    assert not bg.any(state["weight"])
+
+
 def test_shared_modules_count_once(bg: Any) -> None:
     one = bg.nn.Linear(2, 2)
     both = bg.nn.Sequential(one, one)
