@@ -1,1 +1,1 @@
-"""What knows of nothing else: errors, dtypes, shapes, grids, names, checks of arguments."""
+"""Utilities without dependencies in the package: errors, dtypes, shapes, grids, argument checks."""

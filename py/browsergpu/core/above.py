@@ -1,9 +1,9 @@
-"""What a package calls in the packages above it, registered there under a name.
+"""Calls into packages above the caller, which register their functions here.
 
-Imports go down (``tests/unit/test_import_direction.py`` checks it), and few calls must go up: the
-method ``x.sum()`` is the public function ``browsergpu.sum``. The package above registers what is
-called, when it is imported; the package below asks for it when it calls. The test lists every name
-and who registers it.
+Imports only go down (``tests/unit/test_import_direction.py`` checks it), but few calls must go up:
+the method ``x.sum()`` is the public function ``browsergpu.sum``. The package above registers the
+function when it is imported. The package below looks it up when it calls it. The test lists every
+name and the package that registers it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from browsergpu.core.showing import Shown
 
 
 class Above(Shown):
-    """What was registered. Reading a name before it is registered raises AttributeError."""
+    """The registered objects. Reading a name before it is registered raises AttributeError."""
 
     __slots__ = (
         "array_gradients",
@@ -27,7 +27,7 @@ class Above(Shown):
 
     #: The package ``browsergpu`` itself.
     namespace: Any
-    #: ``compat.numpy.protocols``: what arrays do when NumPy asks them.
+    #: ``compat.numpy.protocols``: NumPy's protocols for arrays.
     numpy_protocols: Any
     #: ``autograd.array_methods``: ``backward()``, ``grad`` and the like.
     array_gradients: Any
@@ -41,11 +41,11 @@ ABOVE = Above()
 
 
 def register(name: str, what: Any) -> None:
-    """Provide what the packages below call under a name of :class:`Above`."""
+    """Register an object under a name of :class:`Above`."""
     setattr(ABOVE, name, what)
 
 
 def register_methods(owner: type, methods: Mapping[str, Any]) -> None:
-    """Give a class of a package below methods and properties that are defined here."""
+    """Add methods and properties to a class of a package below."""
     for name, method in methods.items():
         setattr(owner, name, method)

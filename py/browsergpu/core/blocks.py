@@ -1,5 +1,7 @@
-"""Which block of ``capture()`` Python is in. A thread is in none that another one began, nor is a
-task that was there before the block."""
+"""The current block of ``capture()``.
+
+A thread is not in blocks of other threads. A task is not in blocks that began after the task.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ from browsergpu.core.showing import Shown
 
 
 class Block(Shown):
-    """A block. Tasks that were created in it may go on after its end, and are in none then."""
+    """A block of ``capture()``.
+
+    Tasks created in the block may continue after its end. They are in no block then.
+    """
 
     __slots__ = ("is_open",)
 
@@ -23,7 +28,7 @@ _MODE: Mode[Block | None] = Mode("block", None)
 
 
 def here() -> Block | None:
-    """The block that Python is in; None outside of any."""
+    """Return the current block, or None outside of blocks."""
     block = _MODE.value
     return block if block is not None and block.is_open else None
 
@@ -43,7 +48,7 @@ def end(block: Block) -> None:
 
 @contextmanager
 def within(block: Block | None) -> Iterator[None]:
-    """Do something as part of a block of another task, or outside of any."""
+    """Run the code of a ``with`` statement as part of another task's block, or of none."""
     own = object()
     _MODE.enter(own, block)
     try:
@@ -53,12 +58,12 @@ def within(block: Block | None) -> Iterator[None]:
 
 
 class OfBlock(Shown):
-    """Something of the block in which it is made, or of none."""
+    """Base of objects that belong to the block in which they are created, or to none."""
 
     def __init__(self) -> None:
         self.block = here()
 
     @property
     def is_here(self) -> bool:
-        """Whether Python is in that block."""
+        """Whether that block is the current one."""
         return here() is self.block

@@ -1,7 +1,7 @@
-"""Checks of arguments, made before anything reaches the GPU. Knows nothing of devices.
+"""Argument checks, which run before anything reaches the GPU.
 
-Each function returns the checked value in its plain form, or raises InvalidArgument, which names
-the operation, the argument, what came and what was expected.
+Each function returns the checked value in its plain form. Otherwise it raises InvalidArgument,
+which names the operation, the argument, the expected value and the given one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LARGEST = 2**32 - 1  # shaders count in u32
 
 
 def integer(op: str, name: str, value: Any, minimum: int = 0, maximum: int = LARGEST) -> int:
-    """An int (NumPy's too, bool not) within the bounds."""
+    """Return an int within the bounds. Accepts NumPy integers, but not bools."""
     if type(value) is int and minimum <= value <= maximum:
         return value
     expected = f"an integer of at least {minimum}"
@@ -40,7 +40,7 @@ def integer(op: str, name: str, value: Any, minimum: int = 0, maximum: int = LAR
 
 
 def real(op: str, name: str, value: Any) -> float:
-    """A finite real number that float32 can hold."""
+    """Return a finite real number that float32 can hold."""
     expected = "a finite real number within float32's range"
     if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__"):
         raise InvalidArgument(op, name, value, expected)
@@ -54,7 +54,7 @@ def real(op: str, name: str, value: Any) -> float:
 
 
 def flag(op: str, name: str, value: Any) -> bool:
-    """True or False (NumPy's too)."""
+    """Return True or False. Accepts NumPy bools."""
     if value is True or value is False:
         return bool(value)
     if type(value).__name__ in ("bool", "bool_") and hasattr(value, "dtype"):
@@ -63,8 +63,8 @@ def flag(op: str, name: str, value: Any) -> bool:
 
 
 def choice(op: str, name: str, value: Any, kind: type[E]) -> E:
-    """A member of a string enum, given as itself or as its string; of a dtype also as NumPy's."""
-    # Of anything else the enum's own error would show the value, and of an array read it.
+    """Return a member of a string enum, from the member or its string. Dtypes may be NumPy's."""
+    # For other types, the enum's own error would show the value, which reads an array.
     if isinstance(value, str | type | np.dtype):
         try:
             return kind(value)  # type: ignore[arg-type] # which may know more than strings
@@ -75,21 +75,23 @@ def choice(op: str, name: str, value: Any, kind: type[E]) -> E:
 
 
 def numpy_dtype(op: str, name: str, value: Any) -> np.dtype[Any]:
-    """NumPy's dtype of a name, a class or a dtype. NumPy is asked for nothing else: its error
-    would show the value, and of an array on the GPU read it."""
+    """Return the NumPy dtype for a name, class or dtype.
+
+    Other types are not passed to NumPy. Its error would show the value, which reads a GPU array.
+    """
     if isinstance(value, str | type | np.dtype):
         try:
             return np.dtype(value)
         except TypeError:
             pass
-    raise InvalidType(op, name, value, "a dtype of NumPy's")
+    raise InvalidType(op, name, value, "a NumPy dtype")
 
 
 def dimensions(
     op: str, name: str, value: Any, length: int | None = None, minimum: int = 0
 ) -> tuple[int, ...]:
-    """A sequence of integers, of the given length if one is given."""
-    # A tuple of ints is the common case, as of a shape.
+    """Return a sequence of integers as a tuple, of the given length if any."""
+    # Fast path for the common case, a tuple of ints.
     if type(value) is tuple and (length is None or len(value) == length):
         for item in value:
             if type(item) is not int or not minimum <= item <= LARGEST:
@@ -110,8 +112,10 @@ def dimensions(
 
 
 def is_several(value: Any) -> bool:
-    """Whether an argument is a sequence, as of axes or extents. An array of the GPU is none, as
-    looking at its elements would read it."""
+    """Return whether an argument is a sequence, as of axes or extents.
+
+    A GPU array is not, since reading its elements would wait for the GPU.
+    """
     kind = type(value)
     if kind is tuple or kind is list:
         return True
@@ -121,7 +125,7 @@ def is_several(value: Any) -> bool:
 
 
 def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:
-    """(vertical, horizontal): one integer stands for both."""
+    """Return (vertical, horizontal) from two integers, or from one for both."""
     if is_several(value):
         first, second = dimensions(op, name, value, 2, minimum)
         return first, second
@@ -130,14 +134,17 @@ def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:
 
 
 def threads(op: str, name: str, value: Any) -> Any:
-    """The threads of a workgroup given as (x, y, z); what is no sequence stays as it is. The
-    kernels number their threads in one row, so that only the product counts."""
+    """Return the number of threads of a workgroup given as (x, y, z).
+
+    Other values than sequences are returned unchanged. Kernels number their threads linearly, so
+    only the product matters.
+    """
     is_triple = is_several(value) or isinstance(value, str | bytes)
     return product(dimensions(op, name, value, 3, 1)) if is_triple else value
 
 
 def product(shape: Sequence[int]) -> int:
-    """Number of elements of a shape; 1 for the empty shape."""
+    """Return the number of elements of a shape. It is 1 for the empty shape."""
     size = 1
     for extent in shape:
         size *= extent

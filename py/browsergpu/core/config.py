@@ -1,4 +1,4 @@
-"""How a device is opened and used."""
+"""Options of a device."""
 
 from __future__ import annotations
 
@@ -14,30 +14,41 @@ PowerPreference = Literal["high-performance", "low-power"]
 
 @dataclass(frozen=True, slots=True)
 class BackendConfig:
-    """Options of a device; each is checked when the config is made.
+    """Options of a device. They are checked when the config is created.
 
-    adapter_index: which of :func:`enumerate_adapters`, None for what power_preference gives.
-    power_preference: "high-performance" or "low-power".
-    debug_mode: submit and validate every operation by itself, so that an error is raised for the
-        operation that caused it (and at once, where Python can block); slow.
-    check_nan: in debug mode, also raise ValidationError for an operation, kernels of your own
-        included, whose written buffers hold a float32 or float16 NaN; reads every result back. Not
-        for what only moves or fills words: transpose, copy, fill, an array's elements by index.
-    max_buffer_size: bytes that one buffer may have, at least 256, None for the device's own limit.
-    memory_limit: bytes that all buffers together may take, None for what the GPU gives.
-    enable_pipeline_cache: False compiles a kernel at each call, which is only good for measuring.
-    preferred_workgroup_size: threads of the elementwise kernels' workgroups, a power of two up to
-        the device's limit, or (x, y, z) with such a product, which is then kept; None takes what
-        tuning found, or the default.
-    warm_up: compile the most used kernels in the background once the device is open, so that
-        their first use need not wait; on a software adapter they are not, as it would take the
-        CPU from the page.
-    tune_by_use: let the first calls of a size class take turns among the kernels that can do them,
-        and keep the quickest, for later visits too: its results may differ in their last bits from
-        call to call until then. None does so on GPUs that nobody has measured, and on no software
-        adapter; False never, True wherever calls can be timed.
-    immediates: False sends parameters through the uniform ring even where the browser has WGSL
-        immediates.
+    Parameters
+    ----------
+    adapter_index : int, optional
+        Index into :func:`enumerate_adapters`. By default, ``power_preference`` selects the GPU.
+    power_preference : str
+        "high-performance" or "low-power".
+    debug_mode : bool
+        Whether to submit and validate each operation separately. An error is raised for the
+        operation that caused it, and at once if Python can block. Slow.
+    check_nan : bool
+        Whether debug mode also raises ValidationError for an operation or custom kernel that writes
+        a float32 or float16 NaN. It reads all written buffers back. Operations that only move or
+        fill words are not checked: transpose, copy, fill, and indexing of an array.
+    max_buffer_size : int, optional
+        Maximum bytes of one buffer, at least 256. The device's limit by default.
+    memory_limit : int, optional
+        Maximum bytes of all buffers together. No limit but the GPU's by default.
+    enable_pipeline_cache : bool
+        False compiles a kernel at each call, which is useful only for measurements.
+    preferred_workgroup_size : int or sequence, optional
+        Threads in a workgroup of elementwise kernels: a power of two within the device's limit, or
+        (x, y, z) with such a product, which is stored. By default the tuned size, if any.
+    warm_up : bool
+        Whether to compile the most used kernels in the background after the device is opened, so
+        that their first use need not wait. It has no effect on a software adapter, where compiling
+        would take CPU time from the page.
+    tune_by_use : bool, optional
+        Whether to autotune kernel variants: the first calls of a size class use different variants,
+        and the fastest is kept, also for later sessions. Until then, results may differ in the last
+        bits between calls. By default on for GPUs without tuned defaults, and off for software
+        adapters. True turns it on wherever calls can be timed.
+    immediates : bool
+        False passes parameters through the uniform ring even if the browser has WGSL immediates.
     """
 
     adapter_index: int | None = None
@@ -80,7 +91,7 @@ class BackendConfig:
 
 
 def configured(op: str, config: Any, options: Mapping[str, Any]) -> BackendConfig:
-    """A config with some of its fields replaced; None is the default config."""
+    """Return a config with some fields replaced. None means the default config."""
     if config is not None and not isinstance(config, BackendConfig):
         raise InvalidArgument(op, "config", config, "a BackendConfig or None")
     known = [field.name for field in fields(BackendConfig)]

@@ -1,4 +1,4 @@
-"""Element types: their names, sizes and NumPy counterparts. Knows nothing of the rest."""
+"""Dtypes of tensors: names, sizes and NumPy counterparts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 
 
 class DType(StrEnum):
-    """The type of a tensor's elements. Wherever one is asked for, the plain string works, and so
-    does NumPy's name of it: ``np.float32``, ``np.dtype("f4")``, ``"float32"``, ``"f4"``. The string
-    "u8" is this type of one byte, not NumPy's uint64, which the GPU does not have.
+    """The dtype of a tensor.
 
-    In GPU memory f32, i32, u32 and bool take a word each, f16 takes half of one and u8 a quarter.
-    u8 is a whole number from 0 to 255; to the image functions alone it stands for 0..1.
+    Arguments also accept the plain string and NumPy's names: ``np.float32``, ``np.dtype("f4")``,
+    ``"float32"``, ``"f4"``. "u8" is this one-byte dtype, not NumPy's uint64.
+
+    In GPU memory, an element of f32, i32, u32 or bool takes a word, f16 half a word and u8 a
+    quarter. u8 is an integer from 0 to 255. Only image functions read it as 0..1.
     """
 
     F32 = "f32"
@@ -24,13 +25,13 @@ class DType(StrEnum):
     BOOL = "bool"
     U8 = "u8"
 
-    # Equal strings have equal hashes, and a program's key is hashed at each call: Enum's own is
-    # Python code, and of the member's name.
+    # A program's key is hashed at each call. Enum's hash is Python code, str's is not, and equal
+    # strings have equal hashes.
     __hash__ = str.__hash__
 
     @classmethod
     def _missing_(cls, value: object) -> DType | None:
-        """The dtype that NumPy knows by another name."""
+        """Return the dtype for NumPy's names of it."""
         if isinstance(value, str):
             return _BY_NUMPYS_NAME.get(value)
         if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, _SCALARS)):
@@ -39,42 +40,42 @@ class DType(StrEnum):
 
     @property
     def is_float(self) -> bool:
-        """f32 or f16."""
+        """Whether the dtype is f32 or f16."""
         return self in (DType.F32, DType.F16)
 
     @property
     def is_whole(self) -> bool:
-        """i32 or u32."""
+        """Whether the dtype is i32 or u32."""
         return self in (DType.I32, DType.U32)
 
     @property
     def computed_as(self) -> DType:
-        """The dtype in which arithmetic on it is done: f32 for floats, u32 for u8, else itself."""
+        """The dtype of arithmetic: f32 for floats, u32 for u8, else the dtype itself."""
         if self.is_float:
             return DType.F32
         return DType.U32 if self is DType.U8 else self
 
     def device_bytes(self, n: int) -> int:
-        """Bytes that n elements take on the GPU."""
+        """Return the bytes of n elements on the GPU."""
         return n * _DEVICE[self].itemsize
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """The NumPy dtype of what is read and written on the host."""
+        """The NumPy dtype on the host."""
         return _HOST[self]
 
     @property
     def device_numpy(self) -> np.dtype[Any]:
-        """The NumPy dtype of the same bytes as on the GPU."""
+        """The NumPy dtype with the same bytes as on the GPU."""
         return _DEVICE[self]
 
 
 FLOATS = (DType.F32, DType.F16)
-#: Whole numbers that are computed as they are; u8 is computed as u32.
+#: Integers without conversion for arithmetic. u8 is computed as u32.
 WHOLE = (DType.I32, DType.U32)
 NUMBERS = (*FLOATS, *WHOLE, DType.U8)
 
-#: What stands for a DType in an argument.
+#: Types that arguments accept for a DType.
 DTypeLike: TypeAlias = DType | str | np.dtype[Any] | type[np.generic] | type[bool]
 
 _HOST: dict[DType, np.dtype[Any]] = {

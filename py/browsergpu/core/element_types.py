@@ -1,7 +1,7 @@
-"""The element types of arrays: how they lie in GPU memory, and which type comes of two.
+"""Element types of arrays: GPU memory layout and type promotion.
 
-NumPy's dtypes are their names. Whole numbers of 64 bits are two words each; float64 and complex128
-are demoted to their 32-bit kin, as in JAX without x64.
+Their names are NumPy's dtypes. 64-bit integers take two words each. float64 and complex128 are
+demoted to float32 and complex64, as in JAX without x64.
 """
 
 from __future__ import annotations
@@ -19,11 +19,19 @@ from browsergpu.core.dtypes import DType
 class ElementType:
     """One of TYPES.
 
-    ``bits`` an element takes in GPU memory; where it is bool that is a word of 0 or 1. ``computed``
-    says in what it is computed: "f" float32, "i" int32, "u" uint32, "b" bool, "c" pairs of float32,
-    "I" and "U" int64 and uint64 as pairs of words.
-    ``kind`` is NumPy's letter of its kind. ``dtype`` is what the functions that know fewer types
-    call it, if they do.
+    Attributes
+    ----------
+    number : int
+        Position in TYPES.
+    numpy : np.dtype
+        The NumPy dtype.
+    bits : int
+        Bits of an element in GPU memory. A bool takes a word of 0 or 1.
+    computed : str
+        The type of arithmetic: "f" float32, "i" int32, "u" uint32, "b" bool, "c" pairs of float32,
+        "I" and "U" int64 and uint64 as pairs of words.
+    dtype : DType or None
+        The counterpart for functions that support fewer types.
     """
 
     number: int
@@ -39,16 +47,16 @@ class ElementType:
 
     @property
     def kind(self) -> str:
-        """NumPy's letter: b, i, u, f or c."""
+        """NumPy's kind letter: b, i, u, f or c."""
         return self.numpy.kind
 
     def device_bytes(self, n: int) -> int:
-        """Bytes that n elements take on the GPU."""
+        """Return the bytes of n elements on the GPU."""
         return n * self.bits // 8
 
     @property
     def device_numpy(self) -> np.dtype[Any]:
-        """The NumPy dtype of the same bytes as on the GPU."""
+        """The NumPy dtype with the same bytes as on the GPU."""
         return np.dtype(np.uint32) if self is BOOL else self.numpy
 
     def __repr__(self) -> str:
@@ -82,12 +90,12 @@ TYPES = _types()
 ) = TYPES  # fmt: skip
 
 _BY_NUMPY = {kind.numpy: kind for kind in TYPES}
-#: What the floats of 64 bits are demoted to.
+#: The types to which 64-bit floats are demoted.
 DEMOTED: dict[np.dtype[Any], ElementType] = {
     np.dtype(np.float64): FLOAT32,
     np.dtype(np.complex128): COMPLEX64,
 }
-#: The type of a Python number beside an array of another kind.
+#: The type of a Python number combined with an array of a lower kind.
 DEFAULTS: dict[type, ElementType] = {
     bool: BOOL,
     int: INT64,  # see set_default_whole
@@ -99,14 +107,14 @@ _RANK_OF_NUMBER = {bool: 0, int: 1, float: 2, complex: 3}
 
 
 def of_numpy(dtype: np.dtype[Any]) -> ElementType | None:
-    """The type of a NumPy dtype of either byte order; None for those that no array can have."""
+    """Return the type for a NumPy dtype of either byte order, or None if arrays cannot have it."""
     native = dtype.newbyteorder("=")
     return _BY_NUMPY.get(native) or DEMOTED.get(native)
 
 
 @cache
 def promoted(a: ElementType, b: ElementType) -> ElementType:
-    """The type of what two types come to: NumPy's, demoted."""
+    """Return the result type of two types: NumPy's, demoted."""
     found = of_numpy(np.result_type(a.numpy, b.numpy))
     assert found is not None
     return found
@@ -114,14 +122,18 @@ def promoted(a: ElementType, b: ElementType) -> ElementType:
 
 @cache
 def is_same_kind(source: ElementType, target: ElementType) -> bool:
-    """Whether NumPy's in-place operations may cast the one type to the other: int32 to int8 or
-    float16, but not float32 to int32."""
+    """Return whether NumPy's in-place operations may cast a type to another.
+
+    For example, int32 may be cast to int8 or float16, but float32 may not be cast to int32.
+    """
     return np.can_cast(source.numpy, target.numpy, "same_kind")
 
 
 def beside_number(a: ElementType, number: type) -> ElementType:
-    """The type of an array of ``a`` with a Python bool, int, float or complex: the array's own,
-    unless the number is of a higher kind (NEP 50)."""
+    """Return the result type of an array with a Python bool, int, float or complex.
+
+    It is the array's type, unless the number is of a higher kind (NEP 50).
+    """
     return _BESIDE[a, number]
 
 
@@ -133,14 +145,14 @@ _BESIDE = {
 
 
 def set_default_whole(kind: ElementType) -> ElementType:
-    """Have Python's integers, and sums of smaller integers, be of a type. Gives the one before."""
+    """Set the type of Python integers and of sums of small integers. Return the previous type."""
     before, DEFAULTS[int] = DEFAULTS[int], kind
     _BESIDE[BOOL, int] = kind
     return before
 
 
 def wide_sum_of(kind: ElementType) -> ElementType:
-    """The type in which bools and integers are added: of the bits of the default type at least."""
+    """Return the type for sums of bools and integers, at least as wide as the default type."""
     if kind.kind not in "biu" or kind.bits == INT64.bits:
         return kind
     is_wide = DEFAULTS[int] is INT64

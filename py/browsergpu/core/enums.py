@@ -1,4 +1,4 @@
-"""The names of functions and ways, as arguments take them; plain strings do as well."""
+"""Names of functions and modes for arguments. Arguments also accept plain strings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ Order = Literal["C", "F"]
 
 
 class Transpose(StrEnum):
-    """What a matrix product does with an operand. Real matrices: conj_trans is trans."""
+    """Transposition of an operand of a matrix product.
+
+    conj_trans equals trans for real matrices.
+    """
 
     NO_TRANS = "no_trans"
     TRANS = "trans"
@@ -17,8 +20,11 @@ class Transpose(StrEnum):
 
 
 class UnaryOp(StrEnum):
-    """Functions of one element. gelu is the tanh form of https://arxiv.org/abs/1606.08415, gelu_erf
-    the exact one, silu is x sigmoid(x)."""
+    """Functions of one element.
+
+    gelu is the tanh form of https://arxiv.org/abs/1606.08415, gelu_erf the exact form, and silu is
+    x sigmoid(x).
+    """
 
     RELU = "relu"
     SIGMOID = "sigmoid"
@@ -34,15 +40,18 @@ class UnaryOp(StrEnum):
 
 
 class Precision(StrEnum):
-    """How products of float32 matrices are computed: in float32, or where the device is quicker at
-    it, of operands split into two float16 each."""
+    """Precision of float32 matrix products.
+
+    "highest" computes in float32. "high" splits each operand into two float16 if the device is
+    faster that way.
+    """
 
     HIGHEST = "highest"
     HIGH = "high"
 
 
 class Activation(StrEnum):
-    """The functions among UnaryOp's that a matrix product can end with."""
+    """The functions of UnaryOp that a matrix product can apply to its result."""
 
     RELU = "relu"
     GELU = "gelu"
@@ -51,8 +60,10 @@ class Activation(StrEnum):
 
 
 class BinaryOp(StrEnum):
-    """Functions of two elements. max and min propagate NaN; pow is NumPy's ``power``, to within 2
-    units in the last place."""
+    """Functions of two elements.
+
+    max and min propagate NaN. pow is NumPy's ``power``, accurate to 2 units in the last place.
+    """
 
     ADD = "add"
     SUB = "sub"
@@ -64,7 +75,7 @@ class BinaryOp(StrEnum):
 
 
 class ReduceOp(StrEnum):
-    """Functions of an axis. NaN propagates."""
+    """Reductions along an axis. NaN propagates."""
 
     SUM = "sum"
     MAX = "max"

@@ -1,22 +1,22 @@
-"""Everything browsergpu raises.
+"""Exceptions of browsergpu.
 
-In brackets, the class of Python's own that an error also is:
+Parentheses give the built-in or NumPy class that an exception also derives from:
 
     BackendError
     ├── NotInitialized            used before init(), or after close()
     ├── InvalidArgument           (ValueError) an argument was refused; nothing reached the GPU
-    │   ├── InvalidType           (TypeError) of a type or dtype that the call is not defined for
-    │   └── InvalidIndex          (IndexError) an index that the array does not have
-    ├── InvalidMatrix             (LinAlgError) a matrix was singular; the next wait tells
-    ├── Unsupported               (NotImplementedError) this browser, device or context cannot do it
-    │   └── UnknownName           (AttributeError) a name of NumPy's that there is none of here
-    ├── NotDifferentiable         (RuntimeError) a gradient was asked for where there is none
+    │   ├── InvalidType           (TypeError) a type or dtype is not supported
+    │   └── InvalidIndex          (IndexError) an index is out of range
+    ├── InvalidMatrix             (LinAlgError) a matrix is singular; the next wait raises it
+    ├── Unsupported               (NotImplementedError) this browser, device or context lacks it
+    │   └── UnknownName           (AttributeError) a name of NumPy that browsergpu lacks
+    ├── NotDifferentiable         (RuntimeError) the requested gradient does not exist
     ├── OutOfMemory               (MemoryError) the device has no room, or the request is too large
     └── DeviceError
         ├── NoAdapter             the browser gives no GPU
-        ├── DeviceLost            the GPU went away: a crash, a driver reset, device.destroy()
-        ├── ShaderCompilation     WGSL that does not compile: file, line, column
-        ├── ValidationError       WebGPU refused a command that had been recorded
+        ├── DeviceLost            the GPU is gone: a crash, a driver reset, device.destroy()
+        ├── ShaderCompilation     WGSL does not compile: file, line, column
+        ├── ValidationError       WebGPU refused a recorded command
         └── Timeout               the GPU did not answer in time
 """
 
@@ -38,7 +38,7 @@ class BackendError(Exception):
         self.message = message
 
     def __reduce__(self) -> Any:
-        """Their arguments differ; another process gets what they came to."""
+        """Pickle the message, because arguments differ between subclasses."""
         return _again, (type(self), self.args, self.__dict__)
 
 
@@ -52,16 +52,16 @@ class InvalidArgument(BackendError, ValueError):
     Parameters
     ----------
     op : str
-        The function that was called.
+        Name of the called function.
     argument : str
-        The argument's name.
+        Name of the argument.
     value : object
-        What was given. The message shows it by `showing.shown`, which reads no GPU memory. A
+        The given value. The message shows it by `showing.shown`, which reads no GPU memory. A
         `showing.Description` is shown as it is.
     expected : str
-        What the argument must be: "a string". Or what it must have: "have at least 2 axes".
+        What the argument must be, as "a string", or must have, as "have at least 2 axes".
     advice : str, optional
-        A sentence that says what to do.
+        A sentence with advice.
     """
 
     def __init__(self, op: str, argument: str, value: Any, expected: str, advice: str = "") -> None:
@@ -73,43 +73,47 @@ class InvalidArgument(BackendError, ValueError):
         self.expected = expected
 
     def __reduce__(self) -> Any:
-        """Another process gets the words for a value that may be on a GPU, or large."""
+        """Pickle a description in place of a value that may be on a GPU or large."""
         told = self.value if is_plain(self.value) else Description(shown(self.value))
         return _again, (type(self), self.args, self.__dict__ | {"value": told})
 
 
 class InvalidType(InvalidArgument, TypeError):
-    """An argument of a type or dtype that the operation is not defined for."""
+    """An argument has a type or dtype that the operation does not support."""
 
 
 class InvalidIndex(InvalidArgument, IndexError):
-    """An index that an array does not have."""
+    """An index is out of range for an array."""
 
 
 class Unsupported(BackendError, NotImplementedError):
-    """This browser, device or calling context cannot do what was asked."""
+    """The browser, device or calling context does not support the operation."""
 
 
 class UnknownName(Unsupported, AttributeError):
-    """A name that NumPy has and browsergpu has not. ``hasattr`` is False for it."""
+    """NumPy has this name, but browsergpu does not. ``hasattr`` is False for it."""
 
 
 class InvalidMatrix(BackendError, LinAlgError):
-    """A matrix is singular, or not positive definite, which the GPU alone sees: a wait tells."""
+    """A matrix is singular or not positive definite. The next wait for the GPU raises it."""
 
     def __init__(self, op: str, argument: str, actual: str, expected: str) -> None:
         super().__init__(op, f"{argument} must be {expected}, got {actual}.")
 
 
 class NotDifferentiable(BackendError, RuntimeError):
-    """A gradient was asked for of what has none, or is no longer kept."""
+    """A gradient was requested that does not exist or is no longer kept."""
 
 
 class OutOfMemory(BackendError, MemoryError):
     """The device has no room for the request, or no buffer can be that large.
 
-    ``requested`` are the bytes that were asked for, None where the browser alone wanted memory;
-    ``available`` the most that a request would get now, None where only the GPU knows.
+    Attributes
+    ----------
+    requested : int or None
+        Bytes that were requested. None if the browser itself needed memory.
+    available : int or None
+        Largest request that would succeed now. None if only the GPU knows.
     """
 
     def __init__(
@@ -137,14 +141,22 @@ class ValidationError(DeviceError):
 
 
 class Timeout(DeviceError):
-    """The GPU did not answer in the time that was allowed."""
+    """The GPU did not answer within the timeout."""
 
 
 class ShaderCompilation(DeviceError):
-    """A shader did not compile: ``file``, ``line`` and ``column`` (from 1) say where.
+    """A shader did not compile.
 
-    It is told late, by a call that waits: ``recorded`` is the line of Python that has first used
-    the shader, "Cell 3, line 2"; "" where that is not known.
+    The next call that waits for the GPU raises it.
+
+    Attributes
+    ----------
+    file : str
+        File of the shader.
+    line, column : int
+        Position in the file, from 1.
+    recorded : str
+        The line of Python that first used the shader, as "Cell 3, line 2". "" if unknown.
     """
 
     def __init__(
@@ -159,12 +171,12 @@ class ShaderCompilation(DeviceError):
 
 
 def two_devices(op: str, argument: str = "arrays") -> InvalidType:
-    """The error for operands on more than one device."""
+    """Return the error for operands on more than one device."""
     return InvalidType(op, argument, Description("arrays of two devices"), "on one device")
 
 
 def _again(kind: type[BackendError], args: tuple[Any, ...], fields: dict[str, Any]) -> BackendError:
-    # MemoryError's own, which some find first, is not for them.
+    # For some classes, kind.__new__ is MemoryError's, which does not accept them.
     error = Exception.__new__(kind, *args)
     error.__dict__.update(fields)
     return error

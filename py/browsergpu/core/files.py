@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic file writing: a file is replaced as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,16 +12,28 @@ from typing import IO, Any
 
 from browsergpu.core.errors import InvalidType
 
-#: Errors of systems that cannot flush this kind of file to the disk.
+#: Errors of systems that cannot flush this kind of file to disk.
 _CANNOT_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 
 
 @contextmanager
 def opened(op: str, file: Any, suffix: str = "") -> Iterator[Any]:
-    """Open a binary file to write: a path, to which a missing suffix is added, or an open file.
+    """Open a binary file for writing.
 
-    A path is written by :func:`replacing`. Anything with ``write()`` is used as it is.
-    Raises InvalidType for other arguments.
+    Parameters
+    ----------
+    op : str
+        Name of the operation, for errors.
+    file : path or file object
+        A path, which is written by :func:`replacing`, or an object with ``write()``, which is used
+        as it is.
+    suffix : str
+        Added to a path without it.
+
+    Raises
+    ------
+    InvalidType
+        If ``file`` is neither.
     """
     if hasattr(file, "write"):
         yield file
@@ -35,14 +47,17 @@ def opened(op: str, file: Any, suffix: str = "") -> Iterator[Any]:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a binary file that takes the place of ``path`` when the block ends without an error.
+    """Open a binary file that replaces ``path`` when the block ends without an error.
 
-    Until then, and after any error, ``path`` is as it was. The data goes to a file of another name
-    in the same folder, which is flushed to the disk and renamed; it is removed after an error. Two
-    writers of one path do not meet: the last one to end wins. Links are followed, and an existing
-    file's permissions stay. Pipes and devices, which cannot be replaced, are written directly.
+    Until then, and after an error, ``path`` is unchanged. The data goes to a temporary file in the
+    same folder, which is flushed to disk and renamed, or removed after an error. If several writers
+    have the same path, the last one to end wins. Links are followed, and an existing file's
+    permissions are kept. Pipes and devices cannot be replaced and are written directly.
 
-    Raises OSError with the name ``path`` where the file cannot be written.
+    Raises
+    ------
+    OSError
+        If the file cannot be written. Its file name is ``path``.
     """
     target = os.path.realpath(path)
     before = _status(target)
@@ -62,7 +77,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if before is not None:
             _take_over(before, beside)
         os.replace(beside, target)
-    except BaseException:  # an interrupt, and a task that is cancelled, too
+    except BaseException:  # including interrupts and cancelled tasks
         with suppress(FileNotFoundError):
             os.remove(beside)
         raise
@@ -88,10 +103,10 @@ def _error(number: int, path: str | os.PathLike[str]) -> OSError:
 
 
 def _take_over(before: os.stat_result, path: str) -> None:
-    """Gives a file the owner and the permissions of another one, as far as the system allows."""
+    """Give a file the owner and the permissions of another file, as far as the system allows."""
     own = os.stat(path)
     if (own.st_uid, own.st_gid) != (before.st_uid, before.st_gid):
-        with suppress(OSError):  # only the superuser can
+        with suppress(OSError):  # only the superuser may do this
             os.chown(path, before.st_uid, before.st_gid)
     if own.st_mode != before.st_mode:
         os.chmod(path, stat.S_IMODE(before.st_mode))
@@ -106,8 +121,8 @@ def _to_disk(number: int) -> None:
 
 
 def _folder_to_disk(folder: str) -> None:
-    """Has the new name survive a crash of the machine, where the system can tell it to."""
-    with suppress(OSError):  # the file is in its place already
+    """Make the renaming survive a crash of the machine, if the system supports it."""
+    with suppress(OSError):  # the file is renamed already
         number = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(number)

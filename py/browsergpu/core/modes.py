@@ -1,4 +1,4 @@
-"""Modes that ``with`` blocks set, as ``no_grad()``: each for the tasks that are in its block."""
+"""Modes that ``with`` blocks set for their tasks, such as ``no_grad()``."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Mode(Shown, Generic[T]):
-    """A value that blocks set, in a context variable.
+    """A context variable that blocks set.
 
-    A block sets it for its own task, or thread, and for the tasks that are created in the block.
-    Blocks of other tasks, and of generators, may overlap with it and end in any order.
+    A block sets it for its task or thread, and for tasks created in the block. Blocks of other
+    tasks and of generators may overlap with it and end in any order.
     """
 
     def __init__(self, name: str, default: T) -> None:
         self._name = name
-        # The blocks that are entered, outermost first, each with its value.
+        # The active blocks with their values, outermost first.
         self._blocks: ContextVar[tuple[tuple[object, T], ...]]
         self._blocks = ContextVar(name, default=((None, default),))
 
@@ -33,15 +33,15 @@ class Mode(Shown, Generic[T]):
 
     @property
     def value(self) -> T:
-        """The innermost block's value."""
+        """The value of the innermost block."""
         return self._blocks.get()[-1][1]
 
     def enter(self, block: object, value: T) -> None:
-        """Begin a block, which is known by an object."""
+        """Begin a block, identified by an object."""
         self._blocks.set((*self._blocks.get(), (block, value)))
 
     def leave(self, block: object) -> None:
-        """End the block. Where it was not entered, as in a task that ends another's, do nothing."""
+        """End the block. Do nothing if it is not active in this task."""
         blocks = self._blocks.get()
         for at in range(len(blocks) - 1, 0, -1):
             if blocks[at][0] is block:
@@ -50,15 +50,15 @@ class Mode(Shown, Generic[T]):
 
 
 def within(block: Callable[[], AbstractContextManager[Any]], function: F) -> F:
-    """Return a function that does its work within a block.
+    """Return a function that runs within a block.
 
     Parameters
     ----------
     block : callable
-        Makes the context manager, one for each call.
+        Creates the context manager for each call.
     function : callable
-        A function, a coroutine function, or a generator function of either kind. A generator is
-        within the block while it runs, and its caller is not.
+        A function, a coroutine function, or a generator function of either kind. A generator runs
+        within the block, but its caller does not.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A lock for tasks in any threads and event loops, which no interrupt leaves held."""
+"""A mutex for tasks in any threads and event loops, which is released even after an interrupt."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import asyncio
 from browsergpu.core.showing import Shown
 from browsergpu.core.turns import new_lock, renew_in_forks
 
-#: Seconds between two looks of a task that waits. What is locked is the opening of a GPU, which
+#: Seconds between two attempts of a waiting task. The mutex guards the opening of a GPU, which
 #: takes longer.
 _PAUSE = 0.005
 
 
 class Turn(Shown):
-    """The time in which one task has a mutex. It ends when the task sets ``is_over``."""
+    """A task's ownership of a mutex. It ends when the task sets ``is_over``."""
 
     def __init__(self) -> None:
         self.is_over = False
@@ -23,15 +23,15 @@ class Turn(Shown):
 
 
 class Mutex(Shown):
-    """A block that one task at a time is in.
+    """A lock that one task at a time holds.
 
-    A task that waits for it does not block its event loop, as a lock of ``threading`` would, and
-    may be in another event loop than the task in the block, which a lock of ``asyncio`` refuses.
-    In a forked process the mutex is free.
+    A waiting task does not block its event loop, unlike with a lock of ``threading``. It may be in
+    another event loop than the owner, unlike with a lock of ``asyncio``. In a forked process the
+    mutex is free.
 
-    Python can raise KeyboardInterrupt when a function is called or has returned, so also at the
-    beginning of an ``__aexit__``, which would leave the mutex held for ever. It does not when an
-    attribute is stored. That is why a turn ends with one::
+    Python can raise KeyboardInterrupt when a function is called or returns, so also at the
+    beginning of ``__aexit__``, which would leave the mutex held forever. It cannot do so while an
+    attribute is stored. Therefore a turn ends by storing an attribute::
 
         turn = await mutex.turn()
         try:
@@ -47,7 +47,7 @@ class Mutex(Shown):
         renew_in_forks(self)
 
     async def turn(self) -> Turn:
-        """Wait until no other task has the mutex, and take it."""
+        """Wait until no other task holds the mutex, and acquire it."""
         mine = Turn()
         while True:
             try:

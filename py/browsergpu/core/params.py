@@ -1,6 +1,6 @@
-"""A kernel's parameters: declared once as ordered fields, packed as WGSL lays the struct out.
+"""Kernel parameters, declared as ordered fields and packed like the WGSL struct.
 
-Only 32-bit scalars are allowed, so the struct has no padding and every field is one word.
+Fields are 32-bit scalars only, so the struct has no padding and every field is one word.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import Any
 
 from browsergpu.core.errors import Unsupported
 
-#: What a field of each type can be.
+#: Minimum and maximum of each integer type.
 _BOUNDS = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
 _FORMATS = {"u32": "I", "i32": "i", "f32": "f"}
 
 
 @dataclass(frozen=True)
 class Params:
-    """Fields in the order of the shader's ``struct Params``, as ``"name: type"`` strings."""
+    """The fields of a shader's ``struct Params`` in order, as ``"name: type"`` strings."""
 
     declared: tuple[str, ...]
 
     @cached_property
     def fields(self) -> tuple[tuple[str, str], ...]:
-        """(name, WGSL type) of each field."""
+        """The (name, WGSL type) of each field."""
         return tuple((name, kind) for name, _, kind in (f.partition(": ") for f in self.declared))
 
     @property
@@ -34,11 +34,11 @@ class Params:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the struct takes."""
+        """Bytes of the struct."""
         return 4 * len(self.declared)
 
     def check(self, op: str, kernel: str, values: tuple[float, ...]) -> None:
-        """Check that the first fields can have these values. Raises Unsupported."""
+        """Check that values fit the first fields. Raise Unsupported otherwise."""
         for (name, kind), value in zip(self.fields, values, strict=False):
             if kind == "f32":
                 continue
@@ -48,7 +48,7 @@ class Params:
 
 
 def unfit(op: str, kernel: str, name: str, value: Any, most: int) -> Unsupported:
-    """The error for a number of a dispatch that is not within WebGPU's or the shader's range."""
+    """Return the error for a number of a dispatch that exceeds WebGPU's or the shader's range."""
     return Unsupported(
         op,
         f"{name} of the kernel {kernel!r} must be an integer up to {most}, got {value}. Work in "
@@ -57,5 +57,5 @@ def unfit(op: str, kernel: str, name: str, value: Any, most: int) -> Unsupported
 
 
 def params(*declared: str) -> Params:
-    """``params("n: u32", "alpha: f32")``"""
+    """Return the Params of declarations, as ``params("n: u32", "alpha: f32")``."""
     return Params(declared)

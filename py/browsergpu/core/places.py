@@ -1,4 +1,4 @@
-"""Where in the user's code something was asked for, which errors that come late tell."""
+"""Lines of the user's code, for errors that are raised late."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from sys import _getframe
 from types import FrameType
 
 _OWN = __name__.partition(".")[0]
-#: Packages whose lines are not the user's: NumPy reads arrays for him.
+#: Packages whose frames are skipped. NumPy calls the package for the user.
 _PASSED = frozenset((_OWN, "numpy"))
-#: What runs coroutines: who has started one is not to be seen from within.
+#: Packages that run coroutines. The caller of a coroutine is not in its frames.
 _LOOPS = frozenset(("asyncio", "pyodide", "_pyodide"))
 
-#: A part of a shader's text: its file, its first line in the whole text, and, where the user has
-#: brought it, where that was.
+#: A part of a shader's text: its file, its first line in the whole text, and for the user's code
+#: the line that supplied it.
 Section = tuple[str, int] | tuple[str, int, str]
 
 
 def users_place() -> str:
-    """The line that has called the package: "Cell 3, line 2"; "" where no code of the user's has.
+    """Return the line that called the package, as "Cell 3, line 2", or "" if unknown.
 
-    It takes microseconds: for what happens once, as making a pipeline.
+    It takes microseconds, so use it only for rare events such as creating a pipeline.
     """
     frame = _getframe(1)
     while (room := _package(frame.f_globals)) in _PASSED:
@@ -30,7 +30,7 @@ def users_place() -> str:
 
 
 def is_own(frame: FrameType) -> bool:
-    """Whether a frame runs a function of this package."""
+    """Return whether a frame runs a function of this package."""
     return _package(frame.f_globals) == _OWN
 
 
@@ -39,7 +39,7 @@ def _package(names: dict[str, object]) -> str:
 
 
 def frames_of_the_package() -> int:
-    """How far up the user's own line is, counted as ``warnings.warn`` in the caller counts."""
+    """Return the ``stacklevel`` of the user's line for ``warnings.warn`` in the caller."""
     frame, count = _getframe(1), 1
     while frame.f_back is not None and is_own(frame):
         frame, count = frame.f_back, count + 1

@@ -1,4 +1,4 @@
-"""Remembering plans by their arguments."""
+"""Caching of plans by their arguments."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _INT = frozenset({int})
 
 
 def remembered(plan: Callable[P, T]) -> Callable[P, T]:
-    """Caches a pure function of positional arguments.
+    """Cache a pure function of positional arguments.
 
-    ``True``, ``1`` and ``1.0`` are different arguments, though equal. What cannot be hashed, or
-    is a tuple of anything but ints, is computed each time. Exceptions are not remembered.
+    ``True``, ``1`` and ``1.0`` are distinct arguments, though equal. The result is not cached if an
+    argument cannot be hashed or is a tuple of anything but ints. Exceptions are not cached.
     """
     cached = lru_cache(maxsize=1024, typed=True)(plan)
 
@@ -34,5 +34,5 @@ def remembered(plan: Callable[P, T]) -> Callable[P, T]:
 
 
 def hashable(value: Any) -> Any:
-    """A list as a tuple, so that a plan made from it can be remembered."""
+    """Convert a list to a tuple, so that a plan made from it can be cached."""
     return tuple(value) if type(value) is list else value

@@ -1,6 +1,6 @@
-"""Shapes and strides: broadcasting, axes, and the merging of axes that kernels can treat as one.
+"""Shapes and strides: broadcasting, axes, and merging axes for kernels.
 
-Knows nothing of devices. Strides count elements; a stride of 0 repeats an element.
+Strides count elements. A stride of 0 repeats an element.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 
 @lru_cache(maxsize=4096)
 def contiguous_strides(shape: Shape) -> Shape:
-    """The strides of a row-major array."""
+    """Return the strides of a row-major array."""
     strides = []
     step = 1
     for extent in reversed(shape):
@@ -29,27 +29,32 @@ def contiguous_strides(shape: Shape) -> Shape:
 
 
 def is_contiguous(shape: Shape, strides: Shape) -> bool:
-    """Whether strides are those of a row-major array, as far as elements can tell."""
+    """Return whether elements are laid out as in a row-major array.
+
+    Strides of axes with extent 1 do not matter.
+    """
     return 0 in shape or merged(shape, strides)[1] in ((), (1,))
 
 
 @lru_cache(maxsize=4096)
 def broadcast(op: str, a: Shape, b: Shape) -> Shape:
-    """The shape that two arrays are broadcast to by NumPy's rules."""
+    """Return the shape to which two arrays are broadcast by NumPy's rules."""
     rank = max(len(a), len(b))
     result = []
     for x, y in zip(_padded(a, rank), _padded(b, rank), strict=True):
         if x != y and 1 not in (x, y):
             raise InvalidArgument(
-                op, "b", Description(f"shape {b}"), f"of a shape that broadcasts with {a}"
+                op, "b", Description(f"shape {b}"), f"have a shape that broadcasts with {a}"
             )
         result.append(y if x == 1 else x)
     return tuple(result)
 
 
 def broadcast_strides(shape: Shape, target: Shape, strides: Shape | None = None) -> Shape:
-    """The strides with which an array of ``shape``, row-major unless its strides are given, is read
-    as one of ``target``, to which it can be broadcast."""
+    """Return the strides that read an array as one of the shape ``target``.
+
+    ``shape`` must be broadcastable to ``target``. ``strides`` are row-major by default.
+    """
     own = contiguous_strides(shape) if strides is None else strides
     strides = _padded(own, len(target), 0)
     if 1 not in shape:
@@ -65,8 +70,11 @@ def _padded(values: Shape, length: int, value: int = 1) -> Shape:
 
 
 def merged(shape: Shape, *strides: Shape) -> tuple[Shape, ...]:
-    """(extents, strides, …) with fewer axes for the same elements in the same order: axes of
-    extent 1 are dropped, neighbours become one where all the strides allow it."""
+    """Merge axes, and return the new extents and strides.
+
+    Axes of extent 1 are dropped, and neighbors become one axis if all strides allow it. The
+    elements and their order stay the same.
+    """
     kept: list[list[int]] = []  # [extent, stride, …], outermost first
     for extent, *steps in zip(shape, *strides, strict=True):
         if extent == 1:
@@ -82,9 +90,11 @@ def merged(shape: Shape, *strides: Shape) -> tuple[Shape, ...]:
 
 
 def axis(op: str, name: str, value: Any, rank: int) -> int:
-    """One axis of an array, counted from 0; negative ones are counted from the end."""
+    """Return an axis counted from 0. Negative axes count from the end."""
     if rank == 0:
-        raise InvalidArgument(op, name, value, "have no axis, as the array is a scalar")
+        raise InvalidArgument(
+            op, name, value, "an axis of the array, which is a scalar and has none"
+        )
     number = checks.integer(op, name, value, -rank)
     if number >= rank:
         raise InvalidArgument(op, name, value, f"an axis from {-rank} to {rank - 1}")
@@ -92,7 +102,7 @@ def axis(op: str, name: str, value: Any, rank: int) -> int:
 
 
 def axes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
-    """Axes in rising order, given as None (all), one axis, or a sequence of different ones."""
+    """Return axes in ascending order, from None (all), one axis, or a sequence of distinct ones."""
     if value is None:
         return tuple(range(rank))
     if not checks.is_several(value):
@@ -104,15 +114,18 @@ def axes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
 
 
 def without(shape: Shape, removed: Sequence[int], *, keepdims: bool) -> Shape:
-    """The shape after a reduction of some axes, which stay with extent 1 if ``keepdims``."""
+    """Return the shape after a reduction of axes, which keep extent 1 if ``keepdims``."""
     if keepdims:
         return tuple(1 if i in removed else extent for i, extent in enumerate(shape))
     return tuple(extent for i, extent in enumerate(shape) if i not in removed)
 
 
 def reduction_steps(shape: Shape, removed: Sequence[int]) -> list[tuple[int, int, int]]:
-    """A reduction of some axes of a non-empty array as steps [outer, length, inner] -> [outer,
-    inner], one for each run of neighbouring axes, the innermost first."""
+    """Split a reduction of axes of a non-empty array into steps.
+
+    Each step reduces [outer, length, inner] to [outer, inner], for a run of neighboring axes,
+    innermost first.
+    """
     runs = [
         (reduced, checks.product([extent for _, extent in run]))
         for reduced, run in groupby(

@@ -1,4 +1,4 @@
-"""How errors show values and sizes: short, on one line, and without reading the GPU's memory."""
+"""Short text for values and sizes in errors, without reading GPU memory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-_LONGEST = 160  # characters of a whole value
-_LONGEST_TEXT = 60  # of a string, a number or the like in it
-_MOST_ITEMS = 6  # of a container
-_DEEPEST = 3  # containers within containers
-_MOST_NUMBERS = 8  # of a NumPy array that is shown by its values
+_LONGEST = 160  # maximum characters of a value
+_LONGEST_TEXT = 60  # of a string or number in it
+_MOST_ITEMS = 6  # items of a container
+_DEEPEST = 3  # levels of nested containers
+_MOST_NUMBERS = 8  # items of a NumPy array shown by its values
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
-#: Types whose repr is short, and is text of the host's.
+#: Types whose repr is short and does not read GPU memory.
 _PLAIN = (
     type(None), type(...), type(NotImplemented), enum.Enum, np.dtype, np.generic, range, PurePath,
     int, float, complex, Fraction, Decimal,
@@ -29,15 +29,15 @@ _PLAIN = (
 
 
 class Description(str):
-    """Words that stand for a value in an error, which shows them without quotes."""
+    """A description in place of a value in an error, shown without quotes."""
 
     __slots__ = ()
 
 
 class Shown:
-    """A base for classes whose repr is their name and a few facts, and never an address.
+    """Base of classes whose repr is the name and a few facts, without an address.
 
-    Classes that have something to tell override ``_facts``. It must not wait for the GPU.
+    Subclasses override ``_facts``, which must not wait for the GPU.
     """
 
     __slots__ = ()
@@ -52,15 +52,15 @@ class Shown:
 
 
 def shown(value: Any) -> str:
-    """Return a value in words for an error message.
+    """Return a short description of a value for an error message.
 
     Arrays of every library are shown by shape and dtype, functions and classes by name, containers
-    by their first items. The reprs of foreign classes are not called: they may read the GPU.
+    by their first items. The repr of foreign classes is not called, because it may read the GPU.
 
     Parameters
     ----------
     value : object
-        Anything, of the user's or of the package.
+        Any value.
 
     Returns
     -------
@@ -71,12 +71,12 @@ def shown(value: Any) -> str:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is a number, a string or the like: small, and of the host."""
+    """Return whether a value is small and on the host, such as a number or a string."""
     return isinstance(value, (*_PLAIN, str, bytes))
 
 
 def byte_count(nbytes: int) -> str:
-    """Return a number of bytes in words: ``"1.5 GiB (1,610,612,736 bytes)"``."""
+    """Return a number of bytes as text: ``"1.5 GiB (1,610,612,736 bytes)"``."""
     exact = f"{nbytes:,} byte{'' if nbytes == 1 else 's'}"
     if nbytes < 1024:
         return exact
@@ -94,7 +94,7 @@ def _cut(text: str, longest: int) -> str:
 def _shown(value: Any, depth: int) -> str:
     try:
         return _words(value, depth)
-    except Exception:  # an object of the user's may raise for whatever is asked of it
+    except Exception:  # a user's object may raise any error
         return _instance(value)
 
 
@@ -125,7 +125,7 @@ def _words(value: Any, depth: int) -> str:
 
 
 def _is_array(value: Any) -> bool:
-    """Whether a value has a shape and a dtype, as arrays of every library have."""
+    """Return whether a value has a shape and a dtype, as arrays of every library do."""
     kind = type(value)
     return hasattr(kind, "shape") and hasattr(kind, "dtype")
 
@@ -141,14 +141,14 @@ def _array(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    whole = repr(value[: _LONGEST_TEXT + 1])  # a long text is not copied to be cut
+    whole = repr(value[: _LONGEST_TEXT + 1])  # avoids copying a long text
     if len(value) <= _LONGEST_TEXT and len(whole) <= 2 * _LONGEST_TEXT:
         return whole
     return f"{whole[:_LONGEST_TEXT]}..."
 
 
 def _container(value: Any, depth: int) -> str:
-    """The text of a list, a tuple, a dict, a set or a slice; "" for anything else."""
+    """Return the text of a list, tuple, dict, set, slice or mapping, or "" for other values."""
     if isinstance(value, slice):
         return f"slice({_items((value.start, value.stop, value.step), 3, depth, _shown)})"
     if isinstance(value, tuple):
@@ -177,12 +177,12 @@ def _pair(item: tuple[Any, Any], depth: int) -> str:
 
 
 def _object(value: Any, depth: int) -> str:
-    """An object by its repr where that is the package's own, else by its class."""
+    """Return an object's repr if it is defined in this package, else the name of its class."""
     kind = type(value)
     source = next(one for one in kind.__mro__ if "__repr__" in vars(one))
     if not source.__module__.startswith("browsergpu."):
         return _instance(value)
-    if is_dataclass(value) and hasattr(source.__repr__, "__wrapped__"):  # made by dataclasses
+    if is_dataclass(value) and hasattr(source.__repr__, "__wrapped__"):  # generated by dataclass
         values = [(one.name, getattr(value, one.name)) for one in fields(value) if one.repr]
         return f"{kind.__qualname__}({_items(values, len(values), depth, _field)})"
     return repr(value)
@@ -200,7 +200,7 @@ def _instance(value: Any) -> str:
 
 
 def _name(kind: type) -> str:
-    """A class's name; with its library's, where that is neither Python nor the user's program."""
+    """Return a class's name, with its library unless it is Python's or the user's."""
     library = kind.__module__.partition(".")[0]
     own = library in ("builtins", "__main__")
     return kind.__qualname__ if own else f"{library}.{kind.__qualname__}"

@@ -1,5 +1,8 @@
-"""Whose turn it is: what is recorded on arrays is for one thread at a time, and no thread keeps the
-others from it while it waits for the GPU. In a page there is one thread, and nobody asks."""
+"""The turn: a lock that threads hold while they record operations.
+
+No thread holds it while it waits for the GPU. In a page there is only one thread, and the lock is
+not used.
+"""
 
 from __future__ import annotations
 
@@ -21,39 +24,41 @@ _locks: WeakSet[Any] = WeakSet()
 
 
 def new_lock() -> Any:
-    """An RLock that is free in a forked process, whoever held it: what is locked by it is refused
-    there, by an error instead of a wait without end."""
+    """Return an RLock that is free in a forked process.
+
+    Code that it guards raises an error in the forked process instead of waiting forever.
+    """
     lock = threading.RLock()
     renew_in_forks(lock)
     return lock
 
 
 def renew_in_forks(lock: Any) -> None:
-    """Has a lock's ``_at_fork_reinit()`` called in forked processes."""
+    """Have a lock's ``_at_fork_reinit()`` called in forked processes."""
     _locks.add(lock)
 
 
 def _free_all() -> None:
     for lock in _locks:
-        lock._at_fork_reinit()  # as Python's own modules do
+        lock._at_fork_reinit()  # as modules of the standard library do
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_free_all)
 
-#: Held by the thread whose turn it is.
+#: The lock of the thread that records.
 TURN = new_lock()
 
-#: Of RLock, what ``threading.Condition`` lets go of it with.
+#: The method of RLock by which ``threading.Condition`` releases it.
 _let_go = methodcaller("_release_save")
 
 
 def exclusive(function: F) -> F:
-    """Have a function take the turn while it runs, as all must that look at what is recorded.
+    """Make a function hold the turn while it runs.
 
-    Functions that call each other may all be exclusive: a thread takes the turn more than once. One
-    that calls a function of the user's must not be, as that may wait for another thread. In a page
-    this does nothing.
+    Every function that reads or changes recorded operations needs it. Exclusive functions can call
+    each other, since the lock is reentrant. A function that calls user code must not be exclusive,
+    because that code may wait for another thread. In a page this does nothing.
     """
     return function if sys.platform == "emscripten" else _taking(function)
 
@@ -61,7 +66,8 @@ def exclusive(function: F) -> F:
 def _taking(function: F) -> F:
     made: Any
     rank = _count(function)
-    # Of one or two operands: arguments that are packed and unpacked cost as much as the turn.
+    # Fixed signatures for one or two operands: packing and unpacking arguments costs as much as the
+    # lock.
     if rank == 1:
 
         def made(x: Any, /) -> Any:
@@ -84,8 +90,10 @@ def _taking(function: F) -> F:
 
 
 def _count(function: Callable[..., Any]) -> int | None:
-    """How many parameters a function has that nobody gives by name; None for others and for more
-    than two."""
+    """Return the number of parameters of a function, if all are positional and at most two.
+
+    Other functions give None. Positional-or-keyword parameters are allowed only in operators.
+    """
     known = signature(function).parameters.values()
     is_operator = function.__name__.startswith("__") and function.__name__.endswith("__")
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)[: 1 + is_operator]
@@ -94,10 +102,11 @@ def _count(function: Callable[..., Any]) -> int | None:
 
 
 def in_others_turn(work: Callable[[], T]) -> T:
-    """Call a function while the others may have the turn, however often this thread has taken it.
+    """Call a function while other threads may hold the turn.
 
-    Each step is one call of a function in C, before or after which an interrupt may come, and not
-    within: the turn is this thread's again in every case.
+    The turn is released completely and acquired again afterwards. Each step is a single call of a C
+    function. An interrupt can come before or after it but not within, so this thread always gets
+    the turn back.
     """
     if not TURN._is_owned():
         return work()
