@@ -1,11 +1,11 @@
-"""browsergpu's arrays as chunks of ``dask.array``: many GPUs, of one machine or of many.
+"""Arrays as chunks of ``dask.array``, for many GPUs of one or several machines.
 
-``import browsergpu.dask`` makes them known to Dask; ``pip install browsergpu[dask]`` brings what it
-needs. docs/scale.md says how to use it, and what bounds it.
+``import browsergpu.dask`` registers them with Dask. ``pip install browsergpu[dask]`` installs the
+dependencies. docs/scale.md describes the use and the limits.
 """
 
 try:
-    # What these register at Dask's is all that is wanted of them here.
+    # imported only for their registrations
     from browsergpu.dask import registration as _registration  # noqa: F401
     from browsergpu.dask import serialising as _serialising  # noqa: F401
     from browsergpu.dask.cluster import LocalCluster
@@ -13,6 +13,6 @@ try:
 except ModuleNotFoundError as error:
     if error.name is None or error.name.partition(".")[0] not in ("dask", "distributed"):
         raise
-    raise ImportError("browsergpu.dask needs Dask: pip install browsergpu[dask]") from error
+    raise ImportError("browsergpu.dask needs Dask. Run pip install browsergpu[dask].") from error
 
 __all__ = ["LocalCluster", "meta"]

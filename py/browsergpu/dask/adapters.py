@@ -1,4 +1,4 @@
-"""Which GPU a worker takes."""
+"""Assignment of GPUs to workers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from browsergpu.gpu.adapters import enumerate_adapters
 
 
 def gpus() -> list[int]:
-    """The indices of the machine's GPUs: of those in software only where there are no others.
-    Raises NoAdapter where there are none."""
+    """Return the indices of the machine's GPUs, or of software adapters if there are only those.
+
+    Raises NoAdapter if there is none.
+    """
     found = enumerate_adapters()
     if not found:
         raise NoAdapter("LocalCluster", platform.why_no_adapter())
@@ -21,8 +23,10 @@ def gpus() -> list[int]:
 
 
 def memory_of(adapters: Sequence[int]) -> int | None:
-    """The bytes that each of some GPUs has of its own; None where that is told of none, as where
-    this process has no GPU."""
+    """Return the smallest memory of some GPUs in bytes, or None if it is unknown.
+
+    It is unknown, for example, if this process has no GPU.
+    """
     if not platform.is_available():
         return None
     found = {info.index: info.memory for info in enumerate_adapters()}
@@ -30,9 +34,11 @@ def memory_of(adapters: Sequence[int]) -> int | None:
 
 
 def adapter_of(name: Any, adapters: Sequence[int]) -> int:
-    """The one of some adapters that a worker takes: they take turns by the number that its name
-    is, or ends with, as those of ``dask worker --nworkers 4 --name gpu``; one whose name is an
-    address takes the first."""
+    """Return the adapter for a worker.
+
+    Adapters are assigned in turn, by the number at the end of the worker's name, as in ``dask
+    worker --nworkers 4 --name gpu``. A worker whose name is an address gets the first one.
+    """
     text = str(name)
     number = None if "://" in text else re.search(r"\d+$", text)
     return adapters[int(number[0]) % len(adapters) if number else 0]

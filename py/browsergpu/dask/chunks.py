@@ -1,4 +1,4 @@
-"""What Dask asks of a chunk: its bytes, its token, itself as NumPy's and back, percentiles."""
+"""Functions that Dask calls with chunks: sizes, tokens, conversion to NumPy, percentiles."""
 
 from __future__ import annotations
 
@@ -20,40 +20,45 @@ from browsergpu.functions.meta import has_values
 
 
 def held_bytes(chunk: Array) -> int:
-    """The bytes that a chunk holds. A worker asks for them when a task is done, first in the task's
-    thread: what was only recorded is computed then, and what shows a part of other memory gets its
-    own, so that what Dask counts is what there is, and other threads have nothing to compute."""
+    """Return the bytes that a chunk occupies.
+
+    A worker asks for them when a task ends, first in the task's thread. In that call, recorded
+    operations are computed and a view gets its own memory. Then Dask counts the real memory, and
+    other threads have nothing to compute.
+    """
     if not chunk.device.has_values or on_host(chunk.node) is not None:
         return chunk.nbytes
     if hasattr(thread_state, "key"):
-        # Dask asks no errors of this; whoever needs the chunk gets it.
+        # Dask expects no errors here; the next use of the chunk raises it.
         with suppress(OutOfMemory), TURN:
             take_node(chunk, apply.packed(chunk).node)
             chunk.node.in_memory()
-            chunk.tape.evaluate()  # which holds on to what the task has read
+            chunk.tape.evaluate()  # the trace keeps the task's inputs alive
     return chunk.nbytes if chunk.node.window else chunk.node.storage.buffer.capacity
 
 
 def token(chunk: Array) -> Any:
-    """The same for the same values. Reads them."""
+    """Return a token that is equal for equal values. Reads them."""
     if has_values(chunk):
         return "browsergpu", normalize_token(chunk.detach().numpy())
     return "browsergpu without values", chunk.shape, str(chunk.dtype)
 
 
 def to_numpy(chunk: Array, **_: Any) -> np.ndarray:
-    """A chunk on the host."""
+    """Copy a chunk to the host."""
     return chunk.numpy()
 
 
 def to_gpu(chunk: Any) -> Array:
-    """A chunk on the GPU of the process."""
+    """Copy a chunk to the GPU of this process."""
     return chunk if isinstance(chunk, Array) else creation.asarray(chunk)
 
 
 def percentiles(chunk: Array, q: Any, method: str = "linear") -> tuple[np.ndarray | None, int]:
-    """The percentiles of a chunk of one axis, which the GPU finds, and the number of its elements;
-    the host puts those of all chunks together."""
+    """Compute percentiles of a 1-d chunk on the GPU. Return them with the number of elements.
+
+    The host merges the results of all chunks.
+    """
     if not chunk.size:
         return None, 0
     shares = q.numpy() if isinstance(q, Array) else np.asarray(list(q))

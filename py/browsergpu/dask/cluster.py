@@ -1,4 +1,4 @@
-"""A worker process for each GPU of this machine."""
+"""A cluster with a worker process for each GPU of this machine."""
 
 from __future__ import annotations
 
@@ -14,15 +14,27 @@ PRELOAD = "browsergpu.dask.preload"
 
 
 class LocalCluster(distributed.LocalCluster):  # type: ignore[misc]
-    """Dask's own LocalCluster of a process with one thread for each of this machine's GPUs.
+    """Dask's LocalCluster with a single-threaded process for each GPU of this machine.
 
-    ``n_workers`` asks for another number of processes; they take the GPUs in turn. ``adapters``
-    are the indices, in ``browsergpu.enumerate_adapters()``, of the GPUs to use: by default all, or
-    those in software where there are no others. ``memory_limit`` is what a worker may hold, on its
-    GPU as on the host: from 60 % of it on Dask spills chunks to ``local_directory``, and its GPU
-    gives no more. By default it is a worker's share of the host's memory, or what its GPU has where
-    that is known, as from Dawn, and less. Other options are Dask's. Raises NoAdapter where there
-    is no GPU.
+    Parameters
+    ----------
+    n_workers : int, optional
+        Number of processes, which take the GPUs in turn. The number of GPUs by default.
+    adapters : sequence of int, optional
+        Indices of the GPUs in ``browsergpu.enumerate_adapters()``. All GPUs by default, or software
+        adapters if there are only those.
+    preload : sequence of str
+        Further modules to load in each worker.
+    **options
+        Options of Dask's LocalCluster. ``memory_limit`` applies to the host and to the GPU of each
+        worker: above 60 % of it Dask spills chunks to ``local_directory``, and the GPU allocates no
+        more than it. By default it is the worker's share of the host's memory, or of the GPU's if
+        that is known, as from Dawn, and smaller.
+
+    Raises
+    ------
+    NoAdapter
+        If there is no GPU.
     """
 
     def __init__(

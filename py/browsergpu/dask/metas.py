@@ -1,4 +1,4 @@
-"""What Dask describes chunks by: arrays without elements. They need no GPU."""
+"""Meta arrays, which describe chunks to Dask. They have no elements and need no GPU."""
 
 from __future__ import annotations
 
@@ -12,14 +12,26 @@ from browsergpu.functions.meta import stand_in
 
 
 def meta(ndim: int, dtype: Any = np.float32) -> Array:
-    """The ``meta=`` of a Dask array whose chunks are browsergpu's: of so many axes and that dtype.
+    """Return an array for ``meta=`` of a Dask array with browsergpu chunks.
 
-    Whatever is computed with it says what the chunks would come to, on a client without a GPU, too.
+    Results computed with it have the dtype and axes of the real results. It also works on a client
+    without a GPU.
+
+    Parameters
+    ----------
+    ndim : int
+        Number of axes.
+    dtype : optional
+        Dtype, float32 by default.
+
+    Returns
+    -------
+    Array
+        An array without elements.
     """
     return stand_in((0,) * checks.integer("meta", "ndim", ndim), dtype)
 
 
 def meta_like(described: Any) -> Array:
-    """The meta of chunks as an array describes them, of which NumPy's or another's may be there
-    now; 64 bits become 32."""
+    """Return the meta for an array of NumPy or another library. 64-bit dtypes become 32-bit."""
     return meta(described.ndim, described.dtype)

@@ -1,10 +1,10 @@
-"""What a Dask worker does first: opens its GPU.
+"""Module that a Dask worker preloads to open its GPU.
 
     dask worker tcp://scheduler:8786 --nworkers 4 --nthreads 1 --name gpu \\
         --preload browsergpu.dask.preload
 
-starts a process for each of four GPUs; ``--adapters 0,2`` names those to use, of which
-``browsergpu.enumerate_adapters()`` has the list.
+starts a process for each of four GPUs. ``--adapters 0,2`` selects GPUs by their indices in
+``browsergpu.enumerate_adapters()``.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from browsergpu.arrays import context, x64
 from browsergpu.dask import registration, serialising
 from browsergpu.dask.adapters import adapter_of, gpus
 
-__all__ = ["dask_setup", "registration", "serialising"]  # which make arrays known to Dask
+__all__ = ["dask_setup", "registration", "serialising"]  # they register arrays with Dask
 
 
 @click.command()  # type: ignore[untyped-decorator]
 @click.option("--adapters", default="", help="Indices of the GPUs that workers take in turn: 0,2")  # type: ignore[untyped-decorator]
 def dask_setup(worker: Any, adapters: str) -> None:
-    """Opens the worker's GPU, with as much of its memory as the worker may have of the host's."""
-    # Dask asks for float64 and int64 by name wherever NumPy would: that is no user's mistake.
+    """Open the worker's GPU, with the worker's memory limit."""
+    # Dask requests float64 and int64 by name wherever NumPy would, which is not the user's mistake.
     x64.set_x64("quiet")
     chosen = [int(index) for index in adapters.split(",")] if adapters else gpus()
     context.init(

@@ -1,4 +1,4 @@
-"""Where ``dask.array.random`` has its numbers from, when chunks are browsergpu's."""
+"""Random numbers for ``dask.array.random`` with browsergpu chunks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from browsergpu.functions.random import legacy
 
 
 class Philox(int):
-    """The seed of a chunk's numbers, which its GPU draws: what Dask takes for a bit generator.
+    """The seed of a chunk's random numbers, in place of a NumPy bit generator.
 
-    ``seed`` is NumPy's SeedSequence, of which Dask gives each chunk one of its own, or what makes
-    one.
+    The chunk's GPU draws the numbers.
+
+    Parameters
+    ----------
+    seed : optional
+        A NumPy SeedSequence, of which Dask passes a different one for each chunk, or an argument
+        for one.
     """
 
     _seed_seq: np.random.SeedSequence
@@ -30,9 +35,12 @@ class Philox(int):
 
 
 class RandomState(legacy.RandomState):
-    """The older interface of ``dask.array.random``: its names, drawn by one stream a chunk.
+    """The legacy interface of ``dask.array.random``, with one stream for each chunk.
 
-    ``seed`` is what ``np.random.SeedSequence`` takes: Dask gives each chunk words of its own.
+    Parameters
+    ----------
+    seed : optional
+        An argument for ``np.random.SeedSequence``. Dask passes different words for each chunk.
     """
 
     def __init__(self, seed: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""Makes arrays known to Dask, and Dask's creation functions make them."""
+"""Registration of arrays with Dask, including Dask's creation functions."""
 
 from __future__ import annotations
 
@@ -27,53 +27,53 @@ def _created(name: str, *args: Any, meta: Any = None, **options: Any) -> da.Arra
 
 
 class Backend(Shown, ArrayBackendEntrypoint):  # type: ignore[misc]
-    """``dask.config.set({"array.backend": "browsergpu"})`` and ``x.to_backend("browsergpu")``."""
+    """Backend for ``dask.config.set({"array.backend": "browsergpu"})`` and ``x.to_backend()``."""
 
     @classmethod
     def to_backend_dispatch(cls) -> Any:
-        """What moves a chunk to the GPU."""
+        """Return the function that copies a chunk to the GPU."""
         return chunks.to_gpu
 
     @classmethod
     def to_backend(cls, data: da.Array, **options: Any) -> da.Array:
-        """A Dask array with its chunks on GPUs."""
+        """Return a Dask array whose chunks are on GPUs."""
         if isinstance(data._meta, Array):
             return data
         return data.map_blocks(chunks.to_gpu, meta=meta_like(data._meta), **options)
 
     @property
     def RandomState(self) -> type[RandomState]:
-        """What ``dask.array.random.normal`` and its kin draw with."""
+        """The class for ``dask.array.random.normal`` and related functions."""
         return RandomState
 
     @property
     def default_bit_generator(self) -> type[Philox]:
-        """What ``dask.array.random.default_rng`` takes its numbers from."""
+        """The bit generator for ``dask.array.random.default_rng``."""
         return Philox
 
     @staticmethod
     def ones(*args: Any, **options: Any) -> da.Array:
-        """Ones."""
+        """Return a Dask array of ones."""
         return _created("ones", *args, **options)
 
     @staticmethod
     def zeros(*args: Any, **options: Any) -> da.Array:
-        """Zeros."""
+        """Return a Dask array of zeros."""
         return _created("zeros", *args, **options)
 
     @staticmethod
     def empty(*args: Any, **options: Any) -> da.Array:
-        """Room for results."""
+        """Return a Dask array with undefined contents."""
         return _created("empty", *args, **options)
 
     @staticmethod
     def full(*args: Any, **options: Any) -> da.Array:
-        """A number everywhere."""
+        """Return a Dask array filled with a value."""
         return _created("full", *args, **options)
 
     @staticmethod
     def arange(*args: Any, like: Any = None, **options: Any) -> da.Array:
-        """Numbers in a row."""
+        """Return a Dask array of evenly spaced values."""
         with config.set({"array.backend": "numpy"}):
             return da.arange(*args, like=make_meta(0) if like is None else like, **options)
 

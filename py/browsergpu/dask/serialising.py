@@ -1,4 +1,4 @@
-"""Arrays between processes, and to the disk: through the host, as Dask takes NumPy's."""
+"""Serialization of arrays between processes and to disk, through NumPy arrays on the host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from browsergpu.functions import meta
 
 @dask_serialize.register(Array)  # type: ignore[untyped-decorator]
 def serialise(x: Array) -> tuple[dict[str, Any], list[Any]]:
-    """An array's header and frames. Waits for its values."""
+    """Return an array's header and frames. Waits for its values."""
     if not meta.has_values(x):
         return {"shape": x.shape, "without values": x.dtype.str}, []
     known = on_host(x.node)
@@ -25,7 +25,7 @@ def serialise(x: Array) -> tuple[dict[str, Any], list[Any]]:
 
 @dask_deserialize.register(Array)  # type: ignore[untyped-decorator]
 def deserialise(header: dict[str, Any], frames: list[Any]) -> Array:
-    """The array again. It is uploaded when it is first computed with, by the thread that does."""
+    """Restore an array. The first thread that computes with it uploads it."""
     if "numpy" not in header:
         return meta.stand_in(header["shape"], np.dtype(header["without values"]))
     return meta.unpickled(deserialize_numpy_ndarray(header["numpy"], frames))
