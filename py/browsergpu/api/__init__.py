@@ -1,1 +1,4 @@
-"""The contracts of the older designs: each finds and checks its operands and calls ``array``."""
+"""Older interfaces: executor, tensor backend and compute backend.
+
+They look up and check their operands, and call the functions of ``tensors``.
+"""

@@ -112,7 +112,7 @@ def test_what_draw_refuses_of_arrays(backend: Any, executor: Any) -> None:
     refused: list[tuple[tuple[Any, ...], str]] = [
         ((executor.zeros((4,)),), r"\[H, W\] or \[H, W, C\]"),
         ((executor.zeros((4, 4), "f16"),), "array of f32"),
-        ((picture, 4, 4, 3), "None beside an array"),
+        ((picture, 4, 4, 3), "None for an array"),
         ((executor.zeros((4, 4, 2)),), "1 .grey., 3 .RGB. or 4 .RGBA."),
         ((7, None, 4, 3), "height"),
     ]

@@ -98,7 +98,7 @@ def test_extremes_of_nothing(executor: Any, op: str) -> None:
     from browsergpu.errors import InvalidArgument
 
     array = executor.empty((2, 0, 3))
-    with pytest.raises(InvalidArgument, match=f"{op}: x must .*of nothing is undefined"):
+    with pytest.raises(InvalidArgument, match=f"{op}: x must .*of no elements is undefined"):
         getattr(executor, op)(array, 1)
     assert getattr(executor, op)(array, 0).shape == (0, 3)
 

@@ -185,7 +185,7 @@ def test_require_abi_takes_the_same_fingerprint_alone() -> None:
         with pytest.raises(Unsupported, match=re.escape(repr(other))) as caught:
             require_abi(Backend(other))
         assert FINGERPRINT in str(caught.value)
-        assert "install versions that belong together" in str(caught.value)
+        assert "Install matching versions" in str(caught.value)
 
 
 @pytest.mark.parametrize("backend", [None, 5, object(), "webgpu"])

@@ -1,7 +1,7 @@
-"""Operations on arrays in GPU memory: NumPy's and a neural network's, and kernels of the user's.
+"""Operations on arrays in GPU memory: NumPy-like functions, neural networks, and custom kernels.
 
-``base`` makes, copies and rearranges arrays; ``arithmetic``, ``reductions``, ``networks`` and
-``transformers`` are the operations. All of them record and return at once; ``array.numpy()``,
+``base`` creates, copies and rearranges arrays. ``arithmetic``, ``reductions``, ``networks`` and
+``transformers`` have the operations. All of them record and return at once. Only ``array.numpy()``,
 ``await array.ready()`` and ``synchronize`` wait.
 """
 
@@ -28,13 +28,19 @@ __all__ = ["BatchNormTraining", "KernelExecutor", "PipelineStats"]
 
 @dataclass(frozen=True)
 class PipelineStats:
-    """Pipelines compiled, requests that found a compiled one, requests that did not, and the
-    milliseconds that compiling took.
+    """Statistics of compiled pipelines.
 
-    A browser does not tell how long a compiler ran. ``compile_ms`` is wall time from each
-    synchronous ``createComputePipeline`` to the answer of an error scope behind it, which the GPU
-    process gives when it has made the pipeline; moments in which several were being made count
-    once, and pipelines whose answer has not come yet not at all (a wait brings it).
+    Attributes
+    ----------
+    count : int
+        Number of compiled pipelines.
+    hits, misses : int
+        Requests for compiled pipelines, and requests that needed a compilation.
+    compile_ms : float
+        Milliseconds of compilation. A browser does not report how long its compiler ran, so this is
+        wall time from each synchronous ``createComputePipeline`` to the result of an error scope
+        around it, which the GPU process sends when the pipeline exists. Overlapping times count
+        once. Pipelines whose result is pending do not count; a wait completes them.
     """
 
     count: int
@@ -46,15 +52,17 @@ class PipelineStats:
 class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
     """Operations on a device's arrays.
 
+    Results are new arrays, or are written to ``out``, which may be one of the inputs. Several tasks
+    may call operations concurrently, as with ``asyncio.gather``. ``await array.ready()`` and
+    ``await array.numpy_async()`` wait for their own results. As on every backend, a GPU may flush
+    subnormal numbers (nearer to 0 than 2^-126) to zero.
+
+    Examples
+    --------
     >>> executor = KernelExecutor(device)               # await Device.request(), or a backend
     >>> x = executor.from_numpy(np.ones((2, 3), np.float32))
     >>> y = executor.softmax(executor.add(x, 1.0))
     >>> y.numpy()                                       # or: await y.numpy_async()
-
-    Results go to new arrays, or to ``out``, which may be one of the inputs. Operations may be
-    issued by several tasks at once, as with ``asyncio.gather``; ``await array.ready()`` and
-    ``await array.numpy_async()`` wait for theirs. As on every backend, a GPU may take subnormal
-    numbers (nearer to 0 than 2^-126) for zeros.
     """
 
     def execute_custom_kernel(
@@ -65,10 +73,26 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
         workgroup_count: int | Sequence[int],
         uniform_data: Any = None,
     ) -> None:
-        """Runs WGSL on arrays or Buffers, bound to the storage buffers of group 0 in the order of
-        their binding numbers; ``uniform_data`` are the bytes of its uniform buffer, if it has one.
-        ``entry_point`` may be None where there is only one. ``arrayLength`` is of the array's
-        bytes, in whole words; an empty array comes as a word of 0."""
+        """Run a WGSL kernel on arrays or Buffers.
+
+        Parameters
+        ----------
+        source : str or bytes
+            The WGSL source.
+        entry_point : str or None
+            The entry point. None if there is only one.
+        buffers : sequence of DeviceArray or Buffer
+            Operands for the storage buffers of group 0, in the order of binding numbers.
+        workgroup_count : int or sequence of int
+            The grid.
+        uniform_data : bytes-like, optional
+            Contents of the uniform buffer, if the kernel has one.
+
+        Notes
+        -----
+        ``arrayLength`` covers the array's bytes in whole words. An empty array is passed as a word
+        of 0.
+        """
         op = "execute_custom_kernel"
         self.device.keep_pace(op)
         code = custom.source_text(op, "source", source)
@@ -84,7 +108,7 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
         if not isinstance(item, Buffer):
             array = self._array(op, name, item)
             if not array.is_packed or array.nbytes != array.buffer.nbytes:
-                raise InvalidArgument(op, name, item, "an array that is its whole memory, packed")
+                raise InvalidArgument(op, name, item, "a contiguous array that is its whole buffer")
             return array.buffer
         if item.device is not self.device:
             raise InvalidArgument(op, name, item, "a Buffer on this executor's device")
@@ -94,7 +118,7 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
 
     @property
     def pipeline_stats(self) -> PipelineStats:
-        """What the device's pipelines have cost so far."""
+        """Statistics of the device's pipelines."""
         device = self.device
         return PipelineStats(
             device.pipeline_count,
@@ -104,11 +128,11 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
         )
 
     def synchronize(self) -> None:
-        """Waits for everything recorded, and raises what the GPU reported of it."""
+        """Wait for all recorded operations, and raise errors that the GPU reported."""
         platform.block_on(self.synchronize_async(), "synchronize")
 
     async def synchronize_async(self) -> None:
-        """:meth:`synchronize` for callers that cannot block."""
+        """Wait for all recorded operations, as :meth:`synchronize` does, without blocking."""
         self.device.check_open("synchronize")
         await self.device.recorder.synchronize()
 

@@ -24,27 +24,27 @@ def _dtypes(op: str) -> tuple[DType, ...]:
 
 
 class Arithmetic(ExecutorBase):
-    """add to div and the matrix products of a KernelExecutor.
+    """The methods add to div and the matrix products of a KernelExecutor.
 
-    Shapes are broadcast by NumPy's rules. f16 arrays are computed in float32; whole numbers, modulo
-    2^32 (u8: 256), do not mix with floats. A number in an array's place takes the other one's
-    dtype. The operators + - * / @ of arrays are these operations.
+    Shapes are broadcast by NumPy's rules. f16 arrays are computed in float32. Integers are computed
+    modulo 2^32 (u8: 256) and cannot be combined with floats. A Python number takes the dtype of the
+    array. The array operators + - * / @ call these methods.
     """
 
     def add(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
-        """a + b"""
+        """Return a + b."""
         return self._binary("add", a, b, out)
 
     def sub(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
-        """a - b"""
+        """Return a - b."""
         return self._binary("sub", a, b, out)
 
     def mul(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
-        """a b, element by element"""
+        """Return a b, element by element."""
         return self._binary("mul", a, b, out)
 
     def div(self, a: Operand, b: Operand, out: DeviceArray | None = None) -> DeviceArray:
-        """a / b, of floats"""
+        """Return a / b for floats."""
         return self._binary("div", a, b, out)
 
     def _binary(self, op: str, a: Operand, b: Operand, out: DeviceArray | None) -> DeviceArray:
@@ -59,7 +59,7 @@ class Arithmetic(ExecutorBase):
         kinds = {first.dtype, second.dtype}
         if not kinds <= set(FLOATS) and len(kinds) > 1:
             raise InvalidArgument(
-                op, "b", b, f"a dtype that goes with a's {first.dtype} (cast converts)"
+                op, "b", b, f"a dtype that goes with a's {first.dtype} (see cast)"
             )
         shape = shapes.broadcast(op, first.shape, second.shape)
         if not first.dtype.is_float:
@@ -80,13 +80,13 @@ class Arithmetic(ExecutorBase):
         *,
         reverse: bool,
     ) -> DeviceArray:
-        """An array with a number, which becomes one of the array's dtype, or, where ``reverse``, a
-        number with an array; both with the names of their arguments."""
+        """Combine an array and a number, given with their argument names.
+
+        The number is converted to the array's dtype. With ``reverse``, it is the left operand.
+        """
         name, value = given
         if not hasattr(value, "__float__"):
-            raise InvalidArgument(
-                op, name, value, "a DeviceArray (from_numpy makes one), or a number"
-            )
+            raise InvalidArgument(op, name, value, "a DeviceArray (see from_numpy), or a number")
         x = self._array(op, *array, _dtypes(op))
         scalar = number(op, name, value, x.dtype)
         dtypes = FLOATS if x.dtype.is_float else (x.dtype,)
@@ -106,9 +106,11 @@ class Arithmetic(ExecutorBase):
         transpose_a: bool = False,
         transpose_b: bool = False,
     ) -> DeviceArray:
-        """The matrix product as NumPy's: leading axes are broadcast, a vector is a row on the left
-        and a column on the right. The last two axes of an operand are exchanged on request, at no
-        cost."""
+        """Return the matrix product, as NumPy's.
+
+        Leading axes are broadcast. A vector is a row on the left and a column on the right.
+        ``transpose_a`` and ``transpose_b`` exchange the last two axes of an operand at no cost.
+        """
         op = "matmul"
         kind = self._floats(op, a=a, b=b)
         if a.ndim == 0 or b.ndim == 0:
@@ -134,9 +136,28 @@ class Arithmetic(ExecutorBase):
         residual: DeviceArray | None = None,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """f(x w + bias) + residual in one go: x of shape [.., K], w [K, N], bias [N], residual as
-        the result, [.., N]. The activation f is relu, gelu (the tanh form), silu, gelu_erf or
-        none. Floats."""
+        """Return f(x w + bias) + residual, as one fused operation.
+
+        Parameters
+        ----------
+        x : DeviceArray
+            [..., K], of floats.
+        w : DeviceArray
+            [K, N].
+        bias : DeviceArray, optional
+            [N].
+        activation : str, optional
+            f: "relu", "gelu" (the tanh form), "silu" or "gelu_erf".
+        residual : DeviceArray, optional
+            [..., N].
+        out : DeviceArray, optional
+            Array for the result.
+
+        Returns
+        -------
+        DeviceArray
+            [..., N].
+        """
         op = "linear"
         given = {"x": x, "w": w, "bias": bias, "residual": residual}
         kind = self._floats(op, **{name: y for name, y in given.items() if y is not None})
@@ -147,7 +168,7 @@ class Arithmetic(ExecutorBase):
             raise InvalidArgument(op, "x", x, "have an axis")
         k = x.shape[-1]
         if w.ndim != 2 or w.shape[0] != k:
-            raise InvalidArgument(op, "w", w, f"have shape ({k}, N), as x has {k} columns")
+            raise InvalidArgument(op, "w", w, f"have shape ({k}, N), because x has {k} columns")
         n = w.shape[1]
         shape = (*x.shape[:-1], n)
         if bias is not None:
@@ -164,7 +185,10 @@ class Arithmetic(ExecutorBase):
     def batched_matmul(
         self, a: DeviceArray, b: DeviceArray, out: DeviceArray | None = None
     ) -> DeviceArray:
-        """The products of two batches of as many matrices: [.., M, K] and [.., K, N]."""
+        """Return the products of two batches of matrices, [..., M, K] and [..., K, N].
+
+        The leading axes must be equal.
+        """
         op = "batched_matmul"
         self._floats(op, a=a, b=b)
         if a.ndim < 3:
@@ -173,10 +197,10 @@ class Arithmetic(ExecutorBase):
             )
         if b.ndim != a.ndim or b.shape[:-2] != a.shape[:-2]:
             raise InvalidArgument(
-                op, "b", b, f"have shape {a.shape[:-2]} before its last two axes, as a has"
+                op, "b", b, f"have shape {a.shape[:-2]} before its last two axes, as a"
             )
         if b.shape[-2] != a.shape[-1]:
-            raise InvalidArgument(op, "b", b, f"have {a.shape[-1]} rows, as a has columns")
+            raise InvalidArgument(op, "b", b, f"have {a.shape[-1]} rows, as many as a has columns")
         if out is not None:
             self._out(op, out, (*a.shape[:-1], b.shape[-1]), DType.F32)
         return self.matmul(a, b, out)

@@ -1,4 +1,4 @@
-"""Making arrays, copying and rearranging them, and the checks that all operations share."""
+"""Creating, copying and rearranging arrays, and checks that all operations share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BY_NUMPY = {dtype.numpy: dtype for dtype in DType}
 
 
 class ExecutorBase(Shown):
-    """What all parts of a KernelExecutor know: the device, and how arrays are checked."""
+    """Base of the parts of a KernelExecutor, with the device and argument checks."""
 
     def __init__(self, device: Device | Any) -> None:
         found = device if isinstance(device, Device) else getattr(device, "device", None)
@@ -39,8 +39,10 @@ class ExecutorBase(Shown):
     # -- making arrays ---------------------------------------------------------------------------
 
     def from_numpy(self, data: Any, dtype: DTypeLike | None = None) -> DeviceArray:
-        """A copy of a NumPy array on the GPU, as its own dtype or another that can hold it.
-        int64 is narrowed to i32 if its values fit; float64 must be cast first."""
+        """Copy a NumPy array to the GPU, in its own dtype or another one.
+
+        int64 is narrowed to i32 if its values fit. float64 must be cast first.
+        """
         op = "from_numpy"
         if not isinstance(data, np.ndarray | np.generic):
             raise InvalidArgument(op, "data", data, "a NumPy array")
@@ -64,18 +66,18 @@ class ExecutorBase(Shown):
             op,
             "data",
             data.dtype,
-            "float32, float16, whole numbers or bool",
+            "float32, float16, integers or bool",
             "Cast it with .astype().",
         )
 
     def empty(self, shape: Sequence[int], dtype: DTypeLike = DType.F32) -> DeviceArray:
-        """A new array, contents undefined."""
+        """Return a new array with undefined contents."""
         extents = checks.dimensions("empty", "shape", shape)
         kind = checks.choice("empty", "dtype", dtype, DType)
         return DeviceArray.allocate(self.device, "empty", extents, kind)
 
     def full(self, shape: Sequence[int], value: float, dtype: DTypeLike = DType.F32) -> DeviceArray:
-        """A new array whose elements are all ``value``."""
+        """Return a new array filled with ``value``."""
         extents = checks.dimensions("full", "shape", shape)
         kind = checks.choice("full", "dtype", dtype, DType)
         word = _repeated("full", "value", value, kind)
@@ -84,7 +86,7 @@ class ExecutorBase(Shown):
         return array
 
     def zeros(self, shape: Sequence[int], dtype: DTypeLike = DType.F32) -> DeviceArray:
-        """A new array of zeros."""
+        """Return a new array of zeros."""
         extents = checks.dimensions("zeros", "shape", shape)
         kind = checks.choice("zeros", "dtype", dtype, DType)
         array = DeviceArray.allocate(self.device, "zeros", extents, kind)
@@ -94,7 +96,7 @@ class ExecutorBase(Shown):
     # -- copying ---------------------------------------------------------------------------------
 
     def fill(self, array: DeviceArray, value: float) -> DeviceArray:
-        """Sets every element of an array, and gives it back. u8 takes 0 to 255."""
+        """Set every element of an array, and return it. Values of u8 are 0 to 255."""
         self._array("fill", "array", array).check_packed("fill", "array")
         self._fill(array, _repeated("fill", "value", value, array.dtype))
         return array
@@ -103,7 +105,7 @@ class ExecutorBase(Shown):
         pointwise.fill(self.device, array, word)
 
     def copy(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
-        """The elements of x in memory of their own."""
+        """Copy an array to new memory."""
         op = "copy"
         self._array(op, "x", x)
         result = self._out(op, out, x.shape, x.dtype, (x.dtype,))
@@ -111,9 +113,11 @@ class ExecutorBase(Shown):
         return result
 
     def cast(self, x: DeviceArray, dtype: DTypeLike, out: DeviceArray | None = None) -> DeviceArray:
-        """The elements of x as another dtype. Floats are cut off towards 0 and clamped to what a
-        whole number can be, NaN becomes 0; whole numbers keep their lowest bits; anything but 0 is
-        true."""
+        """Convert an array to another dtype.
+
+        Floats are truncated towards 0 and clamped to the range of an integer dtype, and NaN becomes
+        0. Integers keep their lowest bits. For bool, nonzero values become True.
+        """
         op = "cast"
         self._array(op, "x", x)
         kind = checks.choice(op, "dtype", dtype, DType)
@@ -125,8 +129,10 @@ class ExecutorBase(Shown):
         pointwise.assign(self.device, op, x, result)
 
     def reshape(self, x: DeviceArray, shape: int | Sequence[int]) -> DeviceArray:
-        """The same elements in another shape, in the same memory unless x is strided. One extent
-        may be -1."""
+        """Return an array with another shape, in the same memory unless ``x`` is strided.
+
+        One extent may be -1.
+        """
         op = "reshape"
         self._array(op, "x", x)
         given = shape if checks.is_several(shape) else (shape,)
@@ -142,7 +148,7 @@ class ExecutorBase(Shown):
     def transpose(
         self, x: DeviceArray, axes: Sequence[int] | None = None, out: DeviceArray | None = None
     ) -> DeviceArray:
-        """x with its axes in another order: as ``axes`` says, or reversed."""
+        """Permute the axes of an array, reversing them by default."""
         op = "transpose"
         self._array(op, "x", x)
         order = self._order(op, axes, x.ndim)
@@ -169,21 +175,19 @@ class ExecutorBase(Shown):
         self, op: str, name: str, value: Any, dtypes: tuple[DType, ...] | None = None
     ) -> DeviceArray:
         if not isinstance(value, DeviceArray):
-            raise InvalidArgument(op, name, value, "a DeviceArray (from_numpy makes one)")
+            raise InvalidArgument(op, name, value, "a DeviceArray (see from_numpy)")
         if value.device is not self.device:
             raise InvalidArgument(op, name, value, "an array on this executor's device")
         if self.device.is_closed:
             raise closed(op)
         if value.is_freed:
-            raise InvalidArgument(op, name, value, "an array that was not freed")
+            raise InvalidArgument(op, name, value, "an array that is not freed")
         if dtypes is not None and value.dtype not in dtypes:
-            raise InvalidArgument(
-                op, name, value, f"an array of {' or '.join(dtypes)} (cast converts)"
-            )
+            raise InvalidArgument(op, name, value, f"an array of {' or '.join(dtypes)} (see cast)")
         return value
 
     def _floats(self, op: str, **arrays: Any) -> DType:
-        """Checks arrays of floats; f16 if all of them are, else f32."""
+        """Check float arrays. Return f16 if all of them are f16, else f32."""
         kind = DType.F16
         for name, array in arrays.items():
             dtype = self._array(op, name, array, FLOATS).dtype
@@ -199,7 +203,7 @@ class ExecutorBase(Shown):
         dtype: DType,
         dtypes: tuple[DType, ...] = FLOATS,
     ) -> DeviceArray:
-        """``out``, checked, or a new array of ``dtype`` in its place."""
+        """Return ``out`` after checking it, or a new array of ``dtype``."""
         if out is None:
             return DeviceArray.allocate(self.device, op, shape, dtype)
         array = self._array(op, "out", out, dtypes)
@@ -214,7 +218,7 @@ class ExecutorBase(Shown):
 
 
 def number(op: str, name: str, value: Any, dtype: DType) -> Any:
-    """A scalar as NumPy's scalar of a dtype, which must be able to hold it."""
+    """Convert a scalar to NumPy's scalar of a dtype, which must be able to hold it."""
     kind = dtype.device_numpy.type
     if dtype is DType.BOOL:
         return kind(checks.flag(op, name, value))
@@ -231,12 +235,10 @@ def _whole(op: str, name: str, value: Any, lowest: int, highest: int) -> int:
     try:
         return checks.integer(op, name, value, lowest, highest)
     except InvalidArgument:
-        raise InvalidArgument(
-            op, name, value, f"a whole number from {lowest} to {highest}"
-        ) from None
+        raise InvalidArgument(op, name, value, f"an integer from {lowest} to {highest}") from None
 
 
 def _repeated(op: str, name: str, value: Any, dtype: DType) -> int:
-    """The word that holds a scalar, as often as it fits."""
+    """Return a word filled with copies of a scalar."""
     raw = number(op, name, value, dtype).tobytes()
     return int.from_bytes(raw * (4 // len(raw)), "little")

@@ -1,4 +1,4 @@
-"""The layers of neural networks: convolution, activations, normalisation and pooling."""
+"""Neural network operations: convolution, activations, normalization and pooling."""
 
 from __future__ import annotations
 
@@ -19,8 +19,15 @@ Pair = int | tuple[int, int]
 
 
 class BatchNormTraining(NamedTuple):
-    """What training takes from a batch: the normalised output, and each channel's mean and
-    (biased) variance."""
+    """Results of batch normalization in training.
+
+    Attributes
+    ----------
+    output : DeviceArray
+        The normalized batch.
+    mean, variance : DeviceArray
+        The mean and the biased variance of each channel.
+    """
 
     output: DeviceArray
     mean: DeviceArray
@@ -28,8 +35,11 @@ class BatchNormTraining(NamedTuple):
 
 
 class Networks(ExecutorBase):
-    """conv2d to avg_pool2d of a KernelExecutor. Images are [N, C, H, W]; floats only, f16 is
-    computed in float32. A pair is (vertical, horizontal), or one number for both."""
+    """The methods conv2d to avg_pool2d of a KernelExecutor.
+
+    Images are [N, C, H, W]. Operations take floats, and compute f16 in float32. A pair is
+    (vertical, horizontal), or one number for both.
+    """
 
     def conv2d(
         self,
@@ -43,9 +53,29 @@ class Networks(ExecutorBase):
         groups: int = 1,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """Cross-correlation of [N, C, H, W] with filters [F, C / groups, R, S], zeros outside, plus
-        a number for each filter: [N, F, P, Q], P = floor((H + 2 padding - dilation (R - 1) - 1) /
-        stride) + 1."""
+        """Return the cross-correlation of images with filters, plus a bias for each filter.
+
+        Parameters
+        ----------
+        x : DeviceArray
+            [N, C, H, W], padded with zeros.
+        w : DeviceArray
+            [F, C / groups, R, S].
+        bias : DeviceArray, optional
+            [F].
+        stride, padding, dilation : int or tuple
+            Pairs.
+        groups : int
+            Number of groups of channels.
+        out : DeviceArray, optional
+            Array for the result.
+
+        Returns
+        -------
+        DeviceArray
+            [N, F, P, Q] with P = floor((H + 2 padding - dilation (R - 1) - 1) / stride) + 1, and Q
+            likewise.
+        """
         op = "conv2d"
         kind = self._floats(op, x=x, w=w)
         plan = conv2d.plan_conv2d(
@@ -60,15 +90,15 @@ class Networks(ExecutorBase):
         return result
 
     def relu(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
-        """max(x, 0)"""
+        """Return max(x, 0)."""
         return self._unary("relu", x, out)
 
     def sigmoid(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
-        """1 / (1 + exp(-x))"""
+        """Return 1 / (1 + exp(-x))."""
         return self._unary("sigmoid", x, out)
 
     def tanh(self, x: DeviceArray, out: DeviceArray | None = None) -> DeviceArray:
-        """The hyperbolic tangent."""
+        """Return the hyperbolic tangent."""
         return self._unary("tanh", x, out)
 
     def _unary(self, op: str, x: DeviceArray, out: DeviceArray | None) -> DeviceArray:
@@ -81,7 +111,7 @@ class Networks(ExecutorBase):
     def softmax(
         self, x: DeviceArray, axis: int = -1, out: DeviceArray | None = None
     ) -> DeviceArray:
-        """exp(x) over its sum along an axis; large values do not overflow."""
+        """Return exp(x) divided by its sum along an axis. Large values do not overflow."""
         op = "softmax"
         kind = self._floats(op, x=x)
         at = self._axis(op, axis, x.ndim)
@@ -99,7 +129,10 @@ class Networks(ExecutorBase):
         eps: float = 1e-5,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """(x - mean) / sqrt(variance + eps) * gamma + beta along the last axis, biased variance."""
+        """Return (x - mean) / sqrt(variance + eps) * gamma + beta along the last axis.
+
+        The variance is the biased one.
+        """
         op = "layer_norm"
         kind = self._floats(op, x=x)
         return self._layer_norm(op, kind, x, None, gamma, beta, eps, out, None)
@@ -115,8 +148,11 @@ class Networks(ExecutorBase):
         out: DeviceArray | None = None,
         summed: DeviceArray | None = None,
     ) -> DeviceArray:
-        """:meth:`layer_norm` of x + residual, which have one shape; ``summed``, where it is given,
-        becomes x + residual. Quicker than :meth:`add` before :meth:`layer_norm`."""
+        """Return :meth:`layer_norm` of x + residual, which have the same shape.
+
+        It is faster than :meth:`add` followed by :meth:`layer_norm`. If ``summed`` is given, x +
+        residual is written to it.
+        """
         op = "add_layer_norm"
         kind = self._floats(op, x=x, residual=residual)
         has_shape(op, "residual", residual, x.shape)
@@ -142,7 +178,7 @@ class Networks(ExecutorBase):
             has_shape(op, "summed", summed, x.shape)
         result = self._out(op, out, x.shape, kind)
         if summed is not None and summed.buffer is result.buffer:
-            raise InvalidArgument(op, "summed", summed, "have memory other than that of out")
+            raise InvalidArgument(op, "summed", summed, "have memory other than out's")
         if x.size:
             nn.layer_norm(self.device, op, x, result, *factors, small, residual, summed)
         return result
@@ -160,10 +196,10 @@ class Networks(ExecutorBase):
         eps: float = 1e-5,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """(x - mean) / sqrt(variance + eps) * gamma + beta for each channel of [N, C, ...].
+        """Return (x - mean) / sqrt(variance + eps) * gamma + beta for each channel of [N, C, ...].
 
-        Inference takes the running statistics. Training is :meth:`batch_norm_training`, of which
-        this gives the output alone.
+        Inference uses the running statistics. With ``training``, the result is the output of
+        :meth:`batch_norm_training`.
         """
         op = "batch_norm"
         if checks.flag(op, "training", training):
@@ -195,10 +231,10 @@ class Networks(ExecutorBase):
         eps: float = 1e-5,
         out: DeviceArray | None = None,
     ) -> BatchNormTraining:
-        """:meth:`batch_norm` by the batch's own statistics, which it also gives.
+        """Return :meth:`batch_norm` by the batch's own statistics, with the statistics.
 
-        Running statistics (f32) that are given are moved in place: (1 - momentum) running +
-        momentum batch, where the variance of the batch is the unbiased one.
+        Given running statistics (f32) are updated in place to (1 - momentum) running + momentum
+        batch, with the unbiased variance of the batch.
         """
         op = "batch_norm"
         shape = self._channels(op, x)
@@ -235,7 +271,7 @@ class Networks(ExecutorBase):
         return BatchNormTraining(result, mean, variance)
 
     def _channels(self, op: str, x: DeviceArray) -> tuple[int, int, int]:
-        """x as [N, C, all the others]."""
+        """Return the shape of x as [N, C, all other elements]."""
         self._floats(op, x=x)
         if x.ndim < 2:
             raise InvalidArgument(op, "x", x, "have shape [N, C, ...]")
@@ -274,8 +310,11 @@ class Networks(ExecutorBase):
         ceil_mode: bool = False,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """The largest element of each window; padding never is. Without a stride, windows lie side
-        by side; ``ceil_mode`` keeps a last one that hangs over the end."""
+        """Return the maximum of each window. Padding is ignored.
+
+        Windows do not overlap by default. ``ceil_mode`` keeps a last window that extends beyond the
+        end.
+        """
         op = "max_pool2d"
         kind = self._floats(op, x=x)
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
@@ -292,8 +331,11 @@ class Networks(ExecutorBase):
         dilation: Pair = 1,
         ceil_mode: bool = False,
     ) -> tuple[DeviceArray, DeviceArray]:
-        """:meth:`max_pool2d`, and where in its [H, W] plane each maximum is: i32, row × W +
-        column, the first one among equals."""
+        """Return the result of :meth:`max_pool2d`, and the position of each maximum.
+
+        Positions are row × W + column in the [H, W] plane, as i32. The first of equal maxima
+        counts.
+        """
         op = "max_pool2d_with_indices"
         kind = self._floats(op, x=x)
         plan = self._plan(op, x, kernel, stride, padding, dilation, ceil_mode)
@@ -313,7 +355,7 @@ class Networks(ExecutorBase):
         count_include_pad: bool = True,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """The mean of each window; the padding's zeros count as elements or not."""
+        """Return the mean of each window, with or without the zeros of the padding."""
         op = "avg_pool2d"
         kind = self._floats(op, x=x)
         padded = checks.flag(op, "count_include_pad", count_include_pad)
@@ -330,4 +372,4 @@ class Networks(ExecutorBase):
 
 def _apart(op: str, name: str, array: DeviceArray, *others: DeviceArray) -> None:
     if any(array.buffer is other.buffer for other in others):
-        raise InvalidArgument(op, name, array, "have memory of its own, as it is changed in place")
+        raise InvalidArgument(op, name, array, "have memory of its own, since it changes in place")

@@ -1,4 +1,4 @@
-"""Sums, means, extremes and variances over any axes."""
+"""Sums, means, extrema and variances over any axes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Axes = int | Sequence[int] | None
 
 @remembered
 def _reduction(op: str, shape: Shape, axis: Any, keepdims: Any) -> tuple[Shape, Steps]:
-    """The shape of a reduction's result, and its steps; none where every extent that goes is 1."""
+    """Return the result's shape and the steps of a reduction, or () if nothing is reduced."""
     chosen = shapes.axes(op, "axis", axis, len(shape))
     kept = checks.flag(op, "keepdims", keepdims)
     result = shapes.without(shape, chosen, keepdims=kept)
@@ -29,10 +29,10 @@ def _reduction(op: str, shape: Shape, axis: Any, keepdims: Any) -> tuple[Shape, 
 
 
 class Reductions(ExecutorBase):
-    """sum to variance of a KernelExecutor.
+    """The methods sum to variance of a KernelExecutor.
 
-    ``axis`` is None (all axes), one axis or several; with ``keepdims`` they stay with extent 1.
-    NaN propagates. f16 is summed in float32.
+    ``axis`` is None (all axes), one axis or several. With ``keepdims`` they keep extent 1. NaN
+    propagates. f16 is summed in float32.
     """
 
     def sum(
@@ -42,8 +42,10 @@ class Reductions(ExecutorBase):
         keepdims: bool = False,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """Sums; of nothing, 0. Whole numbers are added modulo 2^32; bool gives i32, u8 gives
-        u32."""
+        """Return sums. Without elements a sum is 0.
+
+        Integers are added modulo 2^32. bool gives i32, u8 gives u32.
+        """
         op = "sum"
         self._array(op, "x", x, (*NUMBERS, DType.BOOL))
         if x.dtype.is_float:
@@ -63,7 +65,7 @@ class Reductions(ExecutorBase):
         keepdims: bool = False,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """Means; of nothing, NaN."""
+        """Return means. Without elements a mean is NaN."""
         return self._reduce("mean", x, axis, keepdims, out)
 
     def max(
@@ -73,7 +75,7 @@ class Reductions(ExecutorBase):
         keepdims: bool = False,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """The largest elements; of nothing, InvalidArgument."""
+        """Return maxima. Raise InvalidArgument without elements."""
         return self._reduce("max", x, axis, keepdims, out)
 
     def min(
@@ -83,7 +85,7 @@ class Reductions(ExecutorBase):
         keepdims: bool = False,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """The smallest elements; of nothing, InvalidArgument."""
+        """Return minima. Raise InvalidArgument without elements."""
         return self._reduce("min", x, axis, keepdims, out)
 
     def variance(
@@ -95,7 +97,7 @@ class Reductions(ExecutorBase):
         *,
         ddof: float = 0,
     ) -> DeviceArray:
-        """Variances as NumPy's: the sum of squared deviations over the count less ``ddof``."""
+        """Return variances, as NumPy: sums of squared deviations divided by count - ddof."""
         op = "variance"
         kind = self._floats(op, x=x)
         shape, found = _reduction(op, x.shape, hashable(axis), keepdims)
@@ -118,7 +120,7 @@ class Reductions(ExecutorBase):
             return result
         if x.size == 0 and op in ("max", "min"):
             raise InvalidArgument(
-                op, "x", x, "have elements along the axis", f"{op} of nothing is undefined."
+                op, "x", x, "have elements along the axis", f"{op} of no elements is undefined."
             )
         if x.size and not steps:
             self._assign(op, x, result)

@@ -1,4 +1,4 @@
-"""What transformers are made of: attention, and a block of it with its projections."""
+"""Transformer operations: attention, and an attention block with projections."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from browsergpu.tensors.operand_checks import has_shape
 
 
 class Transformers(ExecutorBase):
-    """attention and attention_block of a KernelExecutor. Floats only: f16 arrays are computed with
-    float32 sums."""
+    """The methods attention and attention_block of a KernelExecutor.
+
+    Operations take floats. f16 arrays are summed in float32.
+    """
 
     def attention(
         self,
@@ -26,12 +28,28 @@ class Transformers(ExecutorBase):
         mask: DeviceArray | None = None,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """softmax(scale q kᵀ) v of [.., S, D] queries and [.., T, D] keys and values; the scale is
-        1 / sqrt(D) if none is given.
+        """Return softmax(scale q kᵀ) v.
 
-        Where ``causal``, query i sees the first i + 1 keys. A mask is broadcast to [.., S, T],
-        leading axes in at most two groups: floats are added to the scaled scores, and keys whose
-        bool is False are not seen. Queries that see no key become 0.
+        Parameters
+        ----------
+        q : DeviceArray
+            Queries, [..., S, D].
+        k, v : DeviceArray
+            Keys and values, [..., T, D].
+        causal : bool
+            Whether query i attends only to the first i + 1 keys.
+        scale : float, optional
+            1 / sqrt(D) by default.
+        mask : DeviceArray, optional
+            Broadcast to [..., S, T], with leading axes in at most two groups. A float mask is added
+            to the scaled scores. A bool mask is False where a key is not attended to.
+        out : DeviceArray, optional
+            Array for the result.
+
+        Returns
+        -------
+        DeviceArray
+            [..., S, D]. Queries that attend to no key give 0.
         """
         op = "attention"
         kind = self._floats(op, q=q, k=k, v=v)
@@ -56,10 +74,9 @@ class Transformers(ExecutorBase):
         causal: bool = False,
         out: DeviceArray | None = None,
     ) -> DeviceArray:
-        """x + (softmax(q kᵀ / sqrt(E / heads)) v) w_out + b_out, head by head, of [S, E] or
-        [B, S, E].
+        """Return x + (softmax(q kᵀ / sqrt(E / heads)) v) w_out + b_out for [S, E] or [B, S, E].
 
-        q, k and v are the parts of x w_qkv + b_qkv, [.., 3 E], each with its heads side by side.
+        q, k and v are the parts of x w_qkv + b_qkv, [..., 3 E]. Each has its heads side by side.
         """
         op = "attention_block"
         kind = self._floats(op, x=x, w_qkv=w_qkv, w_out=w_out)

@@ -1,1 +1,1 @@
-"""52 operations on tensors by handle."""
+"""A backend of 52 operations on tensors by handle."""

@@ -1,4 +1,4 @@
-"""Elements, matrix products and sums."""
+"""Elementwise operations, matrix products and sums."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from browsergpu.tensors.operand_checks import has_axes, has_shape
 
 
 class Arithmetic(TensorStore):
-    """pointwise_add, gelu, relu, matmul, matmul_bias, reduce_sum."""
+    """The methods pointwise_add, gelu, relu, matmul, matmul_bias and reduce_sum."""
 
     def pointwise_add(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
         op = "pointwise_add"
@@ -30,7 +30,7 @@ class Arithmetic(TensorStore):
                 op,
                 "dtypes",
                 Description(", ".join(sorted(kinds))),
-                "floats alone, or one of i32, u32 and u8",
+                "only floats, or one of i32, u32 and u8",
             )
         if first.size:
             pointwise.binary(device, op, "add", first, second, result)
@@ -77,9 +77,7 @@ class Arithmetic(TensorStore):
         *lead_a, m, _ = left.shape
         *lead_b, _, n = right.shape
         if lead_a and lead_b and lead_a != lead_b:
-            raise InvalidArgument(
-                op, "b", right, f"have leading dimensions {tuple(lead_a)}, as a has"
-            )
+            raise InvalidArgument(op, "b", right, f"have leading dimensions {tuple(lead_a)}, as a")
         plan = matmul.plan_matmul(op, left, right)
         has_shape(op, "out", result, (*(lead_a or lead_b), m, n))
         if added is not None:

@@ -1,4 +1,4 @@
-"""The tensor-handle backend on the browser's WebGPU."""
+"""The tensor backend on WebGPU."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from browsergpu.tensors import custom
 
 
 class TensorBackend(Arithmetic, Networks, Images):
-    """Tensors over a WasmBackend's device, recorder and kernels.
+    """Tensors on the device of a WasmBackend.
 
+    Examples
+    --------
     >>> tensors = TensorBackend(backend)                     # backend: an open WasmBackend
     >>> x = tensors.alloc_tensor((2, 3), "f32")
     >>> tensors.write_tensor(x, np.ones((2, 3), np.float32))
@@ -48,8 +50,10 @@ class TensorBackend(Arithmetic, Networks, Images):
         push_constants: Any,
         workgroup_count: int | Sequence[int],
     ) -> None:
-        """:meth:`dispatch_compute` for callers that cannot block: SPIR-V may have to load its
-        translator."""
+        """Run a shader, as :meth:`dispatch_compute` does, without blocking.
+
+        SPIR-V may have to load its translator.
+        """
         op = "dispatch_compute"
         self._ready(op)
         source = await spirv.to_wgsl(op, shader) if spirv.is_spirv(shader) else shader

@@ -1,16 +1,16 @@
-"""The contract of a tensor backend: 52 methods on tensors known by small integer handles.
+"""The contract of a tensor backend: 52 methods on tensors, which are integer handles.
 
-A tensor has a shape and a dtype for life and lies contiguous in row-major order on the device.
-Operations write into tensors that exist already (``out``), whose shape and dtype are checked. An
-``out`` may be one of the inputs. Floating-point operations take f32 and f16 tensors, mixed as
-they come: f16 is storage, sums are float32. A GPU may take subnormal numbers (nearer to 0 than
-2^-126, in f16 2^-14) for zeros, in operands and results alike. u8 is a whole number from 0 to 255;
-only image filters, which take it too, read it as 0..1.
+A tensor has a fixed shape and dtype, and is contiguous in row-major order on the device. Operations
+write into existing tensors (``out``), whose shape and dtype are checked. ``out`` may be one of the
+inputs. Float operations take f32 and f16 tensors in any combination: f16 is only storage, sums are
+float32. A GPU may flush subnormal numbers (nearer to 0 than 2^-126, in f16 2^-14) to zero, in
+operands and results. u8 is an integer from 0 to 255. Only image filters, which also accept it, read
+it as 0..1.
 
-Handles, shapes, dtypes and numbers are checked before anything reaches the device, by
-InvalidArgument; NotInitialized and DeviceLost are those of the compute backend beneath.
+Handles, shapes, dtypes and numbers are checked before anything reaches the device. Wrong ones raise
+InvalidArgument. NotInitialized and DeviceLost come from the underlying compute backend.
 
-The first 22 operations after the memory's are of plain numbers (see scalars.py).
+The first 22 operations after the memory functions work on plain numbers (see scalars.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TensorHandle = NewType("TensorHandle", int)
 
 @dataclass(frozen=True, slots=True)
 class TensorMeta:
-    """What is known of a tensor without reading it."""
+    """Metadata of a tensor, which needs no read."""
 
     shape: tuple[int, ...]
     dtype: DType
@@ -39,7 +39,7 @@ class TensorMeta:
 
 
 class TensorContract(Scalars, ABC):
-    """What every tensor backend does. See the module's docstring for the conventions."""
+    """Interface of tensor backends. The module's docstring has the conventions."""
 
     @property
     @abstractmethod
@@ -49,45 +49,51 @@ class TensorContract(Scalars, ABC):
     @property
     @abstractmethod
     def is_available(self) -> bool:
-        """Whether the device beneath is open."""
+        """Whether the underlying device is open."""
 
     @abstractmethod
     def alloc_tensor(self, shape: Sequence[int], dtype: DTypeLike) -> TensorHandle:
-        """A new tensor, contents undefined. Raises OutOfMemory where it cannot be that large."""
+        """Return a new tensor with undefined contents. Raise OutOfMemory if it is too large."""
 
     @abstractmethod
     def free_tensor(self, handle: TensorHandle) -> None:
-        """Gives a tensor back. Work that was recorded with it still runs."""
+        """Free a tensor. Operations recorded with it still run."""
 
     @abstractmethod
     def tensor_meta(self, handle: TensorHandle) -> TensorMeta:
-        """Shape, dtype and bytes of a tensor."""
+        """Return the shape, dtype and bytes of a tensor."""
 
     @abstractmethod
     def write_tensor(self, handle: TensorHandle, data: Any) -> None:
-        """Fills a tensor: from a NumPy array of its shape, or from bytes in its dtype (bool: one
-        byte an element). Other integer arrays are narrowed if every value fits; float64 is
-        refused, as is anything that would lose its meaning: cast it first."""
+        """Fill a tensor from a NumPy array of its shape, or from bytes in its dtype.
+
+        In bytes, a bool takes one byte. Other integer arrays are narrowed if every value fits.
+        float64, and other arrays whose values would change, are refused. Cast them first.
+        """
 
     @abstractmethod
     def read_tensor(self, handle: TensorHandle) -> bytes:
-        """A tensor's elements as bytes in its dtype (bool: one byte an element). Waits."""
+        """Return a tensor's elements as bytes in its dtype (bool: one byte each). Waits."""
 
     @abstractmethod
     def pointwise_add(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
-        """out = a + b for equal shapes: floats, or one dtype of i32, u32 (modulo 2^32) and u8
-        (modulo 256)."""
+        """Compute out = a + b for equal shapes.
+
+        Operands are floats, or have one dtype of i32, u32 (modulo 2^32) and u8 (modulo 256).
+        """
 
     @abstractmethod
     def matmul(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
-        """out = a b for [.., M, K] and [.., K, N]; the leading dimensions are equal, or one of
-        the two has none and serves for all."""
+        """Compute out = a b for [..., M, K] and [..., K, N].
+
+        The leading axes are equal, or one operand has none and is used for all.
+        """
 
     @abstractmethod
     def matmul_bias(
         self, a: TensorHandle, b: TensorHandle, bias: TensorHandle, out: TensorHandle
     ) -> None:
-        """:meth:`matmul` plus a bias [N] on every row, added in the product's own kernel."""
+        """Compute :meth:`matmul` plus a bias [N] on every row, added in the product's kernel."""
 
     @abstractmethod
     def layer_norm(
@@ -98,21 +104,30 @@ class TensorContract(Scalars, ABC):
         out: TensorHandle,
         eps: float,
     ) -> None:
-        """(x - mean) / sqrt(variance + eps) * gamma + beta over the last axis, biased variance;
-        gamma and beta have its extent. https://arxiv.org/abs/1607.06450"""
+        """Compute (x - mean) / sqrt(variance + eps) * gamma + beta along the last axis.
+
+        The variance is the biased one. gamma and beta have the axis's extent.
+        https://arxiv.org/abs/1607.06450
+        """
 
     @abstractmethod
     def softmax(self, input: TensorHandle, out: TensorHandle, dim: int) -> None:
-        """exp(x) / sum of exp(x) along an axis (negative: from the end), stable."""
+        """Compute exp(x) / sum of exp(x) along an axis, numerically stable.
+
+        Negative axes count from the end.
+        """
 
     @abstractmethod
     def gelu(self, input: TensorHandle, out: TensorHandle, approximate: str = "tanh") -> None:
-        """0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x³))), or for ``approximate="none"`` the exact
-        0.5 x (1 + erf(x / sqrt(2))). https://arxiv.org/abs/1606.08415"""
+        """Compute 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x³))).
+
+        ``approximate="none"`` computes the exact 0.5 x (1 + erf(x / sqrt(2))).
+        https://arxiv.org/abs/1606.08415
+        """
 
     @abstractmethod
     def relu(self, input: TensorHandle, out: TensorHandle) -> None:
-        """max(x, 0)"""
+        """Compute max(x, 0)."""
 
     @abstractmethod
     def attention(
@@ -124,11 +139,11 @@ class TensorContract(Scalars, ABC):
         mask: TensorHandle | None,
         scale: float | None,
     ) -> None:
-        """softmax(scale q kᵀ + mask) v for q, out [.., S_q, D] and k, v [.., S_kv, D].
+        """Compute softmax(scale q kᵀ + mask) v for q, out [..., S_q, D] and k, v [..., S_kv, D].
 
-        ``mask`` broadcasts to [.., S_q, S_kv]: floats are added, bools mask out where false (a
-        row with nothing left is 0); of the leading axes, at most two groups of neighbours may
-        be broadcast differently. ``scale`` multiplies, None means 1/sqrt(D).
+        ``mask`` broadcasts to [..., S_q, S_kv]. A float mask is added. A bool mask is False where a
+        key is masked out; a row without keys gives 0. At most two groups of neighboring leading
+        axes may be broadcast differently. ``scale`` is a factor. None means 1/sqrt(D).
         """
 
     @abstractmethod
@@ -139,18 +154,26 @@ class TensorContract(Scalars, ABC):
         loss_out: TensorHandle,
         probs_out: TensorHandle,
     ) -> None:
-        """-log softmax(logits)[target] for [.., C] logits and [..] i32 targets, NaN where a target
-        is no class; loss_out is [..], or a scalar [] for the mean; probs_out is the softmax."""
+        """Compute -log softmax(logits)[target] for [..., C] logits and [...] i32 targets.
+
+        The result is NaN for a target that is not a class. loss_out is [...], or a scalar [] for
+        the mean. probs_out is the softmax.
+        """
 
     @abstractmethod
     def reduce_sum(self, input: TensorHandle, out: TensorHandle, dim: int | None) -> None:
-        """The sum along an axis, or of everything for None, into a tensor without that axis
-        (or with it as 1). i32, u32, u8 and bool add up modulo 2^32 into i32 or u32."""
+        """Sum along an axis, or over all elements for None.
+
+        ``out`` lacks the axis or has it with extent 1. i32, u32, u8 and bool are added modulo 2^32
+        into i32 or u32.
+        """
 
     @abstractmethod
     def embedding(self, indices: TensorHandle, weight: TensorHandle, out: TensorHandle) -> None:
-        """out[.., :] = weight[indices[..], :] for i32 indices and weight [V, D]. An index outside
-        the table gives a row of NaN (0 for whole numbers)."""
+        """Compute out[..., :] = weight[indices[...], :] for i32 indices and weight [V, D].
+
+        An index out of range gives a row of NaN (0 for integers).
+        """
 
     @abstractmethod
     def adam_update(
@@ -165,45 +188,54 @@ class TensorContract(Scalars, ABC):
         eps: float,
         step: int,
     ) -> None:
-        """One step of Adam in place on param, m and v, bias-corrected by step (from 1), eps
-        outside the root, no weight decay. https://arxiv.org/abs/1412.6980"""
+        """Take a step of Adam in place on param, m and v.
+
+        The step number (from 1) corrects the bias, eps is added after the root, and there is no
+        weight decay. https://arxiv.org/abs/1412.6980
+        """
 
     @abstractmethod
     def gaussian_blur(self, input: TensorHandle, out: TensorHandle, sigma: float) -> None:
-        """A Gaussian of sigma pixels, cut at radius ceil(3 sigma), replicated borders. Images are
-        [H, W] or [H, W, C], values in 0..1; results of all filters are clamped to that."""
+        """Blur by a Gaussian of sigma pixels, cut at radius ceil(3 sigma), with replicated borders.
+
+        Images are [H, W] or [H, W, C] with values in 0..1. All filters clamp their results to this
+        range.
+        """
 
     @abstractmethod
     def sobel_edges(self, input: TensorHandle, out: TensorHandle, threshold: float) -> None:
-        """1 where the Sobel gradient magnitude of the luminance is above threshold, else 0."""
+        """Set 1 where the Sobel gradient magnitude of the luminance is above threshold, else 0."""
 
     @abstractmethod
     def grayscale(self, input: TensorHandle, out: TensorHandle) -> None:
-        """Every colour becomes 0.299 r + 0.587 g + 0.114 b; the shape and alpha stay."""
+        """Convert colors to 0.299 r + 0.587 g + 0.114 b. The shape and alpha stay the same."""
 
     @abstractmethod
     def threshold(self, input: TensorHandle, out: TensorHandle, value: float) -> None:
-        """1 where x >= value, else 0; alpha stays."""
+        """Set 1 where x >= value, else 0. Alpha stays the same."""
 
     @abstractmethod
     def brightness(self, input: TensorHandle, out: TensorHandle, factor: float) -> None:
-        """x factor, clamped; alpha stays."""
+        """Compute x factor, clamped. Alpha stays the same."""
 
     @abstractmethod
     def contrast(self, input: TensorHandle, out: TensorHandle, factor: float) -> None:
-        """(x - 0.5) factor + 0.5, clamped; alpha stays."""
+        """Compute (x - 0.5) factor + 0.5, clamped. Alpha stays the same."""
 
     @abstractmethod
     def invert_colors(self, input: TensorHandle, out: TensorHandle) -> None:
-        """1 - x; alpha stays."""
+        """Compute 1 - x. Alpha stays the same."""
 
     @abstractmethod
     def sharpen(self, input: TensorHandle, out: TensorHandle) -> None:
-        """The 3 × 3 filter 0 -1 0 / -1 5 -1 / 0 -1 0, replicated borders, clamped; alpha stays."""
+        """Apply the 3 × 3 filter 0 -1 0 / -1 5 -1 / 0 -1 0, clamped, with replicated borders.
+
+        Alpha stays the same.
+        """
 
     @abstractmethod
     def sync(self) -> None:
-        """Waits for all recorded work, and raises what the device reported of it."""
+        """Wait for all recorded operations, and raise errors that the device reported."""
 
     @abstractmethod
     def dispatch_compute(
@@ -213,22 +245,36 @@ class TensorContract(Scalars, ABC):
         push_constants: Any,
         workgroup_count: int | Sequence[int],
     ) -> None:
-        """Runs a compute shader on tensors: WGSL as str or UTF-8 bytes, or SPIR-V.
+        """Run a compute shader on tensors.
 
-        ``bindings`` go by index to the storage buffers of @group(0), in the order of their
-        binding numbers; ``push_constants`` (bytes-like or None) to ``var<immediate>``. The shader
-        has one compute entry point. ``arrayLength`` is of the tensor's bytes, in whole words; an
-        empty tensor comes as a word of 0.
+        Parameters
+        ----------
+        shader : str or bytes
+            WGSL as str or UTF-8 bytes, or SPIR-V, with one compute entry point.
+        bindings : sequence of TensorHandle
+            Tensors for the storage buffers of @group(0), in the order of binding numbers.
+        push_constants : bytes-like or None
+            Contents of ``var<immediate>``.
+        workgroup_count : int or sequence of int
+            The grid.
+
+        Notes
+        -----
+        ``arrayLength`` covers the tensor's bytes in whole words. An empty tensor is passed as a
+        word of 0.
         """
 
     def abi_fingerprint(self) -> str:
-        """A hash of this contract's methods: their names, and their arguments' names and kinds."""
+        """Return a hash of the contract's methods: names, and the names and kinds of arguments."""
         return FINGERPRINT
 
 
 def methods(*classes: type) -> dict[str, str]:
-    """Name and arguments (names, kinds, which may be left out) of every method that the classes
-    declare; properties have none. Without classes: of this contract."""
+    """Return the arguments of every method that the classes declare, by method name.
+
+    Arguments are given by name, kind, and whether they are optional. Properties have none. By
+    default, the classes are those of this contract.
+    """
     table: dict[str, str] = {}
     for cls in classes or (Scalars, TensorContract):
         for name, member in vars(cls).items():
@@ -248,17 +294,17 @@ def _argument(parameter: inspect.Parameter) -> str:
 
 
 def fingerprint(*classes: type) -> str:
-    """A hash of :func:`methods`, the same in every process."""
+    """Return a hash of :func:`methods`, equal in every process."""
     lines = "\n".join(f"{name}{arguments}" for name, arguments in sorted(methods(*classes).items()))
     return sha256(lines.encode()).hexdigest()[:16]
 
 
-#: What ``abi_fingerprint`` of a backend must be to fit this version of the contract.
+#: The ``abi_fingerprint`` that backends for this version of the contract return.
 FINGERPRINT = fingerprint()
 
 
 def require_abi(backend: Any) -> None:
-    """Raises Unsupported where a backend was made for another version of the contract."""
+    """Raise Unsupported if a backend is for another version of the contract."""
     op = "abi_fingerprint"
     ask = getattr(backend, op, None)
     if not callable(ask):
@@ -267,6 +313,6 @@ def require_abi(backend: Any) -> None:
     if found != FINGERPRINT:
         raise Unsupported(
             op,
-            f"the backend's fingerprint is {found!r}, this runtime's is {FINGERPRINT!r}; install "
-            "versions that belong together",
+            f"the backend's fingerprint is {found!r}, this runtime's is {FINGERPRINT!r}. Install "
+            "matching versions.",
         )

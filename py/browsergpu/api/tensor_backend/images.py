@@ -1,4 +1,4 @@
-"""Image filters: the only functions that read u8 as 0..1."""
+"""Image filters. Only these functions read u8 as 0..1."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ _PICTURES = (DType.F32, DType.F16, DType.U8)
 
 
 class Images(TensorStore):
-    """gaussian_blur, sobel_edges, grayscale, threshold, brightness, contrast, invert_colors,
-    sharpen."""
+    """The image filters, from gaussian_blur to sharpen."""
 
     def gaussian_blur(self, input: TensorHandle, out: TensorHandle, sigma: float) -> None:
         op = "gaussian_blur"

@@ -1,4 +1,4 @@
-"""What neural networks are made of and trained with."""
+"""Neural network operations, including a training step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from browsergpu.tensors.operand_checks import has_shape, small_number
 
 
 class Networks(TensorStore):
-    """layer_norm, softmax, attention, cross_entropy, embedding, adam_update."""
+    """The methods layer_norm, softmax, attention, cross_entropy, embedding and adam_update."""
 
     def layer_norm(
         self,
@@ -129,7 +129,7 @@ class Networks(TensorStore):
         betas = [checks.real(op, name, b) for name, b in (("beta1", beta1), ("beta2", beta2))]
         for name, beta in zip(("beta1", "beta2"), betas, strict=True):
             if not 0 <= beta < 1:
-                raise InvalidArgument(op, name, beta, "a number from 0 up to, not including, 1")
+                raise InvalidArgument(op, name, beta, "a number of at least 0 and below 1")
         small = small_number(op, "eps", eps)
         number = checks.integer(op, "step", step, 1)
         if weights.size:

@@ -1,6 +1,7 @@
-"""SPIR-V to WGSL, by naga compiled to WebAssembly (npm: naga-wasm), which is loaded when needed.
+"""Translation of SPIR-V to WGSL by naga in WebAssembly (npm: naga-wasm), loaded on demand.
 
-The page says where the module is: ``globalThis.browsergpuNagaUrl``, or the jsDelivr CDN.
+A page can set the module's address in ``globalThis.browsergpuNagaUrl``. The default is the jsDelivr
+CDN.
 """
 
 from __future__ import annotations
@@ -20,20 +21,24 @@ _translated: dict[bytes, str] = {}
 
 
 def is_spirv(shader: Any) -> bool:
-    """Whether a shader is bytes that begin with SPIR-V's magic number (little-endian)."""
+    """Return whether a shader is bytes that start with SPIR-V's magic number (little-endian)."""
     return isinstance(shader, bytes | bytearray | memoryview) and bytes(shader)[:4] == _MAGIC
 
 
 async def to_wgsl(op: str, shader: Any) -> str:
-    """The WGSL of a SPIR-V module; the last ones are remembered.
+    """Translate a SPIR-V module to WGSL. Recent results are cached.
 
-    Raises Unsupported where the translator cannot be loaded, ShaderCompilation where it refuses
-    the module.
+    Raises
+    ------
+    Unsupported
+        If the translator cannot be loaded.
+    ShaderCompilation
+        If the translator refuses the module.
     """
     module = bytes(shader)
     if len(module) % 4:
         raise InvalidArgument(
-            op, "shader", Description(byte_count(len(module))), "SPIR-V, whole 32-bit words"
+            op, "shader", Description(byte_count(len(module))), "SPIR-V of whole 32-bit words"
         )
     if module not in _translated:
         text = await _translate(op, module)
@@ -52,8 +57,8 @@ async def _translate(op: str, module: bytes) -> str:
         except platform.JsError as error:
             raise Unsupported(
                 op,
-                f"SPIR-V needs a translator, which could not be loaded from {url} ({error}); "
-                "pass WGSL, or set globalThis.browsergpuNagaUrl to a copy of naga-wasm",
+                f"SPIR-V needs a translator, which could not be loaded from {url} ({error}). "
+                "Pass WGSL, or set globalThis.browsergpuNagaUrl to a copy of naga-wasm.",
             ) from error
     try:
         return str(_translator(module))

@@ -1,4 +1,4 @@
-"""Tensors by their handles: made, freed, filled, read and looked up."""
+"""Creation, transfer and lookup of tensors by handle."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from browsergpu.tensors import transfers
 from browsergpu.tensors.device_array import DeviceArray, Storage
 from browsergpu.tensors.view import View
 
-_handles = count(1)  # one sequence for all backends, so that a foreign handle is never valid
+_handles = count(1)  # all backends share it, so a handle of one is never valid on another
 
 
 class Tensor(View):
-    """What a handle stands for. ``storage`` is what keeps its memory where arrays share it."""
+    """The tensor of a handle. ``storage`` owns its memory if arrays share it."""
 
     __slots__ = ("handle", "storage")
 
@@ -44,11 +44,11 @@ class Tensor(View):
 
 
 class TensorStore(TensorContract):
-    """The tensors of one backend, and the checks that all operations on them share.
+    """The tensors of one backend, and checks that all operations share.
 
-    Handles are plain numbers, which may be copied to anywhere: into an array, to JavaScript. So a
-    tensor lives until it is freed, or as long as the store, which alone knows the handles: those
-    of a store that nobody holds any more go back to the pool with it.
+    Handles are plain numbers, which can be copied into an array or to JavaScript. So a tensor lives
+    until it is freed, or as long as the store, which alone resolves handles. When a store is
+    garbage-collected, its tensors return to the pool.
     """
 
     def __init__(self, backend: WasmBackend) -> None:
@@ -90,13 +90,15 @@ class TensorStore(TensorContract):
 
     @property
     def device(self) -> Device:
-        """The open device. Raises NotInitialized where there is none."""
+        """The open device. Raises NotInitialized if there is none."""
         return self._ready("device")
 
     def array(self, handle: TensorHandle) -> DeviceArray:
-        """A tensor as an array in the same memory, for a KernelExecutor on this backend. The memory
-        goes back when the tensor is freed and nobody holds the array any more; ``array.free()``
-        frees the tensor, too."""
+        """Return a tensor as an array in the same memory, for a KernelExecutor on this backend.
+
+        The memory is freed once the tensor is freed and the array is no longer referenced.
+        ``array.free()`` also frees the tensor.
+        """
         op = "array"
         device = self._ready(op)
         tensor = self._tensor(op, "handle", handle)
@@ -123,15 +125,15 @@ class TensorStore(TensorContract):
         return platform.block_on(self.read_tensor_async(handle), "read_tensor")
 
     async def read_tensor_async(self, handle: TensorHandle) -> bytes:
-        """:meth:`read_tensor` for callers that cannot block."""
+        """Read a tensor, as :meth:`read_tensor` does, without blocking."""
         return (await self._read("read_tensor", handle)).tobytes()
 
     def read_numpy(self, handle: TensorHandle) -> np.ndarray:
-        """A tensor as a NumPy array of its shape and dtype. Waits."""
+        """Return a tensor as a NumPy array of its shape and dtype. Blocks."""
         return platform.block_on(self.read_numpy_async(handle), "read_numpy")
 
     async def read_numpy_async(self, handle: TensorHandle) -> np.ndarray:
-        """:meth:`read_numpy` for callers that cannot block."""
+        """Read a tensor, as :meth:`read_numpy` does, without blocking."""
         return await self._read("read_numpy", handle)
 
     async def _read(self, op: str, handle: TensorHandle) -> np.ndarray:
@@ -147,19 +149,19 @@ class TensorStore(TensorContract):
         platform.block_on(self.sync_async(), "sync")
 
     async def sync_async(self) -> None:
-        """:meth:`sync` for callers that cannot block."""
+        """Wait for all recorded operations, as :meth:`sync` does, without blocking."""
         await self._ready("sync").recorder.synchronize()
 
     # -- checks ----------------------------------------------------------------------------------
 
     def _ready(self, op: str) -> Device:
         device = self._backend.ready(op)
-        if device is not self._device:  # the backend was closed and opened anew
+        if device is not self._device:  # the backend was closed and opened again
             self._use(device)
         return device
 
     def _use(self, device: Device) -> None:
-        """Takes up a device, without the tensors of another one."""
+        """Switch to a device, without the tensors of the previous one."""
         if self._release is not None:
             self._release.detach()
         self._device, self._tensors = device, {}
@@ -180,7 +182,7 @@ class TensorStore(TensorContract):
                 op,
                 name,
                 handle,
-                "a handle from this backend's alloc_tensor that was not freed, nor lost with its "
+                "a handle from this backend's alloc_tensor that was not freed or lost with its "
                 "device",
             )
         if dtypes is not None and tensor.dtype not in dtypes:

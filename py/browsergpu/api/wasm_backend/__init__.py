@@ -1,1 +1,1 @@
-"""ComputeBackend: BLAS-style calls on pointers."""
+"""The compute backend: BLAS-style calls on pointers."""

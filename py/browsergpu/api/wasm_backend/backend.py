@@ -1,4 +1,4 @@
-"""ComputeBackend on the browser's WebGPU: checks arguments, finds buffers, records kernels."""
+"""The compute backend on WebGPU, which checks arguments, finds buffers and records kernels."""
 
 from __future__ import annotations
 
@@ -44,37 +44,43 @@ _BINARY = {op.value: op.value for op in BinaryOp}
 
 
 class WasmBackend(ComputeBackend):
-    """Computes on the page's GPU, from Python in WebAssembly.
+    """A compute backend on the page's GPU, for Python in WebAssembly.
 
+    A backend is a context manager: leaving the block closes it. It also closes when it is
+    garbage-collected, unless its device is still in use. In that case it only frees its buffers.
+
+    Once the GPU is known to be lost, every call raises DeviceLost until ``await backend.recover()``
+    has opened it again. Buffers allocated with ``keep=True`` then hold the values that the host
+    last wrote to them or read from them.
+
+    Parameters
+    ----------
+    config : BackendConfig, optional
+        Options of the device.
+    **options
+        Fields of BackendConfig, which override ``config``.
+
+    Examples
+    --------
     >>> backend = WasmBackend()
     >>> backend.init()                                  # or: await backend.init_async()
     >>> a = backend.alloc(x.nbytes); backend.copy_htod(a, x)
     >>> backend.unary("relu", a, a, x.size)
     >>> backend.copy_dtoh(x, a)                         # or: await backend.copy_dtoh_async(x, a)
-
-    ``options`` are fields of BackendConfig, in place of those in ``config``. A backend is a
-    context manager: leaving the block closes it.
-
-    Once the loss of the GPU is known, every call raises DeviceLost until
-    ``await backend.recover()`` has opened it anew; buffers allocated with ``keep=True`` then hold
-    what the host last wrote to them or read from them.
-
-    A backend that nobody holds any more closes itself, unless its device is still in use: then it
-    gives its buffers back.
     """
 
     def __init__(self, config: BackendConfig | None = None, **options: Any) -> None:
         self._config = configured("WasmBackend", config, options)
         self._open: Device | None = None
-        self._closings = 0  # calls of close()
+        self._closings = 0  # number of calls of close()
         self._opening = Mutex()
         self._canvas_id: str | None = None
         self._buffers: dict[int, Allocation] = {}
         self._release: finalize[..., WasmBackend] | None = None
         self._kept: dict[int, KeptContents] = {}  # by handle
-        self._gone: dict[int, str] = {}  # handle lost with its device -> label
+        self._gone: dict[int, str] = {}  # lost handle -> label
 
-    # -- life ------------------------------------------------------------------------------------
+    # -- opening and closing ---------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -105,7 +111,7 @@ class WasmBackend(ComputeBackend):
                 if device is not None:
                     device.close()
                 raise NotInitialized(
-                    "init", "the backend was closed while it was being opened; init() opens it anew"
+                    "init", "the backend was closed while it was being opened. Call init() again."
                 )
             if device is not None:
                 self._use(device, {})
@@ -113,10 +119,11 @@ class WasmBackend(ComputeBackend):
             turn.is_over = True
 
     def _use(self, device: Device, buffers: dict[int, Allocation]) -> None:
-        """Makes a device, on which these buffers are, the open one."""
+        """Make a device, with its buffers, the open one."""
         self._forget_device()
         self._open, self._buffers = device, buffers
-        # For a device that somebody else holds: nobody else knows the pointers.
+        # Frees the buffers if the device outlives the backend, since only the backend knows the
+        # pointers.
         self._release = finalize(self, _give_back, device, buffers)
         self._release.atexit = False
 
@@ -141,11 +148,22 @@ class WasmBackend(ComputeBackend):
     async def init_from_canvas(
         cls, canvas_id: str, config: BackendConfig | None = None, **options: Any
     ) -> WasmBackend:
-        """An open backend that draws on the canvas of that id unless told otherwise.
+        """Return an open backend that draws on a canvas by default.
 
-        Raises InvalidArgument where no canvas is known under the id: on the main thread an
-        element of the document, in a worker an OffscreenCanvas that the page has registered in
-        ``globalThis.browsergpuCanvases``.
+        Parameters
+        ----------
+        canvas_id : str
+            On the main thread, the id of an element of the document. In a worker, the id of an
+            OffscreenCanvas that the page has registered in ``globalThis.browsergpuCanvases``.
+        config : BackendConfig, optional
+            Options of the device.
+        **options
+            Fields of BackendConfig, which override ``config``.
+
+        Raises
+        ------
+        InvalidArgument
+            If there is no canvas with the id.
         """
         canvas.find("init_from_canvas", canvas_id)
         backend = cls(config, **options)
@@ -154,8 +172,10 @@ class WasmBackend(ComputeBackend):
         return backend
 
     def close(self) -> None:
-        """Frees every buffer and closes the device. Closing twice is allowed; an ``init`` that is
-        under way raises NotInitialized."""
+        """Free all buffers and close the device.
+
+        Closing twice is allowed. A concurrent ``init`` raises NotInitialized.
+        """
         device = self._open
         self._forget_device()
         self._closings += 1
@@ -166,12 +186,17 @@ class WasmBackend(ComputeBackend):
             device.close()
 
     async def recover(self) -> None:
-        """Opens the GPU anew after it was lost, behind the same pointers.
+        """Open the GPU again after a loss, with the same pointers.
 
-        Buffers allocated with ``keep=True`` come back with what the host last wrote to them or
-        read from them; using another one raises DeviceLost with its label. On a device that is
-        not lost, does nothing. Raises NoAdapter where the browser gives no GPU: once the GPU
-        process has crashed twice, Chrome gives none until the page is reloaded.
+        Buffers allocated with ``keep=True`` are restored to the values that the host last wrote to
+        them or read from them. Using another buffer raises DeviceLost with its label. If the device
+        is not lost, nothing happens.
+
+        Raises
+        ------
+        NoAdapter
+            If the browser gives no GPU. After two crashes of the GPU process, Chrome gives none
+            until the page is reloaded.
         """
         old = self._opened("recover")
         turn = await self._opening.turn()
@@ -179,7 +204,7 @@ class WasmBackend(ComputeBackend):
             if self._open is not old or not old.is_lost:
                 return
             device = await self._request()
-            if self._open is not old:  # closed meanwhile
+            if self._open is not old:  # closed in the meantime
                 device.close()
                 return
             try:
@@ -195,7 +220,7 @@ class WasmBackend(ComputeBackend):
             turn.is_over = True
 
     def _restore(self, device: Device) -> dict[int, Allocation]:
-        """The kept buffers, made anew on another device under their handles."""
+        """Create the kept buffers on another device, under their handles."""
         restored = {}
         for handle, kept in self._kept.items():
             kept.forget_reads()
@@ -207,8 +232,25 @@ class WasmBackend(ComputeBackend):
         return restored
 
     async def with_retry(self, fn: Callable[[], Any], attempts: int = 3) -> Any:
-        """What ``fn`` returns (awaited, where it is awaitable); when the GPU is lost meanwhile,
-        recovers and calls it again, up to ``attempts`` times in all, then raises DeviceLost."""
+        """Call a function, and call it again after recovering from a loss of the GPU.
+
+        Parameters
+        ----------
+        fn : callable
+            A function without arguments. An awaitable result is awaited.
+        attempts : int
+            Maximum number of calls.
+
+        Returns
+        -------
+        object
+            The function's result.
+
+        Raises
+        ------
+        DeviceLost
+            If the GPU was lost in all calls.
+        """
         op = "with_retry"
         if not callable(fn):
             raise InvalidArgument(op, "fn", fn, "a function without arguments")
@@ -232,8 +274,17 @@ class WasmBackend(ComputeBackend):
     # -- memory ----------------------------------------------------------------------------------
 
     def alloc(self, bytes: int, *, keep: bool = False, label: str = "") -> int:
-        """A new buffer. ``keep=True`` has :meth:`recover` bring its contents back; ``label`` names
-        it in statistics, in errors and to the browser's tools."""
+        """Allocate a buffer and return its pointer.
+
+        Parameters
+        ----------
+        bytes : int
+            Size of the buffer.
+        keep : bool
+            Whether :meth:`recover` restores its contents.
+        label : str
+            Its name in statistics, errors and the browser's developer tools.
+        """
         device = self.ready("alloc")
         nbytes = checks.integer("alloc", "bytes", bytes, maximum=2**53)
         kept = checks.flag("alloc", "keep", keep)
@@ -255,7 +306,7 @@ class WasmBackend(ComputeBackend):
         device.memory.return_buffer(buffer)
 
     def buffer_bytes(self, ptr: int) -> int:
-        """Bytes that a buffer was allocated with."""
+        """Return the size with which a buffer was allocated."""
         self._opened("buffer_bytes")
         return self._buffer("buffer_bytes", "ptr", ptr).nbytes
 
@@ -290,8 +341,10 @@ class WasmBackend(ComputeBackend):
         host_memory.deliver(received, view)
 
     def synchronize(self, *, timeout: float | None = None) -> None:
-        """Waits for all recorded work, at most ``timeout`` seconds: then raises Timeout, and the
-        work goes on."""
+        """Wait for all recorded operations, at most ``timeout`` seconds.
+
+        After that time, Timeout is raised and the operations continue.
+        """
         platform.block_on(self.synchronize_async(timeout=timeout), "synchronize")
 
     async def synchronize_async(self, *, timeout: float | None = None) -> None:
@@ -302,7 +355,7 @@ class WasmBackend(ComputeBackend):
             await wait_for(device.recorder.synchronize(), seconds)
         except TimeoutError:
             raise Timeout(
-                op, f"the GPU has not finished within {timeout} s; wait again, or send it less work"
+                op, f"the GPU has not finished within {timeout} s. Wait again, or send less work."
             ) from None
 
     # -- matrix products -------------------------------------------------------------------------
@@ -364,7 +417,7 @@ class WasmBackend(ComputeBackend):
         b = self._elements(op, "b_ptr", b_ptr, plan.b_elements)
         c = self._elements(op, "c_ptr", c_ptr, plan.c_elements)
         if c is a or c is b:
-            raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
+            raise InvalidArgument(op, "c_ptr", c_ptr, "a buffer other than a_ptr and b_ptr")
         device.launch(op, gemm.gemm, (a, b, c), plan)
 
     def gemm_f16(
@@ -385,7 +438,7 @@ class WasmBackend(ComputeBackend):
         b = self._elements(op, "b_ptr", b_ptr, plan.b_elements, _F16)
         c = self._elements(op, "c_ptr", c_ptr, plan.c_elements, _F16)
         if c is a or c is b:
-            raise InvalidArgument(op, "c_ptr", c_ptr, "another buffer than a_ptr's and b_ptr's")
+            raise InvalidArgument(op, "c_ptr", c_ptr, "a buffer other than a_ptr and b_ptr")
         device.launch(op, gemm_f16.gemm_f16, (a, b, c), plan)
 
     # -- neural networks -------------------------------------------------------------------------
@@ -403,7 +456,7 @@ class WasmBackend(ComputeBackend):
     ) -> None:
         op = "conv2d_forward"
         device = self.ready(op)
-        if output_shape is None:  # which a plan would work out
+        if output_shape is None:  # a plan would infer it
             raise InvalidArgument(op, "output_shape", None, "the four extents of the output")
         plan = conv2d.plan_conv2d(
             op, hashable(input_shape), hashable(filter_shape), hashable(output_shape),
@@ -414,7 +467,7 @@ class WasmBackend(ComputeBackend):
         y = self._elements(op, "output_ptr", output_ptr, plan.output_elements)
         if y is x or y is w:
             raise InvalidArgument(
-                op, "output_ptr", output_ptr, "another buffer than the input's and the filter's"
+                op, "output_ptr", output_ptr, "a buffer other than the input's and the filter's"
             )
         device.launch(op, conv2d.conv2d, (x, w, y), plan)
 
@@ -440,7 +493,7 @@ class WasmBackend(ComputeBackend):
         v = self._elements(op, "v_ptr", v_ptr, plan.key_elements)
         o = self._elements(op, "o_ptr", o_ptr, plan.query_elements)
         if o is q or o is k or o is v:
-            raise InvalidArgument(op, "o_ptr", o_ptr, "another buffer than q_ptr, k_ptr and v_ptr")
+            raise InvalidArgument(op, "o_ptr", o_ptr, "a buffer other than q_ptr, k_ptr and v_ptr")
         device.launch(op, attention.attention, (q, k, v, o), plan)
 
     # -- reductions and elements -----------------------------------------------------------------
@@ -459,7 +512,7 @@ class WasmBackend(ComputeBackend):
         y = self._elements("reduce", "output_ptr", output_ptr, plan.output_elements)
         if x is y:
             raise InvalidArgument(
-                "reduce", "output_ptr", output_ptr, "another buffer than input_ptr"
+                "reduce", "output_ptr", output_ptr, "a buffer other than input_ptr"
             )
         device.launch("reduce", reduce.reduce, (x, y), plan)
 
@@ -498,12 +551,22 @@ class WasmBackend(ComputeBackend):
         channels: int | None = None,
         canvas_id: str | None = None,
     ) -> None:
-        """Shows a float32 image [height, width, channels] in 0..1 on a canvas, from GPU memory: a
-        pointer and the extents, or a DeviceArray [H, W] or [H, W, C] on this backend's device.
+        """Draw a float32 image with values in 0..1 on a canvas, from GPU memory.
 
-        1 channel is grey, 3 are RGB, 4 are RGBA; values are clamped. The canvas takes the image's
-        size. Without ``canvas_id``, it is the canvas of :meth:`init_from_canvas`. In a worker the
-        picture appears when Python next waits or returns.
+        Values are clamped. The canvas takes the image's size. In a worker, the picture appears when
+        Python next waits or returns.
+
+        Parameters
+        ----------
+        ptr : int or DeviceArray
+            A pointer to an image [height, width, channels], or an array [H, W] or [H, W, C] on this
+            backend's device.
+        height, width : int, optional
+            Extents of the image at a pointer.
+        channels : int, optional
+            1 for gray, 3 for RGB or 4 for RGBA, for a pointer.
+        canvas_id : str, optional
+            The id of the canvas. The canvas of :meth:`init_from_canvas` by default.
         """
         op = "draw"
         device = self.ready(op)
@@ -531,18 +594,21 @@ class WasmBackend(ComputeBackend):
     # -- checks ----------------------------------------------------------------------------------
 
     def ready(self, op: str) -> Device:
-        """The open device. Raises NotInitialized in the name of ``op`` where there is none, and
-        DeviceLost where it is lost."""
+        """Return the open device.
+
+        Raises NotInitialized, in the name of ``op``, if there is none, and DeviceLost if it is
+        lost.
+        """
         device = self._open
         if device is None or device.recorder.loss[0]:
             raise lost(op, self._opened(op).recorder.recovery)
         return device
 
     def _opened(self, op: str) -> Device:
-        """The open device, which may be lost."""
+        """Return the open device, which may be lost."""
         if self._open is None:
             if self._closings:
-                raise NotInitialized(op, "the backend is closed; init() opens it anew")
+                raise NotInitialized(op, "the backend is closed. Open it again with init().")
             raise NotInitialized(op, "call init() first, or await init_async()")
         return self._open
 
@@ -553,7 +619,7 @@ class WasmBackend(ComputeBackend):
                 raise DeviceLost(
                     op,
                     f"{name} is {ptr}, the buffer {self._gone[ptr]!r}, whose contents were lost "
-                    "with the device (alloc with keep=True brings them back)",
+                    "with the device (alloc with keep=True restores them)",
                 )
             raise InvalidArgument(
                 op, name, ptr, "a pointer from this backend's alloc that was not freed"
@@ -569,7 +635,7 @@ class WasmBackend(ComputeBackend):
             return None
 
     def _elements(self, op: str, name: str, ptr: Any, n: int, itemsize: int = _F32) -> Allocation:
-        """The buffer of a pointer, which must hold n elements."""
+        """Return the buffer of a pointer, which must hold n elements."""
         buffer = self._buffers.get(ptr) if type(ptr) is int else None
         if buffer is None:
             buffer = self._buffer(op, name, ptr)
@@ -594,27 +660,25 @@ class WasmBackend(ComputeBackend):
 
 
 def _picture(op: str, array: DeviceArray, device: Device, extents: tuple[Any, ...]) -> DeviceArray:
-    """The array to draw, packed."""
+    """Return the array to draw, packed."""
     array.check_alive(op)
     if array.device is not device:
         raise InvalidArgument(op, "ptr", array, "an array on this backend's device")
     if array.dtype is not DType.F32 or array.ndim not in (2, 3):
         raise InvalidArgument(op, "ptr", array, "an array of f32, of shape [H, W] or [H, W, C]")
     if extents != (None, None, None):
-        raise InvalidArgument(
-            op, "height", extents, "None beside an array, which has its own extents"
-        )
+        raise InvalidArgument(op, "height", extents, "None for an array, which has its own extents")
     return array.packed(op)
 
 
 async def _read_kept(
     device: Device, buffer: Allocation, view: memoryview, kept: KeptContents
 ) -> None:
-    """Fills ``view`` from a kept buffer, and notes what the buffer held."""
+    """Fill ``view`` from a kept buffer, and note the buffer's contents."""
     read = kept.begin_read()
     found = None
     try:
-        # By way of memory of its own: others may write to the view before this goes on.
+        # Read into separate memory, because others may write to the view in the meantime.
         contents = bytearray(view.nbytes)
         await transfers.read(device, buffer, 0, memoryview(contents))
         found = memoryview(contents)
@@ -624,7 +688,7 @@ async def _read_kept(
 
 
 def _bytes_of(view: memoryview) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """The bytes of contiguous memory that is not empty, whatever its elements are."""
+    """Return the bytes of non-empty contiguous memory, whatever its element type."""
     return np.frombuffer(view, np.uint8)
 
 

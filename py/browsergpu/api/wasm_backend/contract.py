@@ -1,24 +1,24 @@
 """The contract of a compute backend: BLAS-style calls on raw device pointers.
 
 A backend owns device memory, addressed by integer pointers, and computes on it. It is *not*
-responsible for shapes of tensors, broadcasting, dtypes beyond those named here, or automatic
-differentiation: those belong to what is built on it.
+responsible for tensor shapes, broadcasting, other dtypes than those named here, or automatic
+differentiation. Layers above it provide these.
 
-Conventions, for every backend:
+Conventions for every backend:
 
-- Elements are float32 unless the method says otherwise; sizes, leading dimensions and strides
-  count elements, ``alloc`` counts bytes. A pointer is the start of a buffer; there is no pointer
-  arithmetic.
-- Numbers are IEEE 754's, NaN and infinities included, but for subnormal ones: a GPU may take those
-  nearer to 0 than 2^-126 (in float16: 2^-14) for zeros, in operands and results alike. What
-  ``copy_htod`` and ``copy_dtoh`` move keeps its bits.
-- Calls are recorded and run in order. Only ``init``, ``copy_dtoh`` and ``synchronize`` wait; each
-  has an ``_async`` twin, for callers that cannot block.
+- Elements are float32 unless the method says otherwise. Sizes, leading dimensions and strides count
+  elements; ``alloc`` counts bytes. A pointer is the start of a buffer, and pointer arithmetic is
+  not supported.
+- Numbers follow IEEE 754, including NaN and infinities. A GPU may flush subnormal numbers (nearer
+  to 0 than 2^-126, in float16 2^-14) to zero, in operands and results. ``copy_htod`` and
+  ``copy_dtoh`` preserve all bits.
+- Calls are recorded and run in order. Only ``init``, ``copy_dtoh`` and ``synchronize`` wait. Each
+  has an ``_async`` version for callers that cannot block.
 - Arguments are checked before anything reaches the device. Every method raises NotInitialized
   before ``init`` or after ``close``, InvalidArgument for a wrong value (an unknown, freed or
-  foreign pointer, a buffer too small, …) and DeviceLost once the device is gone. What the device
-  itself reports comes late: from the next call that waits.
-- A size of 0 is allowed wherever an empty result makes sense; nothing is then computed.
+  foreign pointer, a buffer that is too small, …) and DeviceLost once the device is gone. The next
+  call that waits raises errors that the device itself reports.
+- A size of 0 is allowed wherever an empty result makes sense. Nothing is computed then.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from browsergpu.core.showing import Shown
 
 
 class ComputeBackend(Shown, ABC):
-    """What every backend does. See the module's docstring for the conventions."""
+    """Interface of compute backends. The module's docstring has the conventions."""
 
     @property
     @abstractmethod
@@ -46,46 +46,50 @@ class ComputeBackend(Shown, ABC):
 
     @abstractmethod
     def init(self) -> None:
-        """Opens the device; on an open one, does nothing. Raises NoAdapter where there is none."""
+        """Open the device. Do nothing if it is open. Raise NoAdapter if there is none."""
 
     @abstractmethod
     async def init_async(self) -> None:
-        """:meth:`init` for callers that cannot block."""
+        """Open the device, as :meth:`init` does, without blocking."""
 
     @abstractmethod
     def alloc(self, bytes: int) -> int:
-        """A new buffer of so many bytes, contents undefined. Returns its pointer.
+        """Allocate a buffer with undefined contents and return its pointer.
 
-        Raises OutOfMemory where no buffer can be that large.
+        Raises OutOfMemory if no buffer can be that large.
         """
 
     @abstractmethod
     def free(self, ptr: int) -> None:
-        """Gives a buffer back. Work that was recorded with it still runs."""
+        """Free a buffer. Operations recorded with it still run."""
 
     @abstractmethod
     def copy_htod(self, dst: int, src: Any) -> None:
-        """Copies a bytes-like object or NumPy array (its elements in C order) to the start of a
-        buffer; bytes past it stay. Of a big-endian array the values are copied, little-endian as
-        the GPU has them. float64 is refused: cast it with ``.astype(np.float32)``."""
+        """Copy a bytes-like object or NumPy array to the start of a buffer.
+
+        Elements are copied in C order. Further bytes of the buffer stay the same. A big-endian
+        array is converted to the GPU's little-endian order. float64 is refused; cast it with
+        ``.astype(np.float32)``.
+        """
 
     @abstractmethod
     def copy_dtoh(self, dst: Any, src: int) -> None:
-        """Fills a writable C-contiguous bytes-like object or NumPy array from the start of a
-        buffer; a big-endian array gets the buffer's values in its own byte order. Waits for the
-        work before it."""
+        """Fill a writable C-contiguous bytes-like object or NumPy array from the start of a buffer.
+
+        A big-endian array gets the values in its own byte order. Waits for earlier operations.
+        """
 
     @abstractmethod
     async def copy_dtoh_async(self, dst: Any, src: int) -> None:
-        """:meth:`copy_dtoh` for callers that cannot block."""
+        """Read a buffer, as :meth:`copy_dtoh` does, without blocking."""
 
     @abstractmethod
     def synchronize(self) -> None:
-        """Waits for all recorded work, and raises what the device reported of it."""
+        """Wait for all recorded operations, and raise errors that the device reported."""
 
     @abstractmethod
     async def synchronize_async(self) -> None:
-        """:meth:`synchronize` for callers that cannot block."""
+        """Wait for all recorded operations, as :meth:`synchronize` does, without blocking."""
 
     @abstractmethod
     def gemm(
@@ -106,11 +110,11 @@ class ComputeBackend(Shown, ABC):
         *,
         order: Order = "C",
     ) -> None:
-        """C = alpha op(A) op(B) + beta C, where op(A) is m × k, op(B) is k × n and C is m × n.
+        """Compute C = alpha op(A) op(B) + beta C. op(A) is m × k, op(B) is k × n and C is m × n.
 
-        A leading dimension is the distance between rows (order "C") or columns (order "F") as
-        stored, at least the length of one. beta = 0 never reads C, alpha = 0 never reads A and B.
-        C must not be A or B. After BLAS's sgemm (https://netlib.org/blas).
+        A leading dimension is the distance between stored rows (order "C") or columns (order "F"),
+        at least their length. beta = 0 never reads C, and alpha = 0 never reads A and B. C must not
+        be A or B. After BLAS's sgemm (https://netlib.org/blas).
         """
 
     @abstractmethod
@@ -136,8 +140,10 @@ class ComputeBackend(Shown, ABC):
         *,
         order: Order = "C",
     ) -> None:
-        """:meth:`gemm` for batch_count matrices, ``stride`` elements apart. stride_a and stride_b
-        may be 0 (one matrix for all); the matrices of C must not overlap."""
+        """Compute :meth:`gemm` for batch_count matrices, which are ``stride`` elements apart.
+
+        stride_a and stride_b may be 0 (one matrix for all). The matrices of C must not overlap.
+        """
 
     @abstractmethod
     def gemm_f16(
@@ -151,7 +157,10 @@ class ComputeBackend(Shown, ABC):
         beta: float,
         c_ptr: int,
     ) -> None:
-        """C = alpha A B + beta C for contiguous row-major float16 matrices, summed in float32."""
+        """Compute C = alpha A B + beta C for contiguous row-major float16 matrices.
+
+        Sums are float32.
+        """
 
     @abstractmethod
     def conv2d_forward(
@@ -165,10 +174,10 @@ class ComputeBackend(Shown, ABC):
         stride: int | Sequence[int],
         padding: int | Sequence[int],
     ) -> None:
-        """Cross-correlation of [N, C, H, W] with [F, C, R, S] to [N, F, P, Q], zeros outside.
+        """Compute the cross-correlation of [N, C, H, W] with [F, C, R, S], [N, F, P, Q].
 
-        P = floor((H + 2 padding - R) / stride) + 1, Q likewise; stride and padding are integers
-        or (vertical, horizontal).
+        The input is padded with zeros. P = floor((H + 2 padding - R) / stride) + 1, Q likewise.
+        stride and padding are integers or (vertical, horizontal).
         """
 
     @abstractmethod
@@ -186,9 +195,12 @@ class ComputeBackend(Shown, ABC):
         scale: float,
         causal: bool,
     ) -> None:
-        """O = softmax(scale Q Kᵀ) V for Q, O [batch, heads, seq_q, head_dim] and K, V [batch,
-        heads, seq_kv, head_dim]. scale multiplies, is finite and above 0; causal masks the keys
-        after the query's own position. seq_kv = 0 gives zeros."""
+        """Compute O = softmax(scale Q Kᵀ) V.
+
+        Q and O are [batch, heads, seq_q, head_dim], K and V [batch, heads, seq_kv, head_dim]. scale
+        is a finite factor above 0. causal masks the keys after the query's own position. seq_kv = 0
+        gives zeros.
+        """
 
     @abstractmethod
     def reduce(
@@ -199,13 +211,16 @@ class ComputeBackend(Shown, ABC):
         shape: Sequence[int],
         axis: int,
     ) -> None:
-        """Reduces one axis (negative: from the end) of a contiguous array; the output has the
-        other axes. An empty axis gives 0 for sum, NaN for mean, and is refused for max and min."""
+        """Reduce one axis of a contiguous array. The output has the other axes.
+
+        Negative axes count from the end. An empty axis gives 0 for sum and NaN for mean, and is
+        refused for max and min.
+        """
 
     @abstractmethod
     def unary(self, op: UnaryOp | str, input_ptr: int, output_ptr: int, n: int) -> None:
-        """output[i] = op(input[i]) for i < n. Both may be the same buffer."""
+        """Compute output[i] = op(input[i]) for i < n. Both may be the same buffer."""
 
     @abstractmethod
     def binary(self, op: BinaryOp | str, a_ptr: int, b_ptr: int, output_ptr: int, n: int) -> None:
-        """output[i] = op(a[i], b[i]) for i < n. Any of them may be the same buffer."""
+        """Compute output[i] = op(a[i], b[i]) for i < n. Any of them may be the same buffer."""

@@ -1,4 +1,4 @@
-"""uint8 is a whole number from 0 to 255; only image functions read it as 0..1."""
+"""uint8 is a integer from 0 to 255; only image functions read it as 0..1."""
 
 from __future__ import annotations
 
@@ -95,15 +95,15 @@ def test_what_does_not_go_with_uint8_is_refused(executor: Any, tensors: Any) -> 
     x = executor.from_numpy(ALL)
     for call, words in (
         (lambda: executor.add(x, executor.full((256,), 1, "i32")), "cast"),
-        (lambda: executor.add(x, 1.5), "whole number from 0 to 255"),
-        (lambda: executor.add(x, 256), "whole number from 0 to 255"),
+        (lambda: executor.add(x, 1.5), "integer from 0 to 255"),
+        (lambda: executor.add(x, 256), "integer from 0 to 255"),
         (lambda: executor.div(x, x), "f32 or f16"),
     ):
         with pytest.raises(InvalidArgument, match=words):
             call()
     with on_bench(tensors) as bench:
         pictures, floats = bench.up(ALL), bench.new((256,))
-        with pytest.raises(InvalidArgument, match="floats alone, or one of i32, u32 and u8"):
+        with pytest.raises(InvalidArgument, match="only floats, or one of i32, u32 and u8"):
             tensors.pointwise_add(pictures, pictures, floats)
         with pytest.raises(InvalidArgument, match="float32"):
             tensors.write_tensor(pictures, np.ones(256, np.float32))
