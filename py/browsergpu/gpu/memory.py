@@ -326,7 +326,7 @@ class BufferPool(Shown):
         return OutOfMemory(
             op,
             f"{byte_count(requested)} were requested, {byte_count(self.in_use)} are in use{told}, "
-            f"and the limit is {limit}. Free what is no longer needed, or work in smaller pieces.",
+            f"and the limit is {limit}. Free unneeded arrays, or work in smaller pieces.",
             requested,
             available,
         )

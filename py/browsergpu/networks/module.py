@@ -257,7 +257,7 @@ class Module:
         """Return all parameters and persistent buffers by name.
 
         The arrays share memory with the module's, as in PyTorch: a change of one is seen in both.
-        ``copy()`` keeps the values of now.
+        ``copy()`` keeps the current values.
         """
         return {name: array.detach() for name, array in states.named(self, prefix)}
 

@@ -1,9 +1,9 @@
-// Bind groups: one per layout and buffers, kept until one of the buffers goes.
+// Bind groups: one for each layout and buffers, cached until one of the buffers is destroyed.
 import { buffers, bufferOf } from "./buffers.js";
 import { counters } from "./counters.js";
 import { layouts } from "./layouts.js";
 
-const MOST_GROUPS = 4096; // then all are forgotten: making one again costs microseconds
+const MOST_GROUPS = 4096; // then the cache is cleared: creating a group takes microseconds
 
 export let liveGroups = 0;
 
@@ -13,7 +13,7 @@ function forgetGroups() {
   liveGroups = 0;
 }
 
-// Those of a buffer that goes.
+// Removes the groups of a buffer that is being destroyed.
 /** @param {BufferEntry} entry */
 export function forgetGroupsOf(entry) {
   for (const cached of entry.groups) {
@@ -23,8 +23,8 @@ export function forgetGroupsOf(entry) {
   }
 }
 
-// The buffers' ids as one number, or as a text where one of them is too large for that, or where
-// their sizes belong to it.
+// The buffers' ids as one number, or as text if an id is too large for that or if the key includes
+// sizes.
 /** @param {Step} step @param {Uint32Array} words @param {number} at @returns {GroupKey} */
 function groupKey({ bindings, keyWidth, sized, bindingWords }, words, at) {
   if (sized) return words.subarray(at, at + bindingWords).join();

@@ -1,13 +1,13 @@
-// The table of buffers, and how they come into it. freeing.js takes them out.
+// The table of buffers, and their creation. freeing.js removes them.
 import { report, track } from "./errors.js";
 import { unlessLost } from "./loss.js";
 
-/** @type {Map<number, BufferEntry>} by their ids */
+/** @type {Map<number, BufferEntry>} by id */
 export const buffers = new Map();
-/** @type {Map<number, GPUBuffer>} by their ids: those whose answer has not come yet */
+/** @type {Map<number, GPUBuffer>} by id: buffers whose result is pending */
 export const asked = new Map();
 
-// The buffer that Python means. It names none that is not there.
+// The buffer with an id. Python uses only ids of existing buffers.
 /** @param {number} id */
 export function bufferOf(id) {
   return /** @type {BufferEntry} */ (buffers.get(id));
@@ -29,7 +29,7 @@ function addBuffer(id, buffer) {
  * @param {number} id
  * @param {number} size
  * @param {string} label
- * @param {string} op in whose name a lack of memory is told
+ * @param {string} op name of the operation, for a lack of memory
  * @param {number} requested bytes
  */
 export function createBuffer(id, size, label, op, requested) {
@@ -37,10 +37,10 @@ export function createBuffer(id, size, label, op, requested) {
   addBuffer(id, makeBuffer(size, label));
   track(device.popErrorScope().then((error) => {
     if (error) report("out-of-memory", op, error.message, { buffer: id, label, requested });
-  }, () => {})); // rejects only when the device is lost
+  }, () => {})); // rejects only if the device is lost
 }
 
-// Resolves to whether there was room. The answer takes a round trip to the GPU process.
+// Resolves to whether there was room, after a round trip to the GPU process.
 /** @param {number} id @param {number} size @param {string} label */
 export async function createBufferChecked(id, size, label) {
   device.pushErrorScope("out-of-memory");
@@ -55,7 +55,7 @@ export async function createBufferChecked(id, size, label) {
   return true;
 }
 
-// What the browser's tools and WebGPU's messages call a buffer from now on.
+// Sets a buffer's name in the browser's developer tools and WebGPU's messages.
 /** @param {number} id @param {string} label */
 export function labelBuffer(id, label) {
   bufferOf(id).buffer.label = label;

@@ -1,4 +1,4 @@
-// Showing a buffer on a canvas.
+// Drawing a buffer on a canvas.
 import { bufferOf } from "./buffers.js";
 import { counters } from "./counters.js";
 import { openEncoder, submit } from "./encoding.js";
@@ -27,10 +27,10 @@ function painterFor(format, code) {
   return pipeline;
 }
 
-// In Firefox, a worker can ask for a page's canvas' context once only, whichever device draws.
+// In Firefox, a worker can get the context of a page's canvas only once, for all devices.
 const CONTEXT = Symbol.for("browsergpu context");
 
-// Another device may have drawn on the canvas since: it then belongs to that one.
+// The canvas is configured again if another device has drawn on it since.
 /** @param {DrawnCanvas} canvas @param {GPUTextureFormat} format */
 function contextOf(canvas, format) {
   const context = canvas[CONTEXT]
@@ -42,7 +42,7 @@ function contextOf(canvas, format) {
   return context;
 }
 
-// Returns "" or why the canvas cannot be drawn on.
+// Returns "", or the reason why the canvas cannot be drawn on.
 /**
  * @param {DrawnCanvas} canvas
  * @param {number} id
@@ -57,7 +57,7 @@ export function draw(canvas, id, height, width, channels, code) {
   if (context === null) return "it already has a context of another kind (2d or webgl)";
   canvas.width = width;
   canvas.height = height;
-  sendNow(); // so that an error of the commands before is not taken for one of drawing
+  sendNow(); // so that errors of earlier commands are not attributed to drawing
   scoped("draw", () => {
     const pipeline = painterFor(format, code);
     const size = device.createBuffer({
@@ -85,12 +85,12 @@ export function draw(canvas, id, height, width, channels, code) {
     size.destroy();
   });
   counters.draws += 1;
-  canvas.dispatchEvent(new Event("draw")); // for the page, which may want to do something with it
+  canvas.dispatchEvent(new Event("draw")); // lets the page react
   return "";
 }
 
-// A picture appears on its canvas with the next frame, if the device is still there then. A page
-// that is hidden has no frames.
+// A picture appears on its canvas with the next frame, if the device still exists then. A hidden
+// page has no frames.
 /** @param {() => void} work */
 export function afterNextFrame(work) {
   let waits = true;

@@ -1,11 +1,11 @@
-// What Python captures: commands that are kept as they come, to be replayed by one call.
+// Captured commands, which are kept and can be replayed by one call.
 
 /** @type {Map<number, Uint32Array<ArrayBuffer>[]>} */
 const captures = new Map();
-/** @type {Uint32Array<ArrayBuffer>[] | null} that of the capture which goes on */
+/** @type {Uint32Array<ArrayBuffer>[] | null} the capture in progress */
 let open = null;
 
-// Keeps the commands that come from now on, after those that a capture has already.
+// Keeps the commands recorded from now on, after those that the capture already has.
 /** @param {number} id */
 export function startCapture(id) {
   open = captures.get(id) ?? [];
@@ -16,7 +16,7 @@ export function stopCapture() {
   open = null;
 }
 
-/** @param {Uint32Array<ArrayBuffer>} words which do not change any more */
+/** @param {Uint32Array<ArrayBuffer>} words must not change afterwards */
 export function noteCaptured(words) {
   open?.push(words);
 }
@@ -26,7 +26,7 @@ export function dropCapture(id) {
   captures.delete(id);
 }
 
-// The commands of a capture, with other words in some places: of which batch, from where on.
+// The commands of a capture with some words replaced, given by batch and position.
 /** @param {number} id @param {[batch: number, at: number, words: number[]][]} changes */
 export function captured(id, changes) {
   const batches = [...(captures.get(id) ?? [])];

@@ -1,13 +1,13 @@
-// Device to host in chunks, so that the GPU's copy, the browser's and the one into Python's memory
-// overlap. What reads.js has not sent yet is sent before anything may change it.
+// Device to host in chunks, so that the GPU's copy, the browser's copy, and the copy into Python's
+// memory overlap. Chunks that reads.js has not sent yet are sent before their buffer may change.
 import { endPass, openEncoder, submit } from "./encoding.js";
 import { nudged } from "./nudges.js";
 import { takeStaging } from "./staging.js";
 
-const READ_CHUNK = 2 ** 22; // bytes; the buffers for reading back are at most this large
-const READS_AHEAD = 4; // chunks on their way at a time
+const READ_CHUNK = 2 ** 22; // bytes; the maximum size of staging buffers
+const READS_AHEAD = 4; // chunks in flight at a time
 
-/** @type {Set<ReadJob>} reads of which some chunks have not been sent */
+/** @type {Set<ReadJob>} reads with unsent chunks */
 const partial = new Set();
 
 /** @param {ReadJob} job */
@@ -36,7 +36,7 @@ export function endSending(job) {
   partial.delete(job);
 }
 
-// What is recorded now must not change what is still to be read.
+// Sends all chunks, because commands recorded now must not change their buffers.
 export function sendPartialReads() {
   if (partial.size === 0) return;
   for (const job of partial) while (job.sent < job.size) sendChunk(job);

@@ -1,7 +1,7 @@
-// What is being timed: the GPU's time from one call to another (timing.js), or each dispatch by
-// itself (profile.js). Encoding asks here how a pass is to be timed.
+// Timing in progress: the GPU's time between two calls (timing.js), or each dispatch (profile.js).
+// encoding.js gets the timestamp writes of passes here.
 
-const MOST_QUERIES = 4096; // in a set, as WebGPU allows; two a dispatch
+const MOST_QUERIES = 4096; // per set, WebGPU's limit; each dispatch uses two
 
 /** @type {Timing | null} */
 let timing = null;
@@ -17,19 +17,19 @@ export function beginTiming() {
   timing = { queries: newQueries(2), begun: false };
 }
 
-// Ends it; what it has found by then.
+// Ends the timing and returns its results so far.
 export function endTiming() {
   const ended = /** @type {Timing} */ (timing);
   timing = null;
   return ended;
 }
 
-// Whether something is: to wait in between would be timed, too.
+// Whether timing is in progress. Waiting would be timed, too.
 export function isTimed() {
   return timing !== null || profile !== null;
 }
 
-// How the next pass is to be timed, where not each dispatch is.
+// The timestamp writes of the next pass, if passes are timed.
 /** @returns {GPUComputePassDescriptor | undefined} */
 export function passTiming() {
   if (timing === null) return undefined;
@@ -43,14 +43,14 @@ export function beginProfile(timestamps) {
   profile = { timestamps, dispatches: 0, sets: [], spans: new Map(), lastEnd: 0 };
 }
 
-// Ends it; what it has found by then.
+// Ends the profile and returns its results so far.
 export function endProfile() {
   const ended = /** @type {Profile} */ (profile);
   profile = null;
   return ended;
 }
 
-// How the pass of the next dispatch is to be timed, by the GPU's clock.
+// The timestamp writes for the pass of the next dispatch.
 /** @param {Profile} mine @returns {GPUComputePassDescriptor} */
 export function dispatchTiming(mine) {
   let set = mine.sets.at(-1);

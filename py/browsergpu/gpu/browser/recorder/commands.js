@@ -1,10 +1,10 @@
-// The form of the ring's commands, for all but the loop that encodes them (encoding.js).
+// The format of the ring's commands, for all users except the loop that encodes them (encoding.js).
 import { FIRST_PIPELINE, stepOf } from "./pipelines.js";
 
 export const CLEAR = 1;
 export const HEADER = 4; // pipeline id and three grid dimensions
 
-// Each command's place, its pipeline (null: a transfer) and the ids of its buffers.
+// Each command's position, its pipeline (null for a transfer), and the ids of its buffers.
 /**
  * @param {Uint32Array} words
  * @returns {Generator<{at: number, step: Step | null, ids: Uint32Array | number[]}>}

@@ -1,4 +1,4 @@
-// What was done so far.
+// Counts of past events.
 
 export const counters = {
   dispatches: 0, copies: 0, submits: 0, uploads: 0, readbacks: 0, draws: 0,

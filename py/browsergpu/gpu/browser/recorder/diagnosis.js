@@ -1,12 +1,12 @@
-// Which command made a batch invalid.
+// Finds the command that made a batch invalid.
 import { bindGroupFor } from "./bindgroups.js";
 import { buffers } from "./buffers.js";
 import { HEADER, commands } from "./commands.js";
 import { report } from "./errors.js";
 import { uniformGroup } from "./uniforms.js";
 
-// An invalid command drops its whole batch, and WebGPU does not say which one it was: encode
-// each dispatch alone, without submitting it, to name the op.
+// An invalid command makes WebGPU drop its whole batch without naming the command. So each dispatch
+// is encoded separately, without submitting it, to name the operation.
 /** @param {Uint32Array<ArrayBuffer>[]} batches @param {string} batchOp @param {GPUError} batchError */
 export async function diagnose(batches, batchOp, batchError) {
   for (const words of batches) {
@@ -28,7 +28,7 @@ export async function diagnose(batches, batchOp, batchError) {
       trial.finish();
       const error = await device.popErrorScope();
       if (error && known) {
-        // What is wrong with a refused pipeline was reported when it was made.
+        // Errors of a refused pipeline were reported when it was created.
         if (!step.refused) report("validation", step.label, error.message);
         return;
       }

@@ -1,4 +1,4 @@
-// The open batch: commands become one command encoder's work, and are submitted.
+// The open batch: encodes commands into one command encoder, and submits them.
 import { bindGroupFor } from "./bindgroups.js";
 import { bufferOf } from "./buffers.js";
 import { dispatchTiming, passTiming, profile } from "./clock.js";
@@ -17,15 +17,15 @@ import { sendUniforms, uniformGroup, uniformOffset } from "./uniforms.js";
 let encoder = null;
 /** @type {GPUComputePassEncoder | null} */
 let pass = null;
-export let batch = 0; // its number: a buffer or pipeline marked with it is used by unsubmitted work
+export let batch = 0; // its number, which marks buffers and pipelines of unsubmitted work
 export let batchDispatches = 0;
-/** @type {Uint32Array<ArrayBuffer>[]} copies of the batch's commands, to find the culprit of an error */
+/** @type {Uint32Array<ArrayBuffer>[]} copies of the batch's commands, to find an invalid one */
 let batchWords = [];
 /** @type {Step | null} */
 let lastPipeline = null;
 /** @type {object | null} */
 let lastGroup = null;
-// The pass's immediates, which stay as they are when the pipeline changes, and how many are set.
+// The pass's immediates, which persist when the pipeline changes, and the number of set ones.
 const immediates = new Uint32Array(16);
 let immediateCount = 0;
 const copying = newPace();
@@ -42,7 +42,7 @@ export function endPass() {
   }
 }
 
-// haveWaited: for their pipelines, so that what is wrong with one has been reported.
+// haveWaited: the commands waited for their pipelines, whose errors have been reported.
 /** @param {Uint32Array<ArrayBuffer>} words @param {boolean} haveWaited */
 export function encodeWords(words, haveWaited) {
   batchWords.push(words);
@@ -51,7 +51,7 @@ export function encodeWords(words, haveWaited) {
   if (batchDispatches >= options.dispatchesPerSubmit || isWorthSending()) submit();
 }
 
-// Returns where the next command begins.
+// Returns the position of the next command.
 /** @param {Uint32Array<ArrayBuffer>} words @param {number} at @param {boolean} haveWaited */
 function encodeOne(words, at, haveWaited) {
   const id = words[at];
@@ -59,7 +59,7 @@ function encodeOne(words, at, haveWaited) {
   const step = stepOf(id);
   const bindingsAt = at + HEADER;
   const parametersAt = bindingsAt + step.bindingWords;
-  if (step.failure !== null) { // it would take the whole batch with it
+  if (step.failure !== null) { // it would invalidate the whole batch
     if (!haveWaited) report(...step.failure);
     step.wanted = true;
     if (profile !== null) profile.dispatches += 1;
@@ -98,8 +98,8 @@ function encodeOne(words, at, haveWaited) {
   return parametersAt + step.words;
 }
 
-// Sets the first `count` immediates, unless they are what they should be: a chain of operations on
-// arrays of one size has the same parameters again and again.
+// Sets the first `count` immediates, unless they have these values already: a chain of operations
+// on arrays of one size repeats the same parameters.
 /**
  * @param {GPUComputePassEncoder} open
  * @param {Uint32Array<ArrayBuffer>} words
@@ -136,7 +136,7 @@ function encodeTransfer(words, at, id) {
   return at + 6;
 }
 
-/** @param {string} op in whose name errors are told @param {() => void} [whenDropped] */
+/** @param {string} op name of the operation, for errors @param {() => void} [whenDropped] */
 export function submit(op = "submit", whenDropped = undefined) {
   endPass();
   if (encoder === null || lost !== null) return;
@@ -157,7 +157,7 @@ export function submit(op = "submit", whenDropped = undefined) {
   noteSubmitted(dispatches);
 }
 
-// ---- a profile: each dispatch in a pass of its own ----
+// ---- profiling: a pass for each dispatch ----
 
 /** @param {Profile} mine */
 function beginProfiledPass(mine) {
@@ -165,7 +165,7 @@ function beginProfiledPass(mine) {
   if (mine.timestamps) pass = openEncoder().beginComputePass(dispatchTiming(mine));
 }
 
-// Wall time: each dispatch is submitted alone; it runs from the end of the one before it.
+// Wall time: each dispatch is submitted separately. Its span starts when the previous one ends.
 /** @param {Profile} mine */
 function timeByWall(mine) {
   const begun = performance.now() * 1e6;

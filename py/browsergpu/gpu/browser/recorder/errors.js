@@ -1,15 +1,16 @@
-// What the GPU reported, each with its number. An error is told to every wait that had begun when
-// it was first told: a read that sees one leaves its array alone, so it must not end without it.
-// WebGPU reports errors asynchronously, so each is kept under the op's name until Python asks.
+// Numbered errors that the GPU reported. Every wait that had begun when an error was first raised
+// raises it too: a read that fails leaves its array unchanged, so it must not end without the
+// error. WebGPU reports errors asynchronously, so each is kept under the operation's name until
+// Python asks.
 import { lost, lostSoon, unlessLost } from "./loss.js";
 
-const MOST_ERRORS = 64; // that nobody was told yet; further ones are dropped
+const MOST_ERRORS = 64; // maximum of errors not raised yet; further ones are dropped
 
 /** @type {{kind: string, op: string, message: string, number: number}[]} */
 export let errors = [];
 let reported = 0; // errors so far
-let told = 0; // the number of the last one that somebody was told
-/** @type {Map<number, number>} ticket -> what told was when the wait began */
+let told = 0; // number of the last raised error
+/** @type {Map<number, number>} ticket -> value of told when the wait began */
 const waits = new Map();
 /** @type {Set<Promise<void>>} promises that may still add to errors */
 export const pending = new Set();
@@ -35,12 +36,12 @@ export function track(promise) {
   pending.add(settled);
 }
 
-// Runs work inside error scopes and reports what they catch as op's errors.
+// Runs work inside error scopes and reports caught errors under the name op.
 /**
  * @template T
  * @param {string} op
  * @param {() => T} work
- * @param {(error: GPUError) => void | Promise<void>} [onError] of validation; in place of a report
+ * @param {(error: GPUError) => void | Promise<void>} [onError] replaces a validation report
  */
 export function scoped(op, work, onError) {
   device.pushErrorScope("validation");
@@ -54,7 +55,7 @@ export function scoped(op, work, onError) {
       if (!validationError) return;
       if (onError) await onError(validationError);
       else report("validation", op, validationError.message);
-    }, () => {}), // popErrorScope rejects only when the device is lost, which lost tells
+    }, () => {}), // popErrorScope rejects only if the device is lost, see `lost`
   );
   return result;
 }
@@ -66,21 +67,21 @@ export function beginWait(ticket) {
   if (!waits.has(ticket)) waits.set(ticket, told);
 }
 
-// For a wait that is given up.
+// Abandons a wait.
 /** @param {number} ticket */
 export function dropWait(ticket) {
   waits.delete(ticket);
   forgetErrors();
 }
 
-// Whether a wait has something to be told.
+// Whether a wait has errors to raise.
 /** @param {number} ticket */
 export function hasErrors(ticket) {
   const since = waits.get(ticket);
   return since !== undefined && reported > since;
 }
 
-// Ends a wait: the errors that it is to be told as JSON, or "" when there are none.
+// Ends a wait and returns its errors as JSON, or "" if there are none.
 /** @param {number} ticket */
 export function takeErrors(ticket) {
   const since = waits.get(ticket) ?? told;
@@ -93,17 +94,17 @@ export function takeErrors(ticket) {
   return text;
 }
 
-// Keeps the errors that somebody still has to be told.
+// Drops the errors that all waits have raised.
 function forgetErrors() {
   const since = Math.min(told, ...waits.values());
   errors = errors.filter(({ number }) => number > since);
 }
 
-// Waits until no more errors can come of what was done so far.
+// Waits until all errors of past work are known.
 export async function settle() {
   while (pending.size > 0 && lost === null) {
     await unlessLost(Promise.all(pending));
   }
-  // Firefox reports errors of a device that is gone, until it tells of the loss.
+  // Firefox reports errors of a lost device before it reports the loss.
   if (reported > told && lost === null) await lostSoon();
 }

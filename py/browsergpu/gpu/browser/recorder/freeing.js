@@ -1,4 +1,4 @@
-// How buffers and pipelines leave their tables.
+// Removal of buffers and pipelines from their tables.
 import { forgetGroupsOf } from "./bindgroups.js";
 import { asked, bufferOf, buffers } from "./buffers.js";
 import { sendPartialReads } from "./chunks.js";
@@ -17,7 +17,7 @@ export function destroyBuffer(id) {
   buffers.delete(id);
 }
 
-// Nobody waits for a checked buffer any more; the answer may have come all the same.
+// Drops a checked buffer whose wait was abandoned. Its result may have arrived.
 /** @param {number} id */
 export function abandonBuffer(id) {
   asked.get(id)?.destroy();
@@ -25,8 +25,8 @@ export function abandonBuffer(id) {
   if (buffers.has(id)) destroyBuffer(id);
 }
 
-// A pipeline that Python knows no more, though commands that wait for others and the search for
-// what made a batch invalid may still name it. WebGPU destroys it when nothing refers to it.
+// Drops a pipeline that Python has released, once waiting commands and the search for an invalid
+// command no longer use it. WebGPU destroys it when it is unreferenced.
 /** @param {number} id */
 export function dropPipeline(id) {
   encoded().then(() => {
@@ -35,7 +35,7 @@ export function dropPipeline(id) {
   }).then(() => pipelines.delete(id));
 }
 
-// All buffers, at the end.
+// Destroys all buffers when the device is closed.
 export function destroyBuffers() {
   for (const entry of buffers.values()) entry.buffer.destroy();
   for (const buffer of asked.values()) buffer.destroy();

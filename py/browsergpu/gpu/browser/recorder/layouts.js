@@ -1,6 +1,6 @@
-// Layouts of bindings and pipelines, each made once.
+// Layouts of bind groups and pipelines, each created once.
 
-/** @type {Map<string, SharedLayout>} by their signatures */
+/** @type {Map<string, SharedLayout>} by signature */
 export const layouts = new Map();
 
 /** @type {Record<string, GPUBufferBindingType>} */

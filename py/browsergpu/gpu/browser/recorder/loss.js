@@ -1,12 +1,12 @@
-// The end of the device, lost or closed: nobody waits for the GPU then.
+// The end of the device, lost or closed, which ends all waits for the GPU.
 import { ringWords } from "./ring.js";
 
-const LONGEST_MS = 10_000; // between what a loss made reject and its news
+const LONGEST_MS = 10_000; // maximum between a rejection by a loss and its report
 
 /** @type {Loss | null} */
 export let lost = null;
 export let closed = false;
-/** @type {Set<(value: void) => void>} who waits for the GPU, and must not when it is gone */
+/** @type {Set<(value: void) => void>} resolvers of waits for the GPU */
 const wakers = new Set();
 
 device.lost.then((info) => {
@@ -15,7 +15,7 @@ device.lost.then((info) => {
   end({ kind: "lost", op: "device", message: info.message || info.reason || "unknown" });
 });
 
-// Nothing comes from the GPU any more.
+// Ends all waits, since the GPU sends no more results.
 /** @param {Loss} why */
 function end(why) {
   lost ??= why;
@@ -42,7 +42,7 @@ export function atTheEnd(work) {
  */
 export function unlessLost(promise) {
   if (lost !== null) {
-    promise.catch(() => {}); // nobody is told of it
+    promise.catch(() => {}); // ignored
     return Promise.resolve();
   }
   return new Promise((/** @type {(value: T | void) => void} */ resolve, reject) => {
@@ -51,8 +51,8 @@ export function unlessLost(promise) {
   });
 }
 
-// Waits until a loss that made a promise reject is known as a loss. WebGPU tells it later, at no
-// certain time: memory that the device maps meanwhile shows that there is none.
+// Waits until a loss that rejected a promise is known as a loss. WebGPU reports it some time later.
+// If the device maps memory in the meantime, there is no loss.
 export async function lostSoon() {
   if (lost !== null) return;
   const probe = device.createBuffer({ size: 4, usage: GPUBufferUsage.MAP_READ, label: "probe" });

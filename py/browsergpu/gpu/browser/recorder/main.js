@@ -1,34 +1,34 @@
-// The recorder, in JavaScript: keeps the tables of real WebGPU objects, decodes Python's packed
-// commands into one open compute pass, submits, and reads back. recorder.py is its other half.
+// The recorder in JavaScript: keeps the tables of WebGPU objects, encodes Python's packed commands
+// into one open compute pass, submits, and reads back. recorder.py is its other half.
 //
-// Python refers to everything by small integers. One call hands over a whole batch:
+// Python refers to objects by small integers. One call passes a whole batch:
 //   dispatch  [pipeline id, x, y, z, buffer id × bindings, parameter word × parameters];
-//             sized pipelines, of users' kernels, have after the ids how many words to bind of each,
-//             0 for all
+//             sized pipelines, of custom kernels, have after the ids the number of words to bind of
+//             each buffer, 0 for all
 //   copy      [0, source id, source offset, destination id, destination offset, bytes]
 //   clear     [1, buffer id, offset, bytes]
-// The ring's last word is no command: it becomes 1 when the device is lost, so that Python sees that
-// without a call.
+// The ring's last word is not a command. It becomes 1 when the device is lost, so that Python sees
+// the loss without a call.
 //
-// When the wheel is built, tools/join_recorder.py joins these modules into the body of one function,
-// createRecorder(device, ring, options): what is global in a module is one recorder's own. A module
-// imports from those before it only:
-//   ring counters loss     the view on Python's memory; what was done; when the device is gone
-//   errors pace            what the GPU reported, and which wait is told it; how far behind it is
-//   nudges                 has the browser look whether the GPU is done
+// When the wheel is built, tools/join_recorder.py joins these modules into the body of one
+// function, createRecorder(device, ring, options). Module globals belong to one recorder. A module
+// imports only from those before it:
+//   ring counters loss     the view of Python's memory; counts of events; loss of the device
+//   errors pace            reported errors and the waits that raise them; how far behind the GPU is
+//   nudges                 makes the browser check whether the GPU is done
 //   buffers layouts        tables of buffers and of layouts
-//   pipelines commands     the table of pipelines, how they compile; the form of the commands
-//   captures               commands that are kept, to be replayed
-//   bindgroups             one per layout and buffers
-//   queue uniforms         what the GPU has done; parameters where there are no immediates
-//   clock diagnosis        how passes are timed; which command made a batch invalid
-//   encoding               the open batch: the loop that decodes commands, and submit
-//   staging chunks         mappable buffers; reads that are on their way
+//   pipelines commands     the table of pipelines, and compilation; the format of commands
+//   captures               captured commands, to be replayed
+//   bindgroups             one for each layout and buffers
+//   queue uniforms         finished work; parameters where there are no immediates
+//   clock diagnosis        timestamp writes of passes; the search for an invalid command
+//   encoding               the open batch: the loop that encodes commands, and submit
+//   staging chunks         mappable buffers; reads in progress
 //   order                  commands and work that wait for pipelines
-//   freeing uploads reads  how buffers and pipelines go; host to device; device to host
-//   waiting canvas         until the GPU is done; a buffer shown as a picture
-//   queries timing profile the GPU's times
-//   spans                  and those of single programs, that nobody waits for
+//   freeing uploads reads  removal of buffers and pipelines; host to device; device to host
+//   waiting canvas         waits for the GPU; a buffer drawn as a picture
+//   queries timing profile GPU times
+//   spans                  GPU times of single programs, without waiting
 import { liveGroups } from "./bindgroups.js";
 import { buffers, createBuffer, createBufferChecked, labelBuffer } from "./buffers.js";
 import { afterNextFrame, draw } from "./canvas.js";
@@ -51,7 +51,7 @@ import { destroyUniforms } from "./uniforms.js";
 import { dropUploads, uploads, write } from "./uploads.js";
 import { catchUp, synchronize } from "./waiting.js";
 
-// Destroys the idle staging buffers, and those for uploads once they have been used.
+// Destroys the idle staging buffers, and the upload buffers once they have been used.
 function trimStaging() {
   dropIdleStaging();
   dropUploads();

@@ -1,11 +1,11 @@
-// Empty submits, which have a browser look whether the GPU is done. Firefox looks at each submit, and
-// otherwise every 100 ms, so each wait would take up to 100 ms. Chromium tells at once.
+// Empty submits, which make a browser check whether the GPU is done. Firefox checks at each submit,
+// and otherwise every 100 ms, so each wait would take up to 100 ms. Chromium reports at once.
 //
-// Waits are nudged until the browser has shown that it needs no nudges: its answer about an idle
-// queue came at once, twice in a row. A single one may come at the end of Firefox's 100 ms.
+// Waits are nudged until the browser has shown that it needs no nudges: it reported an idle queue
+// at once, twice in a row. A single quick report may come at the end of Firefox's 100 ms.
 import { lost } from "./loss.js";
 
-const EVERY = 1; // ms; a timer that a timer has set takes 4 after the first few
+const EVERY = 1; // ms; timers set by timers take 4 ms after the first few
 const AT_ONCE = 20; // ms, for a machine with busy cores
 const ANSWERS = 2; // in a row
 
@@ -15,12 +15,12 @@ let unsettled = 0; // promises
 let timer = 0; // of the next nudge
 let submits = 0;
 
-// Has a promise of the queue settle soon after the GPU is done. Gives the same promise.
+// Makes a promise of the queue settle soon after the GPU is done. Returns the same promise.
 /** @template T @param {Promise<T>} promise @returns {Promise<T>} */
 export function nudged(promise) {
   if (tellsAtOnce) return promise;
   unsettled += 1;
-  clearTimeout(timer); // a new one begins with short times again
+  clearTimeout(timer); // a new timer starts with short delays again
   timer = setTimeout(nudge, EVERY);
   promise.then(noteSettled, noteSettled);
   return promise;
@@ -46,7 +46,7 @@ export function noteSubmit() {
   submits += 1;
 }
 
-// To be called when the GPU has nothing to do.
+// Must be called when the GPU is idle.
 export async function askIfTold() {
   if (tellsAtOnce || isTrying) return;
   isTrying = true;
@@ -55,12 +55,12 @@ export async function askIfTold() {
     while (answers < ANSWERS && await isToldAtOnce()) answers += 1;
     tellsAtOnce = answers === ANSWERS;
   } catch {
-    // The device is lost: nobody waits for it.
+    // The device is lost, so there are no more waits.
   }
   isTrying = false;
 }
 
-// Whether the end of nothing is. A submit meanwhile would hide Firefox's delay.
+// Whether an idle queue is reported at once. A submit in the meantime would hide Firefox's delay.
 async function isToldAtOnce() {
   const before = submits;
   const begun = performance.now();

@@ -1,5 +1,5 @@
-// The order of what Python asks for. Commands are encoded at once, unless a pipeline of theirs is
-// still being compiled: then they wait, and everything after them waits too.
+// The order of Python's calls. Commands are encoded at once, unless one of their pipelines is still
+// being compiled. Then they wait, and everything after them waits too.
 import { captured, noteCaptured } from "./captures.js";
 import { sendPartialReads } from "./chunks.js";
 import { isTimed } from "./clock.js";
@@ -12,10 +12,10 @@ import { addPipeline, compileNow, compiling, isCompiling } from "./pipelines.js"
 import { unfinishedDispatches } from "./queue.js";
 import { ringWords } from "./ring.js";
 
-const MOST_WAITING = 64; // batches that wait for a pipeline; then it is compiled at once
+const MOST_WAITING = 64; // batches that wait for a pipeline before it is compiled synchronously
 
 /** @typedef {{words: Uint32Array<ArrayBuffer>, run?: undefined}} WaitingCommands */
-/** @typedef {{words?: undefined, run: () => void, id?: number}} WaitingWork id: its buffer's */
+/** @typedef {{words?: undefined, run: () => void, id?: number}} WaitingWork id: of its buffer */
 
 /** @type {(WaitingCommands | WaitingWork)[]} in order */
 const waiting = [];
@@ -23,7 +23,7 @@ atTheEnd(() => {
   waiting.length = 0;
 });
 
-/** @param {string} specJson a PipelineSpec @param {boolean} ahead of need */
+/** @param {string} specJson a PipelineSpec @param {boolean} ahead whether it is not needed yet */
 export function createPipeline(specJson, ahead) {
   return addPipeline(JSON.parse(specJson), ahead, encodeWaiting);
 }
@@ -31,8 +31,8 @@ export function createPipeline(specJson, ahead) {
 const LOST = 1;
 const AHEAD = 2;
 
-// Takes the first `end` words of the ring. Returns LOST when the device is, AHEAD when Python should
-// catchUp before it records more, else 0.
+// Takes the first `end` words of the ring. Returns LOST if the device is lost, AHEAD if Python
+// should call catchUp before it records more, else 0.
 /** @param {number} end */
 export function record(end) {
   if (lost !== null) return LOST;
@@ -42,7 +42,7 @@ export function record(end) {
   return howFar();
 }
 
-// Takes what was captured once more, with other words in some places; returns what record does.
+// Takes a capture's commands again, with some words replaced. Returns the same as record.
 /** @param {number} id @param {string} changes as JSON */
 export function replay(id, changes) {
   if (lost !== null) return LOST;
@@ -87,7 +87,7 @@ function wait(words) {
   if (waiting.length > MOST_WAITING) compileAwaited();
 }
 
-// Whether a command that waits uses a buffer.
+// Whether a waiting command uses a buffer.
 /** @param {number} id */
 export function isAwaited(id) {
   return waiting.some((item) => {
@@ -117,19 +117,19 @@ export function compileAwaited() {
   encodeWaiting();
 }
 
-// Everything recorded so far goes to the GPU, now.
+// Submits everything recorded so far, at once.
 export function sendNow() {
   compileAwaited();
   submit();
 }
 
-// Everything recorded so far goes to the GPU, when it can.
+// Submits everything recorded so far, as soon as its pipelines are compiled.
 export function send() {
   if (waiting.length > 0) waiting.push({ run: submit });
   else submit();
 }
 
-// Runs work, which uses a buffer, once everything recorded so far has been encoded.
+// Runs work that uses a buffer, after everything recorded so far has been encoded.
 /** @param {number | undefined} id @param {() => void} work */
 export async function inOrder(id, work) {
   if (waiting.length === 0) work();
@@ -141,7 +141,7 @@ export function encoded() {
   return inOrder(undefined, () => {});
 }
 
-// Commands that the GPU is not known to have done.
+// The number of commands that the GPU is not known to have finished.
 export function unfinished() {
   let count = batchDispatches + unfinishedDispatches();
   for (const { words } of waiting) if (words !== undefined) count += [...commands(words)].length;

@@ -1,39 +1,39 @@
-// How far Python is ahead of the GPU. What is in the GPU's queue cannot be taken back, so an
-// interrupt would have to wait for it: Python waits itself, before it adds to a moment's work.
+// How far Python is ahead of the GPU. Queued GPU work cannot be cancelled, so an interrupt would
+// have to wait for it. Therefore Python waits before it adds to a moment's work.
 //
-// How long the GPU will take is foretold, since WebGPU tells it only afterwards, and only while
-// Python lets go of the thread. It is learnt for each pipeline, as the time of a workgroup, since a
-// loop repeats what it has done; a bound on commands or bytes would be too much for products and too
-// little for small things. It is believed until what is seen contradicts it: the GPU took no longer
-// than from the first submit to the moment when all was known to be done, and no less than Python has
-// waited for it. A guess that is too high costs a wait of a millisecond, which corrects it.
+// The GPU's time is predicted, because WebGPU reports it only afterwards and only while Python
+// yields the thread. The time of a workgroup is learned for each pipeline, since loops repeat their
+// operations. A limit on commands or bytes would be too high for matrix products and too low for
+// small operations. A prediction holds until an observation contradicts it: the GPU took at most
+// the time from the first submit until all was known to be done, and at least the time that Python
+// waited for it. A prediction that is too high costs a wait of a millisecond, which corrects it.
 
-const MOST_AHEAD = 250; // ms: short for who interrupts, long beside the moment that the GPU is idle
-const WORTH_SENDING = 20; // ms: the GPU begins, while Python may have other things to do
-const MOST_UNTIMED = 3; // commands whose time nothing is known of
-const ROUND_TRIP = 2; // ms that the news of the GPU's end may take
-const LEAST_TIME = 0.1; // ms, as coarse as the clock may be
+const MOST_AHEAD = 250; // ms: short for an interrupt, long compared with the GPU's idle time
+const WORTH_SENDING = 20; // ms: the GPU should start by then, as Python may be busy
+const MOST_UNTIMED = 3; // commands with unknown times
+const ROUND_TRIP = 2; // ms until the GPU's end is reported
+const LEAST_TIME = 0.1; // ms, the possible resolution of the clock
 
-/** @type {Set<Pace>} of commands that the GPU is not known to have done */
+/** @type {Set<Pace>} of commands that the GPU is not known to have finished */
 const busy = new Set();
-let ahead = 0; // ms that they will take, without those that nothing is known of
-let unsent = 0; // ms of these that those will which were not sent
-let isCrowded = false; // with these
-let sentAt = 0; // when the first of them was sent; 0: none was
-let waitsSince = 0; // since when Python waits for them; 0: it does not
+let ahead = 0; // predicted ms of the unfinished commands, except those with unknown times
+let unsent = 0; // the part of it for unsubmitted commands
+let isCrowded = false; // whether there are too many commands with unknown times
+let sentAt = 0; // time of the first submit of unfinished commands; 0: none
+let waitsSince = 0; // time since which Python waits for them; 0: it does not wait
 
 /** @returns {Pace} */
 export function newPace() {
   return { each: 0, open: 0, sent: 0, untimed: 0 };
 }
 
-// A command that waits for its pipeline.
+// Notes a command that waits for its pipeline.
 /** @param {Pace} pace */
 export function noteAsked(pace) {
   if (pace.each === 0 && ++pace.untimed > MOST_UNTIMED) isCrowded = true;
 }
 
-// A command that is encoded.
+// Notes an encoded command.
 /** @param {Pace} pace @param {number} size workgroups, or bytes @param {boolean} hasWaited */
 export function noteEncoded(pace, size, hasWaited) {
   busy.add(pace);
@@ -43,7 +43,7 @@ export function noteEncoded(pace, size, hasWaited) {
   if (!hasWaited) noteAsked(pace);
 }
 
-// What was encoded is being sent.
+// Notes that the encoded commands are being submitted.
 export function noteSent() {
   if (busy.size > 0) sentAt ||= performance.now();
   for (const pace of busy) {
@@ -53,13 +53,13 @@ export function noteSent() {
   unsent = 0;
 }
 
-// Python lets go of the thread until what was sent is done, or does so no more.
+// Notes whether Python yields the thread until the submitted work is done.
 /** @param {boolean} waits */
 export function noteWaiting(waits) {
   waitsSince = waits ? performance.now() : 0;
 }
 
-// All that was sent is done.
+// Notes that all submitted work is done.
 export function noteDone() {
   isCrowded = false;
   if (sentAt === 0) return;
@@ -74,7 +74,8 @@ export function noteDone() {
   }
 }
 
-// Of those that nothing is known of, each is given all the time: too much, but for one of them.
+// Each pipeline with an unknown time gets all the remaining time, which is too much if there are
+// several.
 /** @param {Pace[]} done @param {number} least ms that they took @param {number} most */
 function learn(done, least, most) {
   const foretold = done.reduce((sum, { sent, each }) => sum + sent * each, 0);
@@ -91,7 +92,7 @@ export function isAhead() {
   return isCrowded || ahead > MOST_AHEAD;
 }
 
-// Whether what is encoded is much, though it may be few commands.
+// Whether the encoded work is long, even if it has few commands.
 export function isWorthSending() {
   return unsent > WORTH_SENDING;
 }

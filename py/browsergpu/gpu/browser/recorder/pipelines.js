@@ -1,5 +1,5 @@
-// The table of pipelines, and how they are compiled. What is wrong with a shader is reported with
-// its place in its file, once a command needs the pipeline.
+// The table of pipelines, and their compilation. Shader errors are reported with their position in
+// the file, once a command needs the pipeline.
 import { counters } from "./counters.js";
 import { report, scoped, track } from "./errors.js";
 import { layoutFor, pipelineLayoutFor } from "./layouts.js";
@@ -7,26 +7,26 @@ import { newPace } from "./pace.js";
 
 export const FIRST_PIPELINE = 16;
 
-/** @type {Map<number, Step>} by their ids, from FIRST_PIPELINE on; freeing.js takes them out */
+/** @type {Map<number, Step>} by id, from FIRST_PIPELINE on; freeing.js removes them */
 export const pipelines = new Map();
-let nextId = FIRST_PIPELINE; // no id comes twice
+let nextId = FIRST_PIPELINE; // ids are unique
 export let compiling = 0; // pipelines
 
-// The pipeline that Python means. It names none that is not there.
+// The pipeline with an id. Python uses only ids of existing pipelines.
 /** @param {number} id */
 export function stepOf(id) {
   return /** @type {Step} */ (pipelines.get(id));
 }
 
-// Compiles without blocking: commands that need the pipeline wait for it; `compiled` is called when
-// they need not any more. One that is made ahead, in case it is needed, reports its failure only
-// once it is.
+// Compiles without blocking. Commands that need the pipeline wait for it; `compiled` is called when
+// they need not wait any more. A pipeline that is compiled ahead of need reports its failure only
+// when it is needed.
 /** @param {PipelineSpec} spec @param {boolean} ahead @param {() => void} compiled */
 export function addPipeline(spec, ahead, compiled) {
   const shared = layoutFor(spec.signature);
   const uniform = spec.parameterBytes > 0 && !spec.immediate;
   const immediateBytes = spec.immediate ? spec.parameterBytes : 0;
-  device.pushErrorScope("validation"); // what is wrong with the code, the pipeline's error tells
+  device.pushErrorScope("validation"); // the pipeline's error reports errors of the code
   const module = device.createShaderModule({ code: spec.code, label: spec.file });
   device.popErrorScope().catch(() => {});
   /** @type {Step} */
@@ -66,7 +66,8 @@ async function compile(step) {
   noteCompiled(started);
 }
 
-// For who cannot wait. What is compiled already in the background is then compiled twice.
+// For callers that cannot wait. A pipeline that is being compiled in the background is compiled
+// twice.
 /** @param {Step} step */
 export function compileNow(step) {
   step.pipeline = scoped(step.label, () => device.createComputePipeline(descriptorOf(step)),
@@ -86,12 +87,12 @@ export function stateOf(id) {
   return step.pipeline === null ? 0 : 1;
 }
 
-/** @param {Step} step one that is not compiled */
+/** @param {Step} step must not be compiled yet */
 function descriptorOf(step) {
   return /** @type {GPUComputePipelineDescriptor} */ (step.descriptor);
 }
 
-// ---- what is wrong with a shader ----
+// ---- shader errors ----
 
 /** @param {Step} step @param {string} message */
 async function refuse(step, message) {
@@ -105,8 +106,8 @@ async function refuse(step, message) {
   if (step.wanted) report(...step.failure);
 }
 
-// Where a line of a step's code comes from, and which line of Python has brought it. Line 0 stands
-// for no line.
+// The file and line from which a line of a step's code comes, and the line of Python that supplied
+// it. Line 0 means unknown.
 /** @param {Step} step @param {number} line */
 function fileAndLine(step, line) {
   const { sections } = step;
@@ -114,10 +115,10 @@ function fileAndLine(step, line) {
   return { file, line: line && line - begin + 1, recorded: recorded || step.recorded };
 }
 
-// ---- how long it takes ----
+// ---- compilation time ----
 
-// Milliseconds from asking for a pipeline until it was there, without counting a moment twice
-// when several are made at once. The browser tells no compile time of its own.
+// Milliseconds from requests for pipelines to their results, with overlapping times counted once.
+// The browser reports no compile time of its own.
 export let compileMs = 0;
 let compileEnd = 0;
 

@@ -1,4 +1,4 @@
-// Profiling: each dispatch in a pass of its own, timed by itself.
+// Profiling: times each dispatch in a separate pass.
 import { beginProfile, endProfile } from "./clock.js";
 import { beginWait } from "./errors.js";
 import { encoded, sendNow } from "./order.js";
@@ -11,8 +11,8 @@ export function startProfile(timestamps) {
   beginProfile(timestamps);
 }
 
-// Resolves to the spans of all dispatches as JSON, null for those that did not run: of a pipeline
-// that was refused, or of a batch that was dropped, which leaves times of 0.
+// Resolves to the spans of all dispatches as JSON. The span is null for a dispatch that did not
+// run, because its pipeline was refused or its batch was dropped, which leaves times of 0.
 /** @param {number} ticket */
 export async function stopProfile(ticket) {
   beginWait(ticket);

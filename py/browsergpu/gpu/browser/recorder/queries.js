@@ -1,9 +1,9 @@
-// Reading back what the GPU's clock has written.
+// Reading back the GPU's timestamps.
 import { endPass, openEncoder, submit } from "./encoding.js";
 import { lostSoon, unlessLost } from "./loss.js";
 import { nudged } from "./nudges.js";
 
-// Destroys the set and resolves to the spans of its first `used` queries, none after a loss.
+// Destroys the set and resolves to the spans of its first `used` queries, or none after a loss.
 /** @param {GPUQuerySet} queries @param {number} used */
 export async function readQueries(queries, used) {
   endPass();

@@ -1,11 +1,11 @@
-// The device's queue, and how far the GPU is known to be with what was sent to it.
+// The device's queue, and how much of the submitted work is known to be finished.
 import { lost, lostSoon, unlessLost } from "./loss.js";
 import { askIfTold, noteSubmit, nudged } from "./nudges.js";
 import { noteDone } from "./pace.js";
 
 export const { queue } = device;
 let submitted = 0; // dispatches sent to the GPU
-let finished = 0; // of them, those known to have ended
+let finished = 0; // dispatches known to be finished
 let isWatching = false;
 
 askIfTold();
@@ -17,7 +17,7 @@ export function noteSubmitted(dispatches) {
   if (!isWatching) watch();
 }
 
-// Asks for one submit's end at a time: a promise for each would cost more than the dispatches.
+// Waits for one submit at a time: a promise for each would cost more than the dispatches.
 async function watch() {
   isWatching = true;
   while (finished < submitted && lost === null) {
@@ -36,7 +36,7 @@ function noteFinished(until) {
   askIfTold();
 }
 
-// Resolves when the GPU has done what was sent to it.
+// Resolves when the GPU has finished the submitted work.
 export async function submittedWorkDone() {
   if (lost !== null) return;
   const until = submitted;

@@ -1,4 +1,4 @@
-// Device to host: ranges of buffers into Python's memory.
+// Device to host: copies ranges of buffers into Python's memory.
 import { bufferOf } from "./buffers.js";
 import { beginSending, endSending, sendChunk } from "./chunks.js";
 import { counters } from "./counters.js";
@@ -7,11 +7,11 @@ import { lost, lostSoon, unlessLost } from "./loss.js";
 import { inOrder } from "./order.js";
 import { returnStaging } from "./staging.js";
 
-/** @type {Map<number, ReadJob>} by their tickets */
+/** @type {Map<number, ReadJob>} by ticket */
 const reads = new Map();
 
-// Copies a range of a buffer into a Python buffer, unless there are errors to be told. Python asks
-// for these with takeErrors, as after each wait, or gives the wait up with stopWait.
+// Copies a range of a buffer into a Python buffer, unless there are errors to raise. Python gets
+// the errors with takeErrors, as after each wait, or abandons the wait with stopWait.
 /**
  * @param {number} ticket
  * @param {number} id
@@ -32,7 +32,7 @@ export async function read(ticket, id, offset, size, target) {
     const { staging, at, size: count, mapped } = job.chunks[0];
     let error = await unlessLost(mapped);
     if (taken === 0) await settle();
-    // A device that goes takes back what is mapped before its loss is known.
+    // A device that is being lost unmaps its memory before the loss is known.
     if (!error && staging.mapState !== "mapped") error = new Error("the memory is not mapped");
     if (error) {
       await lostSoon();
@@ -56,7 +56,7 @@ export async function read(ticket, id, offset, size, target) {
   reads.delete(ticket);
 }
 
-// For a wait that is given up. A read leaves its Python buffer alone from now on.
+// Abandons a wait. A read does not change its Python buffer afterwards.
 /** @param {number} ticket */
 export function stopWait(ticket) {
   dropWait(ticket);

@@ -1,4 +1,4 @@
-// The command ring: Python's memory, seen through a view that memory growth detaches.
+// The command ring: a view of Python's memory, which memory growth detaches.
 
 let view = ring.getBuffer("u32");
 

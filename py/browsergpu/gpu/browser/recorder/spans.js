@@ -1,5 +1,5 @@
-// The GPU's time for single programs, which nobody waits for: it is told when it is asked for after
-// it has become known.
+// GPU times of single programs, without waiting: a time is returned by the first request after it
+// is known.
 import { beginTiming, endTiming, isTimed } from "./clock.js";
 import { endPass } from "./encoding.js";
 import { track } from "./errors.js";
@@ -10,7 +10,7 @@ let isSpanOpen = false;
 /** @type {[number: number, ns: number][]} */
 let knownSpans = [];
 
-// What is timed already is left alone: the span then has no time of its own.
+// If timing is in progress, the span has no time of its own.
 export function startSpan() {
   inOrder(undefined, () => {
     if (isTimed()) return;
@@ -38,7 +38,7 @@ async function readSpan(number) {
   }
 }
 
-// As JSON: those that were not told yet.
+// Returns the times that were not returned yet, as JSON.
 export function takeSpans() {
   const told = JSON.stringify(knownSpans);
   knownSpans = [];

@@ -1,10 +1,10 @@
-// Mappable buffers for reading back, kept for the next read.
+// Mappable buffers for reading back, reused by later reads.
 import { scoped } from "./errors.js";
 import { closed } from "./loss.js";
 
 const SMALLEST = 4096; // bytes
 const MOST_IDLE = 16; // idle buffers
-const MOST_IDLE_BYTES = 2 ** 25; // of them
+const MOST_IDLE_BYTES = 2 ** 25; // of the idle buffers
 
 /** @type {GPUBuffer[]} smallest first */
 const idleStaging = [];

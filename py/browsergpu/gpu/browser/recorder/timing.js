@@ -12,7 +12,7 @@ export function startTiming() {
   return true;
 }
 
-// Resolves to nanoseconds, or -1 where nothing was timed.
+// Resolves to nanoseconds, or -1 if nothing was timed.
 export async function stopTiming() {
   await encoded();
   endPass();

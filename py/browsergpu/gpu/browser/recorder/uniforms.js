@@ -1,18 +1,18 @@
-// The uniform ring: parameters where the browser has no immediates.
+// The uniform ring: parameters for browsers without immediates.
 import { uniformLayout } from "./layouts.js";
 import { queue } from "./queue.js";
 
-const SLOTS = 256; // more dispatches than dispatchesPerSubmit and a full ring make
-const SLOT_BYTES = 1024; // what a fused kernel of the most operations, each with a number, may need
+const SLOTS = 256; // more than dispatchesPerSubmit plus the dispatches of a full ring
+const SLOT_BYTES = 1024; // enough for the longest fused kernel with a number for each operation
 
 /** @type {GPUBuffer | null} */
 let uniformBuffer = null;
-/** @type {GPUBindGroup | null} there as soon as there is an offset */
+/** @type {GPUBindGroup | null} set once there is an offset */
 export let uniformGroup = null;
 let uniformStaging = new Uint32Array(0);
 let slotsUsed = 0;
 
-// Where the parameters of a command are for the open batch.
+// Stores a command's parameters and returns their offset in the uniform buffer.
 /** @param {Uint32Array} words @param {number} at @param {number} count */
 export function uniformOffset(words, at, count) {
   if (uniformBuffer === null) makeUniforms();
@@ -34,7 +34,7 @@ function makeUniforms() {
   });
 }
 
-// To be called before the batch is submitted.
+// Must be called before the batch is submitted.
 export function sendUniforms() {
   if (uniformBuffer === null || slotsUsed === 0) return;
   queue.writeBuffer(uniformBuffer, 0, uniformStaging, 0, (slotsUsed * SLOT_BYTES) / 4);

@@ -1,7 +1,7 @@
-// Host to device. A large array goes through mapped buffers as long as there are any: their memory
-// is shared with the GPU's process and has no pages to be zeroed. They become mapped again only
-// when Python lets go of the thread, so the rest goes through the queue, in pieces sent at once,
-// which the GPU's process takes on while the next one is copied.
+// Host to device. A large array goes through mapped buffers while there are any: their memory is
+// shared with the GPU process and has no pages to be zeroed. They are mapped again only when Python
+// yields the thread. The rest goes through the queue in pieces that are sent at once, so that the
+// GPU process handles a piece while the next one is copied.
 import { bufferOf } from "./buffers.js";
 import { sendPartialReads } from "./chunks.js";
 import { counters } from "./counters.js";
@@ -11,21 +11,21 @@ import { submitNothing } from "./nudges.js";
 import { compileAwaited, isAwaited } from "./order.js";
 import { queue } from "./queue.js";
 
-const UPLOAD_CHUNK = 2 ** 22; // bytes; what is smaller goes through the queue
-const UPLOADS_GROWN = 2; // mapped buffers that are made after a large upload
+const UPLOAD_CHUNK = 2 ** 22; // bytes; smaller uploads go through the queue
+const UPLOADS_GROWN = 2; // mapped buffers created after a large upload
 const MOST_UPLOAD_BYTES = 2 ** 26; // of the mapped buffers
 
-/** @type {Set<GPUBuffer>} all buffers for it */
+/** @type {Set<GPUBuffer>} all upload buffers */
 export const uploads = new Set();
-/** @type {GPUBuffer[]} those that are mapped */
+/** @type {GPUBuffer[]} the mapped ones */
 const mappedUploads = [];
 
-// Copies `size` bytes, a multiple of 4, of a Python buffer; the rest of a last word comes as 0.
+// Copies `size` bytes, a multiple of 4, of a Python buffer. The rest of the last word becomes 0.
 /** @param {number} id @param {number} offset @param {PythonBuffer} source @param {number} size */
 export function write(id, offset, source, size) {
   const entry = bufferOf(id);
   sendPartialReads();
-  if (isAwaited(id)) compileAwaited(); // the commands recorded before come before the new data
+  if (isAwaited(id)) compileAwaited(); // earlier commands must run before the upload
   const bytes = source.getBuffer("u8");
   try {
     const { data } = bytes;
@@ -49,7 +49,7 @@ export function write(id, offset, source, size) {
   if (size >= UPLOAD_CHUNK) growUploads(size);
 }
 
-// Copies the first bytes, as many as there is mapped memory for; returns how many.
+// Copies as many bytes as fit into mapped memory, and returns their number.
 /**
  * @param {GPUBuffer} target
  * @param {number} offset
@@ -57,7 +57,7 @@ export function write(id, offset, source, size) {
  * @param {number} size
  */
 function writeMapped(target, offset, data, size) {
-  if (mappedUploads.length > 0) submit(); // an invalid command before would drop the copy too
+  if (mappedUploads.length > 0) submit(); // an earlier invalid command would drop the copy, too
   let at = 0;
   while (at < size) {
     const staging = mappedUploads.pop();
@@ -74,7 +74,7 @@ function writeMapped(target, offset, data, size) {
   return at;
 }
 
-// Makes some more mapped buffers once the GPU has nothing to do: it takes milliseconds.
+// Creates more mapped buffers once the GPU is idle, because it takes milliseconds.
 /** @type {object | null} */
 let growth = null;
 /** @param {number} size */
@@ -82,7 +82,7 @@ function growUploads(size) {
   if (growth !== null || uploads.size * UPLOAD_CHUNK >= Math.min(size, MOST_UPLOAD_BYTES)) return;
   const mine = growth = {};
   const grow = () => {
-    if (growth !== mine) return; // trimmed meanwhile
+    if (growth !== mine) return; // trimmed in the meantime
     growth = null;
     if (lost === null) for (let i = 0; i < UPLOADS_GROWN; i++) addUpload();
   };
@@ -91,7 +91,7 @@ function growUploads(size) {
 
 function addUpload() {
   const usage = GPUBufferUsage.MAP_WRITE | GPUBufferUsage.COPY_SRC;
-  device.pushErrorScope("out-of-memory"); // it is only for speed
+  device.pushErrorScope("out-of-memory"); // ignored: these buffers only improve speed
   const staging = device.createBuffer({ size: UPLOAD_CHUNK, usage, label: "upload" });
   device.popErrorScope().catch(() => {});
   uploads.add(staging);

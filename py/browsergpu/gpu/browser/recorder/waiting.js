@@ -14,7 +14,8 @@ export async function synchronize(ticket) {
   await settle();
 }
 
-// Until the GPU has done what was recorded. It says nothing of errors, which others wait for.
+// Waits until the GPU has finished the recorded work. Does not raise errors, which other waits
+// raise.
 export async function catchUp() {
   await encoded();
   noteWaiting(true);
