@@ -47,7 +47,7 @@ def test_the_script_is_one_function_without_imports_and_exports() -> None:
 
 def test_main_lists_all_modules_each_after_those_it_imports_from() -> None:
     text = (RECORDER / "main.js").read_text(encoding="utf-8")
-    contents = text.partition("imports from those before it only:\n")[2].partition("import {")[0]
+    contents = text.partition("imports only from those before it:\n")[2].partition("import {")[0]
     listed = [
         f"{name}.js"
         for line in contents.splitlines()

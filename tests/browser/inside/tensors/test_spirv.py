@@ -116,7 +116,7 @@ def test_a_translator_that_cannot_be_loaded(tensors: Any, naga_url: Any, module:
         for _ in range(2):
             with pytest.raises(Unsupported) as caught:
                 tensors.dispatch_compute(module, [x, y], None, 2)
-        for part in ("SPIR-V needs a translator", "/no/such/naga.js", "pass WGSL",
+        for part in ("SPIR-V needs a translator", "/no/such/naga.js", "Pass WGSL",
                      "globalThis.browsergpuNagaUrl"):  # fmt: skip
             assert part in str(caught.value)
         assert caught.value.op == "dispatch_compute"
