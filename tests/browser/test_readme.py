@@ -16,7 +16,8 @@ DOCS = REPOSITORY / "docs"
 INTERFACES = (DOCS / "other-interfaces.md").read_text(encoding="utf-8")
 GUIDES = (
     "arrays", "gradients", "capture", "random", "coming-from-numpy", "coming-from-cupy",
-    "coming-from-pytorch",
+    "coming-from-pytorch", "index", "tutorials/arrays", "tutorials/images", "tutorials/kernels",
+    "tutorials/training",
 )  # fmt: skip
 
 #: Looks whether a value is the one that is said: by its text, floats to the digits that are given.
@@ -92,7 +93,7 @@ def test_the_examples(run: Callable[[str], str]) -> None:
 def test_the_examples_of_a_guide(name: str, run: Callable[[str], str]) -> None:
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     found = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(found) > 3
+    assert len(found) > (0 if name == "index" else 3)
     run(CHECKS)
     for code in found:
         run(checked(code))
@@ -146,7 +147,9 @@ def test_the_files_it_names_exist() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("guide", sorted(DOCS.glob("*.md")), ids=lambda guide: guide.stem)
+@pytest.mark.parametrize("guide", sorted(DOCS.rglob("*.md")), ids=lambda guide: guide.stem)
 def test_the_files_that_a_guide_names_exist(guide: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)[)#]", guide.read_text(encoding="utf-8"))
-    assert [link for link in links if not (DOCS / link).exists()] == []
+    missing = [link for link in links if not (guide.parent / link).exists()]
+    # Of the API reference, which is built: MkDocs reports a broken link to it.
+    assert [link for link in missing if "reference/" not in link] == []
