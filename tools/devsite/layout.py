@@ -33,6 +33,11 @@ class Layout:
         return self.cache / "site-lock"
 
     @property
+    def docs(self) -> Path:
+        """The documentation site, where tools/docsite has built it."""
+        return self.cache / "docs"
+
+    @property
     def temporary(self) -> Path:
         """Unfinished work; on the cache's file system, so that a rename is atomic."""
         return self.cache / "tmp"

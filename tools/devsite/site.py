@@ -84,4 +84,6 @@ def prepare(
         "/vendor/": layout.files / "vendor",
         "/wheel/": layout.wheel,
     }
+    if (layout.docs / "index.html").is_file():  # else web/docs/ says how to build it
+        roots["/docs/"] = layout.docs
     return Site(roots, wheel, late)

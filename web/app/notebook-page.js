@@ -108,6 +108,7 @@ export function openNotebookPage(app) {
       { dialog: found["gallery-dialog"], list: found["gallery-list"] },
       (title, url) => documents.openFromSite(title, url),
     ),
+    docs: () => void window.open("docs/", "_blank", "noopener"),
     help: () => found["help-dialog"].showModal(),
     "pick-files": () => found["file-picker"].click(),
   };

@@ -70,6 +70,14 @@ def test_fills_an_empty_cache(full_cdn: CdnServer, site: Layout, notes: Notes) -
     assert files_below(site.temporary) == []
 
 
+def test_the_documentation_is_served_where_it_was_built(full_cdn: CdnServer, site: Layout) -> None:
+    assert "/docs/" not in prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url).roots
+    site.docs.mkdir()
+    (site.docs / "index.html").touch()
+    made = prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
+    assert made.roots["/docs/"] == site.docs
+
+
 def test_the_sites_lock_has_the_wheels_that_are_not_of_the_release(
     cdn: CdnServer, site: Layout
 ) -> None:
