@@ -1,0 +1,56 @@
+"""tools/docsite: links of the documents lead to pages of the site or to the repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docsite.links import rewritten
+
+pytestmark = pytest.mark.fast
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    for name in ("docs/guide.md", "docs/tutorials/first.md", "CONTRIBUTING.md", "tests/test_it.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return tmp_path
+
+
+def on_site(markdown: str, repository: Path, url: str = "") -> str:
+    pages = {
+        repository / "docs" / "guide.md": "guide.md",
+        repository / "docs" / "tutorials" / "first.md": "tutorials/first.md",
+        repository / "CONTRIBUTING.md": "CONTRIBUTING.md",
+    }
+    source = repository / "docs" / "tutorials" / "first.md"
+    return rewritten(markdown, source, "tutorials/first.md", pages, repository, url)
+
+
+@pytest.mark.parametrize("link", ["[a](../guide.md#b)", "[a](#b)", "[a](https://x.example/y)"])
+def test_links_within_the_site_stay(link: str, repository: Path) -> None:
+    assert on_site(link, repository) == link
+
+
+def test_a_link_to_a_page_from_outside_the_folder_leads_to_that_page(repository: Path) -> None:
+    found = on_site("[how\nto](../../CONTRIBUTING.md#tests)", repository)
+    assert found == "[how\nto](../CONTRIBUTING.md#tests)"
+
+
+def test_a_link_to_another_file_leads_to_the_repository_or_is_text(repository: Path) -> None:
+    link = "see [`it`](../../tests/test_it.py)."
+    assert on_site(link, repository) == "see `it`."
+    found = on_site(link, repository, "https://x.example/project/")
+    assert found == "see [`it`](https://x.example/project/blob/HEAD/tests/test_it.py)."
+
+
+def test_a_link_to_nothing_stays_for_mkdocs_to_report(repository: Path) -> None:
+    assert on_site("[a](../../tests/gone.py)", repository) == "[a](../../tests/gone.py)"
+
+
+def test_code_stays(repository: Path) -> None:
+    code = "```python\nrows[0](../../tests/test_it.py)\n```"
+    assert on_site(code, repository) == code

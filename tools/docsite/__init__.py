@@ -1,0 +1,1 @@
+"""Builds the documentation site: docs/ and the API reference, with MkDocs."""

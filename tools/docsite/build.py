@@ -1,0 +1,23 @@
+"""Runs MkDocs."""
+
+from pathlib import Path
+
+from devsite.processes import run_program
+
+_TIMEOUT = 600.0
+
+
+class CannotBuild(Exception):
+    """The site cannot be built; the message has the warnings of MkDocs."""
+
+
+def build(python: Path, repository: Path, out: Path) -> None:
+    """Write the site into a folder. A broken link raises CannotBuild."""
+    command = [str(python), "-m", "mkdocs", "build", "--quiet"]
+    command += ["--config-file", str(repository / "mkdocs.yml"), "--site-dir", str(out.resolve())]
+    # The theme announces a version of MkDocs that these pins do not have.
+    environment = {"NO_MKDOCS_2_WARNING": "1"}
+    finished = run_program(command, folder=repository, timeout=_TIMEOUT, environment=environment)
+    if not finished.succeeded:
+        reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+        raise CannotBuild(f"mkdocs build failed:\n{reason or finished.last_lines(20)}")
