@@ -340,7 +340,7 @@ def test_a_kernel_that_cannot_start_says_why_and_can_be_tried_again(
     notebook.page.route("**/wheel/index.json", lambda route: route.fulfill(status=404))
     notebook.page.goto(f"{site_url}/")
     notebook.wait_state("dead")
-    message = notebook.messages.filter(has_text="/wheel/index.json could not be loaded: HTTP 404")
+    message = notebook.messages.filter(has_text="wheel/index.json could not be loaded: HTTP 404")
     told = notebook.page.evaluate("browsergpu.ready.catch((error) => error.message)")
     assert "HTTP 404" in told
     notebook.page.unroute("**/wheel/index.json")

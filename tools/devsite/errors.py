@@ -27,6 +27,10 @@ class MissingFiles(SiteError):
     """Only the cache may be used, and it lacks files."""
 
 
+class ExportRefused(SiteError):
+    """The folder to export to has files already."""
+
+
 class SourcesFailed(SiteError):
     """No source could deliver every file; ``reasons`` has those that did not come, by path."""
 

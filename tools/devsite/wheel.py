@@ -72,7 +72,7 @@ def _publish(built: Path, layout: Layout) -> Path:
     """Put the wheel and index.json where they are served, and drop older wheels."""
     wheel = layout.wheel / built.name
     write_atomically(wheel, [built.read_bytes()], layout.temporary)
-    index = json.dumps({"wheel": f"/wheel/{wheel.name}"}) + "\n"
+    index = json.dumps({"wheel": wheel.name}) + "\n"
     write_atomically(layout.wheel / "index.json", [index.encode()], layout.temporary)
     for other in layout.wheel.glob("*.whl"):
         if other != wheel:
@@ -89,7 +89,7 @@ def _current(stamp: Path, folder: Path, fingerprint: str) -> Path | None:
         index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return wheel if fresh and index == {"wheel": f"/wheel/{wheel.name}"} else None
+    return wheel if fresh and index == {"wheel": wheel.name} else None
 
 
 def _fingerprint(repository: Path, builders: Iterable[Path]) -> str:

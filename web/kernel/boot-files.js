@@ -1,5 +1,7 @@
 /** Which files the kernel needs to start, and how many bytes each has. */
 
+import { addressOf } from "./addresses.js";
+
 const CORE = ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"];
 /** What is there before any cell runs. */
 export const PACKAGES = ["numpy", "micropip", "ipython"];
@@ -8,7 +10,7 @@ export const PACKAGES = ["numpy", "micropip", "ipython"];
 const plainName = (name) => name.toLowerCase().replace(/[-_.]+/g, "-");
 
 async function read(url, parse) {
-  const response = await fetch(url);
+  const response = await fetch(addressOf(url));
   if (!response.ok) {
     throw new Error(`${url} could not be loaded: HTTP ${response.status}. Is serve.py running?`);
   }
@@ -40,20 +42,20 @@ async function sizeOf(path) {
 /** The lock file's text, and the wheel's address. */
 export async function bootFiles() {
   const [lockFile, index] = await Promise.all([
-    read("/lock/pyodide-lock.json", "text"),
-    read("/wheel/index.json", "json"),
+    read("lock/pyodide-lock.json", "text"),
+    read("wheel/index.json", "json"),
   ]);
-  return { lockFile, wheel: new URL(index.wheel, location.href).href };
+  return { lockFile, wheel: new URL(index.wheel, addressOf("wheel/index.json")).href };
 }
 
 /** The bytes of every file to load, by its path. */
 export async function bootSizes({ lockFile, wheel }) {
   const lock = JSON.parse(lockFile);
   const paths = [
-    ...CORE.map((name) => `/pyodide/${name}`),
-    ...withDependencies(lock, PACKAGES).map((name) => `/pyodide/${lock.packages[name].file_name}`),
-    new URL(wheel).pathname,
-  ];
+    ...CORE,
+    ...withDependencies(lock, PACKAGES).map((name) => lock.packages[name].file_name),
+  ].map((name) => new URL(addressOf(`pyodide/${name}`)).pathname);
+  paths.push(new URL(wheel).pathname);
   const sizes = await Promise.all(paths.map(sizeOf));
   return new Map(paths.map((path, i) => [path, sizes[i]]));
 }

@@ -2,7 +2,8 @@
  * Starts Python. Its start takes seconds and always ends in the same memory, so the browser keeps
  * that memory (memory-maker.js makes it), and the next boot begins with it.
  */
-import { loadPyodide } from "/pyodide/pyodide.mjs";
+import { loadPyodide } from "../pyodide/pyodide.mjs";
+import { addressOf } from "./addresses.js";
 import { openKept } from "./kept.js";
 
 export const HOME = "/home/pyodide";
@@ -10,8 +11,8 @@ export const HOME = "/home/pyodide";
 const ENVIRONMENT = { HOME, MPLBACKEND: "module://matplotlib_inline.backend_inline" };
 
 const options = (lockFile) => ({
-  indexURL: "/pyodide/",
-  packageBaseUrl: new URL("/pyodide/", location.href).href,
+  indexURL: addressOf("pyodide/"),
+  packageBaseUrl: addressOf("pyodide/"),
   lockFileContents: lockFile,
   env: { ...ENVIRONMENT }, // Pyodide writes into it.
   stdin: () => null,

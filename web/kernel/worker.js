@@ -1,4 +1,5 @@
 /** The kernel: Pyodide in a module worker. The page sends one request at a time. */
+import { addressOf } from "./addresses.js";
 import { PACKAGES, bootFiles, bootSizes } from "./boot-files.js";
 import { watchDownloads } from "./download-progress.js";
 import { describeAdapter } from "./adapter.js";
@@ -40,7 +41,7 @@ async function boot({ interruptBuffer, answerBuffer }) {
   // browsergpu looks here for a canvas: a worker has no document to search.
   globalThis.browsergpuCanvases = /** @type {any} */ (pictures);
   // And here for the translator of SPIR-V, which it loads when it meets some.
-  globalThis.browsergpuNagaUrl = "/vendor/naga-wasm/dist/index.js";
+  globalThis.browsergpuNagaUrl = addressOf("vendor/naga-wasm/dist/index.js");
 
   keepPackages();
   // And here for what takes a download: a worker has no document to click in.

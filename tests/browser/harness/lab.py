@@ -68,7 +68,7 @@ class Lab:
         with urllib.request.urlopen(
             f"{self.site_url}/wheel/index.json", timeout=PATIENCE_S
         ) as answer:
-            return self.site_url + json.load(answer)["wheel"]
+            return f"{self.site_url}/wheel/{json.load(answer)['wheel']}"
 
     def new_context(self, *, visited: bool = False, **options: Any) -> BrowserContext:
         """A profile of the browser; one that has `visited` the site boots faster there."""

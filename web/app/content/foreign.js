@@ -14,7 +14,7 @@ export function sharedSheet(url) {
   return sheet;
 }
 
-const look = sharedSheet("/style/foreign.css");
+const look = sharedSheet("style/foreign.css");
 
 /**
  * A box that shows what sanitize.js gave, as `kind`: foreign.css has how each looks.

@@ -2,7 +2,7 @@
 import { sharedSheet } from "./foreign.js";
 import { element } from "../base/dom.js";
 
-const FOLDER = "/vendor/katex/dist/";
+const FOLDER = "vendor/katex/dist/";
 const DISPLAYED = [
   /^\$\$([^]+?)\$\$/, /^\\\[([^]+?)\\\]/, /^(\\begin\{([a-zA-Z]+\*?)\}[^]+?\\end\{\2\})/,
 ];

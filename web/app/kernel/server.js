@@ -2,7 +2,7 @@
 
 async function answers() {
   try {
-    await fetch("/wheel/index.json", { method: "HEAD", cache: "no-store" });
+    await fetch("wheel/index.json", { method: "HEAD", cache: "no-store" });
     return true;
   } catch {
     return false;

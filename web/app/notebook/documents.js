@@ -6,7 +6,7 @@ import { NotebookFormatError, formatNotebook, parseNotebook } from "../cells/ipy
 import { announce, showMessage } from "../base/messages.js";
 import { copyOf } from "../storage/shelf.js";
 
-const TOUR = "/tour.ipynb";
+const TOUR = "tour.ipynb";
 const UNTITLED = "untitled";
 const EMPTY = { metadata: {}, cells: [] };
 

@@ -2,7 +2,7 @@
 import { element } from "../base/dom.js";
 import { showMessage } from "../base/messages.js";
 
-const FOLDER = "/gallery/";
+const FOLDER = "gallery/";
 
 /**
  * Show the list of notebooks; `open(title, url)` gets the one that is chosen.
