@@ -316,6 +316,7 @@ def last_editor(notebook: NotebookPage, typed: str, delay: float = 0) -> Locator
     return notebook.editor(last)
 
 
+@pytest.mark.all
 def test_tab_behind_a_word_completes_at_any_speed(notebook: NotebookPage) -> None:
     notebook.run("import numpy as np\nfrequency_table = {}\ntexts = ['a']")
     keyboard = notebook.page.keyboard

@@ -225,6 +225,7 @@ def test_every_tab_has_a_notebook_of_its_own_and_all_are_found_again(
         expect(last.editor(0)).to_have_text(source)
 
 
+@pytest.mark.all
 def test_leaving_a_large_notebook_right_after_typing_loses_nothing(tab: Tab) -> None:
     """It is too large for what is stored before the page is gone."""
     notebook = tab()

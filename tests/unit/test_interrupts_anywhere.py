@@ -31,7 +31,7 @@ def say(engine: str, program: str, argument: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("engine", ["wgpu", "dawn"])
+@pytest.mark.parametrize("engine", ["wgpu", pytest.param("dawn", marks=pytest.mark.all)])
 @pytest.mark.parametrize("place", ["script", "loop"])
 def test_work_is_interrupted_at_every_point(engine: str, place: str) -> None:
     """Each raises KeyboardInterrupt where the program is; what it computes afterwards is right."""

@@ -96,7 +96,7 @@ print(raised)
 """
 
 
-@pytest.mark.parametrize("engine", ["wgpu", "dawn"])
+@pytest.mark.parametrize("engine", ["wgpu", pytest.param("dawn", marks=pytest.mark.all)])
 @pytest.mark.parametrize("program", [IN_A_SCRIPT, IN_AN_EVENT_LOOP], ids=["script", "event loop"])
 def test_two_hundred_interrupts(engine: str, program: str) -> None:
     """Each raises KeyboardInterrupt where the program is; what it computes afterwards is right."""

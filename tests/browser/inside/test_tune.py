@@ -61,6 +61,7 @@ def test_it_measures_every_variant_that_can(device: Any) -> None:
     assert "huge" not in result.seconds["gemm"]
 
 
+@pytest.mark.all
 @pytest.mark.usefixtures("small_problems")
 def test_picks_are_remembered_until_they_are_forgotten(
     device: Any, capsys: pytest.CaptureFixture[str]

@@ -25,6 +25,8 @@ def pytest_collection_finish(session):
         json.dump(found, file)
 """
 
+pytestmark = pytest.mark.all  # all tests are collected: 10 s
+
 Marks = dict[str, set[str]]
 
 

@@ -86,12 +86,14 @@ def test_each_crash_is_a_failure(tmp_path: Path) -> None:
     assert "2 failed, 5 passed" in printed
 
 
+@pytest.mark.all
 def test_a_crash_while_another_worker_collects(tmp_path: Path) -> None:
     files = [crashing(0.5), crashing(2.5), PASSING, PASSING]
     printed = run(tmp_path, 2, files, CONFTEST + SLOW_TO_COLLECT)
     assert "2 failed, 6 passed" in printed
 
 
+@pytest.mark.all
 def test_a_test_that_hangs_is_named(tmp_path: Path) -> None:
     printed = run(tmp_path, 1, [PASSING, HANGING, PASSING])
     assert "1 failed, 4 passed" in printed
