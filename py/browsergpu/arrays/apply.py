@@ -59,7 +59,7 @@ def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
     return found
 
 
-def unary(op: str, x: V) -> V:
+def unary(op: str, x: V, /) -> V:
     """An operation on one array."""
     node, tape = x.node, x.tape
     made = _resolved.get((op, node.kind)) or resolve(op, (node.kind,))
@@ -69,7 +69,7 @@ def unary(op: str, x: V) -> V:
     return type(x)(window.add_one(made, node), tape)
 
 
-def binary(op: str, a: Any, b: Any) -> Any:
+def binary(op: str, a: Any, b: Any, /) -> Any:
     """An operation on two arrays, or on an array and a number, a list or a NumPy array;
     NotImplemented for anything else, which only operators may be given."""
     if not isinstance(a, Value):
@@ -216,18 +216,17 @@ def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
 def apply(op: str, like: V, *operands: Any) -> V:
     """An operation on any number of arrays and numbers, on the device of ``like``. Python's numbers
     take the type of the arrays that are not a condition."""
-    arrays = [x for x in operands if isinstance(x, Value)]
     tape = like.tape
-    for x in arrays:
-        if x.tape is not tape:
-            like, *arrays = on_one_tape(op, like, *arrays)
-            those = iter(arrays)
-            operands = tuple(next(those) if isinstance(x, Value) else x for x in operands)
-            break
-    if len(arrays) == len(operands):
-        own = tuple([x.node.kind for x in arrays])
-        made = _resolved.get((op, *own)) or resolve(op, own)
-        return recorded(op, like, made, operands, own)
+    nodes = [x.node for x in operands if isinstance(x, Value) and x.tape is tape]
+    if len(nodes) == len(operands):
+        return _of_nodes(op, like, nodes)
+    arrays = [x for x in operands if isinstance(x, Value)]
+    if any(x.tape is not tape for x in arrays):
+        like, *arrays = on_one_tape(op, like, *arrays)
+        those = iter(arrays)
+        operands = tuple(next(those) if isinstance(x, Value) else x for x in operands)
+        if len(arrays) == len(operands):
+            return _of_nodes(op, like, [x.node for x in arrays])
     numbers = [None if isinstance(x, Value) else python_number(x) for x in operands]
     scalars = [None if isinstance(x, Value) else typed_number(x) for x in operands]
     typed = [x.node.kind for x in (arrays[1:] if op == "where" else arrays)]
@@ -246,6 +245,18 @@ def apply(op: str, like: V, *operands: Any) -> V:
         for x, number, scalar in zip(operands, numbers, scalars, strict=True)
     ]
     return recorded(op, like, resolve(op, tuple(kinds)), values, kinds)
+
+
+def _of_nodes(op: str, like: V, nodes: Sequence[Node]) -> V:
+    """Record an operation on arrays alone, which are on the device of ``like``."""
+    kinds = tuple([node.kind for node in nodes])
+    made = _resolved.get((op, *kinds)) or resolve(op, kinds)
+    shape = nodes[0].shape
+    for node in nodes:
+        if node.shape is not shape and node.shape != shape:
+            shape = shapes.broadcast(op, shape, node.shape)
+    window = like.tape.window(shape, len(nodes))
+    return like.like(window.add(made, *[window.place_of(node) for node in nodes]))
 
 
 def recorded(

@@ -66,8 +66,8 @@ def exclusive(function: F) -> F:
 def _taking(function: F) -> F:
     made: Any
     rank = _count(function)
-    # Fixed signatures for one or two operands: packing and unpacking arguments costs as much as the
-    # lock.
+    # Fixed signatures for up to three parameters: packing and unpacking arguments costs as much as
+    # the lock.
     if rank == 1:
 
         def made(x: Any, /) -> Any:
@@ -80,6 +80,12 @@ def _taking(function: F) -> F:
             with TURN:
                 return function(a, b)
 
+    elif rank == 3:
+
+        def made(a: Any, b: Any, c: Any, /) -> Any:
+            with TURN:
+                return function(a, b, c)
+
     else:
 
         def made(*args: Any, **options: Any) -> Any:
@@ -90,7 +96,7 @@ def _taking(function: F) -> F:
 
 
 def _count(function: Callable[..., Any]) -> int | None:
-    """Return the number of parameters of a function, if all are positional and at most two.
+    """Return the number of parameters of a function, if all are positional and at most three.
 
     Other functions give None. Positional-or-keyword parameters are allowed only in operators.
     """
@@ -98,7 +104,7 @@ def _count(function: Callable[..., Any]) -> int | None:
     is_operator = function.__name__.startswith("__") and function.__name__.endswith("__")
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)[: 1 + is_operator]
     plain = all(one.kind in kinds and one.default is Parameter.empty for one in known)
-    return len(known) if plain and len(known) <= 2 else None
+    return len(known) if plain and len(known) <= 3 else None
 
 
 def in_others_turn(work: Callable[[], T]) -> T:

@@ -23,6 +23,9 @@ OfOne = Callable[[Array], Array]
 OfTwo = Callable[[Any, Any], Array]
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
 
+#: The functions that are a single operation, and the operation's name.
+OPERATIONS: dict[Callable[..., Any], str] = {}
+
 
 def _unary(name: str, text: str, rule: Rule | None = None) -> OfOne:
     """A function of one array, and its rule; without one its results have no gradient."""
@@ -31,7 +34,9 @@ def _unary(name: str, text: str, rule: Rule | None = None) -> OfOne:
         return apply.unary(name, operands.array(name, "x", x))
 
     _name(function, name, text)
-    return differentiable(x=rule)(function) if rule else constant(function)
+    made = differentiable(x=rule)(function) if rule else constant(function)
+    OPERATIONS[made] = name
+    return made
 
 
 def _binary(name: str, text: str, x1: Rule | None = None, x2: Rule | None = None) -> OfTwo:
@@ -46,7 +51,9 @@ def _binary(name: str, text: str, x1: Rule | None = None, x2: Rule | None = None
         return found  # type: ignore[no-any-return]
 
     _name(function, name, text)
-    return differentiable(x1=x1, x2=x2)(function) if x1 and x2 else constant(function)
+    made = differentiable(x1=x1, x2=x2)(function) if x1 and x2 else constant(function)
+    OPERATIONS[made] = name
+    return made
 
 
 def _name(function: Any, name: str, text: str) -> None:

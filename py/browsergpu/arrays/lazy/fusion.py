@@ -9,6 +9,7 @@ from browsergpu.arrays.lazy.extract import Extract, extract
 from browsergpu.arrays.lazy.layout import layout, workgroups
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.core.checks import product
+from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import DeviceError
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
@@ -80,12 +81,14 @@ class Kernels(Shown):
         return made
 
 
-def room(kernels: Kernels, shape: Shape, code: Sequence[int], node: Node) -> Storage:
-    """Memory for a value at its place of a tape. Raises OutOfMemory. May wait."""
+def room(kernels: Kernels, n: int, entry: int, kind: ElementType) -> Storage:
+    """Allocate memory for ``n`` elements, the value of a trace's entry.
+
+    Raises OutOfMemory, which names the entry's operation. May wait.
+    """
     device = kernels.device
-    op = name_of(code[node.place]) or "array"  # which an error names
-    nbytes = node.kind.device_bytes(product(shape))
-    return Storage(device, device.memory.get_buffer(op, nbytes, "array"))
+    op = name_of(entry) or "array"
+    return Storage(device, device.memory.get_buffer(op, kind.device_bytes(n), "array"))
 
 
 def run(

@@ -115,12 +115,16 @@ class Node(Shown):
     def in_memory(self) -> Node:
         """The value itself, computed. One at a Window's place that nobody held would not be."""
         if self.window is not None:
-            pin = Pin()
-            self.hold(pin)
+            # hold() and drop(), without the calls: each evaluation comes here.
+            pin, refs = Pin(), self.refs
+            pinned = self.refs = (*refs, ref(pin))
             try:
                 self.window.evaluate()
             finally:
-                self.drop(pin)
+                if self.refs is pinned:
+                    self.refs = refs
+                else:
+                    self.drop(pin)
         return self
 
     def twin(self) -> Node:

@@ -77,10 +77,11 @@ class Window(Shown):
         self.nodes: list[Node] = []
         self.words: dict[int, tuple[int, ...]] = {}  # of numbers
         self.held = 0  # bytes of the arrays
+        graph = tape.captured
         #: The block of ``capture()`` whose replays compute its values.
-        self.block = tape.block
+        self.block = graph.block if graph is not None and graph.is_here else None
         # While a graph is captured, its tape is asked for a Window whenever something is recorded.
-        self._room = MOST_ENTRIES - 2 if tape.captured is None else -1
+        self._room = MOST_ENTRIES - 2 if graph is None else -1
         #: Below so many entries there is room for an operation on values that are here already.
         self.free_below = self._room
 
@@ -283,12 +284,21 @@ class Window(Shown):
         """Memory for what somebody holds of it. While that is asked for another task may evaluate
         it, or record more: what counts is what is wanted in the end."""
         made: dict[Node, Storage] = {}
+        kernels, n = self.tape.kernels, product(self.shape)
         try:
             while True:
                 nodes, count = self.nodes, len(self.nodes)
-                for node in [node for node in nodes if node.window is self and node.is_held]:
+                # Most values have one array: its reference is asked here, without a call.
+                for node in [
+                    node
+                    for node in nodes
+                    if node.window is self
+                    and (refs := node.refs)
+                    and (refs[0]() is not None or (len(refs) > 1 and node.is_held))
+                ]:
                     if node not in made:
-                        made[node] = fusion.room(self.tape.kernels, self.shape, self.code, node)
+                        entry = self.code[node.place]
+                        made[node] = fusion.room(kernels, n, entry, node.kind)
                 for node in [node for node in made if node.window is not self]:
                     made.pop(node).release()
                 if self.nodes is nodes and len(nodes) == count:
@@ -337,6 +347,8 @@ class Tape(Shown):
     @property
     def windows(self) -> dict[Shape, Window]:
         """The Windows that operations are recorded in here and now: a graph has its own."""
+        if self.device.graphs is None:
+            return self._windows
         graph = self.captured
         return graph.windows if graph is not None and graph.is_here else self._windows
 
@@ -348,10 +360,13 @@ class Tape(Shown):
 
     def forget(self, window: Window) -> None:
         """Lets go of a Window of which nothing is to be computed any more."""
+        shape = window.shape
+        if self._windows.get(shape) is window:
+            del self._windows[shape]
+            return
         graph = self.captured
-        for windows in (self._windows, {} if graph is None else graph.windows):
-            if windows.get(window.shape) is window:
-                del windows[window.shape]
+        if graph is not None and graph.windows.get(shape) is window:
+            del graph.windows[shape]
 
     def window(self, shape: Shape, operands: int, entries: int = 0) -> Window:
         """Where to put operations whose results have a shape: of so many arrays and numbers, and as

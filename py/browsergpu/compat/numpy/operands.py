@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.numbers import PYTHON_TYPES
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, meta
 
@@ -27,6 +28,8 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
     list
         The operands in their order. Numbers stay as they are.
     """
+    if _are_ready(inputs):
+        return list(inputs)
     ours = [x for x in inputs if isinstance(x, Array)]
     if not ours:
         return [creation.asarray(x) if isinstance(x, np.ndarray | list) else x for x in inputs]
@@ -45,6 +48,20 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
         else x
         for x in inputs
     ]
+
+
+def _are_ready(inputs: Sequence[Any]) -> bool:
+    """Return whether operands are arrays of one device, one at least, and Python's numbers."""
+    tape = None
+    for x in inputs:
+        if isinstance(x, Array):
+            if tape is None:
+                tape = x.tape
+            elif x.tape is not tape:
+                return False
+        elif type(x) not in PYTHON_TYPES:
+            return False
+    return tape is not None
 
 
 def flattened(x: Any) -> Any:

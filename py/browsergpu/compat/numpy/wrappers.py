@@ -8,8 +8,10 @@ from inspect import Parameter, Signature, signature
 from itertools import zip_longest
 from typing import Any
 
+from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.coercion import Coercion, OnHostOnly
 from browsergpu.compat.numpy.fallback import on_host
+from browsergpu.compat.numpy.statistics import reductions
 from browsergpu.core.turns import exclusive
 
 #: Those that call functions of the user's, and let other threads work meanwhile.
@@ -55,9 +57,12 @@ def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
 
     places, shown = _places(own, theirs)
     special = coerced.names.union(places)
+    of_axes = reductions.OF_AXES.get(theirs)
 
     def function(*args: Any, **options: Any) -> Any:
         # The usual arguments need no further look: this is called for each operation.
+        if of_axes is not None and len(args) == 1 and _are_axes(args[0], options):
+            return of_axes(*args, **options)
         if (not options or special.isdisjoint(options)) and coerced.are_ready(args):
             return run(*args, **options)
         while options and len(args) < len(places) and places[len(args)] in options:
@@ -73,6 +78,18 @@ def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
     function.__doc__ = own.__doc__ or f"As ``numpy.{name}``."
     function.__signature__ = shown  # type: ignore[attr-defined]
     return function
+
+
+_OF_AXES = frozenset(("axis", "keepdims"))
+
+
+def _are_axes(x: Any, options: dict[str, Any]) -> bool:
+    """Return whether x is an array and the options are those of :data:`reductions.OF_AXES`."""
+    return (
+        isinstance(x, Array)
+        and _OF_AXES.issuperset(options)
+        and type(options.get("keepdims", False)) is bool
+    )
 
 
 def _places(own: Callable[..., Any], theirs: Any) -> tuple[list[str], Signature]:

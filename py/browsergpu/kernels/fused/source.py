@@ -131,6 +131,7 @@ def result_of(entry: int) -> ElementType:
     return TYPES[(what - (what > PLACE)) % len(TYPES)]
 
 
+@lru_cache(maxsize=1 << 14)
 def name_of(entry: int) -> str:
     """The name of an entry's operation; "" for what is none."""
     what = entry & _KIND

@@ -201,3 +201,15 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: sum,
     np.var: var,
 }
+
+#: Functions that take an array and, by their names, axis and keepdims (a bool) alone, with the
+#: results of NumPy's functions.
+OF_AXES: dict[Any, Callable[..., Any]] = {
+    np.all: statistics.all,
+    np.any: statistics.any,
+    np.max: statistics.max,
+    np.mean: statistics.mean,
+    np.min: statistics.min,
+    np.prod: statistics.prod,
+    np.sum: statistics.sum,
+}
