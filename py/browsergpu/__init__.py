@@ -7,6 +7,8 @@ from typing import Any as _Any
 
 from browsergpu import errors
 from browsergpu.arrays.array import VERSIONS, Array
+from browsergpu.arrays.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
+from browsergpu.arrays.autograd.precision import autocast, is_autocast_enabled
 from browsergpu.arrays.context import (
     default_device,
     devices,
@@ -19,8 +21,6 @@ from browsergpu.arrays.context import (
 )
 from browsergpu.arrays.debug import debug
 from browsergpu.arrays.default_int import set_default_int
-from browsergpu.arrays.tracking.precision import autocast, is_autocast_enabled
-from browsergpu.arrays.tracking.recording import enable_grad, is_grad_enabled, no_grad
 from browsergpu.arrays.x64 import set_x64
 from browsergpu.autograd import array_methods as _of_arrays  # noqa: F401
 from browsergpu.autograd import operators as _operators  # noqa: F401

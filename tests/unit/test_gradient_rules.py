@@ -10,7 +10,7 @@ from types import FunctionType
 import pytest
 
 import browsergpu
-from browsergpu.arrays.tracking.rules import RULES
+from browsergpu.arrays.autograd.rules import RULES
 from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON
 
 pytestmark = pytest.mark.fast

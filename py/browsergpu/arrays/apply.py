@@ -1,4 +1,4 @@
-"""Elementwise operations on arrays and numbers: their types, shapes and entries on a tape."""
+"""Elementwise operations on arrays and numbers: their types, shapes and entries on a tracer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.numbers import (
     bounds_of_float,
     overflows,
@@ -19,11 +19,11 @@ from browsergpu.arrays.numbers import (
     typed_number,
     words_of,
 )
-from browsergpu.arrays.unpickled import arriving, on_host
+from browsergpu.arrays.pending_upload import on_host, pending_upload
 from browsergpu.arrays.upload import on_host as host_data
 from browsergpu.arrays.upload import uploaded
 from browsergpu.arrays.value import Value
-from browsergpu.arrays.x64 import look_at, look_at_both
+from browsergpu.arrays.x64 import check_x64, check_x64_pair
 from browsergpu.core import shapes
 from browsergpu.core.element_types import (
     BOOL,
@@ -53,7 +53,7 @@ def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
     if found is None:
         given = Description(", ".join(kind.name for kind in kinds))
         raise InvalidType(op, "dtypes", given, "dtypes that the operation is defined for")
-    if found.cast_to[-1].kind in "fc" and look_at_both(op, kinds):
+    if found.cast_to[-1].kind in "fc" and check_x64_pair(op, kinds):
         return found  # not remembered: set_x64 decides each time
     _resolved[op, *kinds] = found
     return found
@@ -61,12 +61,12 @@ def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
 
 def unary(op: str, x: V, /) -> V:
     """An operation on one array."""
-    node, tape = x.node, x.tape
+    node, tracer = x.node, x.tracer
     made = _resolved.get((op, node.kind)) or resolve(op, (node.kind,))
-    window = node.window
-    if window is None or len(window.code) > window.free_below:
-        window = tape.window(node.shape, 1)
-    return type(x)(window.add_one(made, node), tape)
+    trace = node.trace
+    if trace is None or len(trace.code) > trace.free_below:
+        trace = tracer.trace(node.shape, 1)
+    return type(x)(trace.add_one(made, node), tracer)
 
 
 def binary(op: str, a: Any, b: Any, /) -> Any:
@@ -77,23 +77,23 @@ def binary(op: str, a: Any, b: Any, /) -> Any:
     if isinstance(b, Value):
         x, y = a.node, b.node
         made = _resolved.get((op, x.kind, y.kind)) or resolve(op, (x.kind, y.kind))
-        tape = a.tape
-        if b.tape is not tape:
-            return binary(op, *on_one_tape(op, a, b))
-        window = x.window
-        if window is None or window is not y.window or len(window.code) > window.free_below:
+        tracer = a.tracer
+        if b.tracer is not tracer:
+            return binary(op, *on_one_device(op, a, b))
+        trace = x.trace
+        if trace is None or trace is not y.trace or len(trace.code) > trace.free_below:
             shape = x.shape
             if y.shape is not shape and y.shape != shape:
                 shape = shapes.broadcast(op, shape, y.shape)
-            window = tape.window(shape, 2)
-        return type(a)(window.add_two(made, x, y), tape)
+            trace = tracer.trace(shape, 2)
+        return type(a)(trace.add_two(made, x, y), tracer)
     return _beside_another(op, a, b, True)
 
 
 Beside = tuple[Overload, int, tuple[int, ...]]
 
 #: Of an operation on an array of a type and a number: its overload, and the number's entry on a
-#: tape and its words. By operation, types, the number and whether it is the right operand.
+#: tracer and its words. By operation, types, the number and whether it is the right operand.
 _numbers: dict[tuple[Any, ...], Beside] = {}
 _MOST_NUMBERS = 1024  # then all are forgotten
 
@@ -157,7 +157,7 @@ def _beside_float(op: str, array: V, number: float, is_left: bool) -> Any:
     """A comparison of whole numbers of 64 bits with a float, by whole numbers: float32 has 24."""
     op = op if is_left else _TURNED.get(op, op)
     if isnan(number):
-        return array.like(full_node(array.tape, array.node.shape, BOOL, op == "not_equal"))
+        return array.like(full_node(array.tracer, array.node.shape, BOOL, op == "not_equal"))
     least, above = bounds_of_float(number)
     if op in ("equal", "not_equal"):
         from_least = binary("greater_equal", array, least)
@@ -181,7 +181,9 @@ def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
             except OverflowError:
                 if op not in _COMPARISONS or node.kind.kind not in "iu":
                     raise
-                return array.like(full_node(array.tape, node.shape, BOOL, _is(op, other, is_left)))
+                return array.like(
+                    full_node(array.tracer, node.shape, BOOL, _is(op, other, is_left))
+                )
     else:
         if _compares_float(op, node.kind, other):
             return _beside_float(op, array, float(other), is_left)
@@ -195,34 +197,34 @@ def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
             own, number = typed
         found = _beside(op, node.kind, own, number, is_left)
     made, entry, words = found
-    window = node.window
-    if window is None or len(window.code) > window.free_below:
-        window = array.tape.window(node.shape, 2)
-    return type(array)(window.add_number(made, entry, words, node, is_left), array.tape)
+    trace = node.trace
+    if trace is None or len(trace.code) > trace.free_below:
+        trace = array.tracer.trace(node.shape, 2)
+    return type(array)(trace.add_number(made, entry, words, node, is_left), array.tracer)
 
 
 def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
     if isinstance(other, np.ndarray):
-        look_at(op, "operand", other.dtype)
+        check_x64(op, "operand", other.dtype)
     if not isinstance(other, np.ndarray | list):
         return NotImplemented
     data, own = host_data(other)
     if array.node.kind.computed in "IU":
         own = None  # a list of numbers beside those of 64 bits has them, too
-    copy = array.like(uploaded(array.tape, data, own))
+    copy = array.like(uploaded(array.tracer, data, own))
     return binary(op, array, copy) if is_left else binary(op, copy, array)
 
 
 def apply(op: str, like: V, *operands: Any) -> V:
     """An operation on any number of arrays and numbers, on the device of ``like``. Python's numbers
     take the type of the arrays that are not a condition."""
-    tape = like.tape
-    nodes = [x.node for x in operands if isinstance(x, Value) and x.tape is tape]
+    tracer = like.tracer
+    nodes = [x.node for x in operands if isinstance(x, Value) and x.tracer is tracer]
     if len(nodes) == len(operands):
         return _of_nodes(op, like, nodes)
     arrays = [x for x in operands if isinstance(x, Value)]
-    if any(x.tape is not tape for x in arrays):
-        like, *arrays = on_one_tape(op, like, *arrays)
+    if any(x.tracer is not tracer for x in arrays):
+        like, *arrays = on_one_device(op, like, *arrays)
         those = iter(arrays)
         operands = tuple(next(those) if isinstance(x, Value) else x for x in operands)
         if len(arrays) == len(operands):
@@ -255,8 +257,8 @@ def _of_nodes(op: str, like: V, nodes: Sequence[Node]) -> V:
     for node in nodes:
         if node.shape is not shape and node.shape != shape:
             shape = shapes.broadcast(op, shape, node.shape)
-    window = like.tape.window(shape, len(nodes))
-    return like.like(window.add(made, *[window.place_of(node) for node in nodes]))
+    trace = like.tracer.trace(shape, len(nodes))
+    return like.like(trace.add(made, *[trace.place_of(node) for node in nodes]))
 
 
 def recorded(
@@ -272,12 +274,12 @@ def recorded(
         None if isinstance(x, Value) else words_of(x, kind)
         for x, kind in zip(operands, kinds, strict=True)
     ]
-    window = like.tape.window(shape, len(operands))
+    trace = like.tracer.trace(shape, len(operands))
     places = [
-        window.place_of(x.node) if given is None else window.number(kind, given)
+        trace.place_of(x.node) if given is None else trace.number(kind, given)
         for x, given, kind in zip(operands, words, kinds, strict=True)
     ]
-    return like.like(window.add(made, *places))
+    return like.like(trace.add(made, *places))
 
 
 def _kind_of_number(number: Any, common: ElementType | None) -> ElementType:
@@ -290,8 +292,8 @@ def cast_to(op: str, x: V, kind: ElementType, *, copy: bool = True) -> V:
     node = x.node
     if node.kind is kind:
         return duplicate(x) if copy else x
-    window = x.tape.window(node.shape, 1)
-    return x.like(window.add(cast(node.kind, kind), window.place_of(node)))
+    trace = x.tracer.trace(node.shape, 1)
+    return x.like(trace.add(cast(node.kind, kind), trace.place_of(node)))
 
 
 def duplicate(x: V) -> V:
@@ -299,9 +301,9 @@ def duplicate(x: V) -> V:
     node = x.node
     data = on_host(node)
     if data is not None:
-        return x.like(arriving(x.tape, data))
-    window = x.tape.window(node.shape, 1)
-    return x.like(window.add(cast(node.kind, node.kind), window.place_of(node)))
+        return x.like(pending_upload(x.tracer, data))
+    trace = x.tracer.trace(node.shape, 1)
+    return x.like(trace.add(cast(node.kind, node.kind), trace.place_of(node)))
 
 
 def packed(x: V) -> V:
@@ -313,16 +315,16 @@ def packed(x: V) -> V:
 def copied(x: V) -> V:
     """The array's elements, packed in memory that nothing else has."""
     node = x.node
-    window = x.tape.window(node.shape, 1)
-    return x.like(window.add(cast(node.kind, node.kind), window.place_of(node)).in_memory())
+    trace = x.tracer.trace(node.shape, 1)
+    return x.like(trace.add(cast(node.kind, node.kind), trace.place_of(node)).in_memory())
 
 
 def array_of(op: str, name: str, given: Any, beside: V) -> V:
     """An array that was given, or a number as an array without axes, of the type that it takes
     beside another array. Raises InvalidType, a TypeError, for anything else."""
     if isinstance(given, Value):
-        if given.tape is not beside.tape:
-            given, _ = on_one_tape(op, given, beside)
+        if given.tracer is not beside.tracer:
+            given, _ = on_one_device(op, given, beside)
         return beside.like(given.node)
     number = python_number(given)
     if number is not None:
@@ -331,39 +333,41 @@ def array_of(op: str, name: str, given: Any, beside: V) -> V:
         kind, number = typed
     else:
         raise InvalidType(op, name, given, "an array or a number")
-    return beside.like(full_node(beside.tape, (), kind, number))
+    return beside.like(full_node(beside.tracer, (), kind, number))
 
 
-def full_node(tape: Tape, shape: Shape, kind: ElementType, number: Any) -> Node:
+def full_node(tracer: Tracer, shape: Shape, kind: ElementType, number: Any) -> Node:
     """The value whose elements are all a number."""
     words = words_of(number, kind)
-    window = tape.window(shape, 0)
-    return window.add_value(kind, window.number(kind, words))
+    trace = tracer.trace(shape, 0)
+    return trace.add_value(kind, trace.number(kind, words))
 
 
 def same_device(op: str, *arrays: Any) -> None:
     """Raises InvalidType, a TypeError, for arrays of two GPUs; what is no array may be among
     them."""
-    tapes = {id(x.tape): x.tape for x in arrays if isinstance(x, Value)}
-    if len(tapes) > 1 and sum(tape.device.has_values for tape in tapes.values()) > 1:
+    tracers = {id(x.tracer): x.tracer for x in arrays if isinstance(x, Value)}
+    if len(tracers) > 1 and sum(tracer.device.has_values for tracer in tracers.values()) > 1:
         raise two_devices(op)
 
 
-def on_one_tape(op: str, *arrays: Any) -> list[Any]:
+def on_one_device(op: str, *arrays: Any) -> list[Any]:
     """Arrays of a GPU and of none as they can meet: what is on the host, or has no elements, goes
     to the GPU; where another has no values, the result has none either, and all are taken for their
     shapes and dtypes. Raises InvalidType for those of two GPUs."""
-    tapes = {id(x.tape): x.tape for x in arrays}.values()
-    gpus = [tape for tape in tapes if tape.device.has_values]
+    tracers = {id(x.tracer): x.tracer for x in arrays}.values()
+    gpus = [tracer for tracer in tracers if tracer.device.has_values]
     if len(gpus) != 1:
         raise two_devices(op)
-    known = [x.tape is gpus[0] or 0 in x.node.shape or on_host(x.node) is not None for x in arrays]
-    target = gpus[0] if all(known) else next(tape for tape in tapes if tape is not gpus[0])
-    return [x if x.tape is target else _moved(x, target) for x in arrays]
+    known = [
+        x.tracer is gpus[0] or 0 in x.node.shape or on_host(x.node) is not None for x in arrays
+    ]
+    target = gpus[0] if all(known) else next(tracer for tracer in tracers if tracer is not gpus[0])
+    return [x if x.tracer is target else _moved(x, target) for x in arrays]
 
 
-def _moved(x: V, tape: Tape) -> V:
-    data = on_host(x.node) if tape.device.has_values else None
+def _moved(x: V, tracer: Tracer) -> V:
+    data = on_host(x.node) if tracer.device.has_values else None
     if data is None:
-        return type(x)(full_node(tape, x.node.shape, x.node.kind, 0), tape)
-    return type(x)(arriving(tape, data), tape)
+        return type(x)(full_node(tracer, x.node.shape, x.node.kind, 0), tracer)
+    return type(x)(pending_upload(tracer, data), tracer)

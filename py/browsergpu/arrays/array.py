@@ -110,7 +110,7 @@ class Array(Value, Methods):
     @property
     def device(self) -> Device:
         """The GPU that it is on."""
-        return self.tape.device
+        return self.tracer.device
 
     @property
     @exclusive
@@ -221,7 +221,7 @@ class Array(Value, Methods):
         are read at once; views where gradients are wanted or nothing can be read."""
         if not self.shape:
             raise TypeError("iteration over an array without axes")
-        if self.ndim == 1 and not self.is_noted and readback.can_read(self):
+        if self.ndim == 1 and not self.is_tracked and readback.can_read(self):
             return iter(self.numpy())
         return (self[i] for i in range(self.shape[0]))
 
@@ -252,7 +252,7 @@ class Array(Value, Methods):
 
     @exclusive
     def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(value, Value) and value.is_noted:
+        if isinstance(value, Value) and value.is_tracked:
             ABOVE.variable_operators.assign(self, key, value)
         else:
             become(self, keys.assigned(self, key, value))
@@ -325,7 +325,7 @@ class Array(Value, Methods):
     def requires_grad(self) -> bool:
         """Whether operations on it are noted, so that ``backward`` gives it a gradient. It can be
         set: of arrays of floats, and of no operation's results."""
-        return self.is_noted
+        return self.is_tracked
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:

@@ -14,7 +14,7 @@ from browsergpu.arrays.indexing import assignment
 from browsergpu.arrays.lazy import joint_copy, region_write
 from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.lazy.node import Node, stored
-from browsergpu.arrays.lazy.tape import is_recorded_here
+from browsergpu.arrays.lazy.trace import is_recorded_here
 from browsergpu.arrays.lazy.values import of_node
 from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import Value
@@ -34,8 +34,8 @@ def joined(
     Raises OutOfMemory where there is no room. DeviceError where debug mode finds a fault in what
     was recorded, once all is.
     """
-    tape = arrays[0].tape
-    kernels, device = tape.kernels, tape.device
+    tracer = arrays[0].tracer
+    kernels, device = tracer.kernels, tracer.device
     device.keep_pace(op)
     whole = arrays[0].like(room(device, op, kind, shape))
     made = whole.node
@@ -49,20 +49,20 @@ def joined(
                 twin = assignment.twin_of(whole, x.node)
         own.append((value, place, twin))
     # Another task may come between while something is computed, and not from then on.
-    while rest := [x for x, _, _ in own if x.node.window and not _is_computed_there(x, kind)]:
+    while rest := [x for x, _, _ in own if x.node.trace and not _is_computed_there(x, kind)]:
         for x in rest:
             x.node.in_memory()
     commands = []
     copies: list[tuple[Node, Place]] = []
     for x, place, twin in own:
-        node, window = x.node, x.node.window
-        if window is None:
+        node, trace = x.node, x.node.trace
+        if trace is None:
             copies.append((node, place))
             continue
         target = stored(kind, place[0], made.storage, place[1], place[2])
         commands.append(region_write.command(kernels, of_node(node), target, twin))
-        window.leave(node, target if twin is None else twin)
-        window.tidy()
+        trace.leave(node, target if twin is None else twin)
+        trace.tidy()
     commands += joint_copy.commands(kernels, copies, made)
     faults: list[DeviceError] = []
     for command in commands:
@@ -80,4 +80,4 @@ def _is_computed_there(x: Value, kind: ElementType) -> bool:
     """Whether a value is still to be computed, and too much to be written twice."""
     size = kind.device_bytes(product(x.node.shape))
     is_much = is_recorded_here(x.node) and size >= assignment.LEAST
-    return is_much and not x.tape.device.config.check_nan  # which looks at what is written alone
+    return is_much and not x.tracer.device.config.check_nan  # which looks at what is written alone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays import einops_backend
-from browsergpu.arrays.lazy.tape import Tape, tape_of
+from browsergpu.arrays.lazy.trace import Tracer, tracer_of
 from browsergpu.core.config import configured
 from browsergpu.core.errors import InvalidArgument, NoAdapter, NotInitialized
 from browsergpu.core.mutex import Mutex
@@ -19,7 +19,7 @@ from browsergpu.gpu.port import OPEN_ANOTHER
 _RECOVER = "Open it again with browsergpu.recover(), and make the arrays again."
 _RECOVERED = "It was opened again since: make its arrays again."
 
-_current: list[Tape] = []
+_current: list[Tracer] = []
 _by_number: dict[int, Device] = {}  # those that were opened here, by their adapter's number
 #: Held while a GPU is opened: tasks and threads that come together get one device.
 _opening = Mutex()
@@ -32,7 +32,7 @@ def use(device: Any) -> Device:
         raise InvalidArgument("use", "device", device, "a Device, or a backend that has one")
     if found.recorder.recovery == OPEN_ANOTHER:  # and no backend's
         found.recorder.recovery = _RECOVER
-    _current[:] = [tape_of(found)]
+    _current[:] = [tracer_of(found)]
     return found
 
 
@@ -63,20 +63,20 @@ async def init_async(**options: Any) -> Device:
     config = configured(op, None, options)
     turn = await _opening.turn()
     try:
-        tape = open_tape()
-        if tape is None:
+        tracer = open_tracer()
+        if tracer is None:
             device = use(await Device.request(config))
             _by_number.setdefault(device.adapter.index, device)
             return device
     finally:
         turn.is_over = True
     for name in options:
-        found, wanted = getattr(tape.device.config, name), getattr(config, name)
+        found, wanted = getattr(tracer.device.config, name), getattr(config, name)
         if found != wanted:
             advice = "browsergpu.use(await Device.request(...)) opens another device."
             expected = f"{found!r}, as the GPU was opened with"
             raise InvalidArgument(op, name, wanted, expected, advice)
-    return tape.device
+    return tracer.device
 
 
 def init(**options: Any) -> Device:
@@ -89,12 +89,12 @@ def init(**options: Any) -> Device:
 
 async def recover_async() -> Device:
     """:func:`recover` for callers that cannot block."""
-    op, tape = "recover", open_tape()
-    if tape is None:
+    op, tracer = "recover", open_tracer()
+    if tracer is None:
         raise NotInitialized(op, "no GPU is open for arrays; init() opens one")
     turn = await _opening.turn()
     try:
-        old = (open_tape() or tape).device  # another task may have opened it meanwhile
+        old = (open_tracer() or tracer).device  # another task may have opened it meanwhile
         if not old.is_lost:
             return old
         made = await Device.request(old.config)
@@ -161,7 +161,7 @@ def device_of(op: str, device: Any) -> Device:
 
 def _open_on(number: int) -> Device | None:
     """The open device on the adapter of a number: the one in use, where it is there."""
-    known = [*(tape.device for tape in _current), *_by_number.values()]
+    known = [*(tracer.device for tracer in _current), *_by_number.values()]
     there = (
         one
         for one in known
@@ -182,20 +182,22 @@ async def _opened(info: AdapterInfo) -> Device:
         turn.is_over = True
 
 
-def open_tape() -> Tape | None:
-    """The tape of the device that new arrays are made on, where it is open."""
+def open_tracer() -> Tracer | None:
+    """The tracer of the device that new arrays are made on, where it is open."""
     return _current[0] if _current and not _current[0].device.is_closed else None
 
 
-def current(device: Any = None) -> Tape:
-    """The tape of a device that an argument names, or of the one that new arrays are made on, which
-    is opened where there is none. Raises NotInitialized where that cannot be waited for."""
-    einops_backend.introduce()
+def current(device: Any = None) -> Tracer:
+    """Return the tracer of a device, by default of the one that new arrays are made on.
+
+    Opens a GPU if none is open. Raises NotInitialized if Python cannot wait for that.
+    """
+    einops_backend.register()
     if device is not None:
-        return tape_of(device_of("device", device))
-    tape = open_tape()
-    if tape is not None:
-        return tape
+        return tracer_of(device_of("device", device))
+    tracer = open_tracer()
+    if tracer is not None:
+        return tracer
     if not platform.can_block():
         raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
-    return in_others_turn(lambda: tape_of(init()))
+    return in_others_turn(lambda: tracer_of(init()))

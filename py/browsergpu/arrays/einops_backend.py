@@ -2,7 +2,7 @@
 
 einops finds an array's library among the classes derived from its AbstractBackend. Ours can be
 derived once einops is there, which it need not be, and may be later than we are: whoever makes an
-array from nothing calls :func:`introduce`.
+array from nothing calls :func:`register`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 
 from browsergpu.core.above import ABOVE
 
-_introduced: list[type] = []  # kept, as einops only has weak references to its subclasses
+_registered: list[type] = []  # kept, as einops only has weak references to its subclasses
 
 
-def introduce() -> None:
+def register() -> None:
     """Makes arrays known to einops, where that has been imported."""
-    if "einops._backends" in sys.modules and not _introduced:
+    if "einops._backends" in sys.modules and not _registered:
         abstract = getattr(sys.modules["einops._backends"], "AbstractBackend", None)
         if abstract is not None:  # else another thread is importing it
-            _introduced.append(type("Backend", (_Ours, abstract), {}))
+            _registered.append(type("Backend", (_Ours, abstract), {}))
 
 
 class _Ours:

@@ -25,27 +25,27 @@ def become(x: Value, other: Value) -> None:
     node, value = NODE.__get__(x), NODE.__get__(other)
     if value is node:
         return
-    is_alike = value.kind is node.kind and value.shape == node.shape and other.tape is x.tape
+    is_alike = value.kind is node.kind and value.shape == node.shape and other.tracer is x.tracer
     if is_alike and assignment.stays(x):
         assignment.write(plain_of(x), None, plain_of(other))
         return
-    graphs = x.tape.device.graphs
+    graphs = x.tracer.device.graphs
     if graphs is not None and graphs.open is not None:
         graphs.open.note(x)
-    if value.cell is not None or value.holders > 1:  # others have it, and may change it
+    if value.view_group is not None or value.holders > 1:  # others have it, and may change it
         value = duplicate(plain_of(other)).node
     take_node(x, value)
 
 
 def plain_of(x: Value) -> Value:
     """What stands for an array whose operations are noted, and is not noted."""
-    return Value(NODE.__get__(x), x.tape) if x.is_noted else x
+    return Value(NODE.__get__(x), x.tracer) if x.is_tracked else x
 
 
 def in_place(op: str, x: V, other: Any) -> V:
     """x takes the value of an operation on it and another, in its own dtype. Raises InvalidType, a
     TypeError, where the result's dtype is of a higher kind, InvalidArgument for another shape."""
-    if isinstance(other, Value) and other.is_noted:
+    if isinstance(other, Value) and other.is_tracked:
         return ABOVE.variable_operators.beside_variable(x, op, other)  # type: ignore[no-any-return]
     found = binary(op, x, other)
     if found is NotImplemented:

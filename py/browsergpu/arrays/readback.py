@@ -10,7 +10,7 @@ import numpy as np
 from browsergpu.arrays.apply import packed
 from browsergpu.arrays.indexing import gather
 from browsergpu.arrays.lazy.node import Node, stored
-from browsergpu.arrays.unpickled import on_host
+from browsergpu.arrays.pending_upload import on_host
 from browsergpu.arrays.value import Value
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
@@ -30,7 +30,7 @@ def numpy(x: Value) -> np.ndarray:
 
 async def numpy_async(x: Value) -> np.ndarray:
     """:func:`numpy` for callers that cannot block."""
-    device = x.tape.device
+    device = x.tracer.device
     device.check_open("numpy")
     node = _begun(x)
     if isinstance(node, np.ndarray):
@@ -86,7 +86,7 @@ def item(op: str, x: Value) -> Any:
 def can_read(x: Value) -> bool:
     """Whether an array can be read here and now: by who may wait, outside of blocks of
     capture()."""
-    device = x.tape.device
+    device = x.tracer.device
     in_block = device.graphs is not None and device.graphs.open is not None
     return device.has_values and not device.is_closed and not in_block and platform.can_block()
 
@@ -106,8 +106,8 @@ def text(x: Value) -> str:
     """The array as NumPy shows it, with its shape, dtype and device. Of a large one only the edges
     are read; where Python cannot wait, none."""
     node = x.node
-    facts = f"shape={node.shape}, dtype={node.kind.name}, device={x.tape.device.name!r}"
-    if x.tape.device.is_closed or not platform.can_block():
+    facts = f"shape={node.shape}, dtype={node.kind.name}, device={x.tracer.device.name!r}"
+    if x.tracer.device.is_closed or not platform.can_block():
         return f"Array({facts})"
     shown, is_short = _edges(x)
     values = np.array2string(

@@ -12,7 +12,7 @@ import numpy as np
 from browsergpu.arrays.apply import binary, cast_to, full_node, resolve
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.partial_reduction import folded
-from browsergpu.arrays.lazy.reduction import Folding
+from browsergpu.arrays.lazy.reduction import Reducer
 from browsergpu.arrays.lazy.values import Values, of_node
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.value import Value
@@ -78,26 +78,26 @@ def reduced(
     if 0 in (node.shape[n] for n in axes):
         if function not in _OF_NOTHING:
             raise InvalidArgument(op, "x", node.shape, "have elements to reduce")
-        return x.like(full_node(x.tape, shape, node.kind, _OF_NOTHING[function]))
-    found = brought_together(x, _folding(op, function, node.kind, scale), axes, shape)
+        return x.like(full_node(x.tracer, shape, node.kind, _OF_NOTHING[function]))
+    found = reduced_by(x, _reducer(op, function, node.kind, scale), axes, shape)
     return cast_to(op, found, node.kind, copy=False)
 
 
 @lru_cache(maxsize=1024)
-def _folding(op: str, function: str, kind: ElementType, scale: float | None) -> Folding:
+def _reducer(op: str, function: str, kind: ElementType, scale: float | None) -> Reducer:
     wide = WIDE[kind.computed]
     made = resolve(function, (wide, wide))
     nothing = words_of(_nothing(function, made.result), made.result)
-    return Folding(op, made, nothing, () if scale is None else words_of(scale, FLOAT32))
+    return Reducer(op, made, nothing, () if scale is None else words_of(scale, FLOAT32))
 
 
-def brought_together(x: V, how: Folding, axes: tuple[int, ...], shape: Shape) -> V:
-    """The elements along axes that have some, as a Folding says, in the shape of the result: of its
+def reduced_by(x: V, how: Reducer, axes: tuple[int, ...], shape: Shape) -> V:
+    """The elements along axes that have some, as a Reducer says, in the shape of the result: of its
     operation's type."""
     if product(shape) == 0 or all(x.node.shape[axis] == 1 for axis in axes):
         return cast_to(how.op, strided.reshaped(how.op, x, shape), how.made.result, copy=False)
-    x.tape.device.keep_pace(how.op)
-    storage = folded(x.tape.kernels, how, _values(x.tape.device, x.node), axes)
+    x.tracer.device.keep_pace(how.op)
+    storage = folded(x.tracer.kernels, how, _values(x.tracer.device, x.node), axes)
     return x.like(stored(how.made.result, shape, storage))
 
 
@@ -117,8 +117,8 @@ def _nothing(function: str, kind: ElementType) -> Any:
 def _values(device: Device, node: Node) -> Values:
     """What is to be reduced. A value that is reduced a second time is computed in memory first,
     where it can be."""
-    window = node.window
-    if window is not None and not window.reduces(node.place) and fits(device, node):
+    trace = node.trace
+    if trace is not None and not trace.reduces(node.place) and fits(device, node):
         node.in_memory()
     return of_node(node)
 
@@ -130,15 +130,15 @@ def fits(device: Device, node: Node) -> bool:
 
 def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdims: bool) -> V:
     """The variance of floats along some axes."""
-    if 4 * product(x.node.shape) > x.tape.device.largest_buffer:
+    if 4 * product(x.node.shape) > x.tracer.device.largest_buffer:
         return _variance_by_sums(op, x, axes, correction, keepdims=keepdims)
     node = x.node.in_memory()
     shape = shapes.without(node.shape, axes, keepdims=keepdims)
-    result = room(x.tape.device, op, node.kind, shape)
+    result = room(x.tracer.device, op, node.kind, shape)
     steps = tuple(shapes.reduction_steps(node.shape, axes)) or ((product(shape), 1, 1),)
     if product(shape):
         reductions.variance(
-            x.tape.device, op, memory_view(node), memory_view(result), steps, correction
+            x.tracer.device, op, memory_view(node), memory_view(result), steps, correction
         )
     return x.like(result)
 

@@ -17,7 +17,7 @@ from browsergpu.arrays.lazy import row_update
 from browsergpu.arrays.lazy.extract import extract
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.row_update import Formula
-from browsergpu.arrays.lazy.tape import Tape, Window
+from browsergpu.arrays.lazy.trace import Trace, Tracer
 from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import values_apart
@@ -38,9 +38,9 @@ class Draft(Shown):
     """A formula while it is recorded."""
 
     def __init__(self, device: Device) -> None:
-        self._tape = Tape(device)
-        self._page = _Page(self._tape, _SHAPE)
-        self._tape.windows[_SHAPE] = self._page
+        self._tracer = Tracer(device)
+        self._page = _Page(self._tracer, _SHAPE)
+        self._tracer.traces[_SHAPE] = self._page
         self._operands: list[int] = []  # their places
         self._results: list[tuple[int, int]] = []
 
@@ -48,11 +48,11 @@ class Draft(Shown):
         """What stands for the next array of a row, of a type."""
         node = self._page.operand(kind)
         self._operands.append(node.place)
-        return Array(node, self._tape)
+        return Array(node, self._tracer)
 
     def number(self, x: Any) -> Any:
         """A number, or an array without axes, as the formula can have it."""
-        return Array(x.node, self._tape) if isinstance(x, Value) else x
+        return Array(x.node, self._tracer) if isinstance(x, Value) else x
 
     def result(self, value: Array, into: int = NEW) -> None:
         """The value replaces a row's operand of that number, counted from 0, of its type; NEW: it
@@ -77,9 +77,9 @@ class Draft(Shown):
             else:
                 operands.append(self._operands.index(place))
         rule = Rule(
-            part.tape,
+            part.code,
             part.results,
-            tuple([place for place, entry in enumerate(part.tape) if is_leaf(entry)]),
+            tuple([place for place, entry in enumerate(part.code) if is_leaf(entry)]),
             tuple(operands),
             tuple([into for _, into in self._results]),
             count,
@@ -87,13 +87,13 @@ class Draft(Shown):
         return Formula(rule, tuple(shared), tuple(offsets), tuple(part.parameters(page.words)))
 
 
-class _Page(Window):
-    """A Window of what is never computed."""
+class _Page(Trace):
+    """A Trace of what is never computed."""
 
     __slots__ = ()
 
-    def __init__(self, tape: Tape, shape: Shape) -> None:
-        super().__init__(tape, shape)
+    def __init__(self, tracer: Tracer, shape: Shape) -> None:
+        super().__init__(tracer, shape)
         self.free_below = LARGEST_TAPE
 
     def operand(self, kind: ElementType) -> Node:
@@ -118,8 +118,8 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
     mode finds a fault in what has been computed, once all is.
     """
     rule = formula.rule
-    tape = rows[0][0].tape
-    device = tape.device
+    tracer = rows[0][0].tracer
+    device = tracer.device
     device.keep_pace(op)
     kinds = [
         result_of(rule.tape[place])
@@ -128,7 +128,7 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
     ]
     made = [[room(device, op, kind, row[0].shape) for kind in kinds] for row in rows]
     copies: _Copies = {}
-    while not _are_ready(tape, rows, rule.written, copies):
+    while not _are_ready(tracer, rows, rule.written, copies):
         pass
     # From here on no other task can come between.
     nodes = [[NODE.__get__(x) for x in row] for row in rows]
@@ -137,7 +137,7 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
     taken = [at for at, row in enumerate(rows) if product(row[0].shape)]
     ready = row_update.laid_out(rule, [nodes[at] for at in taken], [made[at] for at in taken])
     faults: list[DeviceError] = []
-    for command in list(row_update.commands(tape.kernels, formula, ready)):
+    for command in list(row_update.commands(tracer.kernels, formula, ready)):
         try:
             device.recorder.dispatch(*command)
         except DeviceError as error:
@@ -145,14 +145,14 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
                 faults.append(error)
     for (at, number), (_, copy) in copies.items():
         become(rows[at][number], copy)
-    found = [[Array(node, tape) for node in new] for new in made]
+    found = [[Array(node, tracer) for node in new] for new in made]
     if faults:
         raise faults.pop()  # not to be held by this frame, which its traceback holds
     return found
 
 
 def _are_ready(
-    tape: Tape, rows: Sequence[Sequence[Array]], written: Sequence[int], copies: _Copies
+    tracer: Tracer, rows: Sequence[Sequence[Array]], written: Sequence[int], copies: _Copies
 ) -> bool:
     """Whether all arrays are in memory, and what is to be written is seen by nobody else, or has a
     copy. What is not so is so the next time, unless another task has come between."""
@@ -160,9 +160,9 @@ def _are_ready(
     for row in rows:
         for x in row:
             node = NODE.__get__(x)
-            is_ready &= node.window is None
+            is_ready &= node.trace is None
             node.in_memory()
-    graphs = tape.device.graphs
+    graphs = tracer.device.graphs
     block = None if graphs is None else graphs.open
     in_place: set[Storage] = set()
     for at, row in enumerate(rows):
@@ -174,11 +174,11 @@ def _are_ready(
                 copies.pop((at, number), None)
             elif (known := copies.get((at, number))) is None or known[0] is not node:
                 is_ready = False
-                copies[at, number] = node, copied(Value(node, tape))
-    for window in tape.all_windows():
-        if any(node.storage in in_place for node in window.leaves.values()):
+                copies[at, number] = node, copied(Value(node, tracer))
+    for trace in tracer.all_traces():
+        if any(node.storage in in_place for node in trace.leaves.values()):
             is_ready = False
-            window.evaluate()
+            trace.evaluate()
     return is_ready
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.lazy.node import Node, stored
-from browsergpu.arrays.lazy.tape import Tape
-from browsergpu.arrays.x64 import look_at, overflowed
+from browsergpu.arrays.lazy.trace import Tracer
+from browsergpu.arrays.x64 import check_x64, overflowed
 from browsergpu.core import checks
 from browsergpu.core.element_types import DEFAULTS, ElementType, of_numpy
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -26,7 +26,7 @@ def element_type(op: str, dtype: Any) -> ElementType:
     found = of_numpy(given)
     if found is None:
         raise InvalidType(op, "dtype", given, "bool, whole numbers, floats or complex numbers")
-    look_at(op, "dtype", given)
+    check_x64(op, "dtype", given)
     return found
 
 
@@ -50,7 +50,7 @@ def _has_dtype(value: Any) -> bool:
     return not isinstance(value, int | range)
 
 
-def uploaded(tape: Tape, data: np.ndarray, kind: ElementType | None = None) -> Node:
+def uploaded(tracer: Tracer, data: np.ndarray, kind: ElementType | None = None) -> Node:
     """A copy of a NumPy array, as its own type or another. Raises InvalidArgument where whole
     numbers do not fit."""
     op = "asarray"
@@ -75,7 +75,7 @@ def uploaded(tape: Tape, data: np.ndarray, kind: ElementType | None = None) -> N
         if lost.any():
             overflowed(op, data[lost].flat[0], target)
     ready = np.ascontiguousarray(ready, target.device_numpy).reshape(data.shape)
-    device = tape.device
+    device = tracer.device
     device.check_open(op)
     buffer = device.memory.get_buffer("array", ready.nbytes)
     storage = Storage(device, buffer)

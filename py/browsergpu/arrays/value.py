@@ -1,4 +1,4 @@
-"""What is under an Array: a value and the tape of its device."""
+"""What is under an Array: a value and the tracer of its device."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from typing import Any, ClassVar, Self
 from weakref import ref
 
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.core.showing import Shown
 from browsergpu.core.turns import exclusive
 
 
 class Value(Shown):
-    """Holds a Node: while somebody does, it is computed with the others of its Window."""
+    """Holds a Node: while somebody does, it is computed with the others of its Trace."""
 
-    #: ``source`` is there only where gradients are wanted (tracking/variable.py).
-    __slots__ = ("__weakref__", "node", "source", "tape")
+    #: ``source`` is there only where gradients are wanted (arrays/autograd/variable.py).
+    __slots__ = ("__weakref__", "node", "source", "tracer")
 
     source: Any
     #: Whether what is done with it is noted.
-    is_noted: ClassVar[bool] = False
+    is_tracked: ClassVar[bool] = False
 
-    def __init__(self, node: Node, tape: Tape) -> None:
+    def __init__(self, node: Node, tracer: Tracer) -> None:
         self.node = node
-        self.tape = tape
+        self.tracer = tracer
         refs = node.refs
         if refs:
             node.hold(self)
@@ -32,13 +32,13 @@ class Value(Shown):
 
     def like(self, node: Node) -> Self:
         """Another value on the same device."""
-        return type(self)(node, self.tape)
+        return type(self)(node, self.tracer)
 
     @exclusive
     def same(self) -> Self:
         """Another array of the same value: no view, but in the same memory until one is written."""
         node: Node = NODE.__get__(self)
-        return self.like(node.twin() if node.window is None else node)
+        return self.like(node.twin() if node.trace is None else node)
 
 
 #: The node itself, also of an array that hides it as its operations are noted.

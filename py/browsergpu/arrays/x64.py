@@ -38,7 +38,7 @@ def set_x64(mode: str, /) -> str:
     return before
 
 
-def look_at(op: str, argument: str, dtype: np.dtype[Any]) -> None:
+def check_x64(op: str, argument: str, dtype: np.dtype[Any]) -> None:
     """Warns of a dtype of 64 bits, or raises InvalidType, a TypeError, as the mode has it."""
     found = DEMOTED.get(dtype.newbyteorder("="))
     if found is None or _mode == "quiet":
@@ -58,12 +58,12 @@ def look_at(op: str, argument: str, dtype: np.dtype[Any]) -> None:
         )
 
 
-def look_at_both(op: str, kinds: Iterable[ElementType]) -> bool:
+def check_x64_pair(op: str, kinds: Iterable[ElementType]) -> bool:
     """:func:`look_at` for int64 beside uint64, which come to float64 in NumPy. Tells whether they
     are."""
     found = {INT64, UINT64} <= {*kinds}
     if found:
-        look_at(op, "dtypes", np.dtype(np.float64))
+        check_x64(op, "dtypes", np.dtype(np.float64))
     return found
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from browsergpu.arrays.apply import duplicate
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import Leaf
+from browsergpu.arrays.autograd.variable import Variable, plain, require
 from browsergpu.arrays.handles import Handle, added
-from browsergpu.arrays.tracking.steps import Leaf
-from browsergpu.arrays.tracking.variable import Variable, plain, require
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.autograd.backward import seed, swept
 from browsergpu.core.above import ABOVE, register
@@ -31,7 +31,7 @@ def set_requires_grad(x: Array, wanted: bool) -> Array:
 
 def is_leaf(x: Array) -> bool:
     """Whether it is no result of an operation that was noted."""
-    return type(x) is not Variable or isinstance(x.source.step, Leaf)
+    return type(x) is not Variable or isinstance(x.source.node, Leaf)
 
 
 def grad(x: Array) -> Array | None:
@@ -52,7 +52,7 @@ def set_grad(x: Array, value: Any) -> None:
         if value.shape != x.shape:
             raise InvalidArgument("grad", "value", value, f"have shape {x.shape}")
         value = detach(value)
-    x.source.step.grad = value
+    x.source.node.grad = value
 
 
 def backward(x: Array, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
@@ -77,7 +77,7 @@ def retain_grad(x: Array) -> None:
 
 def retains_grad(x: Array) -> bool:
     """Whether it is an operation's result that keeps its gradient."""
-    return type(x) is Variable and x.source.at in (x.source.step.retained or {})
+    return type(x) is Variable and x.source.at in (x.source.node.retained or {})
 
 
 def register_hook(x: Array, hook: Callable[[Array], Array | None]) -> Handle:
@@ -125,7 +125,7 @@ def deep_copy(x: Array) -> Array:
     if type(x) is Variable:
         require(own, "deepcopy")
         gradient = grad(x)
-        own.source.step.grad = None if gradient is None else deep_copy(detach(gradient))
+        own.source.node.grad = None if gradient is None else deep_copy(detach(gradient))
     return own
 
 
@@ -137,7 +137,7 @@ def pickled(x: Array) -> Any:
     found = ABOVE.numpy_protocols.pickled(plain(x))
     if maker is None and not wanted:
         return found
-    if wanted and x.source.step.hooks and any(x.source.step.hooks.values()):
+    if wanted and x.source.node.hooks and any(x.source.node.hooks.values()):
         warnings.warn("pickle: the hooks of an array are not pickled with it", stacklevel=2)
     return remade, (maker or set_requires_grad, wanted, *found)
 

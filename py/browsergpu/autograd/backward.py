@@ -9,11 +9,11 @@ from heapq import heappop, heappush
 from typing import Any
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
+from browsergpu.arrays.autograd.nodes import AutogradNode, Leaf, Like, Operand, Source, behind
+from browsergpu.arrays.autograd.precision import autocast
 from browsergpu.arrays.graphs.hooks import block_of
 from browsergpu.arrays.in_place import become
-from browsergpu.arrays.tracking.precision import autocast
-from browsergpu.arrays.tracking.recording import enable_grad, is_grad_enabled, no_grad
-from browsergpu.arrays.tracking.steps import Leaf, Like, Operand, Source, Step, behind
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, data_types, manipulation, statistics
@@ -26,17 +26,17 @@ def swept(
     accumulates: bool,
     creates_graph: bool = False,
     keeps: bool = False,
-    ends: Collection[Step] = (),
+    ends: Collection[AutogradNode] = (),
 ) -> list[Array | None]:
     """The gradients of what the roots' gradients are those of, by the targets; None where nothing
     leads to one. ``accumulates`` adds to the ``grad`` of every leaf; ``creates_graph`` notes the
     sweep, too; ``keeps`` leaves what was kept for another sweep. It goes no further back than
     ``ends``."""
     asked = list(targets)
-    found: dict[Step, list[Array | None]] = {}
-    waiting: list[tuple[int, Step]] = []
+    found: dict[AutogradNode, list[Array | None]] = {}
+    waiting: list[tuple[int, AutogradNode]] = []
     kept: dict[Source, Array | None] = dict.fromkeys(asked)
-    wanted = {target.step for target in asked}
+    wanted = {target.node for target in asked}
     needed = None if accumulates else _leading_to(wanted, [source for source, _ in roots])
     leaves: list[tuple[Leaf, Array]] = []
     before = is_grad_enabled()
@@ -61,7 +61,7 @@ def swept(
             for operand, gradient in _of_operands(step, gradients, needed):
                 _arrive(found, waiting, operand.source, gradient)
             if not keeps:
-                step.let_go()
+                step.release()
         for leaf, gradient in leaves:  # at the end: all of them, or none where a rule raises
             _add(leaf, gradient)
     return [kept[target] for target in asked]
@@ -84,7 +84,7 @@ def _added(before: Array | None, gradient: Any) -> Any:
     return before
 
 
-def _hook(step: Step, gradients: list[Array | None]) -> None:
+def _hook(step: AutogradNode, gradients: list[Array | None]) -> None:
     """Calls the hooks of a step's results, and keeps the gradients that are to be kept."""
     for at, hooks in tuple((step.hooks or {}).items()):
         for hook in tuple(hooks.values()):
@@ -114,22 +114,22 @@ def _hooked(gradient: Any, found: Any) -> Any:
     return found
 
 
-def _leading_to(wanted: set[Step], roots: Sequence[Source]) -> set[Step]:
+def _leading_to(wanted: set[AutogradNode], roots: Sequence[Source]) -> set[AutogradNode]:
     """The steps, from the roots back, on a way to one of those that are wanted."""
     leading = set(wanted)
     for step in sorted(behind(roots), key=lambda one: one.number):
-        if any(operand.source.step in leading for operand in step.operands):
+        if any(operand.source.node in leading for operand in step.operands):
             leading.add(step)
     return leading
 
 
 def _arrive(
-    found: dict[Step, list[Array | None]],
-    waiting: list[tuple[int, Step]],
+    found: dict[AutogradNode, list[Array | None]],
+    waiting: list[tuple[int, AutogradNode]],
     source: Source,
     gradient: Array,
 ) -> None:
-    step = source.step
+    step = source.node
     known = found.get(step)
     if known is None:
         known = found[step] = [None] * len(step.results)
@@ -139,7 +139,7 @@ def _arrive(
 
 
 def _of_operands(
-    step: Step, gradients: list[Array | None], needed: set[Step] | None
+    step: AutogradNode, gradients: list[Array | None], needed: set[AutogradNode] | None
 ) -> Iterable[tuple[Operand, Array]]:
     rules = step.rules
     if rules is None:
@@ -147,7 +147,7 @@ def _of_operands(
             step.name, "what its gradient needs was let go by an earlier backward(); "
             "retain_graph=True keeps it"
         )  # fmt: skip
-    operands = [one for one in step.operands if needed is None or one.source.step in needed]
+    operands = [one for one in step.operands if needed is None or one.source.node in needed]
     if not operands:
         return
     given = [

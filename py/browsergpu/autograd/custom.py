@@ -7,11 +7,18 @@ from functools import update_wrapper, wraps
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.precision import autocast, is_autocast_enabled
-from browsergpu.arrays.tracking.recording import enable_grad, is_grad_enabled, no_grad
-from browsergpu.arrays.tracking.rules import kept_of, likes_of, results_of, unpacked, values
-from browsergpu.arrays.tracking.steps import Leaf, Operand, Source, Step, behind, next_number
-from browsergpu.arrays.tracking.variable import Variable, like_of, require
+from browsergpu.arrays.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
+from browsergpu.arrays.autograd.nodes import (
+    AutogradNode,
+    Leaf,
+    Operand,
+    Source,
+    behind,
+    next_number,
+)
+from browsergpu.arrays.autograd.precision import autocast, is_autocast_enabled
+from browsergpu.arrays.autograd.rules import kept_of, likes_of, results_of, unpacked, values
+from browsergpu.arrays.autograd.variable import Variable, like_of, require
 from browsergpu.autograd import trees
 from browsergpu.autograd.backward import swept
 from browsergpu.autograd.transforms import same
@@ -76,13 +83,13 @@ class custom_vjp(Shown):
         )  # fmt: skip
         saved = {"args": trees.mapped(kept_of, list(args)), "kept": kept}
         results = _as_results(name, found)
-        step = Step(
+        step = AutogradNode(
             name, self, operands, likes_of(results), saved, has_several=isinstance(found, tuple)
         )
         return results_of(step, found)
 
     def gradients(
-        self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
         """What backward gives for operands of a step."""
         assert self._forward
@@ -115,7 +122,7 @@ class _Again:
         self.draws = tuple(draws)
 
     def gradients(
-        self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
         """Of the function's value, which is computed again, by its arguments and by others."""
         assert step.saved
@@ -137,7 +144,7 @@ class _Again:
         ]  # fmt: skip
         return swept(
             roots, sources, accumulates=False, creates_graph=noted, keeps=noted,
-            ends={source.step for source in sources},
+            ends={source.node for source in sources},
         )  # fmt: skip
 
 
@@ -168,7 +175,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
         operands += [_from_beside(source) for source in _entered(roots, since)]
         again = autocast(enabled=is_autocast_enabled())(fun)
         saved = {"args": trees.mapped(kept_of, list(args)), "options": options}
-        step = Step(
+        step = AutogradNode(
             getattr(fun, "__name__", "checkpoint"), _Again(again, draws.values()), tuple(operands),
             likes_of(results), saved, has_several=isinstance(found, tuple),
         )  # fmt: skip
@@ -178,7 +185,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _from_beside(source: Source) -> Operand:
-    like = source.step.results[source.at]
+    like = source.node.results[source.at]
     assert like is not None
     return Operand("beside", None, source, like)
 
@@ -193,4 +200,4 @@ def _entered(roots: Sequence[Source], since: int) -> set[Source]:
 
 
 def _is_before(source: Source, since: int) -> bool:
-    return source.step.number < since or isinstance(source.step, Leaf)
+    return source.node.number < since or isinstance(source.node, Leaf)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
+from browsergpu.arrays.autograd.nodes import Leaf
+from browsergpu.arrays.autograd.variable import Variable, plain, track, untrack
 from browsergpu.arrays.in_place import become
-from browsergpu.arrays.tracking.recording import is_grad_enabled
-from browsergpu.arrays.tracking.steps import Leaf
-from browsergpu.arrays.tracking.variable import Variable, not_noted, noted, plain
 from browsergpu.autograd import views
 from browsergpu.core.above import register, register_methods
 from browsergpu.core.element_types import is_same_kind
@@ -87,16 +87,16 @@ def rebound(x: Array, found: Array, op: str) -> Array:
         raise InvalidArgument(
             op, "other", Description(f"shape {found.shape}"), f"have shape {x.shape}"
         )
-    if type(x) is Variable and is_grad_enabled() and isinstance(x.source.step, Leaf):
+    if type(x) is Variable and is_grad_enabled() and isinstance(x.source.node, Leaf):
         expected = "changed under no_grad(), or be an operation's result"
         raise InvalidArgument(op, "array", Description("a leaf that requires a gradient"), expected)
     if is_grad_enabled() and (type(x) is Variable or type(found) is Variable):
         views.check(x, op)
     become(x, found)
     if type(found) is Variable:
-        noted(x, found.source)
-    elif type(x) is Variable and not isinstance(x.source.step, Leaf):
-        not_noted(x)
+        track(x, found.source)
+    elif type(x) is Variable and not isinstance(x.source.node, Leaf):
+        untrack(x)
     if is_grad_enabled():
         views.written(x, found)
     return x

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.reads import differentiating
-from browsergpu.arrays.tracking.recording import DIFFERENTIATED, enable_grad, is_grad_enabled
-from browsergpu.arrays.tracking.rules import differentiable, values
-from browsergpu.arrays.tracking.steps import Leaf, Source, behind
-from browsergpu.arrays.tracking.variable import Variable, require, source_of
+from browsergpu.arrays.autograd.grad_mode import DIFFERENTIATED, enable_grad, is_grad_enabled
+from browsergpu.arrays.autograd.nodes import Leaf, Source, behind
+from browsergpu.arrays.autograd.reads import differentiating
+from browsergpu.arrays.autograd.rules import differentiable, values
+from browsergpu.arrays.autograd.variable import Variable, require, source_of
 from browsergpu.autograd import trees
 from browsergpu.autograd.backward import seed, swept
 from browsergpu.core.checks import integer
@@ -60,7 +60,7 @@ def _input(x: Any) -> Any:
 
 def _leaf(x: Array, op: str) -> Array:
     """An array that nobody else has as an input of what is differentiated."""
-    require(x, op).source.step.is_input = True
+    require(x, op).source.node.is_input = True
     return x
 
 
@@ -141,7 +141,7 @@ def _depends_on_others(value: Any, inputs: _Inputs) -> bool:
     """Whether something else led to it that requires a gradient: a leaf of the user's, or an input
     of a function that is differentiated around this one."""
     roots = [x.source for x in trees.leaves(value) if type(x) is Variable]
-    own = {source.step for source in inputs.sources}
+    own = {source.node for source in inputs.sources}
     around = {step for _, steps in DIFFERENTIATED.get() for step in steps}
     return any(
         isinstance(step, Leaf) and step not in own and (step in around or not step.is_input)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import AutogradNode, Leaf, Like, Operand, Source
+from browsergpu.arrays.autograd.variable import Variable, like_of, node_of, track
 from browsergpu.arrays.graphs.originals import overlap
-from browsergpu.arrays.tracking.steps import Leaf, Like, Operand, Source, Step
-from browsergpu.arrays.tracking.variable import Variable, like_of, node_of, noted
 from browsergpu.arrays.views.aliases import Base, MemoryPlace, place_of
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description
@@ -28,7 +28,7 @@ class _OfBase:
         self.place = place
 
     def gradients(
-        self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
         """The gradient of the base."""
         return [regions.region(_gradient(given), self.place)]
@@ -41,7 +41,7 @@ class _OfWrite:
         self.place = place
 
     def gradients(
-        self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
         """The gradients of the memory before it and of the value that was written."""
         return [
@@ -59,7 +59,7 @@ class _OfRegion:
         self.place, self.size = place, size
 
     def gradients(
-        self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
         """The gradient of the memory."""
         return [regions.put(_gradient(given), self.place, self.size)]
@@ -73,12 +73,12 @@ def _gradient(given: Sequence[Array | None]) -> Array:
 def check(x: Array, op: str) -> None:
     """Raises InvalidArgument where a write to an array would change a leaf that requires a
     gradient, of which the array is a view."""
-    cell = node_of(x).cell
+    cell = node_of(x).view_group
     if cell is None:
         return
     own = node_of(x)
     for other in cell.live():
-        is_leaf = type(other) is Variable and isinstance(other.source.step, Leaf)
+        is_leaf = type(other) is Variable and isinstance(other.source.node, Leaf)
         if other is not x and is_leaf and overlap(node_of(other), own):
             told = "a view of a leaf that requires a gradient"
             expected = "an operation's result, or changed under no_grad()"
@@ -88,10 +88,10 @@ def check(x: Array, op: str) -> None:
 def written(x: Array, found: Array) -> None:
     """Notes that a value was written to an array in place, where views share its memory."""
     own = node_of(x)
-    cell = own.cell
+    cell = own.view_group
     if cell is None:
         return
-    others = [one for one in cell.live() if one is not x and node_of(one).cell is cell]
+    others = [one for one in cell.live() if one is not x and node_of(one).view_group is cell]
     is_noted = any(type(one) is Variable for one in (found, *others)) or cell.history is not None
     if not others or not is_noted:
         cell.history = None if not others else cell.history
@@ -106,14 +106,14 @@ def written(x: Array, found: Array) -> None:
         operands.append(Operand("value", None, found.source, like_of(found)))
     if not operands:
         return
-    step = Step("write", _OfWrite(place_of(x)), tuple(operands), (like,))
+    step = AutogradNode("write", _OfWrite(place_of(x)), tuple(operands), (like,))
     cell.history = after = Source(step, 0)
     for one in others:
         if not overlap(node_of(one), own) or one.dtype != x.dtype:
             continue
         operand = Operand("memory", None, after, like)
         rules = _OfRegion(place_of(one), size)
-        noted(one, Source(Step("region", rules, (operand,), (like_of(one),)), 0))
+        track(one, Source(AutogradNode("region", rules, (operand,), (like_of(one),)), 0))
 
 
 def _memory(history: Any, like: Like) -> Source | None:
@@ -121,4 +121,4 @@ def _memory(history: Any, like: Like) -> Source | None:
     if not isinstance(history, Base):
         return history  # type: ignore[no-any-return]
     operand = Operand("base", None, history.source, Like(history.place[0], like.dtype, like.device))
-    return Source(Step("memory", _OfBase(history.place), (operand,), (like,)), 0)
+    return Source(AutogradNode("memory", _OfBase(history.place), (operand,), (like,)), 0)

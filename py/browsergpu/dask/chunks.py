@@ -11,7 +11,7 @@ from distributed.worker import thread_state
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.unpickled import on_host
+from browsergpu.arrays.pending_upload import on_host
 from browsergpu.arrays.views.aliases import take_node
 from browsergpu.core.errors import OutOfMemory
 from browsergpu.core.turns import TURN
@@ -33,8 +33,8 @@ def held_bytes(chunk: Array) -> int:
         with suppress(OutOfMemory), TURN:
             take_node(chunk, apply.packed(chunk).node)
             chunk.node.in_memory()
-            chunk.tape.evaluate()  # the trace keeps the task's inputs alive
-    return chunk.nbytes if chunk.node.window else chunk.node.storage.buffer.capacity
+            chunk.tracer.evaluate()  # the trace keeps the task's inputs alive
+    return chunk.nbytes if chunk.node.trace else chunk.node.storage.buffer.capacity
 
 
 def token(chunk: Array) -> Any:

@@ -9,7 +9,7 @@ from distributed.protocol.numpy import deserialize_numpy_ndarray, serialize_nump
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.unpickled import on_host
+from browsergpu.arrays.pending_upload import on_host
 from browsergpu.functions import meta
 
 

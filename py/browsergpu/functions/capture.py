@@ -36,16 +36,16 @@ class capture(Shown):
         self._graph: Graph | None = None
 
     def __enter__(self) -> Graph:
-        tape = current(self._device)
-        if not tape.device.has_values:
-            raise InvalidArgument("capture", "device", tape.device.name, "a GPU")
+        tracer = current(self._device)
+        if not tracer.device.has_values:
+            raise InvalidArgument("capture", "device", tracer.device.name, "a GPU")
         if blocks.here() is not None:
             raise InvalidArgument(
                 "capture", "block", Description("a block within another"), "outside of other blocks"
             )
         self._block = blocks.begin()
         try:
-            graph = self._graph = Graph(tape)
+            graph = self._graph = Graph(tracer)
             with TURN:
                 graph.start()
         except BaseException:

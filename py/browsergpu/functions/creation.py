@@ -10,14 +10,14 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.reads import check_number
+from browsergpu.arrays.autograd.rules import composed, constant, differentiable
 from browsergpu.arrays.context import current, device_of
 from browsergpu.arrays.indexing.gather import coordinates
 from browsergpu.arrays.numbers import python_number, typed_number
-from browsergpu.arrays.tracking.reads import check_number
-from browsergpu.arrays.tracking.rules import composed, constant, differentiable
 from browsergpu.arrays.upload import element_type, on_host, uploaded
 from browsergpu.arrays.views import strided
-from browsergpu.arrays.x64 import look_at
+from browsergpu.arrays.x64 import check_x64
 from browsergpu.core import checks
 from browsergpu.core.element_types import (
     BOOL,
@@ -56,15 +56,15 @@ def asarray(
         return apply.cast_to("asarray", obj, kind or obj.node.kind, copy=bool(copy))
     if copy is False:
         raise InvalidArgument("asarray", "copy", copy, "True or None, for what is on the host")
-    tape = current(device)
+    tracer = current(device)
     # Lists and numbers have no dtype of their own: NumPy's 64 bits are only its default for them.
     is_plain = isinstance(obj, list | tuple | np.generic) or python_number(obj) is not None
     data, own = on_host(_on_host(obj))
     if data.dtype == object:
         raise InvalidType("asarray", "obj", obj, "numbers, all rows of one length")
     if kind is None and not is_plain:
-        look_at("asarray", "obj", data.dtype)
-    return Array(uploaded(tape, data, kind or own), tape)
+        check_x64("asarray", "obj", data.dtype)
+    return Array(uploaded(tracer, data, kind or own), tracer)
 
 
 def _is_there(array: Array, device: Any) -> bool:
@@ -91,13 +91,13 @@ def _shape(op: str, shape: Any) -> tuple[int, ...]:
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """An array of copies of a number; its dtype is the number's by default."""
     check_number("full", "fill_value", fill_value)
-    tape = current(device)
+    tracer = current(device)
     number = fill_value.item() if isinstance(fill_value, np.generic | Array) else fill_value
     if type(number) not in DEFAULTS:
         raise InvalidType("full", "fill_value", fill_value, "a number")
     own = of_numpy(fill_value.dtype) if isinstance(fill_value, np.generic) else None
     kind = _kind("full", dtype, own or DEFAULTS[type(number)])
-    return Array(apply.full_node(tape, _shape("full", shape), kind, number), tape)
+    return Array(apply.full_node(tracer, _shape("full", shape), kind, number), tracer)
 
 
 @exclusive
@@ -168,8 +168,8 @@ def arange(
     is_whole = all(isinstance(number, int | np.integer) for number in (start, stop, step))
     kind = _kind("arange", dtype, _of_numbers(start, stop, step) if is_whole else FLOAT32)
     count = max(-((start - stop) // step) if is_whole else ceil((stop - start) / step), 0)
-    tape = current(device)
-    at = Array(coordinates(tape, (count,), 0), tape)
+    tracer = current(device)
+    at = Array(coordinates(tracer, (count,), 0), tracer)
     if kind.kind in "iu":
         first, by = (int(number) for number in (start, step))
         limits = np.iinfo(kind.numpy)
@@ -199,8 +199,8 @@ def linspace(
     count = checks.integer("linspace", "num", num)
     kind = _kind("linspace", dtype, FLOAT32)
     gaps = max(count - 1 if endpoint else count, 1)
-    tape = current(device)
-    at = apply.cast_to("linspace", Array(coordinates(tape, (count,), 0), tape), FLOAT32)
+    tracer = current(device)
+    at = apply.cast_to("linspace", Array(coordinates(tracer, (count,), 0), tracer), FLOAT32)
     # Of the two ends' shares, so that both ends are met.
     share = at / gaps
     found: Array = (1.0 - share) * float(start) + share * float(stop)
@@ -213,8 +213,8 @@ def eye(
 ) -> Array:
     """A matrix with ones on the k-th diagonal, float32 by default."""
     shape = _shape("eye", (n_rows, n_rows if n_cols is None else n_cols))
-    tape = current(device)
-    row, column = (Array(coordinates(tape, shape, axis), tape) for axis in range(2))
+    tracer = current(device)
+    row, column = (Array(coordinates(tracer, shape, axis), tracer) for axis in range(2))
     diagonal: Array = column - row == k
     return apply.cast_to("eye", diagonal, _kind("eye", dtype, FLOAT32))
 
@@ -223,7 +223,7 @@ def _triangle(op: str, x: Array, k: int, *, lower: bool) -> Array:
     if x.ndim < 2:
         raise InvalidArgument(op, "x", x, "have at least 2 axes")
     row, column = (
-        Array(coordinates(x.tape, x.shape, axis), x.tape) for axis in (x.ndim - 2, x.ndim - 1)
+        Array(coordinates(x.tracer, x.shape, axis), x.tracer) for axis in (x.ndim - 2, x.ndim - 1)
     )
     kept: Array = column - row <= k if lower else column - row >= k
     return apply.apply("where", x, kept, x, False if x.node.kind is BOOL else 0)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.context import device_of
 from browsergpu.arrays.numbers import python_number, typed_number
-from browsergpu.arrays.tracking.rules import differentiable
 from browsergpu.arrays.upload import element_type
 from browsergpu.core import checks
 from browsergpu.core.element_types import ElementType, beside_number, promoted

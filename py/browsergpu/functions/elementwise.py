@@ -13,7 +13,7 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.rules import constant, differentiable
+from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.arrays.value import Value
 from browsergpu.core.errors import InvalidType
 from browsergpu.functions import operands

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.variable import node_of
 from browsergpu.arrays.lazy import fusion
-from browsergpu.arrays.tracking.variable import node_of
-from browsergpu.arrays.unpickled import Arriving
+from browsergpu.arrays.pending_upload import PendingUpload
 from browsergpu.core.checks import product
 from browsergpu.core.showing import byte_count
 from browsergpu.core.turns import exclusive
@@ -24,20 +24,20 @@ def explain(x: Array, /) -> str:
     """What computes an array, as text: for each kernel its operations, the bytes that it reads and
     writes, and its WGSL. Computes nothing; of an array that is in memory, says so."""
     node = node_of(x)
-    window = node.window
-    if window is None:
+    trace = node.trace
+    if trace is None:
         return "in memory: nothing is to be computed"
-    if isinstance(window, Arriving):
+    if isinstance(trace, PendingUpload):
         return "on the host: it is uploaded when it is needed"
-    wanted = sorted({other.place for other in window.nodes if other.is_held})
-    plans = fusion.plans(x.tape.kernels, window.shape, window.code, window.leaves, wanted)
-    n = product(window.shape)
+    wanted = sorted({other.place for other in trace.nodes if other.is_held})
+    plans = fusion.plans(x.tracer.kernels, trace.shape, trace.code, trace.leaves, wanted)
+    n = product(trace.shape)
     parts = []
     for number, plan in enumerate(plans, 1):
-        arrays = [window.leaves[at] for at in plan.part.arrays]
+        arrays = [trace.leaves[at] for at in plan.part.arrays]
         read = sum(one.kind.device_bytes(product(one.shape)) for one in arrays)
-        written = sum(result_of(window.code[at]).device_bytes(n) for at in plan.places)
-        names = [name for entry in plan.part.tape if (name := name_of(entry))]
+        written = sum(result_of(trace.code[at]).device_bytes(n) for at in plan.places)
+        names = [name for entry in plan.part.code if (name := name_of(entry))]
         parts.append(
             f"kernel {number} of {len(plans)}: {', '.join(names) or 'no operations'}\n"
             f"reads {len(arrays)} arrays, {byte_count(read)}; "

@@ -14,9 +14,9 @@ import numpy as np
 
 from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.reduce import pairs_view
-from browsergpu.arrays.tracking.rules import differentiable
-from browsergpu.arrays.tracking.steps import Like
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import COMPLEX64, FLOAT32
 from browsergpu.core.errors import InvalidArgument

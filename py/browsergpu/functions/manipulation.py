@@ -11,13 +11,13 @@ import numpy as np
 
 from browsergpu.arrays import apply, concatenate
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.indexing import gather
 from browsergpu.arrays.lazy.layout import Place
-from browsergpu.arrays.tracking.rules import differentiable
-from browsergpu.arrays.tracking.steps import Like
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import alias
-from browsergpu.arrays.x64 import look_at_both
+from browsergpu.arrays.x64 import check_x64_pair
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -218,7 +218,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
         return concatenate.joined(op, arrays, places, shape, kind)
     filled = [x for x in arrays if 0 not in x.shape]
     if not filled:
-        return first.like(apply.full_node(first.tape, shape, kind, 0))
+        return first.like(apply.full_node(first.tracer, shape, kind, 0))
     own = [apply.cast_to(op, x, kind, copy=False) for x in filled]
     if len(own) == 1:
         return apply.duplicate(own[0])
@@ -235,7 +235,7 @@ def _common_type(op: str, arrays: Sequence[Array]) -> ElementType:
             raise InvalidType(op, "arrays", x, "arrays")
     apply.same_device(op, *arrays)
     kinds = [x.node.kind for x in arrays]
-    look_at_both(op, kinds)
+    check_x64_pair(op, kinds)
     return reduce(promoted, kinds)
 
 

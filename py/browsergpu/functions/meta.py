@@ -12,8 +12,8 @@ import numpy as np
 
 from browsergpu.arrays import apply, context
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.lazy.tape import Tape, tape_of
-from browsergpu.arrays.unpickled import arriving, on_host
+from browsergpu.arrays.lazy.trace import Tracer, tracer_of
+from browsergpu.arrays.pending_upload import on_host, pending_upload
 from browsergpu.arrays.upload import element_type, uploaded
 from browsergpu.arrays.upload import on_host as host_data
 from browsergpu.core import checks
@@ -24,17 +24,17 @@ from browsergpu.functions import creation
 
 
 @cache
-def nowhere() -> Tape:
-    """The tape of the device without a GPU."""
-    return tape_of(Device.of_nothing())
+def nowhere() -> Tracer:
+    """The tracer of the device without a GPU."""
+    return tracer_of(Device.of_nothing())
 
 
 @exclusive
 def stand_in(shape: Any, dtype: Any = np.float32) -> Array:
     """An array without values."""
-    op, tape = "stand_in", nowhere()
+    op, tracer = "stand_in", nowhere()
     extents = checks.dimensions(op, "shape", shape)
-    return Array(apply.full_node(tape, extents, element_type(op, dtype), 0), tape)
+    return Array(apply.full_node(tracer, extents, element_type(op, dtype), 0), tracer)
 
 
 def has_values(x: Array) -> bool:
@@ -42,8 +42,8 @@ def has_values(x: Array) -> bool:
     return x.device.has_values or on_host(x.node) is not None
 
 
-def here() -> Tape:
-    """The tape that new arrays are made on, for what describes one or comes from another process:
+def here() -> Tracer:
+    """The tracer that new arrays are made on, for what describes one or comes from another process:
     where there is no GPU, that without values."""
     try:
         return context.current()
@@ -60,7 +60,7 @@ def beside(device: Device, given: Any, dtype: Any = None) -> Array:
     if dtype is not None or own is None:
         own = element_type("asarray", data.dtype if dtype is None else dtype)
     uploaded(nowhere(), data, own)  # says whether they fit
-    return Array(arriving(nowhere(), data.astype(own.numpy)), nowhere())
+    return Array(pending_upload(nowhere(), data.astype(own.numpy)), nowhere())
 
 
 def asarray(given: Any, dtype: Any = None) -> Array:
@@ -76,14 +76,14 @@ def full(shape: Any, number: Any, dtype: Any) -> Array:
     extents = tuple(shape) if checks.is_several(shape) else (shape,)
     if 0 in extents:
         return stand_in(extents, dtype)
-    tape = here()
-    if tape.device.has_values:
-        return creation.full(extents, number, dtype=dtype, device=tape.device)
+    tracer = here()
+    if tracer.device.has_values:
+        return creation.full(extents, number, dtype=dtype, device=tracer.device)
     return asarray(np.full(extents, number), dtype)
 
 
 @exclusive
 def unpickled(data: np.ndarray) -> Array:
     """An array that another process had; it is uploaded when it is needed."""
-    tape = here()
-    return Array(arriving(tape, data), tape)
+    tracer = here()
+    return Array(pending_upload(tracer, data), tracer)

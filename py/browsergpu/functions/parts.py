@@ -8,9 +8,9 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.indexing import keys, scatter_add
-from browsergpu.arrays.tracking.rules import differentiable
-from browsergpu.arrays.tracking.steps import Like
 from browsergpu.arrays.views import strided
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import COMPLEX64, FLOAT32

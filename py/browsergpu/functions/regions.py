@@ -6,9 +6,9 @@ from typing import Any
 
 from browsergpu.arrays.apply import copied, packed
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.indexing import assignment
-from browsergpu.arrays.tracking.rules import differentiable
-from browsergpu.arrays.tracking.steps import Like
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import MemoryPlace
 from browsergpu.functions import creation, statistics
@@ -52,7 +52,7 @@ def without(memory: Array, place: MemoryPlace, /) -> Array:
 
 
 def _written(whole: Array, part: Array, value: Any) -> Array:
-    part.node.cell = whole.node.cell = object()
+    part.node.view_group = whole.node.view_group = object()
     assignment.write(part, None, value)
-    part.node.cell = whole.node.cell = None
+    part.node.view_group = whole.node.view_group = None
     return whole

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.arrays.apply import on_one_tape
+from browsergpu.arrays.apply import on_one_device
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import FLOAT16, FLOAT32, ElementType
@@ -41,7 +41,7 @@ def _floats(op: str, name: str, x: Any) -> Array:
 @exclusive
 def _computed(op: str, *operands: Array) -> Array:
     """A function of shaders/lib/special/."""
-    several = on_one_tape(op, *operands)
+    several = on_one_device(op, *operands)
     kind = FLOAT32 if any(x.dtype != np.float16 for x in several) else FLOAT16
     cast = [x.astype(kind.numpy, copy=False) for x in several]
     return applied(op, _operation(op, len(cast), kind), cast, [kind] * len(cast))[0]
@@ -218,7 +218,7 @@ def xlog1py(x: Any, y: Any, /) -> Array:
 
 
 def _times_log(x: Array, y: Array, log: Any) -> Array:
-    x, y = on_one_tape("xlogy", x, y)
+    x, y = on_one_device("xlogy", x, y)
     is_zero = each.logical_and(each.equal(x, 0.0), each.logical_not(each.isnan(y)))
     return each.where(is_zero, 0.0, each.multiply(x, log(each.where(is_zero, 1.0, y))))
 
@@ -232,7 +232,7 @@ def entr(x: Any, /) -> Array:
 def rel_entr(x: Any, y: Any, /) -> Array:
     """x log(x / y) where both are above 0, 0 where x is 0 and y at least 0, else inf."""
     op = "rel_entr"
-    a, b = on_one_tape(op, _floats(op, "x", x), _floats(op, "y", y))
+    a, b = on_one_device(op, _floats(op, "x", x), _floats(op, "y", y))
     is_inside = each.logical_and(each.greater(a, 0.0), each.greater(b, 0.0))
     is_zero = each.logical_and(each.equal(a, 0.0), each.greater_equal(b, 0.0))
     up, down = each.where(is_inside, a, 1.0), each.where(is_inside, b, 1.0)
@@ -249,7 +249,7 @@ def rel_entr(x: Any, y: Any, /) -> Array:
 def kl_div(x: Any, y: Any, /) -> Array:
     """rel_entr(x, y) - x + y, inf outside."""
     op = "kl_div"
-    a, b = on_one_tape(op, _floats(op, "x", x), _floats(op, "y", y))
+    a, b = on_one_device(op, _floats(op, "x", x), _floats(op, "y", y))
     return each.add(each.subtract(rel_entr(a, b), a), b)
 
 
@@ -260,7 +260,7 @@ def _either_nan(a: Array, b: Array) -> Array:
 def huber(delta: Any, r: Any, /) -> Array:
     """r² / 2 up to a size of ``delta``, and delta (\\|r\\| - delta / 2) beyond; inf below 0."""
     op = "huber"
-    width, rest = on_one_tape(op, _floats(op, "delta", delta), _floats(op, "r", r))
+    width, rest = on_one_device(op, _floats(op, "delta", delta), _floats(op, "r", r))
     size = each.abs(rest)
     inside = each.multiply(each.square(rest), 0.5)
     outside = each.multiply(width, each.subtract(size, each.multiply(width, 0.5)))
@@ -271,14 +271,14 @@ def huber(delta: Any, r: Any, /) -> Array:
 def boxcox(x: Any, lmbda: Any, /) -> Array:
     """(x^lmbda - 1) / lmbda, log(x) where lmbda is 0."""
     op = "boxcox"
-    a, power = on_one_tape(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
+    a, power = on_one_device(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
     return _box(each.log(a), power)
 
 
 def boxcox1p(x: Any, lmbda: Any, /) -> Array:
     """:func:`boxcox` of 1 + x."""
     op = "boxcox1p"
-    a, power = on_one_tape(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
+    a, power = on_one_device(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
     return _box(each.log1p(a), power)
 
 
@@ -291,7 +291,7 @@ def _box(log: Array, power: Array) -> Array:
 def inv_boxcox(y: Any, lmbda: Any, /) -> Array:
     """The inverse of :func:`boxcox`."""
     op = "inv_boxcox"
-    a, power = on_one_tape(op, _floats(op, "y", y), _floats(op, "lmbda", lmbda))
+    a, power = on_one_device(op, _floats(op, "y", y), _floats(op, "lmbda", lmbda))
     is_zero = each.equal(power, 0.0)
     other = each.where(is_zero, 1.0, power)
     log = each.divide(each.log1p(each.multiply(a, other)), other)
@@ -346,7 +346,7 @@ def logsumexp(
     x = _floats(op, "a", a)
     factors = None if b is None else _floats(op, "b", b)
     if factors is not None:
-        x, factors = on_one_tape(op, x, factors)
+        x, factors = on_one_device(op, x, factors)
         x = each.where(each.equal(factors, 0.0), -np.inf, x)
         factors = manipulation.broadcast_to(factors, x.shape)
     axes = shapes.axes(op, "axis", axis, x.ndim)

@@ -8,9 +8,9 @@ import numpy as np
 
 from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.precision import widened
-from browsergpu.arrays.tracking.rules import constant, differentiable
-from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.precision import widened
+from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.variable import node_of, source_of
+from browsergpu.arrays.autograd.variable import node_of, source_of
 from browsergpu.arrays.views.aliases import take_node
 from browsergpu.core.turns import exclusive
 
@@ -20,16 +20,16 @@ def move(x: Array, device: Any, dtype: Any) -> None:
     gradient, wanted = x.grad, x.requires_grad
     before = source_of(x)
     value = _moved(x.detach(), device, dtype)
-    if value.tape is x.tape and value.dtype == x.dtype:
+    if value.tracer is x.tracer and value.dtype == x.dtype:
         return
     # Create the autograd leaf again, since it depends on dtype and device.
     x.requires_grad_(False)
     take_node(x, node_of(value))
-    x.tape = value.tape
+    x.tracer = value.tracer
     x.requires_grad_(wanted)
     after = source_of(x)
     if before is not None and after is not None:
-        after.step.hooks = before.step.hooks
+        after.node.hooks = before.node.hooks
     if gradient is not None:
         x.grad = _moved(gradient, device, dtype)
 

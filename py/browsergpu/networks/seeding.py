@@ -19,7 +19,7 @@ class Stream(Generator):
 
     def on(self, device: Any) -> Self:
         """Draw on a device from now on."""
-        self._tape = current(device)
+        self._tracer = current(device)
         return self
 
     @property

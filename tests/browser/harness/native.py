@@ -55,11 +55,11 @@ def _watch_turns() -> None:
     """
     from browsergpu.arrays import reduce
     from browsergpu.arrays.lazy.node import Node
-    from browsergpu.arrays.lazy.tape import Tape, Window
+    from browsergpu.arrays.lazy.trace import Trace, Tracer
     from browsergpu.arrays.value import Value
-    from browsergpu.arrays.views.aliases import Cell
+    from browsergpu.arrays.views.aliases import ViewGroup
 
-    for owner in (Window, Tape, Node, Cell):
+    for owner in (Trace, Tracer, Node, ViewGroup):
         for name, found in list(vars(owner).items()):
             if isinstance(found, FunctionType) and name not in _NEED_NO_TURN:
                 setattr(owner, name, _watched(found))

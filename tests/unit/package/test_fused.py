@@ -14,7 +14,7 @@ from browsergpu.arrays.apply import full_node
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.lazy.layout import layout, workgroups
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.arrays.lazy.tape import MOST_ENTRIES, MOST_WINDOWS, Tape
+from browsergpu.arrays.lazy.trace import MOST_ENTRIES, MOST_TRACES, Tracer
 from browsergpu.core.element_types import DEMOTED, FLOAT32, TYPES, beside_number, promoted
 from browsergpu.core.errors import InvalidType
 from browsergpu.kernels.fused.operations import OPERATIONS, overload
@@ -24,21 +24,21 @@ pytestmark = pytest.mark.fast
 
 
 @pytest.fixture
-def tape() -> Tape:
-    return Tape(fake_device())
+def tracer() -> Tracer:
+    return Tracer(fake_device())
 
 
-def array(tape: Tape, *shape: int, dtype: str = "float32") -> Array:
+def array(tracer: Tracer, *shape: int, dtype: str = "float32") -> Array:
     """An array in memory."""
-    made = Array(full_node(tape, shape, FLOAT32, 1.0), tape)
+    made = Array(full_node(tracer, shape, FLOAT32, 1.0), tracer)
     if dtype != "float32":
         made = made.astype(dtype)
     made.node.in_memory()
     return made
 
 
-def told(tape: Tape) -> FakeGpu:
-    gpu = tape.device.recorder
+def told(tracer: Tracer) -> FakeGpu:
+    gpu = tracer.device.recorder
     assert isinstance(gpu, FakeGpu)
     return gpu
 
@@ -65,13 +65,13 @@ def test_expressions_are_there_for_what_the_rules_allow(name: str) -> None:
             assert len(found.cast_to) == arity
 
 
-def test_kernels_are_known_by_what_is_computed(tape: Tape) -> None:
+def test_kernels_are_known_by_what_is_computed(tracer: Tracer) -> None:
     for n in (5, 800):
-        a, b = array(tape, n, 4), array(tape, 4)
+        a, b = array(tracer, n, 4), array(tracer, 4)
         for number in (0.5, -3.0):
             c = a * number + b
             c.node.in_memory()
-    dispatched = told(tape).dispatched
+    dispatched = told(tracer).dispatched
     pipelines = {pipeline.id for pipeline, _ in dispatched if pipeline.nbytes > 40}
     assert len(pipelines) == 1
 
@@ -113,60 +113,60 @@ def test_axes_that_lie_in_a_row_are_one() -> None:
     assert words == (8, 0, 16, 1)
 
 
-def test_dead_entries_are_left_out(tape: Tape) -> None:
-    a = array(tape, 10)
+def test_dead_entries_are_left_out(tracer: Tracer) -> None:
+    a = array(tracer, 10)
     dead = a * 2
     kept = a + 1
-    window = kept.node.window
+    trace = kept.node.trace
     del dead
-    assert len(needed(window.code, [kept.node.place])) == 3
+    assert len(needed(trace.code, [kept.node.place])) == 3
     kept.node.in_memory()
-    assert len(told(tape).dispatched[-1][1]) == 3 + 2 + 1 + 1  # grid, buffers, n and 1.0
+    assert len(told(tracer).dispatched[-1][1]) == 3 + 2 + 1 + 1  # grid, buffers, n and 1.0
 
 
-def test_tapes_are_bounded(tape: Tape) -> None:
-    a = array(tape, 10)
+def test_traces_are_bounded(tracer: Tracer) -> None:
+    a = array(tracer, 10)
     for _ in range(1000):
         a = a + 1
-        assert len(a.node.window.code) <= MOST_ENTRIES
-    kept = [array(tape, n) + 1 for n in range(1, 50)]
-    assert len(tape.windows) <= MOST_WINDOWS
-    assert sum(x.node.window is None for x in kept) >= len(kept) - MOST_WINDOWS
+        assert len(a.node.trace.code) <= MOST_ENTRIES
+    kept = [array(tracer, n) + 1 for n in range(1, 50)]
+    assert len(tracer.traces) <= MOST_TRACES
+    assert sum(x.node.trace is None for x in kept) >= len(kept) - MOST_TRACES
 
 
-def test_what_nobody_holds_any_more_is_left_out(tape: Tape) -> None:
-    a, b = array(tape, 10), array(tape, 10)
-    before = len(told(tape).dispatched)
+def test_what_nobody_holds_any_more_is_left_out(tracer: Tracer) -> None:
+    a, b = array(tracer, 10), array(tracer, 10)
+    before = len(told(tracer).dispatched)
     dropped = b * 0.5
     kept = a * 2.0 + b
     del dropped
     for _ in range(1000):
         (a + 1) * kept
-    assert len(told(tape).dispatched) == before
-    window = kept.node.window
-    assert len(window.code) <= MOST_ENTRIES
-    assert len(needed(window.code, [kept.node.place])) == 5
-    assert set(window.leaves.values()) <= {a.node, b.node}
+    assert len(told(tracer).dispatched) == before
+    trace = kept.node.trace
+    assert len(trace.code) <= MOST_ENTRIES
+    assert len(needed(trace.code, [kept.node.place])) == 5
+    assert set(trace.leaves.values()) <= {a.node, b.node}
     kept.node.in_memory()
-    assert len(told(tape).dispatched) == before + 1
+    assert len(told(tracer).dispatched) == before + 1
 
 
-def test_no_kernel_binds_more_than_there_may_be(tape: Tape) -> None:
-    total = array(tape, 4)
+def test_no_kernel_binds_more_than_there_may_be(tracer: Tracer) -> None:
+    total = array(tracer, 4)
     kept = []
     for _ in range(40):
-        total = total + array(tape, 4)
+        total = total + array(tracer, 4)
         kept.append(total)
     total.node.in_memory()
-    for pipeline, fields in told(tape).dispatched:
+    for pipeline, fields in told(tracer).dispatched:
         words = pipeline.nbytes // 4
         assert words - 1 == len(fields)
-    limit = tape.device.limits["maxStorageBuffersPerShaderStage"]
-    assert tape.kernels.most_leaves == limit - 1
+    limit = tracer.device.limits["maxStorageBuffersPerShaderStage"]
+    assert tracer.kernels.most_leaves == limit - 1
 
 
-def test_what_an_operation_does_not_take(tape: Tape) -> None:
-    a = array(tape, 3)
+def test_what_an_operation_does_not_take(tracer: Tracer) -> None:
+    a = array(tracer, 3)
     with pytest.raises(InvalidType, match="bitwise_and"):
         a & a
     with pytest.raises(TypeError):
@@ -174,10 +174,10 @@ def test_what_an_operation_does_not_take(tape: Tape) -> None:
     assert bg.add(a, 1).shape == (3,)
 
 
-def test_the_same_source_for_the_same_key(tape: Tape) -> None:
-    a = array(tape, 3)
+def test_the_same_source_for_the_same_key(tracer: Tracer) -> None:
+    a = array(tracer, 3)
     b = a + 1
-    code = tuple(b.node.window.code)
+    code = tuple(b.node.trace.code)
     made = source(code, (b.node.place,), "W", 1, False)
     assert source(code, (b.node.place,), "W", 1, False) is made
     assert made.signature == "0r1w"

@@ -23,8 +23,8 @@ from browsergpu.arrays.graphs.numbers import Numbers
 from browsergpu.arrays.graphs.originals import Home
 from browsergpu.arrays.indexing import assignment
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.arrays.lazy.tape import Tape, Window
-from browsergpu.arrays.unpickled import Arriving
+from browsergpu.arrays.lazy.trace import Trace, Tracer
+from browsergpu.arrays.pending_upload import PendingUpload
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import at_place_of, siblings, take_node
 from browsergpu.core.blocks import OfBlock
@@ -59,13 +59,13 @@ class Graph(OfBlock):
     It keeps the memory that it works on until :meth:`close`, or until nobody holds it any more.
     """
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tracer: Tracer) -> None:
         super().__init__()
-        self.tape = tape
+        self.tracer = tracer
         #: What is recorded in the block and not computed yet.
-        self.windows: dict[Shape, Window] = {}
-        self._device = tape.device
-        self._numbers = Numbers(tape.device)
+        self.traces: dict[Shape, Trace] = {}
+        self._device = tracer.device
+        self._numbers = Numbers(tracer.device)
         self._known: dict[Hashable, Value] = {}
         self._actions: list[Callable[[], None]] = []  # before each replay
         self._checks: list[Callable[[], None]] = []  # and before these
@@ -82,7 +82,7 @@ class Graph(OfBlock):
 
     def start(self) -> None:
         """Begins the block. Raises InvalidArgument within another one."""
-        tape, device = self.tape, self._device
+        tracer, device = self.tracer, self._device
         if device.graphs is not None and device.graphs.begun is not None:
             raise InvalidArgument(
                 _OP,
@@ -90,7 +90,7 @@ class Graph(OfBlock):
                 Description("a block while another task is in one on this device"),
                 "outside of other blocks",
             )
-        tape.evaluate()
+        tracer.evaluate()
         if device.graphs is None:
             device.graphs = Graphs()
         self._holding = device.memory.start_holding()
@@ -115,7 +115,7 @@ class Graph(OfBlock):
     def end(self) -> None:
         """Completes it: brings new values home, and gives what was made memory of its own."""
         try:
-            self.tape.evaluate()
+            self.tracer.evaluate()
             self._bring_home([*self._homes.values()])
             self._own_all()
             self._pause()
@@ -129,7 +129,7 @@ class Graph(OfBlock):
         memory = self._device.memory
         memory.end_holding(held)
         self._watch(held)
-        self._release = finalize(self, _let_go, self._device, frozenset(held))
+        self._release = finalize(self, _release, self._device, frozenset(held))
         self._release.atexit = False
         self._homes.clear()
         self._known.clear()
@@ -149,12 +149,12 @@ class Graph(OfBlock):
     def outside(self) -> Iterator[None]:
         """What is recorded meanwhile is done once, now, and is no part of it."""
         with TURN:  # another thread must not find the block paused
-            self.tape.evaluate()
+            self.tracer.evaluate()
             self._pause()
             self._holding.is_paused = True
             try:
                 yield
-                self.tape.evaluate()
+                self.tracer.evaluate()
             finally:
                 self._holding.is_paused = False
                 self._device.recorder.start_capture(self._captured)
@@ -183,15 +183,15 @@ class Graph(OfBlock):
 
     def is_made(self, node: Node) -> bool:
         """Whether a value came to be in the block."""
-        if node.window is not None:
-            return not isinstance(node.window, Arriving) and node.window.block is self.block
+        if node.trace is not None:
+            return not isinstance(node.trace, PendingUpload) and node.trace.block is self.block
         return node in self._made
 
     def uses(self, storage: Storage) -> bool:
         """Whether a replay reads or writes some memory, of what was recorded by now."""
         captured = self._captured
         return (captured is not None and storage.buffer.id in captured.ids) or any(
-            window.reads(storage) for window in self.windows.values()
+            trace.reads(storage) for trace in self.traces.values()
         )
 
     def is_own(self, node: Node) -> bool:
@@ -225,36 +225,36 @@ class Graph(OfBlock):
         targets = [originals.again(home.node) for home in changed]
         # One that has come from another's home is read before that is written.
         values = [
-            originals.copy_of(self.tape, home.now) if id(home.now.storage) in places else home.now
+            originals.copy_of(self.tracer, home.now) if id(home.now.storage) in places else home.now
             for home in changed
         ]
         for storage in places.values():
             own = [*targets, *(home.node for home in changed)]
-            self.move_out(self.tape, originals.others(storage, own))
-        self.tape.evaluate()
+            self.move_out(self.tracer, originals.others(storage, own))
+        self.tracer.evaluate()
         for home, value, target in zip(changed, values, targets, strict=True):
-            originals.write(self.tape, value, target)
+            originals.write(self.tracer, value, target)
             home.settle(target)
             home.node = target
             self._made.discard(target)  # the array was there before
 
-    def move_out(self, tape: Tape, nodes: Sequence[Node]) -> None:
+    def move_out(self, tracer: Tracer, nodes: Sequence[Node]) -> None:
         """Gives values that lie where an array is written memory of their own: by each replay if
         they were made in the block, else once, now."""
         made = [node for node in nodes if self.is_made(node)]
         there = [node for node in nodes if not self.is_made(node)]
-        assignment.move_out(tape, made)
+        assignment.move_out(tracer, made)
         if there:
             captured = self._captured
             assert captured is not None
             originals.check_unread(node for node in there if node.storage.buffer.id in captured.ids)
             with self.outside():
-                assignment.move_out(tape, there)
+                assignment.move_out(tracer, there)
 
     def _own_all(self) -> None:
         """Gives each array that was made in the block, with its views, memory that no other value
         lies in."""
-        found = [node for node in self._made if node.is_held and node.window is None]
+        found = [node for node in self._made if node.is_held and node.trace is None]
         for node in found:
             group = [node, *siblings(node)]
             if not all(self.is_made(one) for one in group):
@@ -262,7 +262,7 @@ class Graph(OfBlock):
             if not self.is_own(node) or any(
                 user.is_held for user in originals.others(node.storage, group)
             ):
-                assignment.move_out(self.tape, [node])
+                assignment.move_out(self.tracer, [node])
 
     def _watch(self, held: Container[int]) -> None:
         """Notes the values in its memory that arrays have: they follow the replays. Others that
@@ -300,7 +300,7 @@ class Graph(OfBlock):
             with self.aside():
                 node, change = self._numbers.add(value())
             self._actions.append(lambda: change(value()))
-            known = self._known[key] = type(like)(node, self.tape)
+            known = self._known[key] = type(like)(node, self.tracer)
         return known
 
     @property
@@ -354,11 +354,11 @@ class Graph(OfBlock):
             for check in self._checks:
                 check()
             device.keep_pace("replay")
-            self.tape.evaluate()
+            self.tracer.evaluate()
             for one in self._watched:
                 storage, noted = one
                 if storage.noted != noted:
-                    assignment.move_out(self.tape, device.graphs.are_others(storage))
+                    assignment.move_out(self.tracer, device.graphs.are_others(storage))
                     one[1] = storage.noted
             for action in self._actions:
                 action()
@@ -440,17 +440,17 @@ class Graphs(Shown):
         that a graph works on beside it."""
         return other not in self.known or originals.overlap(other, node)
 
-    def move_out(self, tape: Tape, nodes: Sequence[Node]) -> None:
+    def move_out(self, tracer: Tracer, nodes: Sequence[Node]) -> None:
         """Gives values in fixed memory memory of their own."""
         if self.open is None:
-            assignment.move_out(tape, list(nodes))
+            assignment.move_out(tracer, list(nodes))
         else:
-            self.open.move_out(tape, nodes)
+            self.open.move_out(tracer, nodes)
 
     def are_others(self, storage: Storage) -> list[Node]:
         """The values in some memory that do not follow the replays."""
         return originals.others(storage, [node for node in storage.users if node in self.known])
 
 
-def _let_go(device: Device, held: frozenset[int]) -> None:
+def _release(device: Device, held: frozenset[int]) -> None:
     device.memory.let_go(held)

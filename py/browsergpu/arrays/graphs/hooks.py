@@ -14,7 +14,7 @@ V = TypeVar("V", bound=Value)
 
 def block_of(x: Value) -> Graph | None:
     """The graph in whose block Python is, of an array's device."""
-    graphs = x.tape.device.graphs
+    graphs = x.tracer.device.graphs
     return None if graphs is None else graphs.open
 
 

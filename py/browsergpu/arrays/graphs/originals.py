@@ -8,7 +8,7 @@ from typing import Any
 from browsergpu.arrays.apply import copied
 from browsergpu.arrays.lazy import region_write
 from browsergpu.arrays.lazy.node import Node, stored
-from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.lazy.values import of_node
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import take_node
@@ -48,9 +48,9 @@ def others(storage: Storage, own: Iterable[Node]) -> list[Node]:
     return [user for user in storage.users if user.is_held and id(user) not in known]
 
 
-def copy_of(tape: Tape, node: Node) -> Node:
+def copy_of(tracer: Tracer, node: Node) -> Node:
     """A value in memory that nothing else has."""
-    return copied(Value(node, tape)).node
+    return copied(Value(node, tracer)).node
 
 
 def again(node: Node) -> Node:
@@ -58,12 +58,12 @@ def again(node: Node) -> Node:
     return stored(node.kind, node.shape, node.storage, node.strides, node.offset)
 
 
-def write(tape: Tape, value: Node, target: Node) -> None:
+def write(tracer: Tracer, value: Node, target: Node) -> None:
     """Records that a value is copied to where another one is, of its shape and type."""
     value.in_memory()
     if product(value.shape):
-        command: tuple[Any, ...] = region_write.command(tape.kernels, of_node(value), target)
-        tape.device.recorder.dispatch(*command)
+        command: tuple[Any, ...] = region_write.command(tracer.kernels, of_node(value), target)
+        tracer.device.recorder.dispatch(*command)
 
 
 def check(home: Home) -> None:

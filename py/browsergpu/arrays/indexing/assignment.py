@@ -19,7 +19,7 @@ from browsergpu.arrays.lazy import rebuild, region_write
 from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.rebuild import Frame
-from browsergpu.arrays.lazy.tape import Tape, Window, is_recorded_here
+from browsergpu.arrays.lazy.trace import Trace, Tracer, is_recorded_here
 from browsergpu.arrays.lazy.values import of_node, of_number
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.reduce import room
@@ -45,11 +45,11 @@ _MOST_MOVED = 4
 def stays(x: Value) -> bool:
     """Whether an array must keep its memory, as views share it or a captured graph works on it."""
     node: Node = NODE.__get__(x)
-    if node.window is not None:
+    if node.trace is not None:
         return False
-    if node.cell is not None and siblings(node):
+    if node.view_group is not None and siblings(node):
         return True
-    graphs = x.tape.device.graphs
+    graphs = x.tracer.device.graphs
     return graphs is not None and graphs.keeps(node)
 
 
@@ -61,12 +61,12 @@ def replaced(x: V, part: Region, given: Any) -> V:
     check_writable(x)
     if size == 0:
         return x
-    if stays(x) and x.tape.device.has_values:
+    if stays(x) and x.tracer.device.has_values:
         write(x, part, given)
         return x
     is_small = node.kind.device_bytes(whole) < LEAST
-    is_lazy = is_small and (node.window is not None or _is_seen(node))
-    if size == whole or is_lazy or not x.tape.device.has_values:
+    is_lazy = is_small and (node.trace is not None or _is_seen(node))
+    if size == whole or is_lazy or not x.tracer.device.has_values:
         return gather.replaced(x, part, given)
     return _written(x, part, given)
 
@@ -75,7 +75,7 @@ def write(x: Value, part: Region | None, given: Any) -> None:
     """Writes a number, or an array of x's dtype that broadcasts to the part's shape, into a part of
     x where x lies, or into all of it: what views of x and captured graphs see. Raises
     InvalidArgument, a ValueError, where several elements of x are one in memory."""
-    kernels = x.tape.kernels
+    kernels = x.tracer.kernels
     kernels.device.keep_pace(_OP)
     node = x.node.in_memory()
     check_writable(x)
@@ -90,12 +90,12 @@ def write(x: Value, part: Region | None, given: Any) -> None:
         is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
         if value.shape != shape or is_checked or not is_recorded_here(value):
             value.in_memory()
-        if value.window is None and region_write.is_part(value, node.storage, place):
+        if value.trace is None and region_write.is_part(value, node.storage, place):
             return
-        if value.window is None and value.storage is node.storage:
+        if value.trace is None and value.storage is node.storage:
             given = copied(given)
             value = given.node
-        if _cell_made_anew(x, place, value):
+        if _rebuild_group(x, place, value):
             return
         twin = twin_of(x, value)
     make_exclusive(x, place, value)
@@ -107,7 +107,7 @@ def write(x: Value, part: Region | None, given: Any) -> None:
     else:
         value = value if value.shape == shape else spread(given, shape).node
         values = of_node(value)
-    if value is None or value.window is None:
+    if value is None or value.trace is None:
         kernels.device.recorder.dispatch(*region_write.command(kernels, values, target))
         return
     command = region_write.command(kernels, values, target, twin)
@@ -135,14 +135,14 @@ def check_writable(x: Value) -> None:
 def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:
     """Gives all values in the memory of an array and its views memory of their own, where
     ``value``, which may read that part, is about to be written into a part."""
-    tape = x.tape
-    graphs = tape.device.graphs
+    tracer = x.tracer
+    graphs = tracer.device.graphs
     while True:
         node = x.node
         if _has_computed(x, part, value):
             continue
         is_fixed = graphs is not None and graphs.fixes(node)
-        known = [] if value is None else _arrays_of_unheld(value.window)
+        known = [] if value is None else _arrays_of_unheld(value.trace)
         others = [user for user in values_apart(node) if user not in known]
         if is_fixed:
             others = [user for user in others if user.is_held and graphs.can_move(user, node)]
@@ -151,27 +151,27 @@ def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:
         moved = [product(user.shape) for user in others]
         is_much = len(moved) > _MOST_MOVED or 2 * sum(moved) > product(node.shape)
         if not is_fixed and (is_much or not all(user.is_held for user in others)):
-            move_cell(tape, node)
+            move_group(tracer, node)
             continue
         if is_fixed:
-            graphs.move_out(tape, others)
+            graphs.move_out(tracer, others)
         else:
-            move_out(tape, others)
+            move_out(tracer, others)
 
 
-def move_out(tape: Tape, nodes: list[Node]) -> None:
+def move_out(tracer: Tracer, nodes: list[Node]) -> None:
     """Gives values, each with its views, memory of their own."""
     for node in nodes:
-        if node.cell is not None and siblings(node):
-            move_cell(tape, node)
+        if node.view_group is not None and siblings(node):
+            move_group(tracer, node)
         else:
-            made = copied(Value(node, tape)).node
+            made = copied(Value(node, tracer)).node
             node.move(made.storage)
 
 
-def move_cell(tape: Tape, node: Node) -> None:
+def move_group(tracer: Tracer, node: Node) -> None:
     """Moves an array with its views to a copy of their memory."""
-    before, device = node.storage, tape.device
+    before, device = node.storage, tracer.device
     nbytes = before.buffer.nbytes + 3 & ~3
     made = Storage(device, device.memory.get_buffer(_OP, before.buffer.nbytes))
     if node.storage is not before:  # another task has moved it meanwhile
@@ -188,7 +188,7 @@ def is_own(x: Value) -> bool:
 
 
 def _written(x: V, part: Region, given: Any) -> V:
-    kernels, kind = x.tape.kernels, x.node.kind
+    kernels, kind = x.tracer.kernels, x.node.kind
     kernels.device.keep_pace(_OP)
     node = x.node.in_memory()
     shape, strides, offset = part.place(node.shape, None)
@@ -201,10 +201,10 @@ def _written(x: V, part: Region, given: Any) -> V:
             value.in_memory()
         twin = twin_of(x, value)
         place = shape, strides, node.offset + offset
-        framed = _made_anew(x, part.frame, place, value)
+        framed = _rebuilt(x, part.frame, place, value)
         if framed is not None:
             return framed
-        if value.window is None and region_write.is_part(value, node.storage, place):
+        if value.trace is None and region_write.is_part(value, node.storage, place):
             return x
         own = x if _is_free(x, place, value) else copied(x)
         value = value if value.shape == shape else spread(given, shape).node
@@ -214,7 +214,7 @@ def _written(x: V, part: Region, given: Any) -> V:
         own = x if is_own(x) else copied(x)
     # From here on no other task can come between.
     target = stored(kind, shape, own.node.storage, strides, own.node.offset + offset)
-    if value is None or value.window is None:
+    if value is None or value.trace is None:
         kernels.device.recorder.dispatch(*region_write.command(kernels, values, target))
         return own
     command = region_write.command(kernels, values, target, twin)
@@ -223,59 +223,59 @@ def _written(x: V, part: Region, given: Any) -> V:
 
 
 def _record(x: Value, command: tuple[Any, ...], value: Node, target: Node) -> None:
-    """Records what computes a value of a window, which is then where another one is."""
-    window: Window = value.window
-    window.leave(value, target)
+    """Records what computes a value of a trace, which is then where another one is."""
+    trace: Trace = value.trace
+    trace.leave(value, target)
     try:
-        x.tape.device.recorder.dispatch(*command)
+        x.tracer.device.recorder.dispatch(*command)
     finally:
-        window.tidy()
+        trace.tidy()
 
 
-def _made_anew(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
+def _rebuilt(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
     """x with a value in the place of half of it or more, made anew by the kernel that computes the
     value; None where that need not be, as nobody else sees x and the value reads nothing else of
     it, or cannot be."""
-    node, window = x.node, value.window
+    node, trace = x.node, value.trace
     if (
         frame is None
-        or not isinstance(window, Window)
+        or not isinstance(trace, Trace)
         or node.strides is not None
         or 2 * product(value.shape) < product(node.shape)
-        or len(window.leaves) >= x.tape.kernels.most_leaves
-        or not (_is_seen(node) or _reads_elsewhere(window, value, node.storage, part))
+        or len(trace.leaves) >= x.tracer.kernels.most_leaves
+        or not (_is_seen(node) or _reads_elsewhere(trace, value, node.storage, part))
     ):
         return None
-    made = room(x.tape.device, _OP, node.kind, node.shape)
-    if value.window is not window:  # another task has computed it meanwhile
+    made = room(x.tracer.device, _OP, node.kind, node.shape)
+    if value.trace is not trace:  # another task has computed it meanwhile
         return None
     values = of_node(value)
     computed = rebuild.part_of(values)
     if computed is None:
         return None
-    command = rebuild.command(x.tape.kernels, values, computed, node, frame, made)
+    command = rebuild.command(x.tracer.kernels, values, computed, node, frame, made)
     before = part[2] - node.offset
     _record(x, command, value, stored(node.kind, part[0], made.storage, part[1], before))
     return x.like(made)
 
 
-def _cell_made_anew(x: Value, part: Place, value: Node) -> bool:
+def _rebuild_group(x: Value, part: Place, value: Node) -> bool:
     """Makes the memory of an array and its views anew with a value in the place of half of it or
     more, by the kernel that computes the value. False, and nothing is done, where that need not be,
     as the value reads nothing else of the memory, or cannot be."""
-    node, window, tape = x.node, value.window, x.tape
-    graphs = tape.device.graphs
+    node, trace, tracer = x.node, value.trace, x.tracer
+    graphs = tracer.device.graphs
     storage, group = node.storage, [node, *siblings(node)]
     root = next((one for one in group if one.strides is None and one.offset == 0), None)
     if (
         root is None
-        or not isinstance(window, Window)
+        or not isinstance(trace, Trace)
         or value.shape != part[0]
         or not product(root.shape) <= 2 * product(value.shape) < 2 * product(root.shape)
         or root.kind.device_bytes(product(root.shape)) < storage.buffer.nbytes
-        or len(window.leaves) >= tape.kernels.most_leaves
+        or len(trace.leaves) >= tracer.kernels.most_leaves
         or any(one.kind is not root.kind for one in group)
-        or not _reads_elsewhere(window, value, storage, part)
+        or not _reads_elsewhere(trace, value, storage, part)
         or (graphs is not None and graphs.fixes(node))
     ):
         return False
@@ -285,20 +285,20 @@ def _cell_made_anew(x: Value, part: Place, value: Node) -> bool:
     # These move to the new memory, so what is recorded to read them is computed first. What only
     # recorded operations read stays in the old memory.
     moving = set(group)
-    for other in tape.all_windows():
-        if other is not window and not moving.isdisjoint(other.leaves.values()):
+    for other in tracer.all_traces():
+        if other is not trace and not moving.isdisjoint(other.leaves.values()):
             other.evaluate()
-    others = [one for one in window.nodes if one.is_held and one is not value]
-    if any(one in moving for one, _ in window.arrays_of(others)):
+    others = [one for one in trace.nodes if one.is_held and one is not value]
+    if any(one in moving for one, _ in trace.arrays_of(others)):
         return False
-    made = room(tape.device, _OP, root.kind, root.shape)
-    if value.window is not window or root.storage is not storage:  # another task was here
+    made = room(tracer.device, _OP, root.kind, root.shape)
+    if value.trace is not trace or root.storage is not storage:  # another task was here
         return False
     values = of_node(value)
     computed = rebuild.part_of(values)
     if computed is None:
         return False
-    command = rebuild.command(tape.kernels, values, computed, root, frame, made)
+    command = rebuild.command(tracer.kernels, values, computed, root, frame, made)
     _record(x, command, value, stored(root.kind, part[0], made.storage, part[1], part[2]))
     for one in group:
         one.move(made.storage, one.strides, one.offset)
@@ -326,12 +326,12 @@ def twin_of(x: Value, value: Node) -> Node | None:
     """Memory of its own for a value that is still to be computed, as what lies in the part of an
     array keeps all of that; None where the part is half of the array or more, and the value may as
     well lie there."""
-    if value.window is None or 2 * product(value.shape) >= product(x.node.shape):
+    if value.trace is None or 2 * product(value.shape) >= product(x.node.shape):
         return None
-    if len(value.window.leaves) >= x.tape.kernels.most_leaves:  # a binding more than it is for
+    if len(value.trace.leaves) >= x.tracer.kernels.most_leaves:  # a binding more than it is for
         value.in_memory()
         return None
-    return room(x.tape.device, _OP, value.kind, value.shape)
+    return room(x.tracer.device, _OP, value.kind, value.shape)
 
 
 def _is_seen(node: Node) -> bool:
@@ -343,8 +343,8 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
     """Whether nobody but x sees its memory, where ``value`` is about to be written into a part, and
     may read that part. Computes what is recorded to read the memory, and moves a few views of less
     than half of x."""
-    node, graphs = x.node, x.tape.device.graphs
-    if node.strides is not None or not x.tape.device.has_values:
+    node, graphs = x.node, x.tracer.device.graphs
+    if node.strides is not None or not x.tracer.device.has_values:
         return False
     if stays(x):
         make_exclusive(x, part, value)
@@ -360,7 +360,7 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
             return False
         if _has_computed(x, part, value):
             continue
-        known = [] if value is None else _arrays_of_unheld(value.window)
+        known = [] if value is None else _arrays_of_unheld(value.trace)
         others = [user for user in _others(node) if user not in known]
         if not all(user.is_held for user in others):
             return False  # one is being read
@@ -369,7 +369,7 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
         if any(siblings(user) for user in others):
             return False  # which would have to move together
         for view in others:
-            made = copied(Value(view, x.tape))
+            made = copied(Value(view, x.tracer))
             if platform.are_waiting():  # in the middle of an operation that may know where it lies
                 return False
             view.move(made.node.storage)
@@ -380,38 +380,38 @@ def _others(node: Node) -> list[Node]:
     return [user for user in node.storage.users if user is not node]
 
 
-def _arrays_of_unheld(window: Window | None) -> list[Node]:
-    return [] if window is None else [one for one in window.leaves.values() if not one.is_held]
+def _arrays_of_unheld(trace: Trace | None) -> list[Node]:
+    return [] if trace is None else [one for one in trace.leaves.values() if not one.is_held]
 
 
 def _has_computed(x: Value, part: Place | None, value: Node | None) -> bool:
     """Computes something that is recorded to read x's memory, but not a value that reads no other
     part than it is written into. False where there is none."""
     storage = x.node.storage
-    for window in x.tape.all_windows():
-        if not window.reads(storage):
+    for trace in x.tracer.all_traces():
+        if not trace.reads(storage):
             continue
-        if value is None or part is None or not _reads_part_alone(window, value, storage, part):
-            window.evaluate()
+        if value is None or part is None or not _reads_part_alone(trace, value, storage, part):
+            trace.evaluate()
             return True
     return False
 
 
-def _reads_part_alone(window: Window, value: Node, storage: Storage, part: Place) -> bool:
-    """Whether of what is to be computed in a window only a value reads some memory, and no more of
+def _reads_part_alone(trace: Trace, value: Node, storage: Storage, part: Place) -> bool:
+    """Whether of what is to be computed in a trace only a value reads some memory, and no more of
     it than a part."""
-    if value.window is not window:
+    if value.trace is not trace:
         return False
-    others = [node for node in window.nodes if node.is_held and node is not value]
+    others = [node for node in trace.nodes if node.is_held and node is not value]
     return not (
-        any(one.storage is storage for one, _ in window.arrays_of(others))
-        or _reads_elsewhere(window, value, storage, part)
+        any(one.storage is storage for one, _ in trace.arrays_of(others))
+        or _reads_elsewhere(trace, value, storage, part)
     )
 
 
-def _reads_elsewhere(window: Window, value: Node, storage: Storage, part: Place) -> bool:
-    """Whether a value of a window is computed from more of some memory than a part."""
+def _reads_elsewhere(trace: Trace, value: Node, storage: Storage, part: Place) -> bool:
+    """Whether a value of a trace is computed from more of some memory than a part."""
     return any(
         one.storage is storage and (is_loaded or not region_write.is_part(one, storage, part))
-        for one, is_loaded in window.arrays_of([value])
+        for one, is_loaded in trace.arrays_of([value])
     )

@@ -15,7 +15,7 @@ from browsergpu.arrays.debug import checks_indices
 from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.rebuild import Frame
-from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.upload import uploaded
 from browsergpu.arrays.value import Value
@@ -39,27 +39,27 @@ V = TypeVar("V", bound=Value)
 
 _WORD = 0xFFFFFFFF
 _MOST_INDICES = 2**31 - 1  # of an axis, as index arrays may be of int32
-#: Entries of a tape for an index, of which each axis takes some.
+#: Entries of a tracer for an index, of which each axis takes some.
 _BY_AXIS = 12
 
 
 class _Places:
-    """Arithmetic of places (uint32) in a new Window of results of a shape: of so many arrays, and
+    """Arithmetic of places (uint32) in a new Trace of results of a shape: of so many arrays, and
     so many entries for each axis."""
 
-    def __init__(self, tape: Tape, shape: Shape, operands: int, entries: int) -> None:
+    def __init__(self, tracer: Tracer, shape: Shape, operands: int, entries: int) -> None:
         self._place = -1
         self._inner = contiguous_strides(shape)
         # Where kernels cannot number all elements, they read what is along each axis.
-        self._along = _indices(tape, shape) if product(shape) > grids.MOST_ELEMENTS else {}
-        self.window = tape.window(shape, operands + len(self._along), entries)
+        self._along = _indices(tracer, shape) if product(shape) > grids.MOST_ELEMENTS else {}
+        self.trace = tracer.trace(shape, operands + len(self._along), entries)
 
     def number(self, value: int, kind: ElementType = UINT32) -> int:
-        return self.window.number(kind, (value & _WORD,))
+        return self.trace.number(kind, (value & _WORD,))
 
     def op(self, name: str, *places: int, kinds: Sequence[ElementType] | None = None) -> int:
         made = resolve(name, tuple(kinds or (UINT32,) * len(places)))
-        return self.window.add(made, *places).place
+        return self.trace.add(made, *places).place
 
     def times(self, place: int, by: int) -> int:
         return place if by == 1 else self.op("multiply", place, self.number(by))
@@ -67,10 +67,10 @@ class _Places:
     def coordinate(self, axis: int) -> int:
         """The index along an axis of the result."""
         if axis in self._along:
-            return self.window.place_of(self._along[axis])
+            return self.trace.place_of(self._along[axis])
         if self._place < 0:
-            self._place = self.window.add_place(UINT32).place
-        at, shape = self._place, self.window.shape
+            self._place = self.trace.add_place(UINT32).place
+        at, shape = self._place, self.trace.shape
         if self._inner[axis] != 1:
             at = self.op("floor_divide", at, self.number(self._inner[axis]))
         is_first = all(extent == 1 for extent in shape[:axis])
@@ -82,12 +82,12 @@ class _Places:
         return reduce(lambda a, b: self.op("add", a, b), terms)
 
 
-def _indices(tape: Tape, shape: Shape) -> dict[int, Node]:
+def _indices(tracer: Tracer, shape: Shape) -> dict[int, Node]:
     """The indices along each axis that has several, as arrays that broadcast to the shape."""
     found = {}
     for axis, extent in enumerate(shape):
         if extent > 1:
-            own = tape.window((extent,), 0).add_place(UINT32).in_memory()
+            own = tracer.trace((extent,), 0).add_place(UINT32).in_memory()
             behind = (1,) * (len(shape) - axis - 1)
             found[axis] = stored(UINT32, (extent, *behind), own.storage)
     return found
@@ -117,8 +117,8 @@ def by_arrays(
         for array in given
     ]
     steps = strided.strides_of(x)
-    sums = _Places(x.tape, shape, len(axes) + 2, _BY_AXIS * (len(shape) + len(axes)))
-    window = sums.window
+    sums = _Places(x.tracer, shape, len(axes) + 2, _BY_AXIS * (len(shape) + len(axes)))
+    trace = sums.trace
     is_checked = [checked and isinstance(array, Value) for array in arrays]
     is_told = checks_indices()
     terms = [
@@ -143,8 +143,8 @@ def by_arrays(
         kinds = (BOOL, UINT32, UINT32)
         total = sums.op("where", is_there, total, sums.number(NOWHERE), kinds=kinds)
     if places:
-        return x.like(window.add_value(UINT32, total))
-    return x.like(window.add_load(source.kind, window.place_to_load(source), total))
+        return x.like(trace.add_value(UINT32, total))
+    return x.like(trace.add_load(source.kind, trace.place_to_load(source), total))
 
 
 def _checked(x: Value, axis: int, array: Any) -> Value:
@@ -169,26 +169,26 @@ def _checked(x: Value, axis: int, array: Any) -> Value:
         raise InvalidIndex(
             "index", "key", int(array[outside].flat[0]), f"indices from {-extent} to {extent - 1}"
         )
-    return x.like(uploaded(x.tape, np.asarray(array), INT32))
+    return x.like(uploaded(x.tracer, np.asarray(array), INT32))
 
 
 def _wrapped(places: _Places, node: Node, extent: int, late: int | None) -> int:
     """Indices counted from the end where they are negative, and moved inside. Those outside are
     told late, if ``late`` is their axis."""
-    place = places.window.place_of(node)
+    place = places.trace.place_of(node)
     number = UINT32 if node.kind.kind == "u" else INT32
     if late is not None:
-        faults = places.window.tape.faults
-        check = places.window.tape.device.faults.number(partial(_outside, node.kind, late, extent))
+        faults = places.trace.tracer.faults
+        check = places.trace.tracer.device.faults.number(partial(_outside, node.kind, late, extent))
         checked = overload_of(CHECKED_PLACE, (node.kind, number, UINT32, UINT32))
         assert checked is not None
-        return places.window.add(
+        return places.trace.add(
             checked, place, places.number(extent, number), places.number(check),
-            places.window.place_to_load(faults),
+            places.trace.place_to_load(faults),
         ).place  # fmt: skip
     made = overload_of(PLACE_OF_INDEX, (node.kind, number))
     assert made is not None
-    return places.window.add(made, place, places.number(extent, number)).place
+    return places.trace.add(made, place, places.number(extent, number)).place
 
 
 def _outside(kind: ElementType, axis: int, extent: int, found: int, place: str) -> InvalidIndex:
@@ -203,8 +203,8 @@ def _is_inside(places: _Places, node: Node, extent: int) -> int:
     number = UINT32 if node.kind.kind == "u" else INT32
     made = overload_of(IS_INSIDE, (node.kind, number))
     assert made is not None
-    place = places.window.place_of(node)
-    return places.window.add(made, place, places.number(extent, number)).place
+    place = places.trace.place_of(node)
+    return places.trace.add(made, place, places.number(extent, number)).place
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +277,8 @@ def replaced(x: V, part: Region, value: Any) -> V:
         source = strided.spread(value, part.shape).node
         steps = contiguous_strides(part.shape) if source.strides is None else source.strides
     shape = node.shape
-    places = _Places(x.tape, shape, 2, _BY_AXIS * (len(shape) + 1))
-    window = places.window
+    places = _Places(x.tracer, shape, 2, _BY_AXIS * (len(shape) + 1))
+    trace = places.trace
     inside: list[int] = []
     terms: list[int] = []
     for axis, (low, step, count, turned, own) in enumerate(part.axes):
@@ -304,16 +304,16 @@ def replaced(x: V, part: Region, value: Any) -> V:
             at = places.op("subtract", places.number(count - 1), at) if turned else at
             terms.append(places.times(at, by))
     if source is None:
-        new = window.number(node.kind, words_of(value, node.kind))
+        new = trace.number(node.kind, words_of(value, node.kind))
     else:
         total = places.total(terms, source.offset)
-        new = window.add_load(node.kind, window.place_to_load(source), total).place
+        new = trace.add_load(node.kind, trace.place_to_load(source), total).place
     if not inside:
-        return x.like(window.add(cast(node.kind, node.kind), new))
+        return x.like(trace.add(cast(node.kind, node.kind), new))
     both = (BOOL, BOOL)
     chosen = reduce(lambda a, b: places.op("logical_and", a, b, kinds=both), inside)
     made = resolve("where", (BOOL, node.kind, node.kind))
-    return x.like(window.add(made, chosen, new, window.place_of(node)))
+    return x.like(trace.add(made, chosen, new, trace.place_of(node)))
 
 
 def side_by_side(a: V, b: V, axis: int, shape: Shape) -> V:
@@ -321,8 +321,8 @@ def side_by_side(a: V, b: V, axis: int, shape: Shape) -> V:
     result's, which is computed by the kernel that needs it."""
     kind, cut = a.node.kind, a.node.shape[axis]
     sources = a.node.in_memory(), b.node.in_memory()
-    places = _Places(a.tape, shape, 2, _BY_AXIS * (len(shape) + 1))
-    window = places.window
+    places = _Places(a.tracer, shape, 2, _BY_AXIS * (len(shape) + 1))
+    trace = places.trace
     at = {n: places.coordinate(n) for n, extent in enumerate(shape) if extent > 1}
     loads = []
     for source, low in zip(sources, (0, cut), strict=True):
@@ -330,16 +330,16 @@ def side_by_side(a: V, b: V, axis: int, shape: Shape) -> V:
         terms = [places.times(at[n], steps[n]) for n in at if source.shape[n] > 1 and steps[n]]
         moved = low * steps[axis] if source.shape[axis] > 1 else 0
         total = places.total(terms, source.offset - moved)
-        loads.append(window.add_load(kind, window.place_to_load(source), total).place)
+        loads.append(trace.add_load(kind, trace.place_to_load(source), total).place)
     is_first = places.op("less", at[axis], places.number(cut))
-    return a.like(window.add(resolve("where", (BOOL, kind, kind)), is_first, *loads))
+    return a.like(trace.add(resolve("where", (BOOL, kind, kind)), is_first, *loads))
 
 
-def coordinates(tape: Tape, shape: Shape, axis: int) -> Node:
+def coordinates(tracer: Tracer, shape: Shape, axis: int) -> Node:
     """The index along an axis of each element of a shape: int32."""
     if shape[axis] > _MOST_INDICES:
         extent = shape[axis]
         told = f"indices of int32 must be of an extent up to {_MOST_INDICES}, got {extent}."
         raise Unsupported("index", told)
-    places = _Places(tape, shape, 0, _BY_AXIS)
-    return places.window.add(cast(UINT32, INT32), places.coordinate(axis))
+    places = _Places(tracer, shape, 0, _BY_AXIS)
+    return places.trace.add(cast(UINT32, INT32), places.coordinate(axis))

@@ -197,7 +197,7 @@ def assigned(x: V, key: Any, value: Any) -> V:
     ):
         data, own = on_host(value)
         # A list takes the array's dtype, and says so where it does not fit.
-        given = x.like(uploaded(x.tape, data, kind if own and kind.kind in "iu" else own))
+        given = x.like(uploaded(x.tracer, data, kind if own and kind.kind in "iu" else own))
     if isinstance(given, Value):
         given = cast_to("assign", given, kind, copy=False)
     plain = _plain(x, key)
@@ -240,6 +240,6 @@ def _mask(x: V, key: Any) -> V | None:
     if isinstance(key, list) and key:
         key = np.asarray(key)
     if isinstance(key, np.ndarray) and key.dtype == np.bool_:
-        return x.like(uploaded(x.tape, key))
+        return x.like(uploaded(x.tracer, key))
     same_device("index", x, key)
     return x.like(key.node) if isinstance(key, Value) and key.node.kind is BOOL else None

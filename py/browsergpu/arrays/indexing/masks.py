@@ -22,7 +22,7 @@ def places_of_true(op: str, mask: V) -> V:
     """Where an array of bools is true, counted in its order: int32. Waits for their number."""
     n = product(mask.node.shape)
     mask.node.in_memory()
-    device = mask.tape.device
+    device = mask.tracer.device
     places = reduce.room(device, op, INT32, (n,))
     if not n:
         return mask.like(places)  # there is nothing to wait for
@@ -86,7 +86,7 @@ def replaced(x: V, mask: V, given: Any, count: int | None = None) -> V:
         expected = f"a shape that broadcasts to (n, {', '.join(map(str, rest))})"
         raise InvalidArgument("assign", "value", Description(f"shape {given.node.shape}"), expected)
     if more == 1 and given.node.shape[0] != 1:
-        if x.tape.device.has_values:
+        if x.tracer.device.has_values:
             _check_count(given, mask, count)
         if given.node.shape[0] == 0:
             return x
@@ -106,7 +106,7 @@ def _check_count(given: Value, mask: Value, count: int | None) -> None:
 
 def _numbered(x: V, mask: V) -> V:
     """How many are true before each element of a mask: int32."""
-    device, n = x.tape.device, product(mask.node.shape)
+    device, n = x.tracer.device, product(mask.node.shape)
     count = reduce.room(device, "assign", INT32, (n,))
     flat = strided.reshaped("assign", cast_to("assign", mask, INT32), (n,))
     flat.node.in_memory()

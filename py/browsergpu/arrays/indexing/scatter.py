@@ -14,7 +14,7 @@ from browsergpu.arrays.indexing.assignment import is_own
 from browsergpu.arrays.indexing.gather import by_arrays
 from browsergpu.arrays.lazy import scattered_write
 from browsergpu.arrays.lazy.node import Node, stored
-from browsergpu.arrays.lazy.tape import Window
+from browsergpu.arrays.lazy.trace import Trace
 from browsergpu.arrays.lazy.values import Values, beside, of_node
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.reduce import room
@@ -33,7 +33,7 @@ _FEW = 16
 def stand_in(x: V, rank: int | None = None) -> V:
     """An array that lies as x does when it is packed, for its places, or as one of its rows along
     so many leading axes: x may still be to be computed, and nothing is in this one."""
-    node = room(x.tape.device, _OP, x.node.kind, ())
+    node = room(x.tracer.device, _OP, x.node.kind, ())
     return x.like(stored(x.node.kind, x.node.shape[:rank], node.storage))
 
 
@@ -43,7 +43,7 @@ def replaced(x: V, places: V, value: Any) -> V:
     count, n = product(places.node.shape), product(x.node.shape)
     if count == 0:
         return x
-    x.tape.device.keep_pace(_OP)
+    x.tracer.device.keep_pace(_OP)
     if not isinstance(value, Value):
         return _with_number(x, places, value)
     return _with_few(x, places, value) if count * _FEW <= n else _with_many(x, places, value)
@@ -54,43 +54,43 @@ def _with_number(x: V, places: V, number: Any) -> V:
     words = words_of(number, kind)
     own = _own(x)
     values, at = beside(of_node(places.node), kind, words)
-    scattered_write.scatter(x.tape.kernels, values, (at,), own.node)
+    scattered_write.scatter(x.tracer.kernels, values, (at,), own.node)
     return own
 
 
 def _with_few(x: V, places: V, value: Value) -> V:
     """Only what is assigned is looked at, and only the places of owners that it needs are made."""
-    tape, shape = x.tape, places.node.shape
+    tracer, shape = x.tracer, places.node.shape
     for one in (places, value):
         one.node.in_memory()
-    owners = room(tape.device, _OP, UINT32, (product(x.node.shape),))
+    owners = room(tracer.device, _OP, UINT32, (product(x.node.shape),))
     ours = of_node(places.node)
     nobody, at = beside(ours, UINT32, (0,))
-    scattered_write.scatter(tape.kernels, nobody, (at,), owners)
-    scattered_write.claim(tape.kernels, ours, owners)
+    scattered_write.scatter(tracer.kernels, nobody, (at,), owners)
+    scattered_write.claim(tracer.kernels, ours, owners)
     own = _own(x)
-    window = Window(tape, shape)
-    place = window.place_of(places.node)
+    trace = Trace(tracer, shape)
+    place = trace.place_of(places.node)
     pair = UINT32, UINT32
-    last = window.number(UINT32, (product(x.node.shape) - 1,))
-    known = window.add(resolve("minimum", pair), place, last).place  # of NOWHERE, too
-    owner = window.add_load(UINT32, window.place_to_load(owners), known).place
-    position = window.add(
-        resolve("add", pair), window.add_place(UINT32).place, window.number(UINT32, (1,))
+    last = trace.number(UINT32, (product(x.node.shape) - 1,))
+    known = trace.add(resolve("minimum", pair), place, last).place  # of NOWHERE, too
+    owner = trace.add_load(UINT32, trace.place_to_load(owners), known).place
+    position = trace.add(
+        resolve("add", pair), trace.add_place(UINT32).place, trace.number(UINT32, (1,))
     ).place
-    is_last = window.add(resolve("equal", pair), owner, position).place
-    values = Values(shape, window.code, window.leaves, window.words, place)
-    scattered_write.scatter(tape.kernels, values, (window.place_of(value.node), is_last), own.node)
+    is_last = trace.add(resolve("equal", pair), owner, position).place
+    values = Values(shape, trace.code, trace.leaves, trace.words, place)
+    scattered_write.scatter(tracer.kernels, values, (trace.place_of(value.node), is_last), own.node)
     return own
 
 
 def _with_many(x: V, places: V, value: Value) -> V:
     """Each element finds which value is its own, and takes it."""
-    device, shape = x.tape.device, x.node.shape
+    device, shape = x.tracer.device, x.node.shape
     node = room(device, _OP, UINT32, shape)
     device.recorder.clear(node.storage.buffer.id, 0, node.storage.buffer.capacity)
     owners = x.like(node)
-    scattered_write.claim(x.tape.kernels, of_node(places.node), node)
+    scattered_write.claim(x.tracer.kernels, of_node(places.node), node)
     flat = (product(places.node.shape),)
     values = value if value.node.shape == flat else strided.reshaped(_OP, value, flat)
     new = by_arrays(values, [0], [binary("subtract", owners, 1)], False)

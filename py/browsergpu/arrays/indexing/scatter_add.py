@@ -24,7 +24,7 @@ def with_rows_added(op: str, x: V, places: V, values: V) -> V:
     are added, of [n, width]: of places that come several times, in the order of the values."""
     if product(values.node.shape) == 0:
         return copied(x)
-    device = x.tape.device
+    device = x.tracer.device
     device.keep_pace(op)
     order = argsorted(op, places, 0)
     risen = by_arrays(places, [0], [order], False)

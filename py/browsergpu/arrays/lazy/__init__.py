@@ -1,1 +1,1 @@
-"""Values that are not computed yet: a tape of operations for each shape, and its evaluation."""
+"""Values that are not computed yet: a tracer of operations for each shape, and its evaluation."""

@@ -24,7 +24,7 @@ class Extract(NamedTuple):
     places of the whole tape: of the arrays, of those that are read in the result's order, and of
     the numbers."""
 
-    tape: tuple[int, ...]
+    code: tuple[int, ...]
     results: tuple[int, ...]
     arrays: tuple[int, ...]
     laid_out: tuple[int, ...]
@@ -47,11 +47,11 @@ class Extract(NamedTuple):
 @lru_cache(maxsize=1024)
 def extract(code: tuple[int, ...], places: tuple[int, ...]) -> Extract:
     """What the values at some places of a tape need."""
-    kept, new, tape = pruned(code, places)
+    kept, new, entries = pruned(code, places)
     arrays = tuple(place for place in kept if is_leaf(code[place]))
     laid_out = tuple(place for place in arrays if not is_loaded(code[place]))
     numbers = tuple(place for place in kept if is_number(code[place]))
-    return Extract(tape, tuple(new[place] for place in places), arrays, laid_out, numbers)
+    return Extract(entries, tuple(new[place] for place in places), arrays, laid_out, numbers)
 
 
 @lru_cache(maxsize=1024)
@@ -64,7 +64,7 @@ def pruned(
     """
     kept = needed(code, places)
     new = {place: at for at, place in enumerate(kept)}
-    tape = [
+    entries = [
         with_operands(code[place], [new[at] for at in operands_of(code[place])]) for place in kept
     ]
-    return kept, new, tuple(tape)
+    return kept, new, tuple(entries)

@@ -1,4 +1,4 @@
-"""Evaluating a Window: which kernels compute the values that are wanted, and their launch."""
+"""Evaluating a Trace: which kernels compute the values that are wanted, and their launch."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def run(
     words: Mapping[int, tuple[int, ...]],
     memory: Mapping[Node, Storage],
 ) -> None:
-    """Records what computes values into their ``memory``: what is at their places of the tape
+    """Records what computes values into their ``memory``: what is at their places of the code
     ``code``, whose results are of ``shape``. ``leaves`` are the arrays that it reads, and ``words``
     its numbers, with their places. Does not wait.
 
@@ -133,7 +133,7 @@ def run(
         raise
     for node, storage in memory.items():
         node.put(storage)
-        node.window = None
+        node.trace = None
     if faults:
         raise faults.pop()  # not to be held by this frame, which its traceback holds
 
@@ -145,7 +145,7 @@ def plans(
     leaves: Mapping[int, Node],
     places: Sequence[int],
 ) -> list[Plan]:
-    """The kernels that compute the values at some places of a tape."""
+    """The kernels that compute the values at some places of a code."""
     shares = [places]
     if len(leaves) + len(places) > kernels.most_leaves + 1:
         shares = _shares(code, places, kernels.most_leaves + 1)
@@ -171,6 +171,6 @@ def _plan(
     shape: Shape, code: Sequence[int], leaves: Mapping[int, Node], places: Sequence[int]
 ) -> Plan:
     part = extract(tuple(code), tuple(places))
-    rank, by_fours, ways, words = layout(shape, part.layout(leaves))
-    kernel = source(part.tape, part.results, ways, rank, by_fours)
-    return Plan(kernel, workgroups(product(shape), rank, ways, words), places, part, words)
+    rank, by_fours, modes, words = layout(shape, part.layout(leaves))
+    kernel = source(part.code, part.results, modes, rank, by_fours)
+    return Plan(kernel, workgroups(product(shape), rank, modes, words), places, part, words)

@@ -39,7 +39,7 @@ def commands(
     rows = []
     for node, into in parts:
         place = node.shape, node.strides, node.offset
-        rows.append(_Row(*_laid(node.kind, target.kind, into, place), node.storage.buffer.id))
+        rows.append(_Row(*_layout_of(node.kind, target.kind, into, place), node.storage.buffer.id))
     rows.sort(key=lambda row: (row.piece.in_fours, row.piece))  # alike ones have one kernel
     most = min(_MOST_PIECES, kernels.most_leaves)
     own: list[_Row] = []
@@ -58,15 +58,15 @@ def commands(
 
 
 @lru_cache(maxsize=1024)
-def _laid(
+def _layout_of(
     kind: ElementType, target: ElementType, into: Place, place: Place
 ) -> tuple[Piece, tuple[int, ...], int]:
     shape = into[0]
-    rank, by_fours, ways, words = layout(shape, (into, place), written=True)
+    rank, by_fours, modes, words = layout(shape, (into, place), written=True)
     casts = () if kind is target else (operation(cast(kind, target).number, 0),)
     n = product(shape)
-    piece = Piece((leaf(kind), *casts), ways[0], ways[1], rank, by_fours)
-    return piece, (n, *words), workgroups(n, rank, ways, words)
+    piece = Piece((leaf(kind), *casts), modes[0], modes[1], rank, by_fours)
+    return piece, (n, *words), workgroups(n, rank, modes, words)
 
 
 def _command(kernels: Kernels, rows: Sequence[_Row], target: Node) -> tuple[Any, ...]:

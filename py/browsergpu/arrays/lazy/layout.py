@@ -55,25 +55,25 @@ def layout(shape: Shape, places: tuple[Place, ...], *, written: bool = False) ->
     by_fours = extents[-1] % 4 == 0
     packed = contiguous_strides(extents)
     rest = iter(strided)
-    ways, words = "", []
+    modes, words = "", []
     for given, (_, _, offset) in zip(steps, places, strict=True):
         if given is None:
-            ways += WHOLE
+            modes += WHOLE
             continue
         own = next(rest)
-        way = way_of(own, offset, packed, extents)
-        if written and not ways and not (way in IN_FOURS and by_fours):
-            way = EACH
-        ways += way
-        if way == MOVED:
+        mode = access_mode(own, offset, packed, extents)
+        if written and not modes and not (mode in IN_FOURS and by_fours):
+            mode = EACH
+        modes += mode
+        if mode == MOVED:
             words.append(offset // 4)
-        elif way == SAME:
+        elif mode == SAME:
             words.append(offset)
         else:
             words += [offset, *(step & WORD for step in own)]
-    if any(way in PLACED for way in ways):
+    if any(mode in PLACED for mode in modes):
         words = [*extents[1:], *words]
-    return len(extents), by_fours, ways, tuple(words)
+    return len(extents), by_fours, modes, tuple(words)
 
 
 def check_count(n: int) -> None:
@@ -86,16 +86,16 @@ def check_count(n: int) -> None:
         )
 
 
-def workgroups(n: int, rank: int, ways: str, words: tuple[int, ...]) -> int:
+def workgroups(n: int, rank: int, modes: str, words: tuple[int, ...]) -> int:
     """How many workgroups compute n elements that are laid out so."""
-    if TURNED not in ways:
+    if TURNED not in modes:
         return blocks(n, 4 * THREADS)
     columns = words[rank - 2]
     rows = words[rank - 3] if rank > 2 else n // columns
     return n // (rows * columns) * blocks(rows, TILE) * blocks(columns, TILE)
 
 
-def way_of(steps: Shape, offset: int, packed: Shape, extents: Shape) -> str:
+def access_mode(steps: Shape, offset: int, packed: Shape, extents: Shape) -> str:
     """How an array of these strides and this offset is read in a result's order."""
     if not any(steps):
         return SAME

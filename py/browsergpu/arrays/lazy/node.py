@@ -26,19 +26,30 @@ LOCKED = 2
 
 
 class Node(Shown):
-    """A value: in memory (``storage``; elements at ``offset`` + index × ``strides``, packed where
-    these are None), at a ``place`` of a Window, or still on the host (``window`` is an Arriving).
+    """The value of an array: in GPU memory, in a trace, or still on the host.
 
-    ``refs`` are weak references to the arrays that have it. A count would need destructors, which
-    lose a KeyboardInterrupt. ``cell`` is the identity of the memory that the array shares with its
-    views; None for an array without views. ``follows`` says that gradients of the array follow
-    writes through the others of the cell, ``is_read_only`` that nothing can be assigned to the
-    array: LOCKED where the user said so, who can allow it again.
+    Attributes
+    ----------
+    storage, strides, offset
+        The memory of a computed value. Strides and offset count elements; without strides the
+        elements are packed.
+    trace, place
+        The Trace that records the value, and its place there. ``trace`` is a PendingUpload for a
+        value on the host and None for a computed value.
+    refs
+        Weak references to the arrays that hold the value. A count would need destructors, and
+        these lose a KeyboardInterrupt.
+    view_group
+        The ViewGroup of an array and its views, or None.
+    follows
+        Whether gradients of the array follow writes through other arrays of the view group.
+    is_read_only
+        Whether assignment to the array is refused. LOCKED if the user has set that; the user can
+        unset it.
     """
 
     __slots__ = (
         "__weakref__",
-        "cell",
         "follows",
         "is_read_only",
         "kind",
@@ -48,7 +59,8 @@ class Node(Shown):
         "shape",
         "storage",
         "strides",
-        "window",
+        "trace",
+        "view_group",
     )
 
     # Where it is in memory is said once it is: one of these is made for each operation.
@@ -56,13 +68,13 @@ class Node(Shown):
     strides: Shape | None
     offset: int
 
-    def __init__(self, kind: ElementType, shape: Shape, window: Any = None, place: int = 0) -> None:
+    def __init__(self, kind: ElementType, shape: Shape, trace: Any = None, place: int = 0) -> None:
         self.kind = kind
         self.shape = shape
-        self.window = window
+        self.trace = trace
         self.place = place
         self.refs: tuple[ref[Any], ...] = ()
-        self.cell: Any = None
+        self.view_group: Any = None
         self.follows = False
         self.is_read_only: bool | int = False
 
@@ -113,13 +125,13 @@ class Node(Shown):
         return f"of shape {self.shape} and dtype {self.kind.name}"
 
     def in_memory(self) -> Node:
-        """The value itself, computed. One at a Window's place that nobody held would not be."""
-        if self.window is not None:
+        """The value itself, computed. One at a Trace's place that nobody held would not be."""
+        if self.trace is not None:
             # hold() and drop(), without the calls: each evaluation comes here.
             pin, refs = Pin(), self.refs
             pinned = self.refs = (*refs, ref(pin))
             try:
-                self.window.evaluate()
+                self.trace.evaluate()
             finally:
                 if self.refs is pinned:
                     self.refs = refs
@@ -128,12 +140,14 @@ class Node(Shown):
         return self
 
     def twin(self) -> Node:
-        """Another node of a value in memory, which shares no cell: a later write to either array
-        gives one of them memory of its own."""
+        """Return another node for the same memory, in no view group.
+
+        A later write to either array gives one of them its own memory.
+        """
         return stored(self.kind, self.shape, self.storage, self.strides, self.offset)
 
 
-class Lasting(Shown):
+class PermanentStorage(Shown):
     """The memory of what is no array: it stays as long as the device, and nobody writes into it by
     an assignment."""
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from browsergpu.arrays.lazy import reduction, region_write
 from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node, Pin, stored
-from browsergpu.arrays.lazy.reduction import Folding
+from browsergpu.arrays.lazy.reduction import Reducer
 from browsergpu.arrays.lazy.values import Values
 from browsergpu.core import grids
 from browsergpu.core.checks import product
@@ -24,7 +24,7 @@ Axes = tuple[int, ...]
 _PARTS = Pin()
 
 
-def folded(kernels: Kernels, how: Folding, values: Values, axes: Axes) -> Storage:
+def folded(kernels: Kernels, how: Reducer, values: Values, axes: Axes) -> Storage:
     """Memory with the elements along some axes brought together, of the operation's type.
 
     Raises OutOfMemory where there is no room for the result, and Unsupported for more elements
@@ -61,7 +61,7 @@ def _held(values: Values) -> Iterator[Values]:
             node.drop(pin)
 
 
-def _by_parts(kernels: Kernels, how: Folding, values: Values, axes: Axes) -> Storage:
+def _by_parts(kernels: Kernels, how: Reducer, values: Values, axes: Axes) -> Storage:
     shape = values.shape
     if product(shape) <= grids.MOST_ELEMENTS:
         kernels.device.keep_pace(how.op)
@@ -88,7 +88,7 @@ def _cut(shape: Shape, axis: int) -> Iterator[tuple[int, int]]:
 
 
 def _joined(
-    kernels: Kernels, how: Folding, shape: Shape, axes: Axes, parts: Iterator[Values]
+    kernels: Kernels, how: Reducer, shape: Shape, axes: Axes, parts: Iterator[Values]
 ) -> Storage:
     """Memory with the results of parts one behind the other."""
     device, kind = kernels.device, how.made.result
@@ -103,7 +103,7 @@ def _joined(
     return whole
 
 
-def _add(kernels: Kernels, how: Folding, total: Storage, found: Storage, n: int) -> None:
+def _add(kernels: Kernels, how: Reducer, total: Storage, found: Storage, n: int) -> None:
     """Brings n values of two parts together, in the memory of the first."""
     kind = how.made.result
     target, other = (stored(kind, (n,), storage) for storage in (total, found))

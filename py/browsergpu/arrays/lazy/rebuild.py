@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from browsergpu.arrays.lazy.extract import Extract, extract
 from browsergpu.arrays.lazy.fusion import Kernels
-from browsergpu.arrays.lazy.layout import WORD, check_count, way_of, workgroups
+from browsergpu.arrays.lazy.layout import WORD, access_mode, check_count, workgroups
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.values import Values
 from browsergpu.core.checks import product
@@ -36,7 +36,7 @@ def part_of(values: Values) -> Extract | None:
     """What a value is computed from, where that is elementwise; None of others, for which it would
     matter where in the part an element is."""
     part = extract(tuple(values.code), (values.place,))
-    return part if all(is_elementwise(entry) for entry in part.tape) else None
+    return part if all(is_elementwise(entry) for entry in part.code) else None
 
 
 def command(
@@ -46,7 +46,7 @@ def command(
     leaves = [values.leaves[at] for at in part.arrays]
     plan = _planned(
         whole.shape,
-        (*part.tape, leaf(whole.kind)),
+        (*part.code, leaf(whole.kind)),
         tuple([_spread(one, values.shape, frame) for one in leaves]),
         whole.offset,
         frame,
@@ -72,12 +72,12 @@ def _spread(node: Node, shape: Shape, frame: Frame) -> tuple[Shape, int]:
 @lru_cache(maxsize=1024)
 def _planned(
     shape: Shape,
-    tape: tuple[int, ...],
+    code: tuple[int, ...],
     places: Sequence[tuple[Shape, int]],
     offset: int,
     frame: Frame,
 ) -> Plan:
-    """The kernel whose tape ends with the value and the array, which lies packed from an offset."""
+    """The kernel whose code ends with the value and the array, which lies packed from an offset."""
     check_count(product(shape))
     # Strides that let no axis become one with another where the part is not all of it.
     apart = [
@@ -89,16 +89,16 @@ def _planned(
     own = contiguous_strides(shape)
     extents, *strided, kept = merged(shape, *(steps for steps, _ in places), own, tuple(apart))
     packed = contiguous_strides(extents)
-    ways, words = "", []
+    modes, words = "", []
     for steps, at in zip(strided, (*(at for _, at in places), offset), strict=True):
-        way = way_of(steps, at, packed, extents)
-        ways += way
+        mode = access_mode(steps, at, packed, extents)
+        modes += mode
         # Places before an array wrap around; what is read there is not used.
-        words.append((at // 4 if way == MOVED else at) & WORD)
-        if way not in (MOVED, SAME):
+        words.append((at // 4 if mode == MOVED else at) & WORD)
+        if mode not in (MOVED, SAME):
             words += [step & WORD for step in steps]
     bounded = tuple(axis for axis, step in enumerate(kept) if step <= _APART)
     bounds = [word for axis in bounded for word in frame[_APART - kept[axis]]]
     all_words = (*extents[1:], *bounds, *words)
-    kernel = framed(tape, ways, len(extents), extents[-1] % 4 == 0, bounded)
-    return Plan(kernel, workgroups(product(shape), len(extents), ways, all_words), all_words)
+    kernel = framed(code, modes, len(extents), extents[-1] % 4 == 0, bounded)
+    return Plan(kernel, workgroups(product(shape), len(extents), modes, all_words), all_words)

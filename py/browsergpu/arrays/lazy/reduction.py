@@ -1,4 +1,4 @@
-"""Reductions of values on a tape, or in memory, each step of them by one generated kernel that also
+"""Reductions of values on a code, or in memory, each step of them by one generated kernel that also
 computes the values."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Extents = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Folding:
+class Reducer:
     """How elements are brought together: the operation on two of them, the words of what there is
     of nothing, and, of sums, a float's word that the result is multiplied by, if any."""
 
@@ -42,7 +42,7 @@ class Folding:
     scale: Words = ()
 
 
-def folded(kernels: Kernels, how: Folding, values: Values, axes: tuple[int, ...]) -> Storage:
+def folded(kernels: Kernels, how: Reducer, values: Values, axes: tuple[int, ...]) -> Storage:
     """Memory with the elements along some axes brought together, of the operation's type. Raises
     OutOfMemory."""
     steps = _steps(values.shape, axes)
@@ -65,7 +65,7 @@ def _steps(shape: Shape, axes: tuple[int, ...]) -> tuple[Extents, ...]:
 
 class Plan(NamedTuple):
     """One kernel's launch: its grid, the values that it writes, how many each output still has, and
-    its parameters but for the numbers of the tape."""
+    its parameters but for the numbers of the code."""
 
     kernel: Source
     grid: tuple[int, int, int]
@@ -76,18 +76,18 @@ class Plan(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def planned(
-    how: Folding,
+    how: Reducer,
     shape: Shape,
     code: tuple[int, ...],
     places: tuple[Place, ...],
     extents: Extents,
     is_last: bool,
 ) -> Plan:
-    """The kernel that reduces the last value of a tape, whose arrays lie at places."""
+    """The kernel that reduces the last value of a code, whose arrays lie at places."""
     part, dealt = _cut(*extents)
-    rank, by_fours, ways, words = layout(shape, places)
+    rank, by_fours, modes, words = layout(shape, places)
     scale = how.scale if is_last and part.chunks == 1 else ()
-    kernel = reduction(code, ways, rank, by_fours, how.made.number, dealt, bool(scale))
+    kernel = reduction(code, modes, rank, by_fours, how.made.number, dealt, bool(scale))
     parameters = (product(shape), *part.fields, *how.nothing, *scale, *words)
     return Plan(kernel, fold(part.workgroups), part.outputs, part.chunks, parameters)
 
@@ -102,11 +102,11 @@ def _cut(outer: int, length: int, inner: int) -> tuple[cuts.Cut, str]:
 
 
 def _step(
-    kernels: Kernels, how: Folding, values: Values, extents: Extents, is_last: bool
+    kernels: Kernels, how: Reducer, values: Values, extents: Extents, is_last: bool
 ) -> tuple[Plan, Storage]:
     code, leaves, words = values.code, values.leaves, values.words
     part = extract(tuple(code), (values.place,))
-    plan = planned(how, values.shape, part.tape, part.layout(leaves), extents, is_last)
+    plan = planned(how, values.shape, part.code, part.layout(leaves), extents, is_last)
     device = kernels.device
     buffer = device.memory.get_buffer(how.op, how.made.result.device_bytes(plan.outputs))
     storage = Storage(device, buffer)

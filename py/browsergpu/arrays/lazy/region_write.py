@@ -49,7 +49,7 @@ def command(
     own = [at for at in part.laid_out if is_part(leaves[at], target.storage, into)]
     places = zip(part.laid_out, part.layout(leaves), strict=True)
     read = tuple([None if at in own else lies for at, lies in places])
-    plan = _planned(values.shape, part.tape, into, read, twin is not None)
+    plan = _planned(values.shape, part.code, into, read, twin is not None)
     return (
         kernels.pipeline(plan.kernel),
         *fold(plan.groups),
@@ -65,16 +65,16 @@ def command(
 @lru_cache(maxsize=1024)
 def _planned(
     shape: Shape,
-    tape: tuple[int, ...],
+    code: tuple[int, ...],
     into: Place,
     places: tuple[Place | None, ...],
     twice: bool,
 ) -> Plan:
-    """The kernel that writes the last value of a tape into a place, whose arrays lie at others;
+    """The kernel that writes the last value of a code into a place, whose arrays lie at others;
     None are the part itself."""
     others = tuple(place for place in places if place is not None)
     rank, by_fours, found, words = layout(shape, (into, *others), written=True)
     rest = iter(found[1:])
-    ways = "".join(OWN if place is None else next(rest) for place in places)
-    kernel = assignment(tape, ways, rank, by_fours, found[0], twice)
-    return Plan(kernel, workgroups(product(shape), rank, ways, words), words)
+    modes = "".join(OWN if place is None else next(rest) for place in places)
+    kernel = assignment(code, modes, rank, by_fours, found[0], twice)
+    return Plan(kernel, workgroups(product(shape), rank, modes, words), words)

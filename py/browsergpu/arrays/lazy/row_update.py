@@ -48,23 +48,25 @@ def laid_out(
     for nodes, new in zip(rows, made, strict=True):
         buffers = [node.storage.buffer.id for node in (*nodes, *new)]
         lies = tuple([(nodes[n].shape, nodes[n].strides, nodes[n].offset) for n in read])
-        found.append(Row(*_laid(rule, nodes[0].shape, lies), buffers))
+        found.append(Row(*_layout_of(rule, nodes[0].shape, lies), buffers))
     return found
 
 
 @lru_cache(maxsize=1024)
-def _laid(rule: Rule, shape: Shape, places: tuple[Place, ...]) -> tuple[Lie, tuple[int, ...], int]:
+def _layout_of(
+    rule: Rule, shape: Shape, places: tuple[Place, ...]
+) -> tuple[Lie, tuple[int, ...], int]:
     rank, by_fours, found, words = layout(shape, places)
     n = product(shape)
     groups = workgroups(n, rank, found, words)
-    if not any(way in PLACED for way in found):
+    if not any(mode in PLACED for mode in found):
         rank, by_fours = 1, False  # of no account
     rest = iter(found)
-    ways = [
+    modes = [
         SAME if number >= rule.arity else WHOLE if number in rule.into else next(rest)
         for number in rule.operands
     ]
-    return Lie("".join(ways), rank, by_fours), (n, *words), groups
+    return Lie("".join(modes), rank, by_fours), (n, *words), groups
 
 
 def commands(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> Iterator[tuple[Any, ...]]:

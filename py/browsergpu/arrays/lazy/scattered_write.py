@@ -17,7 +17,7 @@ from browsergpu.core.shapes import Shape
 from browsergpu.kernels.fused.scattering import claimed, scattered
 from browsergpu.kernels.fused.source import Source
 
-#: From a tape, its results, how its arrays are read, the axes and whether rows are of fours.
+#: From a code, its results, how its arrays are read, the axes and whether rows are of fours.
 Maker = Callable[[tuple[int, ...], tuple[int, ...], str, int, bool], Source]
 
 #: Bytes that are written at random in one go, and how often the places are gone over at most. Of
@@ -30,7 +30,7 @@ _MANY = 1 << 20
 
 def scatter(kernels: Kernels, places: Values, given: Sequence[int], target: Node) -> None:
     """Records what writes at places, counted in the memory of ``target``. ``given`` are the entries
-    of the same tape that say what, and, if there are two, where that is done at all."""
+    of the same code that say what, and, if there are two, where that is done at all."""
     _record(kernels, places, (places.place, *given), scattered, target)
 
 
@@ -52,7 +52,7 @@ def _record(
 ) -> None:
     leaves = values.leaves
     part = extract(tuple(values.code), results)
-    plan = _planned(make, values.shape, part.tape, part.results, part.layout(leaves))
+    plan = _planned(make, values.shape, part.code, part.results, part.layout(leaves))
     kernels.device.recorder.dispatch(
         kernels.pipeline(plan.kernel),
         *fold(plan.groups)[:2],
@@ -69,10 +69,10 @@ def _record(
 def _planned(
     make: Maker,
     shape: Shape,
-    tape: tuple[int, ...],
+    code: tuple[int, ...],
     results: tuple[int, ...],
     places: tuple[Place, ...],
 ) -> Plan:
-    rank, by_fours, ways, words = layout(shape, places)
-    kernel = make(tape, results, ways, rank, by_fours)
-    return Plan(kernel, workgroups(product(shape), rank, ways, words), words)
+    rank, by_fours, modes, words = layout(shape, places)
+    kernel = make(code, results, modes, rank, by_fours)
+    return Plan(kernel, workgroups(product(shape), rank, modes, words), words)

@@ -1,4 +1,4 @@
-"""A value as a kernel computes it: at a place of a tape, in memory, or a number."""
+"""A value as a kernel computes it: at a place of a tracer, in memory, or a number."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ Words = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Values:
-    """The value at a place of a tape, whose results are of ``shape``, with the tape's arrays and
-    numbers by their places."""
+    """The value at a place of a trace, with the trace's arrays and numbers by their places."""
 
     shape: Shape
     code: Sequence[int]
@@ -26,15 +25,15 @@ class Values:
 
 
 def of_node(node: Node) -> Values:
-    """A value that is in memory, or still on its tape."""
-    window = node.window
-    if window is None:
+    """A value that is in memory, or still on its tracer."""
+    trace = node.trace
+    if trace is None:
         return Values(node.shape, (leaf(node.kind),), {0: node}, {}, 0)
-    return Values(node.shape, window.code, window.leaves, window.words, node.place)
+    return Values(node.shape, trace.code, trace.leaves, trace.words, node.place)
 
 
 def beside(values: Values, kind: ElementType, words: Words) -> tuple[Values, int]:
-    """Values with a number on their tape, too, and its place."""
+    """Values with a number on their tracer, too, and its place."""
     at = len(values.code)
     code = (*values.code, number(kind))
     return Values(values.shape, code, values.leaves, {**values.words, at: words}, values.place), at

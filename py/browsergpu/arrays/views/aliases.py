@@ -1,6 +1,6 @@
 """Views: arrays that share memory, so that a write through one is seen through all.
 
-A view and the array that it is of have nodes of one :class:`Cell`. Nodes of other cells, or of
+A view and the array that it is of have nodes of one :class:`ViewGroup`. Nodes of other cells, or of
 none, may lie in the same memory, too (a value that a backward pass has saved, for example): they
 keep their value, and get memory of their own before a write.
 """
@@ -19,7 +19,7 @@ from browsergpu.core.showing import Shown
 V = TypeVar("V", bound=Value)
 
 
-class Cell(Shown):
+class ViewGroup(Shown):
     """The identity of the memory that an array shares with its views.
 
     Its members are the arrays whose gradients follow writes through the others: all but those of
@@ -73,29 +73,29 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
     ``read_only``: nothing can be assigned to it."""
     node: Node = NODE.__get__(x)
     own: Node = NODE.__get__(found)
-    if own is node and node.window is not None and x.tape.device.has_values:
+    if own is node and node.trace is not None and x.tracer.device.has_values:
         node.in_memory()
-    if found is x or node.window is not None or own.window is not None:
+    if found is x or node.trace is not None or own.trace is not None:
         return found
     if own.storage is not node.storage:
         return found
-    graphs = x.tape.device.graphs
+    graphs = x.tracer.device.graphs
     if graphs is not None and graphs.open is not None:
         graphs.open.settle(x, found)
         node, own = NODE.__get__(x), NODE.__get__(found)
     if own is node:
         own = node.twin()
         take_node(found, own)
-    if node.cell is None:
+    if node.view_group is None:
         if node.holders > 1:  # others have the value, and keep it
             node = node.twin()
             take_node(x, node)
-        node.cell = Cell()
-        node.cell.add(x)
-    own.cell = node.cell
+        node.view_group = ViewGroup()
+        node.view_group.add(x)
+    own.view_group = node.view_group
     own.is_read_only = read_only or bool(node.is_read_only)
     if follows and node.follows:
-        node.cell.add(found)
+        node.view_group.add(found)
     if graphs is not None and node in graphs.known:
         graphs.known.add(own)
     return found
@@ -112,12 +112,12 @@ def take_node(x: Value, node: Node) -> None:
 
 def siblings(node: Node) -> list[Node]:
     """The nodes of the other arrays that share a node's memory as views."""
-    if node.cell is None or node.window is not None:
+    if node.view_group is None or node.trace is not None:
         return []
     return [
         user
         for user in node.storage.users
-        if user is not node and user.cell is node.cell and user.is_held
+        if user is not node and user.view_group is node.view_group and user.is_held
     ]
 
 
@@ -126,7 +126,7 @@ def values_apart(node: Node) -> list[Node]:
     return [
         user
         for user in node.storage.users
-        if user is not node and (node.cell is None or user.cell is not node.cell)
+        if user is not node and (node.view_group is None or user.view_group is not node.view_group)
     ]
 
 

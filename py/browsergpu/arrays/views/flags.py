@@ -44,7 +44,7 @@ class Flags:
     @property
     def owndata(self) -> bool:
         """Whether the array is no view."""
-        return self._node.window is not None or self._node.cell is None
+        return self._node.trace is not None or self._node.view_group is None
 
     @property
     def writeable(self) -> bool:
@@ -101,7 +101,7 @@ class Flags:
 
 def strides(node: Node) -> Shape:
     """The elements from one index of each axis to the next."""
-    if node.window is not None or node.strides is None:
+    if node.trace is not None or node.strides is None:
         return contiguous_strides(node.shape)
     return node.strides
 

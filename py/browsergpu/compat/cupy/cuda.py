@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any, Self
 
-from browsergpu.arrays.context import current, device_of, open_tape, use
+from browsergpu.arrays.context import current, device_of, open_tracer, use
 from browsergpu.compat.cupy.once import say
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
@@ -41,8 +41,8 @@ class Device(Shown):
     def __init__(self, device: int | None = None) -> None:
         op = "cuda.Device"
         if device is None:
-            tape = open_tape()
-            device = 0 if tape is None else tape.device.adapter.index
+            tracer = open_tracer()
+            device = 0 if tracer is None else tracer.device.adapter.index
         self.id = checks.integer(op, "device", device)
         self._before: list[Any] = []
 
@@ -52,10 +52,10 @@ class Device(Shown):
     @property
     def device(self) -> Any:
         """The :class:`browsergpu.Device`, which is opened where it is not."""
-        tape = open_tape()
-        if tape is not None and tape.device.adapter.index == self.id:
-            return tape.device
-        return current().device if tape is None and self.id == 0 else device_of("cuda", self.id)
+        tracer = open_tracer()
+        if tracer is not None and tracer.device.adapter.index == self.id:
+            return tracer.device
+        return current().device if tracer is None and self.id == 0 else device_of("cuda", self.id)
 
     def use(self) -> Self:
         """Make new arrays on it from now on."""

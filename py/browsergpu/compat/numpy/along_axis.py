@@ -65,7 +65,7 @@ def _as_array(op: str, found: Any, beside: Array) -> Array:
     if isinstance(found, Array):
         return found
     if type(found) in DEFAULTS:
-        return beside.like(apply.full_node(beside.tape, (), DEFAULTS[type(found)], found))
+        return beside.like(apply.full_node(beside.tracer, (), DEFAULTS[type(found)], found))
     if isinstance(found, np.generic | np.ndarray | list):
         made: Array = on_one_device((beside, np.asarray(found)))[1]
         return made

@@ -56,7 +56,7 @@ def i0(x: Array) -> Array:
 
 
 def _bools(x: Array, *, value: bool) -> Array:
-    return x.like(apply.full_node(x.tape, x.shape, BOOL, value))
+    return x.like(apply.full_node(x.tracer, x.shape, BOOL, value))
 
 
 def _iscomplex(x: Array) -> Array:

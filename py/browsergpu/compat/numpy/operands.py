@@ -33,8 +33,8 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
     ours = [x for x in inputs if isinstance(x, Array)]
     if not ours:
         return [creation.asarray(x) if isinstance(x, np.ndarray | list) else x for x in inputs]
-    if any(x.tape is not ours[0].tape for x in ours):
-        ours = apply.on_one_tape("array", *ours)
+    if any(x.tracer is not ours[0].tracer for x in ours):
+        ours = apply.on_one_device("array", *ours)
     elif not any(isinstance(x, np.ndarray | list) for x in inputs):
         return list(inputs)
     device, those = ours[0].device, iter(ours)
@@ -52,16 +52,16 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
 
 def _are_ready(inputs: Sequence[Any]) -> bool:
     """Return whether operands are arrays of one device, one at least, and Python's numbers."""
-    tape = None
+    tracer = None
     for x in inputs:
         if isinstance(x, Array):
-            if tape is None:
-                tape = x.tape
-            elif x.tape is not tape:
+            if tracer is None:
+                tracer = x.tracer
+            elif x.tracer is not tracer:
                 return False
         elif type(x) not in PYTHON_TYPES:
             return False
-    return tape is not None
+    return tracer is not None
 
 
 def flattened(x: Any) -> Any:

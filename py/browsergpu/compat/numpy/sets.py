@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.rules import constant
+from browsergpu.arrays.autograd.rules import constant
 from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.functions.ordering import sets
 

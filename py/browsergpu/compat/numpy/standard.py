@@ -70,7 +70,7 @@ def _is_by_columns(op: str, a: Array, order: str) -> bool:
     if order == "F":
         return a.ndim > 1
     node = NODE.__get__(a)
-    is_packed = node.window is not None or node.strides is None
+    is_packed = node.trace is not None or node.strides is None
     if order != "C" and (order not in ("K", "A") or not is_packed):
         expected = "'C' or 'F', or for arrays that are no views 'K' or 'A'"
         raise InvalidArgument(op, "order", order, expected)

@@ -11,8 +11,8 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.variable import Variable
 from browsergpu.arrays.numbers import PYTHON_TYPES
-from browsergpu.arrays.tracking.variable import Variable
 from browsergpu.compat.numpy.coercion import OnHostOnly, device_among, operand
 from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.core.errors import InvalidType

@@ -123,7 +123,7 @@ def arguments(
         return values, list(of_letters(declared, letters))
     if not arrays:
         raise InvalidType(op, "args", given, "have at least one array")
-    if any(array.tape is not arrays[0].tape for array in arrays):
+    if any(array.tracer is not arrays[0].tracer for array in arrays):
         raise two_devices(op, "args")
     return values, list(of_letters(declared, letters))
 

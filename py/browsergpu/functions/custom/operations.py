@@ -11,7 +11,7 @@ import numpy as np
 
 from browsergpu.arrays.apply import recorded
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.x64 import look_at
+from browsergpu.arrays.x64 import check_x64
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
@@ -74,7 +74,7 @@ def _check_c(
     except CError as error:
         raise not_understood(op, argument, error) from None
     if not translating.is_wgsl(value) and re.search(r"\b(double|float64)\b", value):
-        look_at(op, argument, np.dtype(np.float64))
+        check_x64(op, argument, np.dtype(np.float64))
 
 
 def not_understood(op: str, argument: str, error: CError) -> InvalidArgument:

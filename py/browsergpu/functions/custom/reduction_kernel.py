@@ -6,9 +6,9 @@ from typing import Any
 
 from browsergpu.arrays.apply import cast_to, full_node
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.lazy.reduction import Folding
+from browsergpu.arrays.lazy.reduction import Reducer
 from browsergpu.arrays.numbers import words_of
-from browsergpu.arrays.reduce import brought_together, by_halves
+from browsergpu.arrays.reduce import by_halves, reduced_by
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -143,7 +143,7 @@ class ReductionKernel:
         if 0 in (mapped.shape[n] for n in axes):
             if self._identity is None:
                 raise InvalidArgument(self.name, "args", mapped, "have elements to reduce")
-            total = mapped.like(full_node(mapped.tape, shape, kind, self._identity))
+            total = mapped.like(full_node(mapped.tracer, shape, kind, self._identity))
         else:
             total = self._reduction(mapped, axes, shape)
         return self._applied((self._reduced,), results, self._post, [total], [total.node.kind])
@@ -164,7 +164,7 @@ class ReductionKernel:
         made = overload_of(operation, (wide, wide))
         assert made is not None
         nothing = words_of(self._identity, wide)
-        return brought_together(mapped, Folding(self.name, made, nothing), axes, shape)
+        return reduced_by(mapped, Reducer(self.name, made, nothing), axes, shape)
 
     def _applied(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 
 from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.rules import constant, differentiable
+from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT16, FLOAT32, UINT8
 from browsergpu.core.errors import InvalidArgument, InvalidType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.rules import constant
+from browsergpu.arrays.autograd.rules import constant
 from browsergpu.core.element_types import FLOAT32, UINT8
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.device import canvas

@@ -126,15 +126,15 @@ def load(
     if allow_pickle:
         raise InvalidArgument("load", "allow_pickle", allow_pickle, "False. Use numpy.load.")
     _check_file("load", file, "read")
-    tape = current(device)
+    tracer = current(device)
     try:
         found = np.load(file, allow_pickle=False, max_header_size=max_header_size)
     except (ValueError, EOFError) as error:
         expected = f"a .npy or .npz file of numbers ({error})"
         raise InvalidArgument("load", "file", file, expected) from None
     if isinstance(found, np.ndarray):
-        return asarray(found, device=tape.device)
-    return SavedArrays(found, tape.device)
+        return asarray(found, device=tracer.device)
+    return SavedArrays(found, tracer.device)
 
 
 class _Written:

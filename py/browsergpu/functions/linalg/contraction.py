@@ -10,11 +10,11 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.precision import autocast, narrowed
-from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.autograd.precision import autocast, narrowed
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.upload import element_type
 from browsergpu.arrays.views import strided
-from browsergpu.arrays.x64 import look_at_both
+from browsergpu.arrays.x64 import check_x64_pair
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import (
     BOOL,
@@ -119,7 +119,7 @@ def contraction(text: str, arrays: Sequence[Array], optimize: Any, dtype: Any, /
     kinds = [x.node.kind for x in arrays]
     kind = reduce(promoted, kinds) if dtype is None else element_type(_OP, dtype)
     if dtype is None:
-        look_at_both(_OP, kinds)
+        check_x64_pair(_OP, kinds)
     computed = _COMPUTED.get(kind, kind)
     terms = [
         _distinct(apply.cast_to(_OP, x, computed, copy=False), labels, found.extents)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.core.errors import NotDifferentiable
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg.equations import solve

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core.element_types import COMPLEX64, FLOAT32
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.rules import differentiable
-from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.views import strided
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import FLOAT32, promoted

@@ -9,13 +9,13 @@ import numpy as np
 
 from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.precision import narrowed
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.indexing import gather
-from browsergpu.arrays.tracking.precision import narrowed
-from browsergpu.arrays.tracking.rules import differentiable
-from browsergpu.arrays.tracking.steps import Like
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import alias
-from browsergpu.arrays.x64 import look_at_both
+from browsergpu.arrays.x64 import check_x64_pair
 from browsergpu.core import shapes
 from browsergpu.core.checks import choice, is_several, product
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
@@ -83,7 +83,7 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
         if operands.array(op, name, x).ndim == 0:
             raise InvalidArgument(op, name, x, "have an axis")
     apply.same_device(op, x1, x2)
-    look_at_both(op, (x1.node.kind, x2.node.kind))
+    check_x64_pair(op, (x1.node.kind, x2.node.kind))
     kind = promoted(x1.node.kind, x2.node.kind)
     if kind in (FLOAT16, FLOAT32):
         a, b = (apply.cast_to(op, x, kind, copy=False) for x in (x1, x2))
@@ -101,7 +101,7 @@ def _of_floats(op: str, x1: Array, x2: Array, precision: Precision) -> Array:
     a, b = (reduce.memory_view(x.node.in_memory()) for x in (x1, x2))
     plan, left, right = products.planned(op, a, b)
     if product(plan.shape) == 0 or x1.shape[-1] == 0:
-        return x1.like(apply.full_node(x1.tape, plan.shape, x1.node.kind, 0))
+        return x1.like(apply.full_node(x1.tracer, plan.shape, x1.node.kind, 0))
     result = reduce.room(x1.device, op, x1.node.kind, plan.shape)
     products.multiply(
         x1.device, op, plan, left, right, reduce.memory_view(result), precision=precision

@@ -7,9 +7,9 @@ from typing import Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.precision import autocast, widened
-from browsergpu.arrays.tracking.rules import constant, differentiable
-from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.precision import autocast, widened
+from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.core import shapes
 from browsergpu.core.checks import real
 from browsergpu.core.element_types import BOOL, FLOAT32

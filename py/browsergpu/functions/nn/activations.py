@@ -7,8 +7,8 @@ from typing import Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.precision import widened
-from browsergpu.arrays.tracking.rules import composed, differentiable
+from browsergpu.arrays.autograd.precision import widened
+from browsergpu.arrays.autograd.rules import composed, differentiable
 from browsergpu.arrays.upload import element_type
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import FLOAT32

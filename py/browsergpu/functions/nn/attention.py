@@ -6,8 +6,8 @@ from math import sqrt
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.precision import narrowed
-from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.autograd.precision import narrowed
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.views import strided
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import BOOL

@@ -13,7 +13,7 @@ from typing import Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.precision import narrowed
+from browsergpu.arrays.autograd.precision import narrowed
 from browsergpu.arrays.views import strided
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT16

@@ -11,8 +11,8 @@ from itertools import product as places_of
 from typing import Any, TypeVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.rules import differentiable
-from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core.checks import product
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import manipulation, statistics

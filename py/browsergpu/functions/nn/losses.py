@@ -7,8 +7,8 @@ from typing import Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.precision import widened
-from browsergpu.arrays.tracking.rules import differentiable
+from browsergpu.arrays.autograd.precision import widened
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument

@@ -8,9 +8,9 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.precision import widened
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.in_place import become
-from browsergpu.arrays.tracking.precision import widened
-from browsergpu.arrays.tracking.rules import differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32

@@ -9,10 +9,10 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.indexing import gather
 from browsergpu.arrays.numbers import python_number
-from browsergpu.arrays.tracking.rules import differentiable
-from browsergpu.arrays.tracking.steps import Like
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import manipulation
@@ -93,7 +93,7 @@ def padded(x: Array, pairs: Sequence[tuple[int, int]], number: Any, steps: Any =
         begin = before + first * step
         count = max(last - first, 0)
         places.append(slice(begin, begin + (count - 1) * step + 1 if count else begin, step))
-    around = x.like(apply.full_node(x.tape, tuple(shape), x.node.kind, number))
+    around = x.like(apply.full_node(x.tracer, tuple(shape), x.node.kind, number))
     part = x[tuple(taken)]
     return gather.replaced(around, gather.region(tuple(shape), places), part)
 

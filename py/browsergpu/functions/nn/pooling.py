@@ -13,9 +13,9 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.recording import no_grad
-from browsergpu.arrays.tracking.rules import differentiable
-from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.autograd.grad_mode import no_grad
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import INT32

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.core.checks import product
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import creation, manipulation

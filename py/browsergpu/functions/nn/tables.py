@@ -6,9 +6,9 @@ from typing import Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.precision import narrowed
-from browsergpu.arrays.tracking.rules import constant, differentiable
-from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.precision import narrowed
+from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import DEFAULTS, INT32

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.steps import Like
+from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.functions import creation, manipulation
 
 Running = Callable[..., Array]

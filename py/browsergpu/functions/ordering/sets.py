@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.arrays.indexing.masks import places_of_true
-from browsergpu.arrays.tracking.rules import constant, differentiable
 from browsergpu.arrays.views import strided
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import BOOL, INT32
@@ -76,11 +76,11 @@ def unique_parts(x: Array, *, equal_nan: bool) -> UniqueAll:
 
 
 def _ones(x: Array, count: int) -> Array:
-    return x.like(apply.full_node(x.tape, (count,), BOOL, True))
+    return x.like(apply.full_node(x.tracer, (count,), BOOL, True))
 
 
 def _numbers(x: Array, number: int) -> Array:
-    return x.like(apply.full_node(x.tape, (1,), INT32, number))
+    return x.like(apply.full_node(x.tracer, (1,), INT32, number))
 
 
 def unique_counts(x: Array, /) -> UniqueCounts:
@@ -112,7 +112,7 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
     other = apply.array_of(op, "x2", x2, beside)
     n = product(other.shape)
     if n == 0:
-        return one.like(apply.full_node(one.tape, one.shape, BOOL, invert))
+        return one.like(apply.full_node(one.tracer, one.shape, BOOL, invert))
     ordered = sorting.sort(strided.reshaped(op, other, (n,)))
     at = apply.apply("minimum", one, sorting.place_of(ordered, one), n - 1)
     found: Array = apply.binary("not_equal" if invert else "equal", ordered[at], one)

@@ -8,11 +8,11 @@ import numpy as np
 
 from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.arrays.indexing.gather import coordinates
 from browsergpu.arrays.indexing.masks import indices_of_true
 from browsergpu.arrays.indexing.ranks import argsorted, searched
-from browsergpu.arrays.tracking.rules import constant, differentiable
-from browsergpu.arrays.tracking.steps import Like
 from browsergpu.arrays.views import strided
 from browsergpu.core import shapes
 from browsergpu.core.checks import integer
@@ -285,5 +285,5 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 
 
 def _along(x: Array, axis: int, extent: int, rank: int) -> Array:
-    counted = x.like(coordinates(x.tape, (extent,), 0))
+    counted = x.like(coordinates(x.tracer, (extent,), 0))
     return strided.reshaped("take", counted, [extent if n == axis else 1 for n in range(rank)])

@@ -30,8 +30,8 @@ def words(op: str, x: Array) -> tuple[Array, Array]:
 def searched(op: str, ordered: Array, values: Array, *, right: bool) -> Array:
     """Before which element of a sorted vector each value belongs, by bisection: int32."""
     count = product(ordered.shape)
-    low = values.like(apply.full_node(values.tape, values.shape, INT32, 0))
-    high = values.like(apply.full_node(values.tape, values.shape, INT32, count))
+    low = values.like(apply.full_node(values.tracer, values.shape, INT32, 0))
+    high = values.like(apply.full_node(values.tracer, values.shape, INT32, count))
     for _ in range(count.bit_length()):
         middle = low + (high - low) // 2
         is_open = low < high
@@ -47,6 +47,6 @@ def searched_float(op: str, ordered: Array, number: float, *, right: bool) -> Ar
     bounds = np.iinfo(ordered.dtype)
     place = bounds.max + 1 if isnan(number) else bounds_of_float(number)[right]
     if place > bounds.max:
-        return ordered.like(apply.full_node(ordered.tape, (), INT32, product(ordered.shape)))
+        return ordered.like(apply.full_node(ordered.tracer, (), INT32, product(ordered.shape)))
     value = apply.array_of(op, "x2", max(place, bounds.min), ordered)
     return searched(op, ordered, value, right=False)

@@ -36,7 +36,7 @@ class Generator(Orders):
         """Generators of streams of their own, on the same device."""
         made = [Generator(bits) for bits in self._bits.spawn(n_children)]
         for one in made:
-            one._tape = self._tape
+            one._tracer = self._tracer
         return made
 
     def random(self, size: Any = None, dtype: Any = None, out: Array | None = None) -> Array:

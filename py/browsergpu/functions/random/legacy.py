@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.context import current, open_tape
-from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.context import current, open_tracer
+from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidType
 from browsergpu.core.shapes import Shape
@@ -133,11 +133,11 @@ class RandomState(Orders):
 class _Shared(RandomState):
     """The one of the functions of ``browsergpu.random``: it draws on the device in use."""
 
-    def _where(self, shape: Shape) -> Tape:
-        tape = open_tape()
-        if tape is None:
+    def _where(self, shape: Shape) -> Tracer:
+        tracer = open_tracer()
+        if tracer is None:
             return nowhere() if 0 in shape else current()
-        return tape
+        return tracer
 
     def __reduce__(self) -> Any:
         return _shared, ()

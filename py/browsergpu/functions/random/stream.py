@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 
 from browsergpu.arrays import reduce
-from browsergpu.arrays.apply import on_one_tape
+from browsergpu.arrays.apply import on_one_device
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.context import current, open_tape
+from browsergpu.arrays.context import current, open_tracer
 from browsergpu.arrays.graphs.hooks import block_of
-from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.upload import element_type
 from browsergpu.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32, ElementType
 from browsergpu.core.errors import InvalidType
@@ -44,7 +44,7 @@ class Stream(Shown):
     def __init__(self, bits: BitGenerator, device: Any = None) -> None:
         self._bits: Any = bits
         self.seeds = 0
-        self._tape = open_tape() if device is None else current(device)
+        self._tracer = open_tracer() if device is None else current(device)
 
     def _facts(self) -> str:
         key, counter = self.place
@@ -56,12 +56,12 @@ class Stream(Shown):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._bits, self.seeds = state["bits"], state["seeds"]
-        self._tape = None
+        self._tracer = None
 
     def __deepcopy__(self, memo: Any) -> Self:
         made = type(self).__new__(type(self))
         made.__setstate__({"bits": copy(self._bits), "seeds": self.seeds})
-        made._tape = self._tape
+        made._tracer = self._tracer
         return made
 
     @property
@@ -75,19 +75,19 @@ class Stream(Shown):
         if not redraw.is_again(self):  # that draws as before, also after a seed
             self._bits.place = value
 
-    def _where(self, shape: Shape) -> Tape:
-        """The tape of the device that draws arrays of that shape."""
-        if self._tape is None and 0 in shape:
+    def _where(self, shape: Shape) -> Tracer:
+        """The tracer of the device that draws arrays of that shape."""
+        if self._tracer is None and 0 in shape:
             return nowhere()  # no number is drawn: Dask asks for the dtype alone
-        if self._tape is None:
-            self._tape = current()
-        return self._tape
+        if self._tracer is None:
+            self._tracer = current()
+        return self._tracer
 
     @exclusive
     def _new(self, op: str, size: Any, kind: ElementType) -> Array:
         shape = shape_of(op, size)
-        tape = self._where(shape)
-        return Array(reduce.room(tape.device, op, kind, shape), tape)
+        tracer = self._where(shape)
+        return Array(reduce.room(tracer.device, op, kind, shape), tracer)
 
     @exclusive
     def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
@@ -119,16 +119,16 @@ class Stream(Shown):
         self, op: str, sampler: str, shape: Shape, given: list[Any], rules: list[Rule],
         kind: ElementType,
     ) -> Array:  # fmt: skip
-        tape = self._where(shape)
+        tracer = self._where(shape)
         if 0 in shape:
-            return Array(reduce.room(tape.device, op, kind, shape), tape)
+            return Array(reduce.room(tracer.device, op, kind, shape), tracer)
         words = self._draw(random.words, op, self._new(op, 2, UINT32))
         seeds = [manipulation.broadcast_to(words[0], shape), words[1]]
         operands = [
             creation.asarray(value, device=words.device) if isinstance(value, np.ndarray) else value
             for value in given
         ]
-        on_one_tape(op, words, *(value for value in operands if isinstance(value, Array)))
+        on_one_device(op, words, *(value for value in operands if isinstance(value, Array)))
         whole = tuple(rule.is_whole for rule in rules)
         made = _sampler(op, sampler, whole, kind.kind in "iu")
         kinds = [UINT32, UINT32, *(INT32 if is_whole else FLOAT32 for is_whole in whole)]

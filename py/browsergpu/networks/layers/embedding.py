@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.variable import plain
+from browsergpu.arrays.autograd.variable import plain
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import elementwise, manipulation

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.recording import no_grad
+from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, statistics

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import enable_grad, no_grad
+from browsergpu.arrays.autograd.variable import node_of
 from browsergpu.arrays.graphs.hooks import checked, outside, repeated
 from browsergpu.arrays.in_place import become
-from browsergpu.arrays.tracking.recording import enable_grad, no_grad
-from browsergpu.arrays.tracking.variable import node_of
 from browsergpu.arrays.update import Draft, update
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT32
@@ -200,7 +200,7 @@ class Optimizer:
     def _change(self, due: Sequence[_Due], skipped: Array | None, step: object) -> None:
         """Update the parameters to which one formula applies."""
         param, gradient, state, group = due[0]
-        draft = Draft(param.tape.device)
+        draft = Draft(param.tracer.device)
         value, slope = draft.operand(node_of(param).kind), draft.operand(node_of(gradient).kind)
         kept = Kept(draft, state, 2, skipped)
         wide, slope = (x.astype(np.float32, copy=False) for x in (value, slope))
@@ -356,7 +356,7 @@ def _alike(due: Iterable[_Due]) -> Iterable[list[_Due]]:
         kinds = node_of(one.param).kind.number, node_of(one.gradient).kind.number
         step = one.state.get("step")
         come = id(step) if isinstance(step, Array) else step
-        key = id(one.group), id(one.param.tape), kinds, come, names
+        key = id(one.group), id(one.param.tracer), kinds, come, names
         found.setdefault(key, []).append(one)
     return found.values()
 

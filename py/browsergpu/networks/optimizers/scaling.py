@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.arrays.graphs.hooks import each_time, outside
 from browsergpu.arrays.in_place import become
-from browsergpu.arrays.tracking.recording import no_grad
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description, Shown

@@ -12,8 +12,8 @@ import pytest
 def bg(backend: Any) -> Iterator[Any]:
     """browsergpu, whose new arrays are on the session's backend. Nothing is left to be computed."""
     import browsergpu
-    from browsergpu.arrays.lazy.tape import tape_of
+    from browsergpu.arrays.lazy.trace import tracer_of
 
     browsergpu.use(backend)
     yield browsergpu
-    tape_of(backend.device).evaluate()
+    tracer_of(backend.device).evaluate()

@@ -23,8 +23,8 @@ def as_of_the_package(code: str, **names: Any) -> Any:
     [
         "x.node.in_memory()",
         "x.node.twin()",
-        "x.tape.window((3,), 1)",
-        "type(x)(x.node, x.tape)",
+        "x.tracer.trace((3,), 1)",
+        "type(x)(x.node, x.tracer)",
         "reduce.memory_view(x.node)",
     ],
 )

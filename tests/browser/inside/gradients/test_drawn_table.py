@@ -56,7 +56,7 @@ def named(bg: Any) -> dict[str, str]:
 
 
 def test_each_function_with_a_gradient_is_in_one_table(bg: Any) -> None:
-    from browsergpu.arrays.tracking.rules import RULES
+    from browsergpu.arrays.autograd.rules import RULES
 
     public = named(bg)
     expected = {name for name, key in public.items() if RULES.get(key)}
@@ -68,7 +68,7 @@ def test_each_function_with_a_gradient_is_in_one_table(bg: Any) -> None:
 
 
 def test_rules_that_are_not_public_have_a_reason(bg: Any) -> None:
-    from browsergpu.arrays.tracking.rules import RULES
+    from browsergpu.arrays.autograd.rules import RULES
 
     public = {*named(bg).values()}
     hidden = {".".join(key.split(".")[-2:]) for key, of in RULES.items() if of and key not in public

@@ -13,7 +13,7 @@ WITHOUT = {"one_hot", "sobel", "threshold"}
 
 
 def test_all_functions_say_what_their_gradients_are(bg: Any) -> None:
-    from browsergpu.arrays.tracking.rules import RULES
+    from browsergpu.arrays.autograd.rules import RULES
 
     for names in (bg.nn, bg.image):
         for name in names.__all__:

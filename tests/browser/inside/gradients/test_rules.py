@@ -95,7 +95,7 @@ def _rules() -> dict[str, tuple[str, ...]]:
     import browsergpu.image
     import browsergpu.nn
     import browsergpu.special  # noqa: F401 - what is loaded has its rules
-    from browsergpu.arrays.tracking.rules import RULES
+    from browsergpu.arrays.autograd.rules import RULES
 
     return RULES
 

@@ -69,10 +69,10 @@ def test_many_are_as_each_by_itself(
 ) -> None:
     """Of all shapes and two dtypes, with gradients that lie as they may and some that are missing;
     with the buffers that a kernel may have here, and with eight, which all GPUs have."""
-    from browsergpu.arrays.lazy.tape import tape_of
+    from browsergpu.arrays.lazy.trace import tracer_of
 
     if most is not None:
-        monkeypatch.setattr(tape_of(backend.device).kernels, "most_leaves", most - 1)
+        monkeypatch.setattr(tracer_of(backend.device).kernels, "most_leaves", most - 1)
     begin = [*values(SHAPES), *values([(3, 2), (7,)], np.float16)]
     many = [bg.nn.Parameter(x) for x in begin]
     single = [bg.nn.Parameter(x) for x in begin]

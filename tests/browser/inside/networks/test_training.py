@@ -113,12 +113,12 @@ def test_a_recurrent_layer_learns(bg: Any) -> None:
 
 def test_steps_do_not_grow(bg: Any) -> None:
     """Hundreds of steps leave no more arrays, buffers or work to be done than a few."""
-    from browsergpu.arrays.lazy.tape import tape_of
+    from browsergpu.arrays.lazy.trace import tracer_of
 
     a, b = (bg.nn.Parameter(np.ones(shape, np.float32)) for shape in ((4, 3), (3,)))
     optimizer = bg.optim.AdamW([a, b], lr=1e-3)
     x = bg.asarray(np.ones((2, 4), np.float32))
-    tape = tape_of(bg.default_device())
+    tracer = tracer_of(bg.default_device())
 
     def steps(count: int) -> tuple[int, int, int]:
         for _ in range(count):
@@ -126,18 +126,18 @@ def test_steps_do_not_grow(bg: Any) -> None:
             ((x @ a + b) ** 2).mean().backward()
             bg.optim.clip_grad_norm_([a, b], 1.0)
             optimizer.step()
-        entries = sum(len(window.code) for window in tape.windows.values())
-        tape.evaluate()
+        entries = sum(len(trace.code) for trace in tracer.traces.values())
+        tracer.evaluate()
         gc.collect()
-        held = {"Array", "Variable", "Node", "Step", "Leaf", "Window", "Storage"}
+        held = {"Array", "Variable", "Node", "AutogradNode", "Leaf", "Trace", "Storage"}
         objects = sum(type(one).__name__ in held for one in gc.get_objects())
-        return objects, tape.device.memory.buffers, entries
+        return objects, tracer.device.memory.buffers, entries
 
     few = steps(20)
     many = steps(200)
     assert many[0] <= few[0] + 10
     assert many[1] <= few[1] + 4
-    assert many[2] <= 8 * 128  # what windows hold at most
+    assert many[2] <= 8 * 128  # what traces hold at most
 
 
 @pytest.mark.parametrize("name", ["Adam", "SGD"])

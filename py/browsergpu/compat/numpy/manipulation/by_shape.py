@@ -77,7 +77,7 @@ def may_share_memory(a: Any, b: Any, max_work: Any = 0) -> bool:
         return False
     if a is b:
         return True
-    if a.node.cell is None or a.node.cell is not b.node.cell:
+    if a.node.view_group is None or a.node.view_group is not b.node.view_group:
         return False
     (begin, end), (start, stop) = _span(a), _span(b)
     return begin < stop and start < end

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.unpickled import on_host
+from browsergpu.arrays.pending_upload import on_host
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.arrays.views.strided import strides_of, view
 from browsergpu.compat.numpy.coercion import operand

@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _MODE = Mode("grad", True)
 
 #: The functions that are being differentiated, outermost first: the name of what does so, and the
-#: steps that their inputs are results of.
+#: nodes that their inputs are results of.
 DIFFERENTIATED: ContextVar[tuple[tuple[str, frozenset[Any]], ...]]
 DIFFERENTIATED = ContextVar("differentiated", default=())
 

@@ -8,21 +8,21 @@ from sys import _getframe
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.recording import DIFFERENTIATED, is_grad_enabled
-from browsergpu.arrays.tracking.steps import Source, behind
+from browsergpu.arrays.autograd.grad_mode import DIFFERENTIATED, is_grad_enabled
+from browsergpu.arrays.autograd.nodes import Source, behind
 from browsergpu.core.errors import NotDifferentiable
 from browsergpu.core.places import is_own, users_place
 
 #: Reads as a NumPy array or a buffer, which PyTorch refuses, too.
 _AS_ARRAYS = frozenset(("numpy", "numpy_async", "__array__", "__dlpack__", "to_device"))
-#: Reads as whole numbers and bools: these are steps, with a gradient of 0.
+#: Reads as whole numbers and bools: these are nodes, with a gradient of 0.
 _AS_STEPS = frozenset(("__int__", "__bool__", "__index__", "__contains__"))
 
 
 @contextmanager
 def differentiating(op: str, inputs: Iterable[Source]) -> Iterator[None]:
     """The block computes the function that ``op`` differentiates by these inputs."""
-    own = op, frozenset([source.step for source in inputs])
+    own = op, frozenset([source.node for source in inputs])
     token = DIFFERENTIATED.set((*DIFFERENTIATED.get(), own))
     try:
         yield
@@ -48,7 +48,7 @@ def check_read(x: Any, name: str) -> None:
 
     Notes
     -----
-    Under ``no_grad()`` all reads are legitimate, and so are reads as steps.
+    Under ``no_grad()`` all reads are legitimate, and so are reads as nodes.
     """
     if not is_grad_enabled() or name in _AS_STEPS:
         return
@@ -72,7 +72,7 @@ def check_read(x: Any, name: str) -> None:
 
 def check_number(op: str, argument: str, x: Any) -> None:
     """Raise where an argument that has no rule requires a gradient."""
-    if isinstance(x, Array) and x.is_noted and is_grad_enabled():
+    if isinstance(x, Array) and x.is_tracked and is_grad_enabled():
         place = users_place()
         where = f" in {place}" if place else ""
         raise NotDifferentiable(
@@ -89,6 +89,6 @@ def _is_read_here() -> bool:
 def _differentiated_by(x: Any) -> str | None:
     """The innermost function, such as grad, that differentiates what an array comes from."""
     for op, inputs in reversed(DIFFERENTIATED.get()):
-        if inputs and inputs & behind([x.source], min(step.number for step in inputs)):
+        if inputs and inputs & behind([x.source], min(node.number for node in inputs)):
             return str(op)
     return None

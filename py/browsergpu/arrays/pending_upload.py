@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.arrays.lazy.tape import Tape
+from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.upload import uploaded
 from browsergpu.core.element_types import of_numpy
 from browsergpu.core.errors import InvalidType
@@ -19,19 +19,19 @@ from browsergpu.core.showing import Shown
 _kept: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
 
 
-class Arriving(Shown):
-    """What a value that is still on the host has for a Window. Dask takes arrays apart and puts
+class PendingUpload(Shown):
+    """What a value that is still on the host has for a Trace. Dask takes arrays apart and puts
     them together in other threads than those that compute, even in processes without a GPU: there
     nothing is uploaded."""
 
-    __slots__ = ("__weakref__", "_node", "data", "tape")
+    __slots__ = ("__weakref__", "_node", "data", "tracer")
 
     # No operation finds room here.
     code: ClassVar[tuple[int, ...]] = ()
     free_below: ClassVar[int] = -1
 
-    def __init__(self, tape: Tape, node: Node, data: np.ndarray) -> None:
-        self.tape = tape
+    def __init__(self, tracer: Tracer, node: Node, data: np.ndarray) -> None:
+        self.tracer = tracer
         self.data = data
         self._node = ref(node)
 
@@ -42,27 +42,27 @@ class Arriving(Shown):
     def evaluate(self) -> None:
         """Uploads it. Raises OutOfMemory where there is no room; it is then still here."""
         node = self._node()
-        if node is None or node.window is not self:
+        if node is None or node.trace is not self:
             return
-        graphs = self.tape.device.graphs
+        graphs = self.tracer.device.graphs
         block = None if graphs is None else graphs.open
         with nullcontext() if block is None else block.aside():  # it was there before the block
-            node.put(uploaded(self.tape, self.data).storage)
-        node.window = None
-        if not self.tape.device.has_values:
+            node.put(uploaded(self.tracer, self.data).storage)
+        node.trace = None
+        if not self.tracer.device.has_values:
             _kept[node] = self.data
 
 
-def arriving(tape: Tape, data: np.ndarray) -> Node:
+def pending_upload(tracer: Tracer, data: np.ndarray) -> Node:
     """A value on the host, of a dtype that the GPU has. ``data`` must not change any more."""
     kind = of_numpy(data.dtype)
     if kind is None or kind.numpy != data.dtype:
         raise InvalidType("arriving", "data", data.dtype, "a dtype of the GPU's")
     node = Node(kind, data.shape)
-    node.window = Arriving(tape, node, data)
+    node.trace = PendingUpload(tracer, node, data)
     return node
 
 
 def on_host(node: Node) -> np.ndarray | None:
     """What of a value is on the host; None where it is on the GPU, or nowhere."""
-    return node.window.data if isinstance(node.window, Arriving) else _kept.get(node)
+    return node.trace.data if isinstance(node.trace, PendingUpload) else _kept.get(node)

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
+from browsergpu.arrays.autograd.nodes import AutogradNode, Leaf, Operand, Source
+from browsergpu.arrays.autograd.variable import Variable, like_of, node_of, plain, variable
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.arrays.tracking.recording import is_grad_enabled
-from browsergpu.arrays.tracking.steps import Leaf, Operand, Source, Step
-from browsergpu.arrays.tracking.variable import Variable, like_of, node_of, plain, variable
 from browsergpu.arrays.upload import element_type
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidType
@@ -86,15 +86,15 @@ def is_autocast_enabled() -> bool:
 
 def narrowed(*names: str) -> Callable[[F], F]:
     """Has a function get these float32 arguments as float16 within ``autocast``."""
-    return _door(names, _narrow)
+    return _wrapper(names, _narrow)
 
 
 def widened(*names: str) -> Callable[[F], F]:
     """Has a function get these float16 arguments as float32 within ``autocast``."""
-    return _door(names, _widen)
+    return _wrapper(names, _widen)
 
 
-def _door(names: tuple[str, ...], cast: Callable[[Any], Any]) -> Callable[[F], F]:
+def _wrapper(names: tuple[str, ...], cast: Callable[[Any], Any]) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         parameters = tuple(signature(function).parameters)
         places = frozenset(parameters.index(name) for name in names)
@@ -121,7 +121,7 @@ def _narrow(x: Any) -> Any:
     if not isinstance(x, Array) or x.dtype != _WIDE:
         return x
     _, cast = _MODE.value
-    if type(x) is not Variable or not isinstance(x.source.step, Leaf) or cast is None:
+    if type(x) is not Variable or not isinstance(x.source.node, Leaf) or cast is None:
         return x.astype(_NARROW)
     leaf, node, value = cast.get(id(x), (None, None, None))
     if leaf is not x or node is not node_of(x) or value is None:  # or it has another value now
@@ -129,16 +129,18 @@ def _narrow(x: Any) -> Any:
         cast[id(x)] = (x, node_of(x), value)
     if not is_grad_enabled():
         return value
-    # A step for each use: what one backward() lets go is not another's.
+    # A node for each use: what one backward() lets go is not another's.
     operand = Operand("x", None, x.source, like_of(x))
-    return variable(value, Source(Step("autocast", _CAST, (operand,), (like_of(value),)), 0))
+    return variable(
+        value, Source(AutogradNode("autocast", _CAST, (operand,), (like_of(value),)), 0)
+    )
 
 
 class _CastRule:
     """The rule of a cast: a sweep gives gradients the dtype of what they are of."""
 
     def gradients(
-        self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
         """The gradient that came, for the one operand."""
         return list(given)

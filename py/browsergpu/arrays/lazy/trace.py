@@ -1,7 +1,7 @@
 """What was asked for and not computed yet.
 
-Each operation on arrays appends a whole number to a tape, one tape (a Window) for each shape of
-results. A Window is evaluated when a value of it is needed elsewhere, or when it is full: then the
+Each operation on arrays appends a whole number to a tracer, one tracer (a Trace) for each shape of
+results. A Trace is evaluated when a value of it is needed elsewhere, or when it is full: then the
 values that somebody still holds are computed by one kernel, or by as few as the device's limit of
 buffers allows; the others get no memory.
 """
@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from browsergpu.arrays.lazy import fusion
 from browsergpu.arrays.lazy.extract import pruned
-from browsergpu.arrays.lazy.node import Lasting, Node, stored
+from browsergpu.arrays.lazy.node import Node, PermanentStorage, stored
 from browsergpu.core import blocks
 from browsergpu.core.blocks import Block
 from browsergpu.core.checks import product
@@ -39,15 +39,15 @@ from browsergpu.kernels.fused.source import (
 )
 from browsergpu.tensors.device_array import Storage
 
-#: Entries of a Window: operations, arrays and numbers. About sixty operations.
+#: Entries of a Trace: operations, arrays and numbers. About sixty operations.
 MOST_ENTRIES = 128
-#: Windows that stay unevaluated beside each other. What they hold is bounded by that.
-MOST_WINDOWS = 8
-#: Bytes that arrays which only a Window still needs may have before it is evaluated.
+#: Traces that stay unevaluated beside each other. What they hold is bounded by that.
+MOST_TRACES = 8
+#: Bytes that arrays which only a Trace still needs may have before it is evaluated.
 MOST_HELD = 256 * 2**20
 
 
-class Window(Shown):
+class Trace(Shown):
     """The operations whose results have one shape."""
 
     __slots__ = (
@@ -62,12 +62,12 @@ class Window(Shown):
         "leaves",
         "nodes",
         "shape",
-        "tape",
+        "tracer",
         "words",
     )
 
-    def __init__(self, tape: Tape, shape: Shape) -> None:
-        self.tape = tape
+    def __init__(self, tracer: Tracer, shape: Shape) -> None:
+        self.tracer = tracer
         self.shape = shape
         self.code: list[int] = []
         self.leaves: dict[int, Node] = {}  # arrays in memory
@@ -77,17 +77,17 @@ class Window(Shown):
         self.nodes: list[Node] = []
         self.words: dict[int, tuple[int, ...]] = {}  # of numbers
         self.held = 0  # bytes of the arrays
-        graph = tape.captured
+        graph = tracer.captured
         #: The block of ``capture()`` whose replays compute its values.
         self.block = graph.block if graph is not None and graph.is_here else None
-        # While a graph is captured, its tape is asked for a Window whenever something is recorded.
+        # While a graph is captured, its tracer is asked for a Trace whenever something is recorded.
         self._room = MOST_ENTRIES - 2 if graph is None else -1
         #: Below so many entries there is room for an operation on values that are here already.
         self.free_below = self._room
 
     def place_of(self, node: Node) -> int:
-        """Where a value is on the tape; one from elsewhere is evaluated, and read by the kernel."""
-        if node.window is self:
+        """Return the place of a value in this trace. Evaluate a value of another trace."""
+        if node.trace is self:
             return node.place
         place = self._read.get(node)
         if place is None:
@@ -95,7 +95,7 @@ class Window(Shown):
         return place
 
     def place_to_load(self, node: Node) -> int:
-        """Where a value is on the tape whose elements can be loaded."""
+        """Where a value is on the tracer whose elements can be loaded."""
         place = self._loaded.get(node)
         if place is None:
             place = self._loaded[node] = self._leaf(node, loaded(node.kind))
@@ -122,7 +122,7 @@ class Window(Shown):
 
     def add_one(self, overload: Overload, x: Node) -> Node:
         """The value of an operation on a value."""
-        place = x.place if x.window is self else self.place_of(x)
+        place = x.place if x.trace is self else self.place_of(x)
         code = self.code
         node = Node(overload.result, self.shape, self, len(code))
         code.append(FIRST_OVERLOAD + overload.number | place << FIRST_BIT)
@@ -131,8 +131,8 @@ class Window(Shown):
 
     def add_two(self, overload: Overload, x: Node, y: Node) -> Node:
         """The value of an operation on two values."""
-        first = x.place if x.window is self else self.place_of(x)
-        second = y.place if y.window is self else self.place_of(y)
+        first = x.place if x.trace is self else self.place_of(x)
+        second = y.place if y.trace is self else self.place_of(y)
         code = self.code
         node = Node(overload.result, self.shape, self, len(code))
         code.append(FIRST_OVERLOAD + overload.number | first << FIRST_BIT | second << SECOND_BIT)
@@ -143,8 +143,8 @@ class Window(Shown):
         self, overload: Overload, entry: int, words: tuple[int, ...], x: Node, is_left: bool
     ) -> Node:
         """The value of an operation on a value and a new number of that entry, or, not ``is_left``,
-        the other way round."""
-        place = x.place if x.window is self else self.place_of(x)
+        the other mode round."""
+        place = x.place if x.trace is self else self.place_of(x)
         code = self.code
         at = len(code)
         self.words[at] = words
@@ -157,7 +157,7 @@ class Window(Shown):
         return node
 
     def add(self, overload: Overload, *places: int) -> Node:
-        """The value of an operation on values at places of the tape."""
+        """The value of an operation on values at places of the tracer."""
         return self._added(overload.result, operation(overload.number, *places))
 
     def add_load(self, kind: ElementType, array: int, at: int) -> Node:
@@ -197,7 +197,7 @@ class Window(Shown):
         """Whether so many more arrays and entries still fit."""
         return (
             len(self.code) + entries <= MOST_ENTRIES
-            and len(self.leaves) + operands <= self.tape.kernels.most_leaves
+            and len(self.leaves) + operands <= self.tracer.kernels.most_leaves
             and (self.held <= MOST_HELD or self._held_alone() <= MOST_HELD)
         )
 
@@ -214,12 +214,12 @@ class Window(Shown):
     def leave(self, node: Node, target: Node) -> None:
         """Says that one of its values is in memory, where another one is."""
         node.put(target.storage, target.strides, target.offset)
-        node.window = None
+        node.trace = None
         self.nodes.remove(node)
 
     def tidy(self) -> None:
         """Lets go of what nobody needs any more, now that a value has left it."""
-        if any(node.is_held and node.window is self for node in self.nodes):
+        if any(node.is_held and node.trace is self for node in self.nodes):
             self.forget()
         else:
             self._close()
@@ -245,9 +245,9 @@ class Window(Shown):
         self._loaded = {node: new[at] for node, at in self._loaded.items() if at in new}
         self._reduced = {new[at] for at in self._reduced if at in new}
         for node in self.nodes:
-            node.window = None
+            node.trace = None
         for node in held:
-            node.window, node.place = self, new[node.place]
+            node.trace, node.place = self, new[node.place]
         self.nodes = held
         self.held = sum(node.storage.buffer.capacity for node in self.leaves.values())
         self.free_below = self._room if self.held <= MOST_HELD else -1
@@ -256,7 +256,7 @@ class Window(Shown):
     def fits(self) -> bool:
         """Whether buffers can have what somebody holds of it. Values of more elements wait until
         they are reduced."""
-        largest, n = self.tape.device.largest_buffer, product(self.shape)
+        largest, n = self.tracer.device.largest_buffer, product(self.shape)
         return all(node.kind.device_bytes(n) <= largest for node in self.nodes if node.is_held)
 
     def evaluate(self) -> None:
@@ -269,22 +269,22 @@ class Window(Shown):
                 self._evaluate()
 
     def _evaluate(self) -> None:
-        self.tape.device.keep_pace("array")
+        self.tracer.device.keep_pace("array")
         memory = self._memory()
         try:
             if memory:
                 fusion.run(
-                    self.tape.kernels, self.shape, self.code, self.leaves, self.words, memory
+                    self.tracer.kernels, self.shape, self.code, self.leaves, self.words, memory
                 )
         finally:
-            if not any(node.window for node in memory):  # they are in memory
+            if not any(node.trace for node in memory):  # they are in memory
                 self._close()
 
     def _memory(self) -> dict[Node, Storage]:
         """Memory for what somebody holds of it. While that is asked for another task may evaluate
         it, or record more: what counts is what is wanted in the end."""
         made: dict[Node, Storage] = {}
-        kernels, n = self.tape.kernels, product(self.shape)
+        kernels, n = self.tracer.kernels, product(self.shape)
         try:
             while True:
                 nodes, count = self.nodes, len(self.nodes)
@@ -292,14 +292,14 @@ class Window(Shown):
                 for node in [
                     node
                     for node in nodes
-                    if node.window is self
+                    if node.trace is self
                     and (refs := node.refs)
                     and (refs[0]() is not None or (len(refs) > 1 and node.is_held))
                 ]:
                     if node not in made:
                         entry = self.code[node.place]
                         made[node] = fusion.room(kernels, n, entry, node.kind)
-                for node in [node for node in made if node.window is not self]:
+                for node in [node for node in made if node.trace is not self]:
                     made.pop(node).release()
                 if self.nodes is nodes and len(nodes) == count:
                     return made
@@ -310,33 +310,33 @@ class Window(Shown):
 
     def _close(self) -> None:
         for node in self.nodes:
-            node.window = None
-        self.tape.forget(self)
+            node.trace = None
+        self.tracer.forget(self)
 
 
-class Tape(Shown):
-    """The Windows of one device."""
+class Tracer(Shown):
+    """The Traces of one device."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.kernels = fusion.Kernels(device)
-        self._windows: dict[Shape, Window] = {}
+        self._traces: dict[Shape, Trace] = {}
         self._faults: Node | None = None
 
     @property
     def faults(self) -> Node:
         """What kernels note indices outside in, as an array that they load."""
         if self._faults is None:
-            memory: Any = Lasting(self.device.faults.buffer)
+            memory: Any = PermanentStorage(self.device.faults.buffer)
             self._faults = stored(UINT32, (4,), memory)
         return self._faults
 
     @property
     def captured(self) -> Any:
-        """The graph of this tape that is being captured, by whichever task; None where none is."""
+        """The graph of this tracer that any task is capturing, or None."""
         graphs = self.device.graphs
         graph = None if graphs is None else graphs.begun
-        return graph if graph is not None and graph.tape is self else None
+        return graph if graph is not None and graph.tracer is self else None
 
     @property
     def block(self) -> Block | None:
@@ -345,69 +345,69 @@ class Tape(Shown):
         return graph.block if graph is not None and graph.is_here else None
 
     @property
-    def windows(self) -> dict[Shape, Window]:
-        """The Windows that operations are recorded in here and now: a graph has its own."""
+    def traces(self) -> dict[Shape, Trace]:
+        """The Traces that operations are recorded in here and now: a graph has its own."""
         if self.device.graphs is None:
-            return self._windows
+            return self._traces
         graph = self.captured
-        return graph.windows if graph is not None and graph.is_here else self._windows
+        return graph.traces if graph is not None and graph.is_here else self._traces
 
-    def all_windows(self) -> list[Window]:
-        """The Windows of all tasks."""
+    def all_traces(self) -> list[Trace]:
+        """The Traces of all tasks."""
         graph = self.captured
-        own = [] if graph is None else graph.windows.values()
-        return [*self._windows.values(), *own]
+        own = [] if graph is None else graph.traces.values()
+        return [*self._traces.values(), *own]
 
-    def forget(self, window: Window) -> None:
-        """Lets go of a Window of which nothing is to be computed any more."""
-        shape = window.shape
-        if self._windows.get(shape) is window:
-            del self._windows[shape]
+    def forget(self, trace: Trace) -> None:
+        """Lets go of a Trace of which nothing is to be computed any more."""
+        shape = trace.shape
+        if self._traces.get(shape) is trace:
+            del self._traces[shape]
             return
         graph = self.captured
-        if graph is not None and graph.windows.get(shape) is window:
-            del graph.windows[shape]
+        if graph is not None and graph.traces.get(shape) is trace:
+            del graph.traces[shape]
 
-    def window(self, shape: Shape, operands: int, entries: int = 0) -> Window:
+    def trace(self, shape: Shape, operands: int, entries: int = 0) -> Trace:
         """Where to put operations whose results have a shape: of so many arrays and numbers, and as
         many entries, or one more than these."""
-        windows = self.windows
-        window = windows.get(shape)
-        if window is not None:
+        traces = self.traces
+        trace = traces.get(shape)
+        if trace is not None:
             entries = entries or operands + 1
-            if window.has_room(operands, entries):
-                return window
-            if window.forget() and window.has_room(operands, entries):
-                return window
-            window.evaluate()
-        while len(windows) >= MOST_WINDOWS:
-            oldest = next((one for one in windows.values() if one.fits()), None)
+            if trace.has_room(operands, entries):
+                return trace
+            if trace.forget() and trace.has_room(operands, entries):
+                return trace
+            trace.evaluate()
+        while len(traces) >= MOST_TRACES:
+            oldest = next((one for one in traces.values() if one.fits()), None)
             if oldest is None:
                 break
             oldest.evaluate()
-        window = windows[shape] = Window(self, shape)
-        return window
+        trace = traces[shape] = Trace(self, shape)
+        return trace
 
     @exclusive
     def evaluate(self) -> None:
         """Computes all that somebody holds, of what was recorded here: in a block, or outside."""
-        for window in list(self.windows.values()):
-            window.evaluate()
+        for trace in list(self.traces.values()):
+            trace.evaluate()
 
 
 def is_recorded_here(node: Node) -> bool:
     """Whether a value is still to be computed, and may be together with what is recorded now."""
-    return isinstance(node.window, Window) and node.window.is_here
+    return isinstance(node.trace, Trace) and node.trace.is_here
 
 
-_tapes: WeakValueDictionary[int, Tape] = WeakValueDictionary()
+_tracers: WeakValueDictionary[int, Tracer] = WeakValueDictionary()
 _making = new_lock()
 
 
-def tape_of(device: Device) -> Tape:
-    """The device's tape; a new one where nobody holds it."""
+def tracer_of(device: Device) -> Tracer:
+    """The device's tracer; a new one where nobody holds it."""
     with _making:
-        tape = _tapes.get(id(device))
-        if tape is None or tape.device is not device:
-            tape = _tapes[id(device)] = Tape(device)
-        return tape
+        tracer = _tracers.get(id(device))
+        if tracer is None or tracer.device is not device:
+            tracer = _tracers[id(device)] = Tracer(device)
+        return tracer

@@ -18,7 +18,7 @@ _numbers = count()
 
 
 def next_number() -> int:
-    """The number of the next step: later steps have greater ones."""
+    """The number of the next node: later nodes have greater ones."""
     return next(_numbers)
 
 
@@ -40,14 +40,14 @@ class Like(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where an array comes from: one of the results of a step, or a leaf."""
+    """Where an array comes from: one of the results of a node, or a leaf."""
 
-    step: Step
+    node: AutogradNode
     at: int
 
 
 class Operand(NamedTuple):
-    """One of a step's operands that needs a gradient: the parameter that it came to, its place
+    """One of a node's operands that needs a gradient: the parameter that it came to, its place
     where that is a sequence, and where it comes from."""
 
     name: str
@@ -65,15 +65,15 @@ class Saved:
 
 
 class Rules(Protocol):
-    """How the gradients of a step's operands come from those of its results."""
+    """How the gradients of a node's operands come from those of its results."""
 
     def gradients(
-        self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
         """The gradients of some of its operands, each None, an array or a number."""
 
 
-class Step(Shown):
+class AutogradNode(Shown):
     """An operation that was noted. It holds values, and no array that users hold: nothing here
     makes a circle."""
 
@@ -104,7 +104,7 @@ class Step(Shown):
         #: The gradients of results that are asked to keep theirs, by their places.
         self.retained: dict[int, Array | None] | None = None
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Forgets what it needs: a result that is kept, such as a loss, keeps nothing more. No
         gradient comes here again, so no hook, which may hold the result, is called again."""
         self.rules, self.saved, self.operands = None, None, ()
@@ -112,7 +112,7 @@ class Step(Shown):
             hooks.clear()  # handles hold them, too
 
 
-class Leaf(Step):
+class Leaf(AutogradNode):
     """An array that requires gradients and is no operation's result: they are added to ``grad``."""
 
     __slots__ = ("grad", "is_input")
@@ -125,15 +125,15 @@ class Leaf(Step):
         self.is_input = False
 
 
-def behind(roots: Iterable[Source], since: int = 0) -> set[Step]:
-    """The steps that results come from, and those before them; of ones before the number
+def behind(roots: Iterable[Source], since: int = 0) -> set[AutogradNode]:
+    """The nodes that results come from, and those before them; of ones before the number
     ``since`` no further back."""
-    found: set[Step] = set()
-    ahead = [source.step for source in roots]
+    found: set[AutogradNode] = set()
+    ahead = [source.node for source in roots]
     while ahead:
-        step = ahead.pop()
-        if step not in found:
-            found.add(step)
-            if step.number >= since:
-                ahead += [operand.source.step for operand in step.operands]
+        node = ahead.pop()
+        if node not in found:
+            found.add(node)
+            if node.number >= since:
+                ahead += [operand.source.node for operand in node.operands]
     return found

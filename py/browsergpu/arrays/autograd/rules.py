@@ -27,10 +27,10 @@ from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.tracking.reads import check_number
-from browsergpu.arrays.tracking.recording import is_grad_enabled
-from browsergpu.arrays.tracking.steps import Like, Operand, Saved, Source, Step
-from browsergpu.arrays.tracking.variable import (
+from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
+from browsergpu.arrays.autograd.nodes import AutogradNode, Like, Operand, Saved, Source
+from browsergpu.arrays.autograd.reads import check_number
+from browsergpu.arrays.autograd.variable import (
     Variable,
     like_of,
     plain,
@@ -82,12 +82,12 @@ class Rules(Shown):
         return dict(found.arguments)
 
     def gradients(
-        self, step: Step, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
         """What the rules give for operands; ``given`` are the gradients of the results."""
-        assert step.saved is not None
-        known: dict[str, Any] = {name: unpacked(x) for name, x in step.saved.items()}
-        known["g"] = tuple(given) if step.has_several else given[0]
+        assert node.saved is not None
+        known: dict[str, Any] = {name: unpacked(x) for name, x in node.saved.items()}
+        known["g"] = tuple(given) if node.has_several else given[0]
         names = {operand.name for operand in operands}
         found: dict[str, Any] = {}
         for name in names & self.separate.keys():
@@ -127,24 +127,24 @@ def differentiable(
         own = Rules(function, function.__name__, rules, joint)
         RULES[_key(function)] = own.of
 
-        return wraps(function)(exclusive(_door(function, own)))  # type: ignore[return-value]
+        return wraps(function)(exclusive(_wrapper(function, own)))  # type: ignore[return-value]
 
     return decorate
 
 
-def _door(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
+def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
     """What users call: where no argument requires a gradient, hardly more than the function."""
     if rules.is_positional and len(rules.parameters) == 1:
 
         def of_one(x: Any, /) -> Any:
-            return traced(function, rules, (x,), {}) if type(x) is Variable else function(x)
+            return recorded(function, rules, (x,), {}) if type(x) is Variable else function(x)
 
         return of_one
     if rules.is_positional and len(rules.parameters) == 2:
 
         def of_two(a: Any, b: Any, /) -> Any:
             if type(a) is Variable or type(b) is Variable:
-                return traced(function, rules, (a, b), {})
+                return recorded(function, rules, (a, b), {})
             return function(a, b)
 
         return of_two
@@ -153,10 +153,10 @@ def _door(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
         for x in args:
             kind = type(x)
             if kind is Variable or (kind in _SEQUENCES and _holds(x)):
-                return traced(function, rules, args, options)
+                return recorded(function, rules, args, options)
         for x in options.values():
             if type(x) is Variable:
-                return traced(function, rules, args, options)
+                return recorded(function, rules, args, options)
         return function(*args, **options)
 
     return call
@@ -214,7 +214,7 @@ def values(x: Any) -> Any:
     return x
 
 
-def traced(
+def recorded(
     function: Callable[..., Any], rules: Rules, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Calls a function on the values of its arguments, and notes it."""
@@ -231,17 +231,17 @@ def traced(
     if not operands:
         return found
     results = found if isinstance(found, tuple) else (found,)
-    step = Step(
+    node = AutogradNode(
         rules.name, rules, operands, likes_of(results), has_several=isinstance(found, tuple)
     )
-    step.saved = _saved(rules, operands, bound, found, step)
-    return results_of(step, found)
+    node.saved = _saved(rules, operands, bound, found, node)
+    return results_of(node, found)
 
 
 def is_view(found: Any) -> bool:
     """Whether a result, or the first of several, is a view."""
     first = found[0] if isinstance(found, tuple) and found else found
-    return isinstance(first, Array) and NODE.__get__(first).cell is not None
+    return isinstance(first, Array) and NODE.__get__(first).view_group is not None
 
 
 def shared(args: Sequence[Any], given: Sequence[Any]) -> None:
@@ -251,35 +251,35 @@ def shared(args: Sequence[Any], given: Sequence[Any]) -> None:
             continue
         node = NODE.__get__(own)
         take_node(x, node)
-        cell = node.cell
-        if cell is not None:
-            cell.add(x)
-            if cell.history is None:
-                cell.history = Base(place_of(x), x.source)
+        view_group = node.view_group
+        if view_group is not None:
+            view_group.add(x)
+            if view_group.history is None:
+                view_group.history = Base(place_of(x), x.source)
 
 
 def likes_of(results: Sequence[Any]) -> tuple[Like | None, ...]:
-    """What the results of a step are; None for those that have no gradient."""
+    """What the results of a node are; None for those that have no gradient."""
     return tuple(
         [like_of(x) if isinstance(x, Array) and x.dtype.kind in "fc" else None for x in results]
     )
 
 
-def results_of(step: Step, found: Any) -> Any:
-    """What a function gave, as the results of a step."""
-    if not step.has_several:
-        return _result(found, step, 0)
-    made = [_result(x, step, at) for at, x in enumerate(found)]
+def results_of(node: AutogradNode, found: Any) -> Any:
+    """What a function gave, as the results of a node."""
+    if not node.has_several:
+        return _result(found, node, 0)
+    made = [_result(x, node, at) for at, x in enumerate(found)]
     return found._make(made) if hasattr(found, "_make") else tuple(made)
 
 
-def _result(x: Any, step: Step, at: int) -> Any:
-    if step.results[at] is None:
+def _result(x: Any, node: AutogradNode, at: int) -> Any:
+    if node.results[at] is None:
         return x
-    made = variable(x, Source(step, at))
-    cell = NODE.__get__(made).cell
-    if cell is not None and NODE.__get__(made).follows:
-        cell.add(made)
+    made = variable(x, Source(node, at))
+    view_group = NODE.__get__(made).view_group
+    if view_group is not None and NODE.__get__(made).follows:
+        view_group.add(made)
     return made
 
 
@@ -302,7 +302,11 @@ def _operands(rules: Rules, bound: dict[str, Any]) -> tuple[Operand, ...]:
 
 
 def _saved(
-    rules: Rules, operands: tuple[Operand, ...], bound: dict[str, Any], found: Any, step: Step
+    rules: Rules,
+    operands: tuple[Operand, ...],
+    bound: dict[str, Any],
+    found: Any,
+    node: AutogradNode,
 ) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for name in rules.needs({one.name for one in operands}):
@@ -310,8 +314,8 @@ def _saved(
             continue
         if name == "y":
             kept[name] = (
-                tuple([keep(x, _source_in(step, at)) for at, x in enumerate(found)])
-                if isinstance(found, tuple) else keep(found, _source_in(step, 0))
+                tuple([keep(x, _source_in(node, at)) for at, x in enumerate(found)])
+                if isinstance(found, tuple) else keep(found, _source_in(node, 0))
             )  # fmt: skip
         elif name == "y_like":
             kept[name] = like_of(found)
@@ -326,9 +330,9 @@ def _saved(
     return kept
 
 
-def _source_in(step: Step, at: int) -> Source | None:
-    """A result of a step as a source; None where it has no gradient."""
-    return None if step.results[at] is None else Source(step, at)
+def _source_in(node: AutogradNode, at: int) -> Source | None:
+    """A result of a node as a source; None where it has no gradient."""
+    return None if node.results[at] is None else Source(node, at)
 
 
 @exclusive
@@ -336,7 +340,7 @@ def keep(x: Any, source: Source | None) -> Any:
     """What is kept of an argument or a result: no array that its user holds."""
     if not isinstance(x, Array):
         return x
-    return Saved(plain(x) if NODE.__get__(x).cell is None else plain(x).same(), source)
+    return Saved(plain(x) if NODE.__get__(x).view_group is None else plain(x).same(), source)
 
 
 def kept_of(x: Any) -> Any:

@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.nodes import Leaf, Like, Source
+from browsergpu.arrays.autograd.reads import check_read
 from browsergpu.arrays.context import device_of
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.arrays.tracking.reads import check_read
-from browsergpu.arrays.tracking.steps import Leaf, Like, Source
 from browsergpu.arrays.value import NODE
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
@@ -27,11 +27,11 @@ class Variable(Array):
 
     __slots__ = ()
 
-    is_noted = True
+    is_tracked = True
 
     def like(self, node: Node) -> Self:
         """Another value on the same device, of which nothing is noted."""
-        return Array(node, self.tape)  # type: ignore[return-value]
+        return Array(node, self.tracer)  # type: ignore[return-value]
 
     # -- what it is --------------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ for _name in (
 @exclusive
 def plain(x: Array, /) -> Array:
     """The value of an array, of which nothing is noted."""
-    return Array(NODE.__get__(x), x.tape)
+    return Array(NODE.__get__(x), x.tracer)
 
 
 def node_of(x: Array) -> Node:
@@ -111,7 +111,7 @@ def node_of(x: Array) -> Node:
 
 def like_of(x: Array) -> Like:
     """What an array is without its values."""
-    return Like(x.shape, x.dtype, x.tape.device)
+    return Like(x.shape, x.dtype, x.tracer.device)
 
 
 def source_of(x: Any) -> Source | None:
@@ -119,14 +119,14 @@ def source_of(x: Any) -> Source | None:
     return x.source if type(x) is Variable else None
 
 
-def noted(x: Array, source: Source) -> Array:
-    """An array that nobody else has, from now on as the result of a step."""
+def track(x: Array, source: Source) -> Array:
+    """An array that nobody else has, from now on as the result of a node."""
     x.source = source
     x.__class__ = Variable
     return x
 
 
-def not_noted(x: Array) -> None:
+def untrack(x: Array) -> None:
     """From now on it is an array like others."""
     x.__class__ = Array
     del x.source
@@ -134,21 +134,21 @@ def not_noted(x: Array) -> None:
 
 @exclusive
 def variable(x: Array, source: Source, /) -> Array:
-    """Another array of the same value, the result of a step."""
-    return noted(Array(NODE.__get__(x), x.tape), source)
+    """Another array of the same value, the result of a node."""
+    return track(Array(NODE.__get__(x), x.tracer), source)
 
 
 def require(x: Array, op: str, wanted: bool = True) -> Array:
     """Makes an array a leaf, or, where it is one and that is not wanted, an array like others."""
     if type(x) is Variable:
         if not wanted:
-            if not isinstance(x.source.step, Leaf):
+            if not isinstance(x.source.node, Leaf):
                 found = Description("an operation's result")
                 advice = "detach() gives its values alone."
                 raise InvalidArgument(op, "array", found, "a leaf", advice)
-            not_noted(x)
+            untrack(x)
     elif wanted:
         if x.node.kind.kind not in "fc":
             raise InvalidType(op, "array", x.dtype, "floats, which alone have gradients")
-        noted(x, Source(Leaf(like_of(x)), 0))
+        track(x, Source(Leaf(like_of(x)), 0))
     return x
