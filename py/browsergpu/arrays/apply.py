@@ -1,4 +1,4 @@
-"""Elementwise operations on arrays and numbers: their types, shapes and entries on a tracer."""
+"""Elementwise operations on arrays and numbers: types, shapes, and entries in a trace."""
 
 from __future__ import annotations
 
@@ -41,26 +41,25 @@ from browsergpu.kernels.fused.source import number as number_entry
 V = TypeVar("V", bound=Value)
 
 
-#: Overloads by their operation and types. A plain dict, as the next one: what is called for each
-#: operation that is recorded asks it, and functools' caches take several times as long.
+#: Overloads by operation and types. Every recorded operation looks them up, and a dict is several
+#: times as fast as functools' caches.
 _resolved: dict[tuple[Any, ...], Overload] = {}
 
 
 def resolve(op: str, kinds: tuple[ElementType, ...]) -> Overload:
-    """The operation for operands of these types. Raises InvalidType, a TypeError, for others than
-    it takes."""
+    """Return the overload for operand types. Raises InvalidType if there is none."""
     found = overload(op, kinds)
     if found is None:
         given = Description(", ".join(kind.name for kind in kinds))
         raise InvalidType(op, "dtypes", given, "dtypes that the operation is defined for")
     if found.cast_to[-1].kind in "fc" and check_x64_pair(op, kinds):
-        return found  # not remembered: set_x64 decides each time
+        return found  # not cached, as set_x64 decides each time
     _resolved[op, *kinds] = found
     return found
 
 
 def unary(op: str, x: V, /) -> V:
-    """An operation on one array."""
+    """Record an operation on one array."""
     node, tracer = x.node, x.tracer
     made = _resolved.get((op, node.kind)) or resolve(op, (node.kind,))
     trace = node.trace
@@ -70,8 +69,10 @@ def unary(op: str, x: V, /) -> V:
 
 
 def binary(op: str, a: Any, b: Any, /) -> Any:
-    """An operation on two arrays, or on an array and a number, a list or a NumPy array;
-    NotImplemented for anything else, which only operators may be given."""
+    """Record an operation on two arrays, or on an array and a number, a list or a NumPy array.
+
+    Returns NotImplemented for any other operand, which only operators pass.
+    """
     if not isinstance(a, Value):
         return _beside_another(op, b, a, False)
     if isinstance(b, Value):
@@ -92,18 +93,18 @@ def binary(op: str, a: Any, b: Any, /) -> Any:
 
 Beside = tuple[Overload, int, tuple[int, ...]]
 
-#: Of an operation on an array of a type and a number: its overload, and the number's entry on a
-#: tracer and its words. By operation, types, the number and whether it is the right operand.
+#: Overload, number entry and number words of operations on an array and a number. The key has the
+#: operation, the types, the number, and whether the array is the left operand.
 _numbers: dict[tuple[Any, ...], Beside] = {}
-_MOST_NUMBERS = 1024  # then all are forgotten
+_MOST_NUMBERS = 1024  # then the cache is cleared
 
 
 def forget_numbers() -> None:
-    """Forget which types Python's numbers have beside arrays, as the default has changed."""
+    """Clear the cache of numbers, since the default type has changed."""
     _numbers.clear()
 
 
-#: Python's numbers that are equal where they are the same, but for 0.0, which has two signs.
+#: Python types of which equal values are identical, except 0.0 and -0.0.
 _ALIKE = frozenset({bool, int, float})
 
 
@@ -116,11 +117,11 @@ def _beside(op: str, kind: ElementType, own: ElementType, number: Any, is_left: 
 
 
 def _beside_pythons(op: str, kind: ElementType, number: Any, is_left: bool) -> Beside:
-    """An operation beside a number of Python's, remembered."""
+    """Return the cached operation on an array and a Python number."""
     own = beside_number(kind, type(number))
     found = _beside(op, kind, own, number, is_left)
     if own.kind in "fc" and overflows(number, own):
-        return found  # not remembered: set_x64 decides each time
+        return found  # not cached, as set_x64 decides each time
     if len(_numbers) >= _MOST_NUMBERS:
         _numbers.clear()
     _numbers[op, kind, type(number), number, is_left] = found
@@ -138,12 +139,12 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 
 
 def _is(op: str, number: int, is_left: bool) -> bool:
-    """What a comparison of any whole number that an array holds with one outside of these gives."""
+    """Return the comparison of any array integer with a number outside its type's range."""
     compare = _COMPARISONS[op]
     return compare(0, number) if is_left else compare(number, 0)
 
 
-#: The comparison that says the same of exchanged operands.
+#: The equivalent comparison for swapped operands.
 _TURNED = {"less": "greater", "less_equal": "greater_equal"}
 _TURNED |= {other: own for own, other in _TURNED.items()}
 
@@ -154,7 +155,7 @@ def _compares_float(op: str, kind: ElementType, other: Any) -> bool:
 
 
 def _beside_float(op: str, array: V, number: float, is_left: bool) -> Any:
-    """A comparison of whole numbers of 64 bits with a float, by whole numbers: float32 has 24."""
+    """Compare 64-bit integers with a float exactly: float32 has 24 bits of precision."""
     op = op if is_left else _TURNED.get(op, op)
     if isnan(number):
         return array.like(full_node(array.tracer, array.node.shape, BOOL, op == "not_equal"))
@@ -168,7 +169,7 @@ def _beside_float(op: str, array: V, number: float, is_left: bool) -> Any:
 
 
 def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
-    """An operation on an array, which is its left operand or its right one, and no array."""
+    """Record an operation on an array and an operand that is not an array."""
     node = array.node
     kind = type(other)
     if kind in _ALIKE and (other or kind is not float):
@@ -210,14 +211,16 @@ def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
         return NotImplemented
     data, own = host_data(other)
     if array.node.kind.computed in "IU":
-        own = None  # a list of numbers beside those of 64 bits has them, too
+        own = None  # a list beside 64-bit integers has this type, too
     copy = array.like(uploaded(array.tracer, data, own))
     return binary(op, array, copy) if is_left else binary(op, copy, array)
 
 
 def apply(op: str, like: V, *operands: Any) -> V:
-    """An operation on any number of arrays and numbers, on the device of ``like``. Python's numbers
-    take the type of the arrays that are not a condition."""
+    """Record an operation on arrays and numbers, on the device of ``like``.
+
+    Python numbers take the promoted type of the arrays, without the condition of ``where``.
+    """
     tracer = like.tracer
     nodes = [x.node for x in operands if isinstance(x, Value) and x.tracer is tracer]
     if len(nodes) == len(operands):
@@ -250,7 +253,7 @@ def apply(op: str, like: V, *operands: Any) -> V:
 
 
 def _of_nodes(op: str, like: V, nodes: Sequence[Node]) -> V:
-    """Record an operation on arrays alone, which are on the device of ``like``."""
+    """Record an operation on nodes on the device of ``like``."""
     kinds = tuple([node.kind for node in nodes])
     made = _resolved.get((op, *kinds)) or resolve(op, kinds)
     shape = nodes[0].shape
@@ -264,8 +267,10 @@ def _of_nodes(op: str, like: V, nodes: Sequence[Node]) -> V:
 def recorded(
     op: str, like: V, made: Overload, operands: Sequence[Any], kinds: Sequence[ElementType]
 ) -> V:
-    """An overload's value for arrays of one device and numbers, which are of these types. Raises
-    OverflowError where a number is not within its type's range."""
+    """Record an overload for arrays of one device and numbers of known types.
+
+    Raises OverflowError for a number outside its type's range.
+    """
     shape = reduce(
         lambda a, b: a if a == b else shapes.broadcast(op, a, b),
         [x.node.shape for x in operands if isinstance(x, Value)],
@@ -288,7 +293,7 @@ def _kind_of_number(number: Any, common: ElementType | None) -> ElementType:
 
 
 def cast_to(op: str, x: V, kind: ElementType, *, copy: bool = True) -> V:
-    """The elements as another type; the array itself where it has that type, unless ``copy``."""
+    """Convert an array to another type. Without ``copy``, return it as it is if it has the type."""
     node = x.node
     if node.kind is kind:
         return duplicate(x) if copy else x
@@ -297,7 +302,7 @@ def cast_to(op: str, x: V, kind: ElementType, *, copy: bool = True) -> V:
 
 
 def duplicate(x: V) -> V:
-    """Another array of the same values, in memory of its own once it is computed."""
+    """Return a copy of an array. It is computed when needed."""
     node = x.node
     data = on_host(node)
     if data is not None:
@@ -307,21 +312,24 @@ def duplicate(x: V) -> V:
 
 
 def packed(x: V) -> V:
-    """The array with its elements packed in memory of their own from its beginning on."""
+    """Return an array that is packed from the start of its memory: the array itself or a copy."""
     node = x.node.in_memory()
     return x if node.strides is None and node.offset == 0 else copied(x)
 
 
 def copied(x: V) -> V:
-    """The array's elements, packed in memory that nothing else has."""
+    """Copy an array to its own packed memory."""
     node = x.node
     trace = x.tracer.trace(node.shape, 1)
     return x.like(trace.add(cast(node.kind, node.kind), trace.place_of(node)).in_memory())
 
 
 def array_of(op: str, name: str, given: Any, beside: V) -> V:
-    """An array that was given, or a number as an array without axes, of the type that it takes
-    beside another array. Raises InvalidType, a TypeError, for anything else."""
+    """Return an argument as an array. A number becomes an array without axes.
+
+    The number takes the type that it has beside another array. Raises InvalidType for any other
+    argument.
+    """
     if isinstance(given, Value):
         if given.tracer is not beside.tracer:
             given, _ = on_one_device(op, given, beside)
@@ -337,24 +345,25 @@ def array_of(op: str, name: str, given: Any, beside: V) -> V:
 
 
 def full_node(tracer: Tracer, shape: Shape, kind: ElementType, number: Any) -> Node:
-    """The value whose elements are all a number."""
+    """Return a node whose elements all equal a number."""
     words = words_of(number, kind)
     trace = tracer.trace(shape, 0)
     return trace.add_value(kind, trace.number(kind, words))
 
 
 def same_device(op: str, *arrays: Any) -> None:
-    """Raises InvalidType, a TypeError, for arrays of two GPUs; what is no array may be among
-    them."""
+    """Raise InvalidType if arrays are on two GPUs. Other arguments are ignored."""
     tracers = {id(x.tracer): x.tracer for x in arrays if isinstance(x, Value)}
     if len(tracers) > 1 and sum(tracer.device.has_values for tracer in tracers.values()) > 1:
         raise two_devices(op)
 
 
 def on_one_device(op: str, *arrays: Any) -> list[Any]:
-    """Arrays of a GPU and of none as they can meet: what is on the host, or has no elements, goes
-    to the GPU; where another has no values, the result has none either, and all are taken for their
-    shapes and dtypes. Raises InvalidType for those of two GPUs."""
+    """Bring arrays of a GPU and of devices without values to one device.
+
+    Values on the host and empty arrays move to the GPU. If another array has no values, the result
+    has none either, and only shapes and dtypes count. Raises InvalidType for arrays on two GPUs.
+    """
     tracers = {id(x.tracer): x.tracer for x in arrays}.values()
     gpus = [tracer for tracer in tracers if tracer.device.has_values]
     if len(gpus) != 1:

@@ -1,4 +1,4 @@
-"""Arrays as in NumPy, on the GPU: values that are computed when they are needed."""
+"""The array class: NumPy's interface to values on the GPU, which are computed when needed."""
 
 from __future__ import annotations
 
@@ -30,63 +30,64 @@ from browsergpu.core.shapes import Shape
 from browsergpu.core.turns import exclusive
 from browsergpu.device.device import Device
 
-#: Of the Array API standard, those that the namespace keeps to.
+#: Supported versions of the array API standard.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
-#: Types whose bits can be read as one another.
+#: Types that ``view`` can reinterpret as each other.
 _ALIKE = ((FLOAT32, INT32, UINT32), (INT64, UINT64))
 
 
 class Array(Value, Methods):
-    """An array on the GPU, as the Python Array API standard describes it.
+    """An array on the GPU, as the Python array API standard describes it.
 
-    Made by ``browsergpu.asarray`` and its kin. Operations are recorded, checked at once (shapes,
-    dtypes, arguments) and computed when a value is read, or by ``browsergpu.eval``; a chain of
-    elementwise operations is one kernel. As in NumPy, ``b = a[1:]`` is a view: ``b[0] = 5`` changes
-    ``a[1]``.
+    Functions such as ``browsergpu.asarray`` make arrays. Operations check shapes, dtypes and
+    arguments immediately. They are computed when a value is read, or by ``browsergpu.eval``. A
+    chain of elementwise operations becomes one kernel.
+
+    As in NumPy, ``b = a[1:]`` is a view: ``b[0] = 5`` changes ``a[1]``.
     """
 
     __slots__ = ()
 
-    # Beside NumPy's arrays, these decide.
+    # Operators between NumPy arrays and arrays call this class.
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]
 
-    # -- what it is ------------------------------------------------------------------------------
+    # -- attributes --------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Shape:
-        """The extents of its axes."""
+        """The length of each axis."""
         return self.node.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of its elements, as NumPy's."""
+        """The NumPy dtype of the elements."""
         return self.node.kind.numpy
 
     @property
     def ndim(self) -> int:
-        """The number of its axes."""
+        """The number of axes."""
         return len(self.node.shape)
 
     @property
     def size(self) -> int:
-        """The number of its elements."""
+        """The number of elements."""
         return product(self.node.shape)
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element on the host."""
+        """Bytes of one element on the host."""
         return self.node.kind.numpy.itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its elements on the host."""
+        """Bytes of all elements on the host."""
         return self.size * self.itemsize
 
     @property
     def strides(self) -> Shape:
-        """Bytes from one index of each axis to the next, as NumPy counts them."""
+        """The bytes to step along each axis, as in NumPy."""
         return tuple(step * self.itemsize for step in memory_flags.strides(self._own_node))
 
     @property
@@ -96,7 +97,7 @@ class Array(Value, Methods):
 
     @property
     def flat(self) -> Flat:
-        """Its elements row by row, to be read, iterated and assigned."""
+        """A flat iterator over the elements, which can be indexed and assigned to."""
         return Flat(self)
 
     @flat.setter
@@ -109,7 +110,7 @@ class Array(Value, Methods):
 
     @property
     def device(self) -> Device:
-        """The GPU that it is on."""
+        """The GPU that holds the array."""
         return self.tracer.device
 
     @property
@@ -121,7 +122,7 @@ class Array(Value, Methods):
     @property
     @exclusive
     def mT(self) -> Array:
-        """A view with the last two axes exchanged. Raises ValueError below two axes."""
+        """A view with the last two axes swapped. Raises ValueError for fewer than two axes."""
         if self.ndim < 2:
             raise InvalidArgument("mT", "array", self, "have at least 2 axes")
         axes = list(range(self.ndim))
@@ -131,7 +132,7 @@ class Array(Value, Methods):
     @property
     @exclusive
     def real(self) -> Array:
-        """The real parts: a view of a complex array, else the array itself."""
+        """The real part: a view of a complex array, or the array itself."""
         return alias(self, strided.real(self)) if self.node.kind.kind == "c" else self
 
     @real.setter
@@ -141,7 +142,7 @@ class Array(Value, Methods):
     @property
     @exclusive
     def imag(self) -> Array:
-        """The imaginary parts: a view of a complex array, else zeros."""
+        """The imaginary part: a view of a complex array, or zeros."""
         if self.node.kind.kind == "c":
             return alias(self, strided.imag(self))
         return unary("imag", self)
@@ -152,36 +153,47 @@ class Array(Value, Methods):
             raise InvalidType("imag", "array", self.dtype, "complex numbers")
         self.imag[...] = value
 
-    # -- its values on the host --------------------------------------------------------------------
+    # -- copies on the host ------------------------------------------------------------------------
 
     def numpy(self) -> np.ndarray:
-        """A copy as a NumPy array. Waits."""
+        """Copy the array to the host, as a NumPy array. Waits for the GPU."""
         return readback.numpy(self)
 
     def to_numpy(self) -> np.ndarray:
-        """:meth:`numpy`, by the name that Matplotlib, pandas and seaborn look for."""
+        """Call :meth:`numpy`. Matplotlib, pandas and seaborn look for this name."""
         return self.numpy()
 
     async def numpy_async(self) -> np.ndarray:
-        """:meth:`numpy` for callers that cannot block."""
+        """Copy the array to the host: :meth:`numpy` for callers that cannot block."""
         return await readback.numpy_async(self)
 
     async def ready(self) -> Array:
-        """Waits until it is computed, and gives it. Raises what the GPU reported."""
+        """Wait until the array is computed, and return it. Raises errors that the GPU reported."""
         readback.computed(self)
         await self.device.faults.after(self.device.recorder.synchronize())
         return self
 
     def item(self, *args: Any) -> Any:
-        """The one element, or that at indices or at an index of the flattened array, as a Python
-        number. Waits."""
+        """Return one element as a Python number. Waits for the GPU.
+
+        Parameters
+        ----------
+        *args : int or tuple of int
+            The index of the element, or its index in the flattened array. It can be left out if the
+            array has one element.
+
+        Raises
+        ------
+        InvalidArgument
+            If there is no index and the array has not exactly one element.
+        """
         if not args:
             return readback.item("item", self)
         key = args[0] if len(args) == 1 else args
         return (self[key] if isinstance(key, tuple) else self.reshape(-1)[key]).item()
 
     def tolist(self) -> Any:
-        """Its elements as nested lists of Python numbers. Waits."""
+        """Return the elements as nested lists of Python numbers. Waits for the GPU."""
         return self.numpy().tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -190,7 +202,7 @@ class Array(Value, Methods):
         array = self.numpy()
         if dtype is not None:
             array = array.astype(dtype, copy=False)
-        # A write into a copy that nobody asked for would be lost.
+        # Writes into an implicit copy would be lost.
         array.flags.writeable = copy is True
         return array
 
@@ -217,8 +229,11 @@ class Array(Value, Methods):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        """Views of the parts along the first axis. Of one axis NumPy's numbers, as in NumPy, which
-        are read at once; views where gradients are wanted or nothing can be read."""
+        """Iterate over views along the first axis.
+
+        A one-dimensional array is read once and yields NumPy scalars, as in NumPy. It yields views
+        if it requires a gradient or cannot be read now.
+        """
         if not self.shape:
             raise TypeError("iteration over an array without axes")
         if self.ndim == 1 and not self.is_tracked and readback.can_read(self):
@@ -244,7 +259,7 @@ class Array(Value, Methods):
             raise TypeError("round() of an array with axes; browsergpu.round rounds its elements")
         return round(readback.item("round", self), digits)
 
-    # -- parts of it -------------------------------------------------------------------------------
+    # -- indexing, casts and views -----------------------------------------------------------------
 
     @exclusive
     def __getitem__(self, key: Any) -> Array:
@@ -262,9 +277,28 @@ class Array(Value, Methods):
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
         copy: bool = True,
     ) -> Array:  # fmt: skip
-        """Its elements as another dtype. Floats are cut off towards 0 and clamped to what a whole
-        number can be, NaN becomes 0; whole numbers keep their lowest bits. Raises InvalidType for
-        a dtype that ``casting``, NumPy's rule, does not allow."""
+        """Convert the elements to another dtype.
+
+        Floats are truncated towards 0 and clamped to the range of an integer dtype, and NaN becomes
+        0. Integers keep their lowest bits.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The new dtype.
+        order, casting, subok, copy
+            As in NumPy.
+
+        Returns
+        -------
+        Array
+            A copy, or the array itself if it has this dtype and ``copy`` is False.
+
+        Raises
+        ------
+        InvalidType
+            For a dtype that ``casting`` does not allow.
+        """
         del subok  # there are no subclasses
         if order != "K" or casting != "unsafe":
             ABOVE.numpy_protocols.check_cast(self, dtype, order, casting)
@@ -272,24 +306,24 @@ class Array(Value, Methods):
 
     @exclusive
     def view(self, dtype: Any = None) -> Array:
-        """Return a view of the same memory, whose bits are read as another dtype.
+        """Return a view of the same memory that reads the bits as another dtype.
 
         Parameters
         ----------
         dtype : dtype, optional
-            float32, int32 or uint32 for an array of these, int64 or uint64 for an array of these,
-            or the array's own.
+            float32, int32 or uint32 for an array of one of these, int64 or uint64 for an array of
+            one of these, or the array's own dtype.
 
         Returns
         -------
         Array
-            A view of the same shape. For a dtype that only NumPy has, as records, a copy on the
-            host that cannot be written, with a HostFallbackWarning.
+            A view of the same shape. For a dtype that only NumPy has, such as records, a read-only
+            copy on the host, with a HostFallbackWarning.
 
         Raises
         ------
         InvalidType
-            For every other dtype: ``astype`` converts values.
+            For every other dtype. ``astype`` converts values.
         """
         node = self.node
         if dtype is None:
@@ -312,8 +346,15 @@ class Array(Value, Methods):
 
     @exclusive
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
-        """Its elements in another shape: a view where that is possible, else a copy. One extent
-        may be -1. ``order`` and ``copy`` as in ``numpy.reshape``."""
+        """Return the elements in another shape: a view if possible, else a copy.
+
+        Parameters
+        ----------
+        *shape : int or tuple of int
+            The new shape. One length may be -1.
+        order, copy
+            As in ``numpy.reshape``.
+        """
         given = shape[0] if len(shape) == 1 else shape
         if order != "C" or copy is not None:
             return np.reshape(self, given, order, copy=copy)  # type: ignore[call-overload, no-any-return]
@@ -323,8 +364,10 @@ class Array(Value, Methods):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operations on it are noted, so that ``backward`` gives it a gradient. It can be
-        set: of arrays of floats, and of no operation's results."""
+        """Whether operations on the array are recorded for ``backward``.
+
+        It can be set on arrays of floats that are not results of recorded operations.
+        """
         return self.is_tracked
 
     @requires_grad.setter
@@ -332,19 +375,24 @@ class Array(Value, Methods):
         ABOVE.array_gradients.set_requires_grad(self, bool(wanted))
 
     def requires_grad_(self, requires_grad: bool = True) -> Array:
-        """Sets ``requires_grad``, and gives the array itself. Raises InvalidType, a TypeError, for
-        one that is not of floats."""
+        """Set ``requires_grad``, and return the array.
+
+        Raises InvalidType if the dtype is not a float.
+        """
         return ABOVE.array_gradients.set_requires_grad(self, bool(requires_grad))  # type: ignore[no-any-return]
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it is no result of an operation that was noted."""
+        """Whether the array is not the result of a recorded operation."""
         return ABOVE.array_gradients.is_leaf(self)  # type: ignore[no-any-return]
 
     @property
     def grad(self) -> Array | None:
-        """What ``backward`` has added up for it; None before, and for an operation's results but
-        after ``retain_grad()``. That of a leaf can be set, to None or to an array of its shape."""
+        """The gradient that ``backward`` has accumulated, or None.
+
+        Results of operations have one only after ``retain_grad()``. The gradient of a leaf can be
+        set to None or to an array of the same shape.
+        """
         return ABOVE.array_gradients.grad(self)  # type: ignore[no-any-return]
 
     @grad.setter
@@ -354,42 +402,78 @@ class Array(Value, Methods):
     def backward(
         self, gradient: Any = None, *, retain_graph: bool = False, create_graph: bool = False
     ) -> None:
-        """Adds to ``grad``, of each array with ``requires_grad`` that it was computed from, its
-        gradient by that one; of an array of several numbers that of its sum weighted by
-        ``gradient``. What was kept for this is let go unless ``retain_graph``; ``create_graph``
-        notes the gradients, too, so that they have some. Raises NotDifferentiable, a RuntimeError,
-        where nothing requires one or what was kept is gone, InvalidArgument, a ValueError, where
-        ``gradient`` lacks or is of another shape."""
+        """Compute the gradients of the leaves that this array depends on, and add them to ``grad``.
+
+        Parameters
+        ----------
+        gradient : array_like, optional
+            The gradient of this array, with its shape. It can be left out for an array of one
+            element.
+        retain_graph : bool
+            Keep the graph for another call. By default it is freed.
+        create_graph : bool
+            Record the computation of the gradients, so that they have gradients too.
+
+        Raises
+        ------
+        NotDifferentiable
+            If nothing requires a gradient, or the graph has been freed.
+        InvalidArgument
+            If ``gradient`` is missing or has another shape.
+        """
         ABOVE.array_gradients.backward(self, gradient, retain_graph, create_graph)
 
     def register_hook(self, hook: Callable[[Array], Array | None]) -> Handle:
-        """Has ``hook(gradient)`` called whenever a gradient of the array has been computed, before
-        it goes further back or is added to ``grad``; what it gives, unless None, an array of the
-        same shape and dtype, takes the gradient's place. Hooks are called in the order in which
-        they were registered, once in a sweep, and belong to the value that the array has now: not
-        to that of ``x += 1``. What they compute is noted where the sweep is, and is part of a
-        block of ``capture()``; they themselves are not called by replays. The handle's ``remove()``
-        ends it, and for an operation's result the sweep that lets go of what was noted. Raises
-        NotDifferentiable, a RuntimeError, where the array requires no gradient, and InvalidType for
-        what is no function."""
+        """Call ``hook(gradient)`` each time a gradient of the array is computed.
+
+        The hook runs before the gradient propagates further or is added to ``grad``. Hooks run in
+        the order of registration, once in each backward pass.
+
+        Parameters
+        ----------
+        hook : callable
+            Takes the gradient. It returns None or a replacement with the same shape and dtype.
+
+        Returns
+        -------
+        Handle
+            Its ``remove()`` removes the hook.
+
+        Raises
+        ------
+        NotDifferentiable
+            If the array requires no gradient.
+        InvalidType
+            If ``hook`` is not callable.
+
+        Notes
+        -----
+        The hook belongs to the current value of the array, not to the value after ``x += 1``. The
+        hook of an operation's result ends with the backward pass that frees the graph.
+
+        Operations in a hook are recorded if the backward pass is recorded. A captured graph
+        contains them, but its replays do not call the hook.
+        """
         return ABOVE.array_gradients.register_hook(self, hook)  # type: ignore[no-any-return]
 
     def retain_grad(self) -> None:
-        """Has ``backward`` add to ``grad`` of an operation's result, too, what its hooks have made
-        of the gradient; leaves do so anyway. It is of the value that the array has now. Raises
-        NotDifferentiable, a RuntimeError, where the array requires no gradient."""
+        """Make ``backward`` accumulate ``grad`` for the result of an operation.
+
+        Hooks change the gradient first. Leaves always retain their gradient. The setting belongs to
+        the current value of the array. Raises NotDifferentiable if the array requires no gradient.
+        """
         ABOVE.array_gradients.retain_grad(self)
 
     @property
     def retains_grad(self) -> bool:
-        """Whether it is an operation's result that keeps its gradient."""
+        """Whether the array is the result of an operation and retains its gradient."""
         return ABOVE.array_gradients.retains_grad(self)  # type: ignore[no-any-return]
 
     def detach(self) -> Array:
-        """A view of the whole array that requires no gradient."""
+        """Return a view of the array that requires no gradient."""
         return ABOVE.array_gradients.detach(self)  # type: ignore[no-any-return]
 
-    # -- NumPy's protocols and others' -------------------------------------------------------------
+    # -- protocols ---------------------------------------------------------------------------------
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         if api_version is not None and api_version not in VERSIONS:
@@ -402,7 +486,7 @@ class Array(Value, Methods):
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if not all(issubclass(one, Array | np.ndarray) for one in types):
-            return NotImplemented  # another's arrays know what to do with ours
+            return NotImplemented  # defer to the other library
         return ABOVE.numpy_protocols.function(func, args, kwargs)
 
     def __dlpack__(
@@ -413,17 +497,30 @@ class Array(Value, Methods):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A capsule with a copy in the host's memory, as WebGPU gives no pointers to the GPU's.
-        Waits. Raises BufferError where another device or no copy is asked for."""
+        """Return a DLPack capsule with a copy on the host. Waits for the GPU.
+
+        WebGPU gives no pointers to GPU memory. Raises BufferError if another device or no copy is
+        requested.
+        """
         return readback.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Where ``__dlpack__`` puts what it gives: the host."""
+        """Return the device of ``__dlpack__``'s capsules, the host."""
         return readback.HOST
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
-        """The array on a device, or on the one of a number: itself on its own one, else a copy,
-        which waits."""
+        """Return the array on another device.
+
+        Parameters
+        ----------
+        device : Device or int
+            The device or its number.
+
+        Returns
+        -------
+        Array
+            The array itself on its own device, else a copy. The copy waits for the GPU.
+        """
         if stream is not None:
             raise InvalidArgument("to_device", "stream", stream, "None, as WebGPU has no streams")
         found = device_of("to_device", device)

@@ -1,7 +1,7 @@
-"""Arrays side by side in new memory: each is written once, to its place.
+"""Concatenation of arrays: each element is written once, to its place in new memory.
 
-What is much and still to be computed is computed where it goes. The rest is computed first, all of
-one shape by one kernel, and copied by kernels of as many arrays as they may bind buffers for.
+Large uncomputed arrays are computed directly into their place. Small ones are computed first, one
+kernel for each shape. They are then copied, each kernel with as many arrays as it has bindings.
 """
 
 from __future__ import annotations
@@ -29,10 +29,14 @@ V = TypeVar("V", bound=Value)
 def joined(
     op: str, arrays: Sequence[V], places: Sequence[Place], shape: Shape, kind: ElementType
 ) -> V:
-    """A new array that others fill, each at its place in the memory.
+    """Return a new array that consists of others, each at its place in memory.
 
-    Raises OutOfMemory where there is no room. DeviceError where debug mode finds a fault in what
-    was recorded, once all is.
+    Raises
+    ------
+    OutOfMemory
+        If there is no memory for the result.
+    DeviceError
+        If debug mode finds a fault. All kernels are recorded then.
     """
     tracer = arrays[0].tracer
     kernels, device = tracer.kernels, tracer.device
@@ -45,10 +49,10 @@ def joined(
         value, twin = x, None
         if _is_computed_there(x, kind):
             value = cast_to(op, x, kind, copy=False)
-            if value is x:  # somebody may need it by itself, too
+            if value is x:  # others may need the value
                 twin = assignment.twin_of(whole, x.node)
         own.append((value, place, twin))
-    # Another task may come between while something is computed, and not from then on.
+    # Other tasks may run while a value is computed, and not after this loop.
     while rest := [x for x, _, _ in own if x.node.trace and not _is_computed_there(x, kind)]:
         for x in rest:
             x.node.in_memory()
@@ -72,12 +76,12 @@ def joined(
             if not faults:
                 faults.append(error)
     if faults:
-        raise faults.pop()  # not to be held by this frame, which its traceback holds
+        raise faults.pop()  # this frame must not hold the error, whose traceback holds the frame
     return whole
 
 
 def _is_computed_there(x: Value, kind: ElementType) -> bool:
-    """Whether a value is still to be computed, and too much to be written twice."""
+    """Whether a value is uncomputed and too large to be written twice."""
     size = kind.device_bytes(product(x.node.shape))
     is_much = is_recorded_here(x.node) and size >= assignment.LEAST
-    return is_much and not x.tracer.device.config.check_nan  # which looks at what is written alone
+    return is_much and not x.tracer.device.config.check_nan  # check_nan looks at written arrays

@@ -15,22 +15,38 @@ from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo, gpus
 from browsergpu.gpu.port import OPEN_ANOTHER
 
-#: What arrays' users do after a loss, before and after they have opened the GPU again.
+#: Advice in errors after a device was lost, before and after the GPU is opened again.
 _RECOVER = "Open it again with browsergpu.recover(), and make the arrays again."
 _RECOVERED = "It was opened again since: make its arrays again."
 
 _current: list[Tracer] = []
-_by_number: dict[int, Device] = {}  # those that were opened here, by their adapter's number
-#: Held while a GPU is opened: tasks and threads that come together get one device.
+_by_number: dict[int, Device] = {}  # devices opened here, by adapter number
+#: Held while a GPU is opened, so that concurrent tasks and threads get one device.
 _opening = Mutex()
 
 
 def use(device: Any) -> Device:
-    """Makes new arrays on a device from now on: a Device, or a backend that has one. Gives it."""
+    """Make new arrays on this device from now on.
+
+    Parameters
+    ----------
+    device : Device
+        A device, or a backend that has one.
+
+    Returns
+    -------
+    Device
+        The device.
+
+    Raises
+    ------
+    InvalidArgument
+        For anything else.
+    """
     found = device if isinstance(device, Device) else getattr(device, "device", None)
     if not isinstance(found, Device):
         raise InvalidArgument("use", "device", device, "a Device, or a backend that has one")
-    if found.recorder.recovery == OPEN_ANOTHER:  # and no backend's
+    if found.recorder.recovery == OPEN_ANOTHER:  # no backend has set its own advice
         found.recorder.recovery = _RECOVER
     _current[:] = [tracer_of(found)]
     return found
@@ -39,8 +55,8 @@ def use(device: Any) -> Device:
 async def init_async(**options: Any) -> Device:
     """Open the GPU for arrays, where Python cannot block: ``await browsergpu.init_async()``.
 
-    Where it is open already, this only gives the device. Tasks and threads that call it together
-    get one device.
+    If it is already open, this returns the device. Concurrent tasks and threads get the same
+    device.
 
     Parameters
     ----------
@@ -50,14 +66,14 @@ async def init_async(**options: Any) -> Device:
     Returns
     -------
     Device
-        The device that new arrays are made on.
+        The device on which new arrays are made.
 
     Raises
     ------
     InvalidArgument
-        For an option that is unknown, or that the open device does not have.
+        For an unknown option, or one that differs from the open device's.
     NoAdapter
-        Where there is no WebGPU, or no GPU.
+        If there is no WebGPU or no GPU.
     """
     op = "init"
     config = configured(op, None, options)
@@ -80,21 +96,23 @@ async def init_async(**options: Any) -> Device:
 
 
 def init(**options: Any) -> Device:
-    """Open the GPU for arrays, and wait until it is open. The first array that is made does it by
-    itself. See :func:`init_async`."""
+    """Open the GPU for arrays, and wait for it. The first array also does this.
+
+    See :func:`init_async` for parameters and errors.
+    """
     if not platform.is_available():
         raise NoAdapter("init", platform.why_no_gpu())
     return platform.block_on(init_async(**options), "init")
 
 
 async def recover_async() -> Device:
-    """:func:`recover` for callers that cannot block."""
+    """Open the GPU again: :func:`recover` for callers that cannot block."""
     op, tracer = "recover", open_tracer()
     if tracer is None:
         raise NotInitialized(op, "no GPU is open for arrays; init() opens one")
     turn = await _opening.turn()
     try:
-        old = (open_tracer() or tracer).device  # another task may have opened it meanwhile
+        old = (open_tracer() or tracer).device  # another task may have opened it
         if not old.is_lost:
             return old
         made = await Device.request(old.config)
@@ -108,44 +126,61 @@ async def recover_async() -> Device:
 def recover() -> Device:
     """Open the GPU for arrays again after it was lost, with the same options.
 
-    What was on the lost device is gone: its arrays raise DeviceLost. Make them again, and load
-    networks from a checkpoint. On a device that is not lost, this does nothing.
+    Arrays on the lost device raise DeviceLost. Make them again, and load networks from a
+    checkpoint. If the device is not lost, this does nothing.
 
     Returns
     -------
     Device
-        The device that new arrays are made on.
+        The device on which new arrays are made.
 
     Raises
     ------
     NotInitialized
-        Where no GPU was open.
+        If no GPU was open.
     NoAdapter
-        Where there is no GPU any more. After two crashes, Chrome gives none until the page is
+        If there is no GPU any more. After two crashes, Chrome provides none until the page is
         reloaded.
     """
     return platform.block_on(recover_async(), "recover")
 
 
 async def devices_async() -> tuple[Device, ...]:
-    """:func:`devices` for callers that cannot block."""
+    """Open all GPUs: :func:`devices` for callers that cannot block."""
     return tuple([await _opened(info) for info in gpus(await platform.list_adapters("devices"))])
 
 
 def devices() -> tuple[Device, ...]:
-    """The GPUs, best first, each opened; in a page there is one. Those in software are left out
-    where there is another. Waits. Raises NoAdapter where there is no WebGPU."""
+    """Open all GPUs and return them, best first. Waits for them.
+
+    Software adapters are left out if there is another. In a page there is one GPU.
+
+    Raises
+    ------
+    NoAdapter
+        If there is no WebGPU.
+    """
     return platform.block_on(devices_async(), "devices")
 
 
 def default_device(device: Any = None) -> Device:
-    """Makes new arrays on one of :func:`devices`, which its number may stand for, from now on; with
-    no argument it stays the same. Gives it. Raises InvalidArgument for what is no device."""
+    """Return the device on which new arrays are made, or set it.
+
+    Parameters
+    ----------
+    device : Device or int, optional
+        The new device, or its number in :func:`devices`. By default the device does not change.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``device`` is not a device.
+    """
     return current().device if device is None else use(device_of("default_device", device))
 
 
 def device_of(op: str, device: Any) -> Device:
-    """The device that an argument names, which may be the number of one of :func:`devices`."""
+    """Return the device for a ``device`` argument, which may be the number of a device."""
     if isinstance(device, Device):
         return device
     if isinstance(device, int) and not isinstance(device, bool):
@@ -160,7 +195,7 @@ def device_of(op: str, device: Any) -> Device:
 
 
 def _open_on(number: int) -> Device | None:
-    """The open device on the adapter of a number: the one in use, where it is there."""
+    """Return an open device on an adapter, preferably the current one."""
     known = [*(tracer.device for tracer in _current), *_by_number.values()]
     there = (
         one
@@ -183,7 +218,7 @@ async def _opened(info: AdapterInfo) -> Device:
 
 
 def open_tracer() -> Tracer | None:
-    """The tracer of the device that new arrays are made on, where it is open."""
+    """Return the tracer of the current device, or None if no GPU is open."""
     return _current[0] if _current and not _current[0].device.is_closed else None
 
 

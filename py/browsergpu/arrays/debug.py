@@ -1,4 +1,4 @@
-"""Checks of values that cost time on the GPU, for those who look for a fault."""
+"""Optional checks of values on the GPU."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ _is_on = False
 
 
 class debug(Shown):
-    """Check indices on the GPU: one outside of its axis raises IndexError at the next read or wait,
-    with the line that recorded it.
+    """Check indices on the GPU: one outside its axis raises IndexError at the next read or wait.
 
-    Without it such an index counts as the nearest inside where it reads, and does nothing where it
-    writes. Indices in lists and NumPy's arrays are always checked, at once.
+    The error names the line that recorded the operation. Without this, reads clamp such an index to
+    the axis, and writes ignore it. Indices in lists and NumPy arrays are always checked
+    immediately.
 
-    It holds for the process from the call on, or for a ``with`` block. What was recorded before is
-    not checked. A ``take`` of 2^24 float32 took 1.03 ms in place of 0.83 on an H100
-    (``bench/integers.py``), and each read or wait looks at what was found.
+    The checks hold for the process from the call on, or for a ``with`` block. Operations recorded
+    before are not checked. A ``take`` of 2^24 float32 took 1.03 ms instead of 0.83 on an H100
+    (``bench/integers.py``), and each read or wait also fetches the reports.
 
     Parameters
     ----------
     enabled : bool
-        False switches the checks off.
+        False disables the checks.
 
     Raises
     ------
     InvalidArgument
-        If ``enabled`` is no bool.
+        If ``enabled`` is not a bool.
 
     Examples
     --------

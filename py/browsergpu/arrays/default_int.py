@@ -1,4 +1,4 @@
-"""The dtype of Python's integers."""
+"""The dtype of Python integers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from browsergpu.core.errors import InvalidArgument
 
 
 def set_default_int(dtype: Any, /) -> np.dtype[Any]:
-    """Choose the dtype of Python's integers: of lists, ``arange``, ``full``, and of the sums and
-    products of smaller integers.
+    """Choose the dtype of Python integers.
 
-    It is of the process, and counts for arrays that are made from then on.
+    It applies to lists, ``arange``, ``full``, and sums and products of smaller integers. It holds
+    for the process and for arrays that are made from now on.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def set_default_int(dtype: Any, /) -> np.dtype[Any]:
     Returns
     -------
     dtype
-        The dtype that was in force.
+        The previous dtype.
 
     Raises
     ------

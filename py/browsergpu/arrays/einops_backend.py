@@ -1,8 +1,7 @@
-"""Arrays in einops' own functions.
+"""The backend with which einops handles arrays.
 
-einops finds an array's library among the classes derived from its AbstractBackend. Ours can be
-derived once einops is there, which it need not be, and may be later than we are: whoever makes an
-array from nothing calls :func:`register`.
+einops searches the subclasses of its AbstractBackend. The subclass can only be made once einops is
+imported, possibly after this package. Every function that makes an array calls :func:`register`.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from typing import Any
 
 from browsergpu.core.above import ABOVE
 
-_registered: list[type] = []  # kept, as einops only has weak references to its subclasses
+_registered: list[type] = []  # einops only has weak references to its subclasses
 
 
 def register() -> None:
-    """Makes arrays known to einops, where that has been imported."""
+    """Register arrays with einops if it is imported."""
     if "einops._backends" in sys.modules and not _registered:
         abstract = getattr(sys.modules["einops._backends"], "AbstractBackend", None)
         if abstract is not None:  # else another thread is importing it
@@ -25,7 +24,7 @@ def register() -> None:
 
 
 class _Ours:
-    """What einops asks of a library, for browsergpu."""
+    """The methods that einops calls on a backend."""
 
     framework_name = "browsergpu"
 

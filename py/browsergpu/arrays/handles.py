@@ -1,4 +1,4 @@
-"""Functions that are called with what passes: what a module gets and gives, a gradient."""
+"""Handles that remove hooks, of modules and of gradients."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _numbers = count()
 
 
 class Handle(Shown):
-    """What ends that a function is called."""
+    """A registered hook. It can be a context manager."""
 
     def __init__(self, hooks: dict[int, Callable[..., Any]], number: int) -> None:
         self._hooks = hooks
         self._number = number
 
     def remove(self) -> None:
-        """The function is not called any more."""
+        """Remove the hook."""
         self._hooks.pop(self._number, None)
 
     def __enter__(self) -> Handle:
@@ -30,7 +30,7 @@ class Handle(Shown):
 
 
 def added(hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> Handle:
-    """Puts a function behind others."""
+    """Append a hook to ``hooks``, and return its handle."""
     number = next(_numbers)
     hooks[number] = hook
     return Handle(hooks, number)

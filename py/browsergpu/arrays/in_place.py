@@ -1,4 +1,4 @@
-"""Arrays that take another value: ``x += 1``, an optimiser's step, what a layer keeps."""
+"""New values for existing arrays: ``x += 1``, an optimizer's step, a layer's buffers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ V = TypeVar("V", bound=Value)
 
 @exclusive
 def become(x: Value, other: Value) -> None:
-    """Gives an array another one's value. Where views share its memory, or a captured graph works
-    on it, the value is written there; else x takes the value as it is, computed or not."""
+    """Give an array the value of another one.
+
+    If views share the memory, or a captured graph uses it, the value is written there. Otherwise
+    the array takes the other's node, computed or not.
+    """
     assignment.check_writable(x)
     node, value = NODE.__get__(x), NODE.__get__(other)
     if value is node:
@@ -32,19 +35,27 @@ def become(x: Value, other: Value) -> None:
     graphs = x.tracer.device.graphs
     if graphs is not None and graphs.open is not None:
         graphs.open.note(x)
-    if value.view_group is not None or value.holders > 1:  # others have it, and may change it
+    # Other arrays hold the value, and may change it.
+    if value.view_group is not None or value.holders > 1:
         value = duplicate(plain_of(other)).node
     take_node(x, value)
 
 
 def plain_of(x: Value) -> Value:
-    """What stands for an array whose operations are noted, and is not noted."""
+    """Return an untracked value for a tracked array, or the array itself."""
     return Value(NODE.__get__(x), x.tracer) if x.is_tracked else x
 
 
 def in_place(op: str, x: V, other: Any) -> V:
-    """x takes the value of an operation on it and another, in its own dtype. Raises InvalidType, a
-    TypeError, where the result's dtype is of a higher kind, InvalidArgument for another shape."""
+    """Apply an operation to ``x`` in place, and keep its dtype.
+
+    Raises
+    ------
+    InvalidType
+        If the result's dtype is of a higher kind.
+    InvalidArgument
+        If the result has another shape.
+    """
     if isinstance(other, Value) and other.is_tracked:
         return ABOVE.variable_operators.beside_variable(x, op, other)  # type: ignore[no-any-return]
     found = binary(op, x, other)

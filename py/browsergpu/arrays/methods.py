@@ -1,4 +1,4 @@
-"""The methods that NumPy's arrays have for functions: each calls the function of its name."""
+"""NumPy's array methods: each calls the function of the same name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NONE: Any = np._NoValue
 
 
 class Methods(Shown):
-    """NumPy's names and arguments; the results are arrays on the GPU."""
+    """NumPy's method names and arguments. The results are arrays on the GPU."""
 
     __slots__ = ()
     shape: Any
@@ -25,7 +25,7 @@ class Methods(Shown):
         return found
 
     def _numpys(self, function: Any, *arguments: Any, **options: Any) -> Self:
-        # What NumPy's function does with arrays of the GPU.
+        # Calls NumPy's function through the __array_function__ protocol.
         found: Self = ABOVE.numpy_protocols.function(function, (self, *arguments), options)
         return found
 
@@ -36,13 +36,13 @@ class Methods(Shown):
     def get(
         self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
     ) -> np.ndarray:
-        """``bg.asnumpy(x)``, by CuPy's name. Waits."""
+        """Copy the array to the host: ``bg.asnumpy(x)``, by CuPy's name. Waits for the GPU."""
         found: Any = self._called("asnumpy", stream, order, out, blocking=blocking)
         made: np.ndarray = found
         return made
 
     def set(self, arr: np.ndarray, stream: Any = None) -> None:
-        """Take the elements of a NumPy array of the same shape and dtype, by CuPy's name."""
+        """Copy a NumPy array of the same shape and dtype into this array, by CuPy's name."""
         own: Any = self
         if not isinstance(arr, np.ndarray) or (arr.shape, arr.dtype) != (own.shape, own.dtype):
             expected = f"a NumPy array of shape {own.shape} and dtype {own.dtype.name}"
@@ -54,77 +54,80 @@ class Methods(Shown):
     def all(
         self, axis: Any = None, *, out: Any = None, keepdims: Any = False, where: Any = True
     ) -> Self:
-        """``np.all``."""
+        """Test whether all elements along an axis are true, as ``np.all``."""
         return self._numpys(np.all, axis, out, keepdims, where=where)
 
     def any(
         self, axis: Any = None, *, out: Any = None, keepdims: Any = False, where: Any = True
     ) -> Self:
-        """``np.any``."""
+        """Test whether any element along an axis is true, as ``np.any``."""
         return self._numpys(np.any, axis, out, keepdims, where=where)
 
     def max(
         self, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NONE,
         where: Any = True,
     ) -> Self:  # fmt: skip
-        """``np.max``."""
+        """Return the maximum along an axis, as ``np.max``."""
         return self._numpys(np.max, axis, out, keepdims, initial, where)
 
     def mean(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
         where: Any = True,
     ) -> Self:  # fmt: skip
-        """``np.mean``."""
+        """Return the mean along an axis, as ``np.mean``."""
         return self._numpys(np.mean, axis, dtype, out, keepdims, where=where)
 
     def min(
         self, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NONE,
         where: Any = True,
     ) -> Self:  # fmt: skip
-        """``np.min``."""
+        """Return the minimum along an axis, as ``np.min``."""
         return self._numpys(np.min, axis, out, keepdims, initial, where)
 
     def prod(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
         initial: Any = _NONE, where: Any = True,
     ) -> Self:  # fmt: skip
-        """``np.prod``."""
+        """Return the product along an axis, as ``np.prod``."""
         return self._numpys(np.prod, axis, dtype, out, keepdims, initial, where)
 
     def sum(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
         initial: Any = _NONE, where: Any = True,
     ) -> Self:  # fmt: skip
-        """``np.sum``."""
+        """Return the sum along an axis, as ``np.sum``."""
         return self._numpys(np.sum, axis, dtype, out, keepdims, initial, where)
 
     def std(
         self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
         keepdims: Any = False, *, where: Any = True, mean: Any = _NONE,
     ) -> Self:  # fmt: skip
-        """``np.std``."""
+        """Return the standard deviation along an axis, as ``np.std``."""
         return self._numpys(np.std, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
 
     def var(
         self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
         keepdims: Any = False, *, where: Any = True, mean: Any = _NONE,
     ) -> Self:  # fmt: skip
-        """``np.var``."""
+        """Return the variance along an axis, as ``np.var``."""
         return self._numpys(np.var, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
 
     def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Self:
-        """``np.argmax``."""
+        """Return the index of the maximum along an axis, as ``np.argmax``."""
         return self._numpys(np.argmax, axis, out, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Self:
-        """``np.argmin``."""
+        """Return the index of the minimum along an axis, as ``np.argmin``."""
         return self._numpys(np.argmin, axis, out, keepdims=keepdims)
 
     def argsort(
         self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None,
         descending: bool = False,
     ) -> Self:  # fmt: skip
-        """``np.argsort``, or the other way round."""
+        """Return the indices that sort an axis, as ``np.argsort``.
+
+        ``descending`` reverses the order.
+        """
         if not descending:
             return self._numpys(np.argsort, axis, kind, order, stable=stable)
         if axis is None or kind is not None or order is not None:
@@ -133,58 +136,58 @@ class Methods(Shown):
         return self._called("argsort", axis=axis, descending=True)
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
-        """``np.cumsum``."""
+        """Return the cumulative sum along an axis, as ``np.cumsum``."""
         return self._numpys(np.cumsum, axis, dtype, out)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
-        """``np.cumprod``."""
+        """Return the cumulative product along an axis, as ``np.cumprod``."""
         return self._numpys(np.cumprod, axis, dtype, out)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Self:
-        """``np.clip``."""
+        """Limit the elements to an interval, as ``np.clip``."""
         return self._numpys(np.clip, min, max, out)
 
     def argpartition(
         self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
     ) -> Self:
-        """``np.argpartition``."""
+        """Return the indices that partition an axis, as ``np.argpartition``."""
         return self._numpys(np.argpartition, kth, axis, kind, order)
 
     def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Self:
-        """``np.choose``."""
+        """Choose elements from several arrays, as ``np.choose``."""
         return self._numpys(np.choose, choices, out, mode)
 
     def conjugate(self) -> Self:
-        """:func:`browsergpu.conj`."""
+        """Return the complex conjugate, as :func:`browsergpu.conj`."""
         return self.conj()
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
-        """A view of a diagonal, as ``np.diagonal``. NumPy's cannot be written."""
+        """Return a view of a diagonal, as ``np.diagonal``. Unlike NumPy's, it can be written."""
         return self._numpys(np.diagonal, offset, axis1, axis2)
 
     def fill(self, value: Any) -> None:
-        """Assigns a number to all elements."""
+        """Assign a number to all elements."""
         if np.ndim(value):
             raise InvalidArgument("fill", "value", value, "a number")
         self._assign(value)
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Self:
-        """``np.compress``."""
+        """Select indices of an axis by a condition, as ``np.compress``."""
         found: Self = ABOVE.namespace.compress(condition, self, axis, out)
         return found
 
     def partition(
         self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
     ) -> None:
-        """``np.partition``, in place."""
+        """Partition an axis in place, as ``np.partition``."""
         self._assign(self._numpys(np.partition, kth, axis, kind, order))
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
-        """``np.put``."""
+        """Assign elements at flat indices, as ``np.put``."""
         self._numpys(np.put, indices, values, mode)
 
     def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
-        """Set the flag ``writeable``; ``align`` and ``uic`` may be None or as they are."""
+        """Set the flag ``writeable``. ``align`` and ``uic`` cannot be changed."""
         if align not in (None, True, 1) or uic not in (None, False, 0):
             raise InvalidArgument("setflags", "align", (align, uic), "None, as it cannot be set")
         if write is not None:
@@ -192,17 +195,17 @@ class Methods(Shown):
             own.flags.writeable = bool(write)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
-        """``np.searchsorted``."""
+        """Return the indices where elements would be inserted, as ``np.searchsorted``."""
         return self._numpys(np.searchsorted, v, side, sorter)
 
     def sort(
         self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
     ) -> None:
-        """Sorts along an axis, in place, as NumPy's ``sort`` method does."""
+        """Sort along an axis in place, as NumPy's method ``sort``."""
         self._assign(self._numpys(np.sort, axis, kind, order, stable=stable))
 
     def tobytes(self, order: str = "C") -> bytes:
-        """Its elements as bytes, row by row ("C") or column by column ("F"). Waits."""
+        """Return the elements as bytes, in row-major ("C") or column-major ("F") order. Waits."""
         host: Any = self
         found: bytes = host.numpy().tobytes(order)
         return found
@@ -210,50 +213,50 @@ class Methods(Shown):
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
     ) -> Self:
-        """``np.trace``."""
+        """Return the sum of a diagonal, as ``np.trace``."""
         return self._numpys(np.trace, offset, axis1, axis2, dtype, out)
 
     def conj(self) -> Self:
-        """:func:`browsergpu.conj`."""
+        """Return the complex conjugate, as :func:`browsergpu.conj`."""
         return self._called("conj")
 
     def copy(self, order: str = "C") -> Self:
-        """Another array of the same values."""
+        """Return a copy of the array."""
         return self._numpys(np.copy, order)
 
     def dot(self, b: Any, out: Any = None) -> Self:
-        """``np.dot``."""
+        """Return the dot product with another array, as ``np.dot``."""
         return self._numpys(np.dot, b, out=out)
 
     def flatten(self, order: str = "C") -> Self:
-        """A copy along one axis."""
+        """Return a one-dimensional copy."""
         return self.ravel(order).copy()
 
     def nonzero(self) -> tuple[Self, ...]:
-        """:func:`browsergpu.nonzero`."""
+        """Return the indices of nonzero elements, as :func:`browsergpu.nonzero`."""
         found: Any = self._called("nonzero")
         return tuple(found)
 
     def ravel(self, order: str = "C") -> Self:
-        """Its elements along one axis, in the same memory where that is possible."""
+        """Return the elements along one axis, as a view if possible."""
         return self._numpys(np.ravel, order)
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Self:
-        """:func:`browsergpu.repeat`."""
+        """Repeat elements, as :func:`browsergpu.repeat`."""
         return self._called("repeat", repeats, axis=axis)
 
     def round(self, decimals: int = 0, out: Any = None) -> Self:
-        """``np.round``."""
+        """Round to a number of decimals, as ``np.round``."""
         return self._numpys(np.round, decimals, out)
 
     def squeeze(self, axis: Any = None) -> Self:
-        """:func:`browsergpu.squeeze`; without an axis of all axes of one index."""
+        """Remove axes of length 1, by default all of them, as :func:`browsergpu.squeeze`."""
         shape = self.shape
         chosen = tuple(n for n, extent in enumerate(shape) if extent == 1)
         return self._called("squeeze", chosen if axis is None else axis)
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
-        """Two axes exchanged, in the same memory."""
+        """Return a view with two axes swapped."""
         rank = len(self.shape)
         if shapes.axis("swapaxes", "axis1", axis1, rank) == shapes.axis(
             "swapaxes", "axis2", axis2, rank
@@ -264,11 +267,14 @@ class Methods(Shown):
     def take(
         self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
     ) -> Self:
-        """``np.take``; without an axis of all elements in their order."""
+        """Select elements by index, by default from the flattened array, as ``np.take``."""
         return self._numpys(np.take, indices, axis, out, mode)
 
     def transpose(self, *axes: Any) -> Self:
-        """:func:`browsergpu.permute_dims`; without axes all of them reversed."""
+        """Permute the axes, as :func:`browsergpu.permute_dims`.
+
+        By default their order is reversed.
+        """
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         order = order or tuple(reversed(range(len(self.shape))))
         return self._called("permute_dims", order)

@@ -1,4 +1,4 @@
-"""Python's and NumPy's numbers beside arrays."""
+"""Python and NumPy scalars as operands."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from browsergpu.arrays.x64 import overflowed
 from browsergpu.core.element_types import FLOAT16, ElementType, of_numpy
 
-#: Those that take the type of the array beside them.
+#: Scalar types that take the dtype of the array beside them.
 PYTHON = (bool, int, float, complex)
-#: The same, to look a type up.
+#: The same as a set.
 PYTHON_TYPES = frozenset(PYTHON)
 #: The smallest numbers that round to infinity.
 _FLOAT16_LIMIT = 65520.0
@@ -22,8 +22,10 @@ _FLOAT32_LIMIT = 2.0**128 - 2.0**103
 
 
 def python_number(value: Any) -> Any:
-    """A Python bool, int, float or complex; None for anything else. NumPy's numbers have dtypes of
-    their own: see :func:`typed_number`."""
+    """Return a Python bool, int, float or complex, or None for anything else.
+
+    NumPy scalars have their own dtype; see :func:`typed_number`.
+    """
     if type(value) in PYTHON_TYPES:
         return value
     if isinstance(value, np.generic):
@@ -36,8 +38,10 @@ def python_number(value: Any) -> Any:
 
 
 def typed_number(value: Any) -> tuple[ElementType, Any] | None:
-    """The type and value of one of NumPy's numbers; None for anything else. Floats of 64
-    bits have the type that they are demoted to."""
+    """Return the type and value of a NumPy scalar, or None for anything else.
+
+    64-bit floats have the type that they are demoted to.
+    """
     if not isinstance(value, np.generic):
         return None
     kind = of_numpy(value.dtype)
@@ -45,8 +49,10 @@ def typed_number(value: Any) -> tuple[ElementType, Any] | None:
 
 
 def words_of(value: Any, kind: ElementType) -> tuple[int, ...]:
-    """A number as what a kernel takes for one of a type: its words. Raises OverflowError where a
-    whole number is not within the type's range."""
+    """Encode a number as the words that kernels take for a type.
+
+    Raises OverflowError for an integer outside the type's range.
+    """
     if kind.computed == "f":
         return (_float_word(value, kind),)
     if kind.computed == "c":
@@ -62,7 +68,7 @@ def words_of(value: Any, kind: ElementType) -> tuple[int, ...]:
 
 
 def overflows(value: Any, kind: ElementType) -> bool:
-    """Whether a finite Python number becomes infinite as a float or complex type."""
+    """Whether a finite Python number becomes infinite in a float or complex type."""
     limit = _FLOAT16_LIMIT if kind is FLOAT16 else _FLOAT32_LIMIT
     if isinstance(value, complex):
         return overflows(value.real, kind) or overflows(value.imag, kind)
@@ -70,10 +76,12 @@ def overflows(value: Any, kind: ElementType) -> bool:
 
 
 def bounds_of_float(number: float) -> tuple[int, int]:
-    """The least whole number that is at least a float, and the least one above it, where whole
-    numbers are rounded to float64 first, as NumPy does."""
+    """Return the smallest integers that compare as >= and as > a float.
+
+    As in NumPy, integers are rounded to float64 for the comparison.
+    """
     if isinf(number):
-        outside = int(copysign(2.0**65, number))  # of every range
+        outside = int(copysign(2.0**65, number))  # outside every integer type's range
         return outside, outside
     if abs(number) < 2.0**53:
         return ceil(number), floor(number) + 1
@@ -89,7 +97,7 @@ def bounds_of_float(number: float) -> tuple[int, int]:
 def _float_word(value: float, kind: ElementType) -> int:
     if overflows(value, kind):
         overflowed("number", value, kind)
-    if value == 0:  # zeros of both signs are equal, and would be taken for each other
+    if value == 0:  # the cache would confuse 0.0 and -0.0, which are equal
         return 0x80000000 if copysign(1.0, value) < 0 else 0
     return _known_float_word(value, kind)
 

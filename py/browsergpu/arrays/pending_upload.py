@@ -1,4 +1,4 @@
-"""Values that came from another process, and are uploaded when they are needed."""
+"""Values from another process, which are uploaded when needed."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from browsergpu.core.element_types import of_numpy
 from browsergpu.core.errors import InvalidType
 from browsergpu.core.showing import Shown
 
-#: Where there is no GPU to upload to, the host's copy stays all that there is of a value.
+#: Host copies of values for devices that have no GPU.
 _kept: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()
 
 
 class PendingUpload(Shown):
-    """What a value that is still on the host has for a Trace. Dask takes arrays apart and puts
-    them together in other threads than those that compute, even in processes without a GPU: there
-    nothing is uploaded."""
+    """The trace of a value that is still on the host.
+
+    Dask pickles arrays in other threads than those that compute, and in processes without a GPU.
+    There nothing is uploaded.
+    """
 
     __slots__ = ("__weakref__", "_node", "data", "tracer")
 
-    # No operation finds room here.
+    # No operation fits in this trace.
     code: ClassVar[tuple[int, ...]] = ()
     free_below: ClassVar[int] = -1
 
@@ -36,17 +38,21 @@ class PendingUpload(Shown):
         self._node = ref(node)
 
     def reduces(self, place: int) -> bool:
-        """Whether a reduction may compute it: never."""
+        """Return False: no reduction can compute the value."""
         return False
 
     def evaluate(self) -> None:
-        """Uploads it. Raises OutOfMemory where there is no room; it is then still here."""
+        """Upload the value.
+
+        It stays on the host if this raises OutOfMemory.
+        """
         node = self._node()
         if node is None or node.trace is not self:
             return
         graphs = self.tracer.device.graphs
         block = None if graphs is None else graphs.open
-        with nullcontext() if block is None else block.aside():  # it was there before the block
+        # The value existed before the block.
+        with nullcontext() if block is None else block.aside():
             node.put(uploaded(self.tracer, self.data).storage)
         node.trace = None
         if not self.tracer.device.has_values:
@@ -54,7 +60,7 @@ class PendingUpload(Shown):
 
 
 def pending_upload(tracer: Tracer, data: np.ndarray) -> Node:
-    """A value on the host, of a dtype that the GPU has. ``data`` must not change any more."""
+    """Return a node for a value on the host. ``data`` must not change any more."""
     kind = of_numpy(data.dtype)
     if kind is None or kind.numpy != data.dtype:
         raise InvalidType("arriving", "data", data.dtype, "a dtype of the GPU's")
@@ -64,5 +70,5 @@ def pending_upload(tracer: Tracer, data: np.ndarray) -> Node:
 
 
 def on_host(node: Node) -> np.ndarray | None:
-    """What of a value is on the host; None where it is on the GPU, or nowhere."""
+    """Return the host data of a value, or None if there is none."""
     return node.trace.data if isinstance(node.trace, PendingUpload) else _kept.get(node)

@@ -1,4 +1,4 @@
-"""Arrays on the host: as NumPy arrays, Python numbers and text."""
+"""Arrays on the host: NumPy arrays, Python numbers and text."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from browsergpu.core.turns import exclusive
 from browsergpu.gpu import platform
 from browsergpu.tensors import transfers
 
-#: DLPack's name of the host's memory: kDLCPU, and the number of that device.
+#: DLPack's device of host memory: kDLCPU, number 0.
 HOST = (1, 0)
 
 
 def numpy(x: Value) -> np.ndarray:
-    """A copy as a NumPy array. Waits."""
+    """Copy an array to the host, as a NumPy array. Waits for the GPU."""
     return platform.block_on(numpy_async(x), "numpy")
 
 
 async def numpy_async(x: Value) -> np.ndarray:
-    """:func:`numpy` for callers that cannot block."""
+    """Copy an array to the host: :func:`numpy` for callers that cannot block."""
     device = x.tracer.device
     device.check_open("numpy")
     node = _begun(x)
@@ -43,8 +43,10 @@ async def numpy_async(x: Value) -> np.ndarray:
 
 @exclusive
 def _begun(x: Value) -> Node | np.ndarray:
-    """A copy of what is on the host, else a value in memory that is the read's own: nobody writes
-    into the memory until all of it is read."""
+    """Return a copy of a host array, or a node that only this read holds.
+
+    Nothing writes to the memory of this node until the read ends.
+    """
     known = on_host(x.node)
     if known is not None:
         return known.copy()
@@ -54,7 +56,7 @@ def _begun(x: Value) -> Node | np.ndarray:
 
 @exclusive
 def computed(x: Value) -> None:
-    """Has an array computed, without waiting."""
+    """Compute an array without waiting."""
     x.node.in_memory()
 
 
@@ -65,7 +67,7 @@ def dlpack(
     dl_device: tuple[int, int] | None,
     copy: bool | None,
 ) -> Any:
-    """A DLPack capsule with a copy on the host, of which NumPy is the producer. Waits."""
+    """Return a DLPack capsule that NumPy makes from a copy on the host. Waits for the GPU."""
     if stream is not None:
         raise InvalidArgument("__dlpack__", "stream", stream, "None, as it is for the host")
     if dl_device is not None and (not isinstance(dl_device, tuple) or dl_device != HOST):
@@ -77,22 +79,24 @@ def dlpack(
 
 
 def item(op: str, x: Value) -> Any:
-    """The one element, as a Python number. Raises ValueError where there are more or none."""
+    """Return the only element as a Python number. Raises ValueError for any other size."""
     if checks.product(x.node.shape) != 1:
         raise InvalidArgument(op, "array", x, "an array of one element")
     return numpy(x).reshape(()).item()
 
 
 def can_read(x: Value) -> bool:
-    """Whether an array can be read here and now: by who may wait, outside of blocks of
-    capture()."""
+    """Whether the array can be read now.
+
+    The caller must be able to wait and be outside of ``capture()`` blocks.
+    """
     device = x.tracer.device
     in_block = device.graphs is not None and device.graphs.open is not None
     return device.has_values and not device.is_closed and not in_block and platform.can_block()
 
 
 def printed(x: Value) -> str:
-    """The array as NumPy prints it; :func:`text` where it cannot be read."""
+    """Return the array as NumPy prints it, or :func:`text` if it cannot be read."""
     if not can_read(x):
         return text(x)
     shown, is_short = _edges(x)
@@ -103,8 +107,10 @@ def printed(x: Value) -> str:
 
 
 def text(x: Value) -> str:
-    """The array as NumPy shows it, with its shape, dtype and device. Of a large one only the edges
-    are read; where Python cannot wait, none."""
+    """Return the array's repr: elements, shape, dtype and device.
+
+    For a large array only the edges are read. If Python cannot wait, no elements are shown.
+    """
     node = x.node
     facts = f"shape={node.shape}, dtype={node.kind.name}, device={x.tracer.device.name!r}"
     if x.tracer.device.is_closed or not platform.can_block():
@@ -121,8 +127,10 @@ def text(x: Value) -> str:
 
 @exclusive
 def _edges(x: Value) -> tuple[Value, bool]:
-    """What is shown of an array, and whether that is less than all: its first and last elements
-    along each axis, with one between them that stands for the rest."""
+    """Return the shown elements of an array, and whether some are left out.
+
+    Along each long axis these are the first and last elements, and one more for the ellipsis.
+    """
     options = np.get_printoptions()
     edge = options["edgeitems"]
     if checks.product(x.node.shape) <= options["threshold"]:

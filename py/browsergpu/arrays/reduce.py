@@ -1,4 +1,4 @@
-"""Reductions of arrays over some of their axes."""
+"""Reductions of arrays along axes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ from browsergpu.tensors.view import View
 
 V = TypeVar("V", bound=Value)
 
-#: Of each elementwise operation that reduces: what there is of nothing.
+#: Identity elements of the operations that have one.
 _OF_NOTHING: dict[str, Any] = {"multiply": 1, "add": 0, "logical_and": True, "logical_or": False}
 
 
 def memory_view(node: Node) -> View:
-    """A value in memory. Raises InvalidType, a TypeError, for a type that the functions of Views do
-    not know."""
+    """Return a View of a computed value.
+
+    Raises InvalidType for a type that the functions of Views do not support.
+    """
     if node.kind.dtype is None:
         expected = "a dtype that the kernel knows"
         advice = "Cast it with .astype('int32') or another dtype of 32 bits."
@@ -46,8 +48,10 @@ def memory_view(node: Node) -> View:
 
 
 def pairs_view(node: Node) -> View:
-    """Numbers of 64 bits, packed in memory, as pairs: complex ones of float32, integers of words,
-    the low one first."""
+    """Return a View of packed 64-bit numbers as pairs.
+
+    Complex numbers become pairs of float32, and integers pairs of words, low word first.
+    """
     assert node.strides is None
     assert node.offset == 0
     dtype = DType.F32 if node.kind.kind == "c" else DType.U32
@@ -55,7 +59,7 @@ def pairs_view(node: Node) -> View:
 
 
 def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:
-    """Memory for a result, contents undefined."""
+    """Allocate memory for a result. Its contents are undefined."""
     buffer = device.memory.get_buffer(op, kind.device_bytes(product(shape)))
     return stored(kind, shape, Storage(device, buffer))
 
@@ -69,10 +73,30 @@ def reduced(
     keepdims: bool,
     scale: float | None = None,
 ) -> V:
-    """The elements along some axes brought together by an elementwise operation: add, multiply,
-    maximum, minimum, logical_and or logical_or; floats multiplied by ``scale`` in the end. What is
-    still to be computed is computed by the kernel that reduces it. Raises InvalidArgument, a
-    ValueError, where there is nothing to take the extreme of."""
+    """Reduce an array along axes by an elementwise operation.
+
+    An uncomputed array is computed by the kernel that reduces it.
+
+    Parameters
+    ----------
+    op
+        The name of the function, for error messages.
+    function
+        add, multiply, maximum, minimum, logical_and or logical_or.
+    x
+        The array.
+    axes
+        The axes, which are not negative.
+    keepdims
+        Keep the axes with length 1.
+    scale
+        A factor for sums of floats.
+
+    Raises
+    ------
+    InvalidArgument
+        For the maximum or minimum of no elements.
+    """
     node = x.node
     shape = shapes.without(node.shape, axes, keepdims=keepdims)
     if 0 in (node.shape[n] for n in axes):
@@ -92,8 +116,10 @@ def _reducer(op: str, function: str, kind: ElementType, scale: float | None) -> 
 
 
 def reduced_by(x: V, how: Reducer, axes: tuple[int, ...], shape: Shape) -> V:
-    """The elements along axes that have some, as a Reducer says, in the shape of the result: of its
-    operation's type."""
+    """Reduce an array along nonempty axes, and return the result in ``shape``.
+
+    The result has the type of the reducer's operation.
+    """
     if product(shape) == 0 or all(x.node.shape[axis] == 1 for axis in axes):
         return cast_to(how.op, strided.reshaped(how.op, x, shape), how.made.result, copy=False)
     x.tracer.device.keep_pace(how.op)
@@ -102,7 +128,7 @@ def reduced_by(x: V, how: Reducer, axes: tuple[int, ...], shape: Shape) -> V:
 
 
 def _nothing(function: str, kind: ElementType) -> Any:
-    """What there is of no element."""
+    """Return the identity element of an operation."""
     if function in _OF_NOTHING:
         return _OF_NOTHING[function]
     sign = -1 if function == "maximum" else 1
@@ -115,8 +141,10 @@ def _nothing(function: str, kind: ElementType) -> Any:
 
 
 def _values(device: Device, node: Node) -> Values:
-    """What is to be reduced. A value that is reduced a second time is computed in memory first,
-    where it can be."""
+    """Return the values to reduce.
+
+    A value that was already reduced once is computed first, if a buffer can hold it.
+    """
     trace = node.trace
     if trace is not None and not trace.reduces(node.place) and fits(device, node):
         node.in_memory()
@@ -124,12 +152,12 @@ def _values(device: Device, node: Node) -> Values:
 
 
 def fits(device: Device, node: Node) -> bool:
-    """Whether a buffer of the device can have all elements of a value."""
+    """Whether a buffer of the device can hold all elements of a value."""
     return node.kind.device_bytes(product(node.shape)) <= device.largest_buffer
 
 
 def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdims: bool) -> V:
-    """The variance of floats along some axes."""
+    """Compute the variance of floats along axes."""
     if 4 * product(x.node.shape) > x.tracer.device.largest_buffer:
         return _variance_by_sums(op, x, axes, correction, keepdims=keepdims)
     node = x.node.in_memory()
@@ -146,7 +174,7 @@ def variance(op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdim
 def _variance_by_sums(
     op: str, x: V, axes: tuple[int, ...], correction: float, *, keepdims: bool
 ) -> V:
-    """The variance of more elements than a buffer has room for, which get no memory."""
+    """Compute the variance of more elements than a buffer holds, without storing them."""
     count = product([x.node.shape[n] for n in axes])
     own = cast_to(op, x, FLOAT32, copy=False)
     mean = reduced(op, "add", own, axes, keepdims=True, scale=1.0 / count)
@@ -159,8 +187,10 @@ def _variance_by_sums(
 
 
 def by_halves(combine: Callable[[V, V], V], x: V, axes: tuple[int, ...], shape: Shape) -> V:
-    """The elements along axes that have some, by halves, which a function brings together until one
-    index is left; in another shape. It needs no value of nothing."""
+    """Reduce nonempty axes by combining their halves, until one index remains.
+
+    No identity element is needed.
+    """
     for axis in axes:
         extent = x.node.shape[axis]
         left = None
@@ -184,8 +214,10 @@ def _part(x: V, axis: int, begin: int, end: int) -> V:
 
 
 def narrowed_to_int32(op: str, x: V) -> V:
-    """Whole numbers as int32, those of 64 bits moved into its range: places and classes, which are
-    as much outside there."""
+    """Convert integers to int32, and clamp 64-bit integers to its range.
+
+    This serves indices and classes, which are out of bounds either way.
+    """
     if x.node.kind.computed in "IU":
         if x.node.kind.computed == "I":
             x = binary("maximum", x, -(2**31))
@@ -194,5 +226,5 @@ def narrowed_to_int32(op: str, x: V) -> V:
 
 
 def widened(x: V) -> V:
-    """Integers and bools in the type in which they are added; others as they are."""
+    """Convert integers and bools to the type of their sum. Other types stay."""
     return cast_to("sum", x, wide_sum_of(x.node.kind), copy=False)

@@ -1,8 +1,8 @@
-"""Arrays that are changed where they lie, many by one formula: an optimiser's parameters.
+"""In-place updates of many arrays by one formula, such as an optimizer's parameters.
 
-The formula is recorded once, as operations on arrays that stand for those of a row. What it
-replaces is written in place where nobody else sees its memory; else a copy is, which the array then
-takes. Kernels do that for as many rows at once as they may bind buffers for.
+The formula is recorded once, on placeholders for the arrays of a row. Arrays whose memory nothing
+else uses are written in place. For others a copy is written, which the array then takes. Each
+kernel updates as many rows as it has bindings for.
 """
 
 from __future__ import annotations
@@ -31,36 +31,35 @@ from browsergpu.kernels.fused.source import LARGEST_TAPE, is_leaf, leaf, result_
 from browsergpu.kernels.fused.updating import NEW, Rule
 from browsergpu.tensors.device_array import Storage
 
-_SHAPE: Shape = (4,)  # of what stands for a row's arrays, whatever these are of
+_SHAPE: Shape = (4,)  # the shape of placeholders, whatever the arrays' shapes
 
 
 class Draft(Shown):
-    """A formula while it is recorded."""
+    """A formula that is being recorded."""
 
     def __init__(self, device: Device) -> None:
         self._tracer = Tracer(device)
         self._page = _Page(self._tracer, _SHAPE)
         self._tracer.traces[_SHAPE] = self._page
-        self._operands: list[int] = []  # their places
+        self._operands: list[int] = []  # places of the placeholders
         self._results: list[tuple[int, int]] = []
 
     def operand(self, kind: ElementType) -> Array:
-        """What stands for the next array of a row, of a type."""
+        """Return a placeholder for the next array of a row."""
         node = self._page.operand(kind)
         self._operands.append(node.place)
         return Array(node, self._tracer)
 
     def number(self, x: Any) -> Any:
-        """A number, or an array without axes, as the formula can have it."""
+        """Return a number, or an array without axes, as an operand of the formula."""
         return Array(x.node, self._tracer) if isinstance(x, Value) else x
 
     def result(self, value: Array, into: int = NEW) -> None:
-        """The value replaces a row's operand of that number, counted from 0, of its type; NEW: it
-        is another array."""
+        """Assign a value to an operand of the row by its number, or to a new array (NEW)."""
         self._results.append((value.node.place, into))
 
     def formula(self) -> Formula:
-        """All of it."""
+        """Return the recorded formula."""
         page = self._page
         part = extract(tuple(page.code), tuple([place for place, _ in self._results]))
         count = len(self._operands)
@@ -88,7 +87,7 @@ class Draft(Shown):
 
 
 class _Page(Trace):
-    """A Trace of what is never computed."""
+    """A trace that is never evaluated."""
 
     __slots__ = ()
 
@@ -97,25 +96,41 @@ class _Page(Trace):
         self.free_below = LARGEST_TAPE
 
     def operand(self, kind: ElementType) -> Node:
-        """The value of an array that is not here yet."""
+        """Append an array that is not known yet."""
         return self._added(kind, leaf(kind))
 
     def has_room(self, operands: int, entries: int) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
 
-#: What is written instead of arrays that others see, by the row and the operand: the value that was
-#: copied, and the copy.
+#: By row and operand, the value of an array that others see, and the copy that is written instead.
 _Copies = dict[tuple[int, int], tuple[Node, Value]]
 
 
 def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[list[Array]]:
-    """Changes rows of arrays of one device, those of a row of one shape; gives the NEW arrays of
-    each row, in the order of the formula's results.
+    """Apply a formula to rows of arrays.
 
-    Raises OutOfMemory where there is no room, before anything is changed. DeviceError where debug
-    mode finds a fault in what has been computed, once all is.
+    Parameters
+    ----------
+    op
+        The name of the function, for error messages.
+    formula
+        The recorded formula.
+    rows
+        The operands of each row. All are on one device, and those of a row have one shape.
+
+    Returns
+    -------
+    list of list of Array
+        The NEW arrays of each row, in the order of the formula's results.
+
+    Raises
+    ------
+    OutOfMemory
+        If there is no memory. Nothing has changed then.
+    DeviceError
+        If debug mode finds a fault. All rows are updated then.
     """
     rule = formula.rule
     tracer = rows[0][0].tracer
@@ -130,7 +145,7 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
     copies: _Copies = {}
     while not _are_ready(tracer, rows, rule.written, copies):
         pass
-    # From here on no other task can come between.
+    # No other task can run from here on.
     nodes = [[NODE.__get__(x) for x in row] for row in rows]
     for (at, number), (_, copy) in copies.items():
         nodes[at][number] = copy.node
@@ -147,15 +162,17 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
         become(rows[at][number], copy)
     found = [[Array(node, tracer) for node in new] for new in made]
     if faults:
-        raise faults.pop()  # not to be held by this frame, which its traceback holds
+        raise faults.pop()  # this frame must not hold the error, whose traceback holds the frame
     return found
 
 
 def _are_ready(
     tracer: Tracer, rows: Sequence[Sequence[Array]], written: Sequence[int], copies: _Copies
 ) -> bool:
-    """Whether all arrays are in memory, and what is to be written is seen by nobody else, or has a
-    copy. What is not so is so the next time, unless another task has come between."""
+    """Whether all arrays are computed, and each written array is unshared or has a copy.
+
+    Otherwise this prepares them, so that the next call succeeds unless another task intervenes.
+    """
     is_ready = True
     for row in rows:
         for x in row:
@@ -183,7 +200,7 @@ def _are_ready(
 
 
 def _is_alone(node: Node) -> bool:
-    """Whether a value is one array's, packed in memory that only its views lie in beside it."""
+    """Whether one array holds the value, packed in memory that it shares only with its views."""
     if node.holders != 1 or node.strides is not None or node.offset:
         return False
     return node.storage.noted == 1 or not values_apart(node)

@@ -1,4 +1,4 @@
-"""NumPy arrays to the GPU."""
+"""Uploads of NumPy arrays to the GPU."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from browsergpu.tensors.device_array import Storage
 
 
 def element_type(op: str, dtype: Any) -> ElementType:
-    """The type that a dtype stands for: NumPy's, its name, or a Python class (int is int64, see
-    ``set_default_int``, float float32, complex complex64). Floats of 64 bits are demoted or
-    refused: see ``set_x64``."""
+    """Return the type for a dtype: NumPy's, its name, or a Python class.
+
+    int is int64 (see ``set_default_int``), float is float32, and complex is complex64. 64-bit
+    floats are demoted or refused; see ``set_x64``.
+    """
     if dtype is int or dtype is float or dtype is complex:
         return DEFAULTS[dtype]  # np.dtype(int) has 32 bits in a page
     given = checks.numpy_dtype(op, "dtype", dtype)
@@ -31,18 +33,20 @@ def element_type(op: str, dtype: Any) -> ElementType:
 
 
 def on_host(value: Any) -> tuple[np.ndarray, ElementType | None]:
-    """What NumPy makes of numbers, lists and arrays of NumPy, and the type that it has on the GPU
-    where that is not NumPy's: whole numbers in lists have the default type, not NumPy's."""
+    """Convert numbers and lists to a NumPy array, and return the GPU type if it is not NumPy's.
+
+    Integers in lists have the default type.
+    """
     data = np.asarray(value)
     if data.dtype.kind not in "iu" or _has_dtype(value):
         return data, None
     default = DEFAULTS[int]
-    # Of integers from 2^63 on NumPy makes uint64.
+    # NumPy makes uint64 of integers from 2^63 on.
     return data, None if data.dtype.kind == "u" and default.bits == 64 else default
 
 
 def _has_dtype(value: Any) -> bool:
-    """Whether numbers come with a dtype: a list's do if those of its first element do."""
+    """Whether numbers have a dtype. The first element of a list decides."""
     while isinstance(value, list | tuple):
         if not value:
             return False
@@ -51,8 +55,10 @@ def _has_dtype(value: Any) -> bool:
 
 
 def uploaded(tracer: Tracer, data: np.ndarray, kind: ElementType | None = None) -> Node:
-    """A copy of a NumPy array, as its own type or another. Raises InvalidArgument where whole
-    numbers do not fit."""
+    """Copy a NumPy array to the GPU, as its own type or as ``kind``.
+
+    Raises InvalidArgument for integers outside the type's range.
+    """
     op = "asarray"
     own = of_numpy(data.dtype)
     if own is None:
@@ -70,7 +76,7 @@ def uploaded(tracer: Tracer, data: np.ndarray, kind: ElementType | None = None) 
     with np.errstate(over="ignore", invalid="ignore"):
         ready = data.astype(target.numpy, copy=False)
     if (target.kind in "fc" and data.dtype.itemsize > target.numpy.itemsize) or target.bits == 16:
-        # Checked by value: WebAssembly has no floating-point exceptions.
+        # Checked by value, as WebAssembly has no floating-point exceptions.
         lost = np.isinf(ready) & np.isfinite(data) if target.kind in "fc" else np.False_
         if lost.any():
             overflowed(op, data[lost].flat[0], target)

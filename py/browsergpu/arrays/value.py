@@ -1,4 +1,4 @@
-"""What is under an Array: a value and the tracer of its device."""
+"""The base class of arrays: a node and the tracer of its device."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from browsergpu.core.turns import exclusive
 
 
 class Value(Shown):
-    """Holds a Node: while somebody does, it is computed with the others of its Trace."""
+    """A holder of a Node. Held nodes are computed when their trace is evaluated."""
 
-    #: ``source`` is there only where gradients are wanted (arrays/autograd/variable.py).
+    #: ``source`` is only set on tracked arrays (arrays/autograd/variable.py).
     __slots__ = ("__weakref__", "node", "source", "tracer")
 
     source: Any
-    #: Whether what is done with it is noted.
+    #: Whether autograd records operations on it.
     is_tracked: ClassVar[bool] = False
 
     def __init__(self, node: Node, tracer: Tracer) -> None:
@@ -31,15 +31,18 @@ class Value(Shown):
             node.refs = (ref(self),)
 
     def like(self, node: Node) -> Self:
-        """Another value on the same device."""
+        """Return another value on the same device."""
         return type(self)(node, self.tracer)
 
     @exclusive
     def same(self) -> Self:
-        """Another array of the same value: no view, but in the same memory until one is written."""
+        """Return another array of the same value.
+
+        It is not a view, but shares the memory until either is written.
+        """
         node: Node = NODE.__get__(self)
         return self.like(node.twin() if node.trace is None else node)
 
 
-#: The node itself, also of an array that hides it as its operations are noted.
+#: The node's slot, also for tracked arrays, which hide their node.
 NODE: Any = Value.__dict__["node"]

@@ -1,4 +1,4 @@
-"""What becomes of the floats of 64 bits, which the GPU does not have."""
+"""The handling of 64-bit floats, which the GPU does not have."""
 
 from __future__ import annotations
 
@@ -19,15 +19,32 @@ _told: set[str] = set()
 
 
 def set_x64(mode: str, /) -> str:
-    """Says what is done where float64 or complex128 is asked for by name or comes
-    with a NumPy array. Gives the mode that was in force.
+    """Choose what happens to float64 and complex128.
 
-    "demote", the default, takes the kind of 32 bits, and warns once for each dtype; "quiet" does so
-    without a warning; "raise" raises a TypeError that says how to cast. Python's numbers and lists,
-    NumPy's single numbers, and casts to a dtype that the GPU has are not looked at. int64 beside
-    uint64 counts as float64, which NumPy gives for both.
+    It applies to dtypes by name and to NumPy arrays. Python numbers and lists, NumPy scalars, and
+    casts to a dtype that the GPU has are not affected. int64 beside uint64 counts as float64, as in
+    NumPy.
 
-    A finite value from the host that overflows float32 or float16 becomes infinite: "demote" warns
+    Parameters
+    ----------
+    mode : {"demote", "quiet", "raise"}
+        - "demote", the default, uses the 32-bit dtype and warns once for each dtype.
+        - "quiet" does the same without a warning.
+        - "raise" raises a TypeError that says how to cast.
+
+    Returns
+    -------
+    str
+        The previous mode.
+
+    Raises
+    ------
+    InvalidArgument
+        For another mode.
+
+    Notes
+    -----
+    A finite value from the host that overflows float32 or float16 becomes infinite. "demote" warns
     once for each dtype, "quiet" does not warn, and "raise" raises a ValueError.
     """
     global _mode
@@ -39,7 +56,7 @@ def set_x64(mode: str, /) -> str:
 
 
 def check_x64(op: str, argument: str, dtype: np.dtype[Any]) -> None:
-    """Warns of a dtype of 64 bits, or raises InvalidType, a TypeError, as the mode has it."""
+    """Warn of a 64-bit dtype or raise InvalidType, depending on the mode."""
     found = DEMOTED.get(dtype.newbyteorder("="))
     if found is None or _mode == "quiet":
         return
@@ -59,8 +76,10 @@ def check_x64(op: str, argument: str, dtype: np.dtype[Any]) -> None:
 
 
 def check_x64_pair(op: str, kinds: Iterable[ElementType]) -> bool:
-    """:func:`look_at` for int64 beside uint64, which come to float64 in NumPy. Tells whether they
-    are."""
+    """Call :func:`check_x64` for int64 beside uint64, and return whether these are both present.
+
+    NumPy promotes the two to float64.
+    """
     found = {INT64, UINT64} <= {*kinds}
     if found:
         check_x64(op, "dtypes", np.dtype(np.float64))
@@ -68,8 +87,7 @@ def check_x64_pair(op: str, kinds: Iterable[ElementType]) -> bool:
 
 
 def overflowed(op: str, value: Any, kind: ElementType) -> None:
-    """Warn that a finite value becomes infinite, once for each dtype, or raise InvalidArgument, as
-    the mode says."""
+    """Warn once for each dtype that a finite value becomes infinite, or raise InvalidArgument."""
     if _mode == "quiet":
         return
     if _mode == "raise":

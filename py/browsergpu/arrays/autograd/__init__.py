@@ -1,1 +1,1 @@
-"""Recording operations for gradients; ``autograd/`` runs the backward pass over them."""
+"""Operations recorded for gradients. The package ``autograd`` runs the backward pass over them."""

@@ -1,4 +1,4 @@
-"""Whether operations are noted for gradients: always, unless ``no_grad`` says otherwise."""
+"""Whether operations are recorded for gradients: always, except under ``no_grad``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _MODE = Mode("grad", True)
 
-#: The functions that are being differentiated, outermost first: the name of what does so, and the
-#: nodes that their inputs are results of.
+#: The functions that are being differentiated, outermost first: the name of the transform, and the
+#: nodes of the inputs.
 DIFFERENTIATED: ContextVar[tuple[tuple[str, frozenset[Any]], ...]]
 DIFFERENTIATED = ContextVar("differentiated", default=())
 
 
 class _Switch(Shown):
-    """A context, and a decorator, in which operations are noted or not."""
+    """A context manager and decorator that sets the mode."""
 
     _to: bool
 
@@ -41,20 +41,22 @@ class _Switch(Shown):
 
 
 class no_grad(_Switch):
-    """``with browsergpu.no_grad():``, or above a function as ``@browsergpu.no_grad()``: what is
-    computed in it needs no gradients and keeps nothing for them. Other tasks and threads are not in
-    the block, but for tasks that are created in it. The function may be a coroutine function or a
-    generator function."""
+    """Disable gradients: ``with browsergpu.no_grad():`` or the decorator ``@browsergpu.no_grad()``.
+
+    Operations in the block are not recorded, and their results require no gradient. The block
+    applies to the current task or thread, and to tasks that it creates. The decorated function may
+    be a coroutine function or a generator function.
+    """
 
     _to = False
 
 
 class enable_grad(_Switch):
-    """``with browsergpu.enable_grad():`` within ``no_grad``: operations are noted again."""
+    """Enable gradients within ``no_grad``: ``with browsergpu.enable_grad():``."""
 
     _to = True
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on arrays that require gradients are noted, in this task or thread."""
+    """Return whether operations are recorded for gradients in this task or thread."""
     return _MODE.value

@@ -1,4 +1,4 @@
-"""What is noted of an operation: where its operands came from, and what its rules need."""
+"""Autograd nodes: the recorded operations with their operands and saved values."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from browsergpu.arrays.array import Array
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 
-#: Steps in the order in which they were noted, which a sweep goes back through.
+#: Node numbers in recording order. The backward pass runs in reverse order.
 _numbers = count()
 
 
 def next_number() -> int:
-    """The number of the next node: later nodes have greater ones."""
+    """Return the number of the next node. Numbers increase."""
     return next(_numbers)
 
 
-#: Functions of a gradient in the order in which they were registered.
+#: Hooks in the order of registration.
 Hooks = dict[int, Callable[[Array], Array | None]]
 
 
 class Like(NamedTuple):
-    """What an array is without its values."""
+    """The shape, dtype and device of an array."""
 
     shape: Shape
     dtype: np.dtype[Any]
@@ -35,20 +35,31 @@ class Like(NamedTuple):
 
     @property
     def ndim(self) -> int:
-        """The number of its axes."""
+        """The number of axes."""
         return len(self.shape)
 
 
 class Source(NamedTuple):
-    """Where an array comes from: one of the results of a node, or a leaf."""
+    """The origin of an array: a result of a node, or a leaf."""
 
     node: AutogradNode
     at: int
 
 
 class Operand(NamedTuple):
-    """One of a node's operands that needs a gradient: the parameter that it came to, its place
-    where that is a sequence, and where it comes from."""
+    """An operand of a node that needs a gradient.
+
+    Attributes
+    ----------
+    name
+        The parameter.
+    at
+        The index in the argument if it is a sequence, else None.
+    source
+        The origin of the array.
+    like
+        The shape, dtype and device of the array.
+    """
 
     name: str
     at: int | None
@@ -58,24 +69,26 @@ class Operand(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """An array that a rule needs: its value, and where it comes from, if that was noted."""
+    """An array that a rule needs, and its source if it is tracked."""
 
     value: Array
     source: Source | None
 
 
 class Rules(Protocol):
-    """How the gradients of a node's operands come from those of its results."""
+    """The interface that computes the gradients of a node's operands."""
 
     def gradients(
         self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
-        """The gradients of some of its operands, each None, an array or a number."""
+        """Return the gradients of operands, each None, an array or a number."""
 
 
 class AutogradNode(Shown):
-    """An operation that was noted. It holds values, and no array that users hold: nothing here
-    makes a circle."""
+    """A recorded operation.
+
+    It holds values and no user's array, so there are no reference cycles.
+    """
 
     __slots__ = (
         "has_several", "hooks", "name", "number", "operands", "results", "retained", "rules",
@@ -99,35 +112,39 @@ class AutogradNode(Shown):
         self.results = results
         self.saved = saved
         self.has_several = has_several
-        #: What is called with a result's gradient, by the result's place.
+        #: Hooks by result.
         self.hooks: dict[int, Hooks] | None = None
-        #: The gradients of results that are asked to keep theirs, by their places.
+        #: Retained gradients by result.
         self.retained: dict[int, Array | None] | None = None
 
     def release(self) -> None:
-        """Forgets what it needs: a result that is kept, such as a loss, keeps nothing more. No
-        gradient comes here again, so no hook, which may hold the result, is called again."""
+        """Free the saved values and operands.
+
+        A result that is still held, such as a loss, then keeps nothing alive. Its hooks are
+        removed, as they may hold the result and are never called again.
+        """
         self.rules, self.saved, self.operands = None, None, ()
         for hooks in (self.hooks or {}).values():
-            hooks.clear()  # handles hold them, too
+            hooks.clear()  # handles refer to this dict
 
 
 class Leaf(AutogradNode):
-    """An array that requires gradients and is no operation's result: they are added to ``grad``."""
+    """An array that requires gradients and is not a result. Its gradients are added to ``grad``."""
 
     __slots__ = ("grad", "is_input")
 
     def __init__(self, like: Like) -> None:
         super().__init__("leaf", None, (), (like,))
         self.grad: Array | None = None
-        #: Whether it stands for an argument of a function that is differentiated, and no user has
-        #: made it.
+        #: Whether it stands for an argument of a differentiated function.
         self.is_input = False
 
 
 def behind(roots: Iterable[Source], since: int = 0) -> set[AutogradNode]:
-    """The nodes that results come from, and those before them; of ones before the number
-    ``since`` no further back."""
+    """Return the nodes that results depend on.
+
+    Operands of nodes before number ``since`` are left out.
+    """
     found: set[AutogradNode] = set()
     ahead = [source.node for source in roots]
     while ahead:

@@ -1,7 +1,8 @@
-"""Mixed precision: products of float16, and everything that adds up many numbers in float32.
+"""Mixed precision: float16 for matrix products, float32 for sums of many numbers.
 
-What takes part says so above its rules: ``@narrowed("input", "weight")`` for products,
-``@widened("x")`` for sums, norms and losses. Both do nothing outside ``autocast``."""
+Functions opt in by decorators: ``@narrowed("input", "weight")`` for products and ``@widened("x")``
+for sums, norms and losses. Both do nothing outside ``autocast``.
+"""
 
 from __future__ import annotations
 
@@ -29,32 +30,52 @@ F = TypeVar("F", bound=Callable[..., Any])
 _WIDE, _NARROW = np.dtype(np.float32), np.dtype(np.float16)
 
 
-#: Leaves as float16, by their ids: the leaf, the value that it had, and that as float16.
+#: float16 copies of leaves, by id: the leaf, its node at that time, and the copy.
 _Cast = dict[int, tuple[Array, Node, Array]]
 
-#: Whether products take float16, and what the outermost block has cast, which there is in blocks
-#: alone.
+#: Whether autocast is enabled, and the casts of the outermost block (None outside of blocks).
 _MODE: Mode[tuple[bool, _Cast | None]] = Mode("autocast", (False, None))
 
 
 class autocast(Shown):
-    """``with browsergpu.autocast():``, or above a function as ``@browsergpu.autocast()``: float32
-    operands of products are float16 in it, as ``torch.autocast`` has it.
+    """Compute matrix products in float16, as ``torch.autocast``.
 
-    ``matmul`` (and ``@``), ``einsum``, ``nn.linear``, convolutions and the queries, keys and
-    values of attention take float16 and give it. ``softmax``, normalisation, losses, ``sum``,
-    ``prod``, ``mean``, ``var``, ``std`` and ``linalg.vector_norm`` take float16 as float32 and give
-    that. All else has the dtype of its operands. Parameters stay float32, and so do their
-    gradients: a leaf is cast once in the outermost block, and nothing of that stays behind it.
-    ``backward()`` has the dtypes of the forward pass wherever it is called. Other tasks and threads
-    are not in the block, but for tasks that are created in it.
+    It is a context manager, ``with browsergpu.autocast():``, and a decorator,
+    ``@browsergpu.autocast()``.
 
-    ``dtype`` is float16; ``enabled=False`` computes in the operands' dtypes within another block.
-    Raises InvalidType, a TypeError, for another dtype. Gradients of float16 underflow:
-    :class:`browsergpu.amp.GradScaler` keeps them. On devices without float16 arithmetic the
-    results are rounded to float16 all the same.
+    Parameters
+    ----------
+    dtype : dtype
+        float16.
+    enabled : bool
+        False disables it within another block.
 
-    Source: Micikevicius et al., "Mixed precision training", arXiv 1710.03740.
+    Raises
+    ------
+    InvalidType
+        For another dtype.
+
+    Notes
+    -----
+    ``matmul`` (and ``@``), ``einsum``, ``nn.linear``, convolutions and the queries, keys and values
+    of attention convert float32 operands to float16 and return float16.
+
+    ``softmax``, normalization, losses, ``sum``, ``prod``, ``mean``, ``var``, ``std`` and
+    ``linalg.vector_norm`` convert float16 operands to float32 and return float32. All other
+    functions use the dtype of their operands.
+
+    Parameters and their gradients stay float32. The outermost block casts each leaf once and drops
+    these copies at its end. ``backward()`` uses the dtypes of the forward pass wherever it is
+    called.
+
+    Gradients in float16 underflow; :class:`browsergpu.amp.GradScaler` prevents that. On devices
+    without float16 arithmetic, results are still rounded to float16.
+
+    The block applies to the current task or thread, and to tasks that it creates.
+
+    References
+    ----------
+    Micikevicius et al., "Mixed precision training", arXiv 1710.03740.
     """
 
     def __init__(self, dtype: Any = "float16", enabled: bool = True) -> None:
@@ -80,17 +101,17 @@ class autocast(Shown):
 
 
 def is_autocast_enabled() -> bool:
-    """Whether products take float16, in this task or thread."""
+    """Return whether autocast is enabled in this task or thread."""
     return _MODE.value[0]
 
 
 def narrowed(*names: str) -> Callable[[F], F]:
-    """Has a function get these float32 arguments as float16 within ``autocast``."""
+    """Convert these float32 arguments to float16 within ``autocast``."""
     return _wrapper(names, _narrow)
 
 
 def widened(*names: str) -> Callable[[F], F]:
-    """Has a function get these float16 arguments as float32 within ``autocast``."""
+    """Convert these float16 arguments to float32 within ``autocast``."""
     return _wrapper(names, _widen)
 
 
@@ -124,12 +145,12 @@ def _narrow(x: Any) -> Any:
     if type(x) is not Variable or not isinstance(x.source.node, Leaf) or cast is None:
         return x.astype(_NARROW)
     leaf, node, value = cast.get(id(x), (None, None, None))
-    if leaf is not x or node is not node_of(x) or value is None:  # or it has another value now
+    if leaf is not x or node is not node_of(x) or value is None:  # or its value has changed
         value = plain(x).astype(_NARROW)
         cast[id(x)] = (x, node_of(x), value)
     if not is_grad_enabled():
         return value
-    # A node for each use: what one backward() lets go is not another's.
+    # Each use has its own node, as backward() frees nodes.
     operand = Operand("x", None, x.source, like_of(x))
     return variable(
         value, Source(AutogradNode("autocast", _CAST, (operand,), (like_of(value),)), 0)
@@ -137,12 +158,12 @@ def _narrow(x: Any) -> Any:
 
 
 class _CastRule:
-    """The rule of a cast: a sweep gives gradients the dtype of what they are of."""
+    """The gradient rule of a cast. The backward pass converts the gradient's dtype."""
 
     def gradients(
         self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
-        """The gradient that came, for the one operand."""
+        """Return the given gradient."""
         return list(given)
 
 

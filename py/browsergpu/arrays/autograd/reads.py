@@ -1,4 +1,4 @@
-"""Reads that would lose a gradient raise, and name the line that reads."""
+"""Checks of reads that would lose a gradient. The error names the line that reads."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from browsergpu.arrays.autograd.nodes import Source, behind
 from browsergpu.core.errors import NotDifferentiable
 from browsergpu.core.places import is_own, users_place
 
-#: Reads as a NumPy array or a buffer, which PyTorch refuses, too.
+#: Reads as a NumPy array or a buffer, which PyTorch refuses too.
 _AS_ARRAYS = frozenset(("numpy", "numpy_async", "__array__", "__dlpack__", "to_device"))
-#: Reads as whole numbers and bools: these are nodes, with a gradient of 0.
+#: Reads as integers and bools, whose gradient is 0.
 _AS_STEPS = frozenset(("__int__", "__bool__", "__index__", "__contains__"))
 
 
 @contextmanager
 def differentiating(op: str, inputs: Iterable[Source]) -> Iterator[None]:
-    """The block computes the function that ``op`` differentiates by these inputs."""
+    """Mark the body as the function that ``op`` differentiates with respect to these inputs."""
     own = op, frozenset([source.node for source in inputs])
     token = DIFFERENTIATED.set((*DIFFERENTIATED.get(), own))
     try:
@@ -31,7 +31,7 @@ def differentiating(op: str, inputs: Iterable[Source]) -> Iterator[None]:
 
 
 def check_read(x: Any, name: str) -> None:
-    """Raise where a read of a Variable loses its gradient.
+    """Raise if a read of a Variable loses its gradient.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def check_read(x: Any, name: str) -> None:
     Raises
     ------
     NotDifferentiable
-        For a NumPy array or DLPack of any Variable, a number of a value that ``grad`` and its kin
-        differentiate, and a number that a function of this package reads.
+        For a NumPy array or DLPack capsule of any Variable, a number from a value that ``grad`` and
+        similar functions differentiate, and a number that a function of this package reads.
 
     Notes
     -----
-    Under ``no_grad()`` all reads are legitimate, and so are reads as nodes.
+    Under ``no_grad()`` all reads are allowed. Reads as integers and bools always are.
     """
     if not is_grad_enabled() or name in _AS_STEPS:
         return
@@ -71,7 +71,7 @@ def check_read(x: Any, name: str) -> None:
 
 
 def check_number(op: str, argument: str, x: Any) -> None:
-    """Raise where an argument that has no rule requires a gradient."""
+    """Raise if an argument without a gradient rule requires a gradient."""
     if isinstance(x, Array) and x.is_tracked and is_grad_enabled():
         place = users_place()
         where = f" in {place}" if place else ""
@@ -82,12 +82,12 @@ def check_number(op: str, argument: str, x: Any) -> None:
 
 
 def _is_read_here() -> bool:
-    """Whether a function of this package reads, and not its user."""
+    """Whether a function of this package reads, not its user."""
     return is_own(_getframe(3))
 
 
 def _differentiated_by(x: Any) -> str | None:
-    """The innermost function, such as grad, that differentiates what an array comes from."""
+    """Return the innermost function, such as grad, that differentiates an array's origin."""
     for op, inputs in reversed(DIFFERENTIATED.get()):
         if inputs and inputs & behind([x.source], min(node.number for node in inputs)):
             return str(op)

@@ -1,22 +1,28 @@
-"""How functions say what their gradients are, and what is noted when they are called.
+"""Gradient rules of functions, and the recording of calls.
 
     @differentiable(x1=lambda g, x2: g * x2, x2=lambda g, x1: g * x1)
     def multiply(x1, x2, /): ...
 
-For each parameter that may be an array with a gradient there is a rule: from ``g``, the gradient of
-the result, to that of the parameter. A rule's own parameters say what it needs, and that alone is
-kept: ``g``, ``y`` for the result, the function's parameters by their names, ``x_like`` for what
-parameter ``x`` is without its values (shape, dtype, device), ``y_like``. Rules call public
-functions and operators, so they have gradients themselves. A rule may give another dtype, what
-broadcasts to the parameter's shape, and what has axes and extents more, which are added up. For a
-sequence of arrays it gives a list; of several results ``g`` and ``y`` are tuples (zeros where
-nothing came).
+Each parameter that may require a gradient has a rule. The rule maps ``g``, the gradient of the
+result, to the gradient of the parameter. The names of a rule's parameters say what it needs, and
+only that is saved:
 
-One rule for several parameters is given as ``joint=(names, rule)``; it gives a tuple and is told
-by ``needs``, where it asks for it, which of them are needed.
+- ``g``, the gradient of the result.
+- ``y``, the result.
+- The function's parameters, by name.
+- ``x_like``, the shape, dtype and device of parameter ``x``.
+- ``y_like``, the shape, dtype and device of the result.
 
-Complex numbers: the gradient is dL/dre + i dL/dim, as PyTorch's; so a rule conjugates what it
-multiplies with.
+Rules call public functions and operators, so they have gradients themselves. A rule may return
+another dtype, a smaller shape that broadcasts to the parameter's, or a larger shape, which is
+summed. For a sequence of arrays it returns a list. If a function has several results, ``g`` and
+``y`` are tuples, with zeros for missing gradients.
+
+``joint=(names, rule)`` gives one rule for several parameters. It returns a tuple. Its parameter
+``needs`` says which gradients are needed.
+
+The gradient of complex numbers is dL/dre + i dL/dim, as in PyTorch, so a rule conjugates its
+factors.
 """
 
 from __future__ import annotations
@@ -45,15 +51,15 @@ from browsergpu.core.turns import exclusive
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: What functions are of gradients, by their names: their parameters that have rules; nothing where
-#: their results have no gradient. A test walks the namespace by it.
+#: By function, the parameters that have rules. It is empty for functions without gradients. A test
+#: checks the whole namespace against it.
 RULES: dict[str, tuple[str, ...]] = {}
 
 Rule = Callable[..., Any]
 
 
 class Rules(Shown):
-    """The rules of a function, and what they need."""
+    """The gradient rules of one function."""
 
     def __init__(
         self, function: Callable[..., Any], name: str,
@@ -74,7 +80,7 @@ class Rules(Shown):
         self.without = tuple([one for one in self.parameters if one not in self.of])
 
     def bound(self, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-        """The arguments by their parameters, defaults among them."""
+        """Return the arguments by parameter name, including defaults."""
         if self.is_positional and len(args) == len(self.parameters):
             return dict(zip(self.parameters, args, strict=True))
         found = self.signature.bind(*args, **options)
@@ -84,7 +90,7 @@ class Rules(Shown):
     def gradients(
         self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
-        """What the rules give for operands; ``given`` are the gradients of the results."""
+        """Return the gradients of operands. ``given`` are the gradients of the results."""
         assert node.saved is not None
         known: dict[str, Any] = {name: unpacked(x) for name, x in node.saved.items()}
         known["g"] = tuple(given) if node.has_several else given[0]
@@ -104,7 +110,7 @@ class Rules(Shown):
         ]  # fmt: skip
 
     def needs(self, names: set[str]) -> set[str]:
-        """What the rules of these parameters need."""
+        """Return the names that the rules of these parameters need."""
         found: set[str] = set()
         for name in names & self.separate.keys():
             found.update(self.separate[name][1])
@@ -114,14 +120,14 @@ class Rules(Shown):
 
 
 def wanted(rule: Rule) -> tuple[str, ...]:
-    """What a rule's parameters say that it needs."""
+    """Return the names of a rule's parameters."""
     return tuple(signature(rule).parameters)
 
 
 def differentiable(
     *, joint: tuple[Sequence[str], Rule] | None = None, **rules: Rule
 ) -> Callable[[F], F]:
-    """Gives a function its rules; see the module's docstring."""
+    """Decorate a function with its gradient rules. The module docstring describes them."""
 
     def decorate(function: F) -> F:
         own = Rules(function, function.__name__, rules, joint)
@@ -133,7 +139,7 @@ def differentiable(
 
 
 def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
-    """What users call: where no argument requires a gradient, hardly more than the function."""
+    """Return the public function. Without tracked arguments it only adds a type check."""
     if rules.is_positional and len(rules.parameters) == 1:
 
         def of_one(x: Any, /) -> Any:
@@ -163,7 +169,7 @@ def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
 
 
 def constant(function: F) -> F:
-    """Says of a function that its results have no gradient: whole numbers, bools, signs."""
+    """Mark a function whose results have no gradient, such as integers, bools or signs."""
     RULES[_key(function)] = ()
 
     @wraps(function)
@@ -183,8 +189,10 @@ def constant(function: F) -> F:
 
 
 def composed(*of: str) -> Callable[[F], F]:
-    """Says of a function that it consists of others that have rules, and so has gradients by these
-    parameters: it notes nothing itself."""
+    """Mark a function that calls differentiable functions, and name its differentiable parameters.
+
+    Its own call is not recorded.
+    """
 
     def decorate(function: F) -> F:
         RULES[_key(function)] = of
@@ -205,7 +213,7 @@ def _holds(items: Sequence[Any]) -> bool:
 
 
 def values(x: Any) -> Any:
-    """An argument without what is noted of it."""
+    """Return an argument with tracked arrays replaced by untracked ones."""
     kind = type(x)
     if kind is Variable:
         return plain(x)
@@ -217,7 +225,7 @@ def values(x: Any) -> Any:
 def recorded(
     function: Callable[..., Any], rules: Rules, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
-    """Calls a function on the values of its arguments, and notes it."""
+    """Call a function on untracked values of its arguments, and record the call."""
     given = [values(x) for x in args]
     found = function(*given, **{key: values(x) for key, x in options.items()})
     if is_view(found):
@@ -245,7 +253,7 @@ def is_view(found: Any) -> bool:
 
 
 def shared(args: Sequence[Any], given: Sequence[Any]) -> None:
-    """Has arrays share memory with the views that were made of what stood for them."""
+    """Make arrays share memory with the views that were made of their untracked values."""
     for x, own in zip(args, given, strict=True):
         if type(x) is not Variable:
             continue
@@ -259,14 +267,14 @@ def shared(args: Sequence[Any], given: Sequence[Any]) -> None:
 
 
 def likes_of(results: Sequence[Any]) -> tuple[Like | None, ...]:
-    """What the results of a node are; None for those that have no gradient."""
+    """Return the metadata of results, None for those without a gradient."""
     return tuple(
         [like_of(x) if isinstance(x, Array) and x.dtype.kind in "fc" else None for x in results]
     )
 
 
 def results_of(node: AutogradNode, found: Any) -> Any:
-    """What a function gave, as the results of a node."""
+    """Return a function's results as the results of an autograd node."""
     if not node.has_several:
         return _result(found, node, 0)
     made = [_result(x, node, at) for at, x in enumerate(found)]
@@ -331,27 +339,27 @@ def _saved(
 
 
 def _source_in(node: AutogradNode, at: int) -> Source | None:
-    """A result of a node as a source; None where it has no gradient."""
+    """Return a result of a node as a source, or None if it has no gradient."""
     return None if node.results[at] is None else Source(node, at)
 
 
 @exclusive
 def keep(x: Any, source: Source | None) -> Any:
-    """What is kept of an argument or a result: no array that its user holds."""
+    """Return an argument or result to save. The user's own array is not saved."""
     if not isinstance(x, Array):
         return x
     return Saved(plain(x) if NODE.__get__(x).view_group is None else plain(x).same(), source)
 
 
 def kept_of(x: Any) -> Any:
-    """What is kept of an argument, which may be a sequence, and where its arrays come from."""
+    """Return an argument to save, with the sources of its arrays. It may be a sequence."""
     if isinstance(x, Array):
         return keep(x, source_of(x))
     return type(x)([kept_of(one) for one in x]) if type(x) in _SEQUENCES else x
 
 
 def unpacked(x: Any) -> Any:
-    """What was kept, for a rule: as it was noted where rules are noted, too."""
+    """Return a saved argument for a rule. It is tracked if the rule is recorded."""
     if type(x) is Saved:
         source = x.source
         return variable(x.value, source) if source and is_grad_enabled() else x.value

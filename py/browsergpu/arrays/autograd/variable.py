@@ -1,7 +1,8 @@
-"""Arrays that require gradients: an Array whose operations are noted.
+"""Tracked arrays: arrays that require gradients.
 
-What computes reads an array's ``node``. A Variable's is hidden: whatever meets one without having
-been told what to note raises, instead of losing a gradient in silence."""
+Kernels read an array's ``node``. A Variable hides its node, so an operation without a gradient rule
+raises and never loses a gradient silently.
+"""
 
 from __future__ import annotations
 
@@ -30,38 +31,41 @@ class Variable(Array):
     is_tracked = True
 
     def like(self, node: Node) -> Self:
-        """Another value on the same device, of which nothing is noted."""
+        """Return an untracked array on the same device."""
         return Array(node, self.tracer)  # type: ignore[return-value]
 
-    # -- what it is --------------------------------------------------------------------------------
+    # -- attributes --------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Shape:
-        """The extents of its axes."""
+        """The length of each axis."""
         return NODE.__get__(self).shape  # type: ignore[no-any-return]
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of its elements, as NumPy's."""
+        """The NumPy dtype of the elements."""
         return NODE.__get__(self).kind.numpy  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:
-        """The number of its axes."""
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """The number of its elements."""
+        """The number of elements."""
         return product(self.shape)
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element on the host."""
+        """Bytes of one element on the host."""
         return self.dtype.itemsize
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
-        """The array itself on its own device. Raises NotDifferentiable for another one."""
+        """Return the array itself on its own device.
+
+        Raises NotDifferentiable for another device.
+        """
         if device_of("to_device", device) is self.device:
             return super().to_device(device, stream=stream)
         check_read(self, "to_device")
@@ -84,7 +88,7 @@ def _take_node(self: Variable, node: Node) -> None:
 
 setattr(Variable, "node", property(_hidden, _take_node))  # noqa: B010 - a slot, for the checker
 
-# What reads values reads them, where no gradient is lost.
+# Reads are allowed unless they lose a gradient.
 for _name in (
     "numpy", "numpy_async", "item", "tolist", "__array__", "__float__", "__int__",
     "__bool__", "__complex__", "__index__", "__dlpack__", "__contains__",
@@ -100,46 +104,46 @@ for _name in (
 
 @exclusive
 def plain(x: Array, /) -> Array:
-    """The value of an array, of which nothing is noted."""
+    """Return the untracked value of an array."""
     return Array(NODE.__get__(x), x.tracer)
 
 
 def node_of(x: Array) -> Node:
-    """The value that is under an array."""
+    """Return the node of an array."""
     return NODE.__get__(x)  # type: ignore[no-any-return]
 
 
 def like_of(x: Array) -> Like:
-    """What an array is without its values."""
+    """Return the shape, dtype and device of an array."""
     return Like(x.shape, x.dtype, x.tracer.device)
 
 
 def source_of(x: Any) -> Source | None:
-    """Where an array comes from; None where it requires no gradient."""
+    """Return the source of an array, or None if it requires no gradient."""
     return x.source if type(x) is Variable else None
 
 
 def track(x: Array, source: Source) -> Array:
-    """An array that nobody else has, from now on as the result of a node."""
+    """Make an unshared array the tracked result of a node."""
     x.source = source
     x.__class__ = Variable
     return x
 
 
 def untrack(x: Array) -> None:
-    """From now on it is an array like others."""
+    """Make a tracked array untracked."""
     x.__class__ = Array
     del x.source
 
 
 @exclusive
 def variable(x: Array, source: Source, /) -> Array:
-    """Another array of the same value, the result of a node."""
+    """Return another array of the same value, as the result of a node."""
     return track(Array(NODE.__get__(x), x.tracer), source)
 
 
 def require(x: Array, op: str, wanted: bool = True) -> Array:
-    """Makes an array a leaf, or, where it is one and that is not wanted, an array like others."""
+    """Make an array a leaf, or make a leaf untracked."""
     if type(x) is Variable:
         if not wanted:
             if not isinstance(x.source.node, Leaf):

@@ -1,1 +1,1 @@
-"""Work that is captured once and replayed."""
+"""Captured graphs: GPU work that is recorded once and replayed."""

@@ -1,14 +1,14 @@
-"""A block of Python whose work on the GPU is kept, to be replayed by one call.
+"""Captured graphs: the GPU work of a Python block, which one call replays.
 
-A Graph has the commands of the block and the buffers that they name, which nothing else takes while
-the Graph is there. So memory is what a replay reads and writes: an array lies in the Graph's memory
-if its buffer is one of these, however its functions came to it, and from then on it stays there.
-What is assigned to it later is written there.
+A Graph owns the commands of the block and the buffers that they name. No other array gets these
+buffers while the Graph exists. An array belongs to the Graph if its buffer is one of these. From
+then on the array keeps this memory, and later assignments write to it.
 
-An array that was there before the block and takes another value in it has one memory, its home: the
-block ends with copies of the new values into the homes, so that a replay goes on from where the
-last one has ended. An array that was made in the block has, at its end, memory that it shares with
-its views alone, so each replay writes its value.
+An array from before the block that takes another value in it has an original buffer. The block ends
+with copies of the new values into the original buffers, so each replay continues from the last one.
+
+An array that was made in the block ends up in memory that it shares only with its views. Each
+replay writes its value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weakref import WeakSet, finalize
 
 from browsergpu.arrays.graphs import originals
 from browsergpu.arrays.graphs.numbers import Numbers
-from browsergpu.arrays.graphs.originals import Home
+from browsergpu.arrays.graphs.originals import Original
 from browsergpu.arrays.indexing import assignment
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import Trace, Tracer
@@ -40,40 +40,40 @@ from browsergpu.tensors.device_array import Storage
 _OP = "capture"
 
 
-class Made(OfBlock, WeakSet[Node]):
-    """The values that come to lie in memory in the block."""
+class NewNodes(OfBlock, WeakSet[Node]):
+    """The values that the block has put in memory."""
 
     def __init__(self) -> None:
         WeakSet.__init__(self)
         OfBlock.__init__(self)
 
     def add(self, node: Node) -> None:
-        """Note a value, unless another task has made it."""
+        """Add a value unless another task has made it."""
         if self.is_here:
             super().add(node)
 
 
 class Graph(OfBlock):
-    """What ``with browsergpu.capture() as graph:`` has captured.
+    """A captured graph, from ``with browsergpu.capture() as graph:``.
 
-    It keeps the memory that it works on until :meth:`close`, or until nobody holds it any more.
+    It keeps its memory until :meth:`close` or until the graph is garbage.
     """
 
     def __init__(self, tracer: Tracer) -> None:
         super().__init__()
         self.tracer = tracer
-        #: What is recorded in the block and not computed yet.
+        #: Traces of the operations that the block has recorded.
         self.traces: dict[Shape, Trace] = {}
         self._device = tracer.device
         self._numbers = Numbers(tracer.device)
         self._known: dict[Hashable, Value] = {}
-        self._actions: list[Callable[[], None]] = []  # before each replay
-        self._checks: list[Callable[[], None]] = []  # and before these
+        self._actions: list[Callable[[], None]] = []  # called before each replay
+        self._checks: list[Callable[[], None]] = []  # called before the actions
         self._late: list[tuple[list[Any], Callable[[], Sequence[int]]]] = []
-        self._homes: dict[int, Home] = {}
+        self._originals: dict[int, Original] = {}
         self._constants: list[Storage] = []
-        self._made: Made = Made()  # in memory, in the block
-        self._watched: list[list[Any]] = []  # memory, and how many values were noted there
+        self._made: NewNodes = NewNodes()  # values that the block has put in memory
+        self._watched: list[list[Any]] = []  # storages, and how many users each had
         self._captured: Captured | None = None
         self._release: Any = None
         self._is_open = False
@@ -81,7 +81,7 @@ class Graph(OfBlock):
     # -- the block ---------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begins the block. Raises InvalidArgument within another one."""
+        """Begin the block. Raises InvalidArgument in another block."""
         tracer, device = self.tracer, self._device
         if device.graphs is not None and device.graphs.begun is not None:
             raise InvalidArgument(
@@ -113,10 +113,10 @@ class Graph(OfBlock):
         self._device.recorder.stop_capture()
 
     def end(self) -> None:
-        """Completes it: brings new values home, and gives what was made memory of its own."""
+        """End the block: copy values to their original buffers and separate the new arrays."""
         try:
             self.tracer.evaluate()
-            self._bring_home([*self._homes.values()])
+            self._copy_back([*self._originals.values()])
             self._own_all()
             self._pause()
         except BaseException:
@@ -131,23 +131,23 @@ class Graph(OfBlock):
         self._watch(held)
         self._release = finalize(self, _release, self._device, frozenset(held))
         self._release.atexit = False
-        self._homes.clear()
+        self._originals.clear()
         self._known.clear()
 
     def drop(self) -> None:
-        """Forgets what was captured, after an error."""
+        """Discard the recorded commands after an error."""
         try:
             self._pause()
         finally:
             self._device.memory.end_holding(())
             self._captured = None
-            self._homes.clear()
+            self._originals.clear()
             self._known.clear()
-            self._made = Made()
+            self._made = NewNodes()
 
     @contextmanager
     def outside(self) -> Iterator[None]:
-        """What is recorded meanwhile is done once, now, and is no part of it."""
+        """Run the body once, now, and leave its operations out of the graph."""
         with TURN:  # another thread must not find the block paused
             self.tracer.evaluate()
             self._pause()
@@ -162,7 +162,7 @@ class Graph(OfBlock):
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What is uploaded meanwhile is done once, to memory that is not its own."""
+        """Upload in the body once, to memory outside the graph."""
         self._holding.is_paused = True
         self._device.graphs.open = None
         self._device.memory.new_users = None
@@ -174,73 +174,84 @@ class Graph(OfBlock):
             self._holding.is_paused = False
 
     def note(self, x: Value) -> None:
-        """An array is about to take another value. It has a home if it was there before."""
+        """Remember the original buffer of an array that is about to take another value."""
         node: Node = NODE.__get__(x)
-        if id(x) in self._homes or self.is_made(node):
+        if id(x) in self._originals or self.is_made(node):
             return
-        node.in_memory()  # what arrives, or another task has recorded
-        self._homes[id(x)] = Home(x)
+        node.in_memory()  # the value may be on the host, or recorded by another task
+        self._originals[id(x)] = Original(x)
 
     def is_made(self, node: Node) -> bool:
-        """Whether a value came to be in the block."""
+        """Whether the block has made a value."""
         if node.trace is not None:
             return not isinstance(node.trace, PendingUpload) and node.trace.block is self.block
         return node in self._made
 
     def uses(self, storage: Storage) -> bool:
-        """Whether a replay reads or writes some memory, of what was recorded by now."""
+        """Whether a replay of the operations so far reads or writes ``storage``."""
         captured = self._captured
         return (captured is not None and storage.buffer.id in captured.ids) or any(
             trace.reads(storage) for trace in self.traces.values()
         )
 
     def is_own(self, node: Node) -> bool:
-        """Whether a value lies in memory that was taken in the block."""
+        """Whether a value is in memory that the block has allocated."""
         return node.storage.buffer.id in self._holding.own
 
     def may_write(self, x: Value) -> bool:
-        """Whether an array can be changed where it lies, so that a replay finds what it needs: one
-        that was there before, or that is in the graph's own memory."""
+        """Whether an array can be changed in place without breaking a replay.
+
+        This holds for arrays from before the block, and for memory that the block has allocated.
+        """
         node: Node = NODE.__get__(x)
         return not self.is_made(node) or self.is_own(node)
 
-    def settle(self, x: Value, found: Value) -> None:
-        """Brings an array home of which a view, ``found``, was just made: the view moves, too."""
-        home = next((one for one in self._homes.values() if one.now is NODE.__get__(x)), None)
-        if home is None or home.now is home.node:
+    def copy_back(self, x: Value, found: Value) -> None:
+        """Copy an array to its original buffer, since ``found`` is a new view of it.
+
+        The view moves too.
+        """
+        original = next(
+            (one for one in self._originals.values() if one.current is NODE.__get__(x)), None
+        )
+        if original is None or original.current is original.node:
             return
         node, own = NODE.__get__(x), NODE.__get__(found)
-        self._bring_home([home])
-        take_node(found, at_place_of(node, own, home.now))
-        if home.array is not x:  # which stands for it
-            take_node(x, home.now)
+        self._copy_back([original])
+        take_node(found, at_place_of(node, own, original.current))
+        if original.array is not x:  # x may be an untracked stand-in for the array
+            take_node(x, original.current)
 
-    def _bring_home(self, all_homes: Sequence[Home]) -> None:
-        changed = [home for home in all_homes if home.now is not home.node]
-        for home in changed:
-            originals.check(home)
-            home.now.in_memory()
+    def _copy_back(self, all_originals: Sequence[Original]) -> None:
+        changed = [original for original in all_originals if original.current is not original.node]
+        for original in changed:
+            originals.check(original)
+            original.current.in_memory()
         originals.check_apart(changed)
-        places = {id(home.node.storage): home.node.storage for home in changed}
-        targets = [originals.again(home.node) for home in changed]
-        # One that has come from another's home is read before that is written.
+        places = {id(original.node.storage): original.node.storage for original in changed}
+        targets = [originals.same_place(original.node) for original in changed]
+        # A value in another array's original buffer is read before that is written.
         values = [
-            originals.copy_of(self.tracer, home.now) if id(home.now.storage) in places else home.now
-            for home in changed
+            originals.copy_of(self.tracer, original.current)
+            if id(original.current.storage) in places
+            else original.current
+            for original in changed
         ]
         for storage in places.values():
-            own = [*targets, *(home.node for home in changed)]
+            own = [*targets, *(original.node for original in changed)]
             self.move_out(self.tracer, originals.others(storage, own))
         self.tracer.evaluate()
-        for home, value, target in zip(changed, values, targets, strict=True):
+        for original, value, target in zip(changed, values, targets, strict=True):
             originals.write(self.tracer, value, target)
-            home.settle(target)
-            home.node = target
-            self._made.discard(target)  # the array was there before
+            original.take(target)
+            original.node = target
+            self._made.discard(target)  # the array existed before the block
 
     def move_out(self, tracer: Tracer, nodes: Sequence[Node]) -> None:
-        """Gives values that lie where an array is written memory of their own: by each replay if
-        they were made in the block, else once, now."""
+        """Move values out of memory that is about to be written.
+
+        Each replay moves values that the block has made. Others are moved once, now.
+        """
         made = [node for node in nodes if self.is_made(node)]
         there = [node for node in nodes if not self.is_made(node)]
         assignment.move_out(tracer, made)
@@ -252,21 +263,22 @@ class Graph(OfBlock):
                 assignment.move_out(tracer, there)
 
     def _own_all(self) -> None:
-        """Gives each array that was made in the block, with its views, memory that no other value
-        lies in."""
+        """Give each array that the block has made, with its views, unshared memory."""
         found = [node for node in self._made if node.is_held and node.trace is None]
         for node in found:
             group = [node, *siblings(node)]
             if not all(self.is_made(one) for one in group):
-                continue  # a view of an array that was there before
+                continue  # a view of an array from before the block
             if not self.is_own(node) or any(
                 user.is_held for user in originals.others(node.storage, group)
             ):
                 assignment.move_out(self.tracer, [node])
 
     def _watch(self, held: Container[int]) -> None:
-        """Notes the values in its memory that arrays have: they follow the replays. Others that
-        come to lie there later, without being views, stay as they are."""
+        """Note the values of arrays in the graph's memory, which follow the replays.
+
+        Values that use this memory later and are not views keep their elements.
+        """
         known = self._device.graphs.known
         by_storage: dict[int, Storage] = {}
         for storage in self._device.memory.holders():
@@ -275,26 +287,31 @@ class Graph(OfBlock):
                 if users:
                     known.update(users)
                     by_storage[id(storage)] = storage
-        self._made = Made()
+        self._made = NewNodes()
         self._watched = [[storage, storage.noted] for storage in by_storage.values()]
 
-    # -- what Python does before each replay -------------------------------------------------------
+    # -- actions before each replay ----------------------------------------------------------------
 
     def repeated(self, action: Callable[[], None]) -> None:
-        """Does something now, and before each replay."""
+        """Call ``action`` now and before each replay."""
         action()
         self._actions.append(action)
 
     def checked(self, check: Callable[[], None]) -> None:
-        """Has a function called before each replay, which raises where that cannot be done: before
-        all actions, and in its place among them, as those before it may change what it checks."""
+        """Call ``check`` before each replay. It raises if a replay is not possible.
+
+        It runs before all actions, and again in its place among them, since earlier actions may
+        change what it checks.
+        """
         self._checks.append(check)
         self._actions.append(check)
 
     @exclusive
     def number(self, key: Hashable, value: Callable[[], float], like: Value) -> Any:
-        """An array without axes of a number that is computed now and before each replay; the one
-        that there is already for a key."""
+        """Return an array of a number that ``value`` computes now and before each replay.
+
+        There is one array for each ``key``.
+        """
         known = self._known.get(key)
         if known is None:
             with self.aside():
@@ -305,20 +322,22 @@ class Graph(OfBlock):
 
     @property
     def draws(self) -> int:
-        """How many dispatches have parameters that a replay may have others of."""
+        """The number of dispatches whose parameters a replay can change."""
         assert self._captured is not None
         return len(self._captured.lates)
 
     @exclusive
     def words(self, first: int, words: Callable[[], Sequence[int]]) -> None:
-        """Has the parameters of those from the ``first`` on computed before each replay."""
+        """Compute the parameters of dispatches from number ``first`` on before each replay."""
         assert self._captured is not None
         self._late.append((self._captured.lates[first:], words))
 
     @exclusive
     def constant(self, buffer: Allocation, at: int, view: memoryview, nbytes: int) -> None:
-        """Uploads to memory that nothing else has, from where each replay copies it: the buffer may
-        have been something else before, and may become something else."""
+        """Upload data to unshared memory, from which each replay copies it.
+
+        The target buffer may have other contents before and after.
+        """
         device = self._device
         with self.aside():
             kept = Storage(device, device.memory.get_buffer(_OP, nbytes, "constant"))
@@ -326,15 +345,21 @@ class Graph(OfBlock):
         device.recorder.write(kept.buffer.id, 0, view, nbytes)
         device.recorder.copy(kept.buffer.id, 0, buffer.id, at, nbytes)
 
-    # -- later -------------------------------------------------------------------------------------
+    # -- replay ------------------------------------------------------------------------------------
 
     def replay(self) -> None:
-        """Does all of it again on the same memory, without waiting: as if the block ran again, but
-        for what Python did in it. Arrays that it changes and arrays that it made have new values.
+        """Run the captured work again on the same memory. Does not wait.
 
-        Raises InvalidArgument in a block, after :meth:`close`, and where the step of an optimiser
-        has become another formula than in the block, DeviceLost or NotInitialized once the device
-        is gone.
+        The effect is that of running the block again, without its Python code. Arrays that the
+        block has changed or made have new values.
+
+        Raises
+        ------
+        InvalidArgument
+            In a block, after :meth:`close`, and if an optimizer's step would use another formula
+            than in the block.
+        DeviceLost, NotInitialized
+            If the device is lost or closed.
         """
         device, captured = self._device, self._captured
         if captured is None or self._is_open:
@@ -371,7 +396,7 @@ class Graph(OfBlock):
             device.faults.replayed()
 
     def close(self) -> None:
-        """Gives its memory back. Arrays that were made in it keep the values that they have."""
+        """Free the graph's memory. Arrays that were made in the block keep their values."""
         if self._is_open:
             raise InvalidArgument(
                 "close",
@@ -394,22 +419,21 @@ class Graph(OfBlock):
 
 
 class Graphs(Shown):
-    """Those of one device."""
+    """The captured graphs of one device."""
 
     def __init__(self) -> None:
         self._open: Graph | None = None
         #: Values that follow the replays of graphs.
         self.known: WeakSet[Node] = WeakSet()
-        self._memory: Any = None
 
     @property
     def begun(self) -> Graph | None:
-        """That whose block has not ended, whichever task is in it."""
+        """The graph whose block has not ended, in any task."""
         return self._open
 
     @property
     def open(self) -> Graph | None:
-        """That in whose block Python is."""
+        """The graph whose block the current task is in."""
         graph = self._open
         return graph if graph is not None and graph.is_here else None
 
@@ -418,37 +442,42 @@ class Graphs(Shown):
         self._open = graph
 
     def keeps(self, node: Node) -> bool:
-        """Whether an array with a value in memory must stay there: where a graph works on it, and,
-        in a block, where it was there before and is no packed array, which alone has a home."""
+        """Whether a computed array must keep its memory when it takes another value.
+
+        Outside of blocks, this holds for memory of a graph. In a block, it holds for strided arrays
+        from before the block, since only packed arrays have an original buffer.
+        """
         if self.open is None:
             return self._is_held(node)
         return node.strides is not None and not self.open.is_made(node)
 
     def fixes(self, node: Node) -> bool:
-        """Whether an array and its views cannot move to other memory: a replay works on this."""
+        """Whether an array and its views cannot move, since a replay uses their memory."""
         return self._is_held(node) if self.open is None else not self.open.is_own(node)
 
     def _is_held(self, node: Node) -> bool:
         if node in self.known and node.storage.is_held:
             return True
-        # In another task's block, where it was there before.
+        # An array from before another task's block.
         begun = self.begun
         return begun is not None and not begun.is_made(node) and begun.uses(node.storage)
 
     def can_move(self, other: Node, node: Node) -> bool:
-        """Whether another value in an array's memory shall move before that is written: not one
-        that a graph works on beside it."""
+        """Whether another value must move before a write to an array's memory.
+
+        Values of a graph that do not overlap stay.
+        """
         return other not in self.known or originals.overlap(other, node)
 
     def move_out(self, tracer: Tracer, nodes: Sequence[Node]) -> None:
-        """Gives values in fixed memory memory of their own."""
+        """Move values out of fixed memory."""
         if self.open is None:
             assignment.move_out(tracer, list(nodes))
         else:
             self.open.move_out(tracer, nodes)
 
     def are_others(self, storage: Storage) -> list[Node]:
-        """The values in some memory that do not follow the replays."""
+        """Return the values in ``storage`` that do not follow replays."""
         return originals.others(storage, [node for node in storage.users if node in self.known])
 
 

@@ -1,4 +1,4 @@
-"""What functions ask of the block that is being captured, if one is."""
+"""Access to the graph that is being captured, for functions with state."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ V = TypeVar("V", bound=Value)
 
 
 def block_of(x: Value) -> Graph | None:
-    """The graph in whose block Python is, of an array's device."""
+    """Return the graph whose block the current task is in, on the device of an array."""
     graphs = x.tracer.device.graphs
     return None if graphs is None else graphs.open
 
 
 def each_time(x: Value, key: Hashable, value: Callable[[], float]) -> Any:
-    """A number that Python computes: in a block an array without axes, whose value is computed
-    again before each replay, one for each ``key``."""
+    """Return a number that Python computes.
+
+    In a block this is an array without axes, recomputed before each replay. There is one array for
+    each ``key``.
+    """
     graph = block_of(x)
     return value() if graph is None else graph.number(key, value, x)
 
 
 def repeated(x: Value, action: Callable[[], None]) -> None:
-    """Does something, in a block also before each replay."""
+    """Call ``action``, in a block also before each replay."""
     graph = block_of(x)
     if graph is None:
         action()
@@ -35,8 +38,7 @@ def repeated(x: Value, action: Callable[[], None]) -> None:
 
 
 def checked(x: Value, check: Callable[[], None]) -> None:
-    """In a block: has a function called before each replay, which raises where the replay would not
-    do what the block would."""
+    """In a block, call ``check`` before each replay. It raises if the replay would be wrong."""
     graph = block_of(x)
     if graph is not None:
         graph.checked(check)
@@ -44,7 +46,7 @@ def checked(x: Value, check: Callable[[], None]) -> None:
 
 @contextmanager
 def outside(x: Value) -> Iterator[None]:
-    """In a block, what is done once and by no replay."""
+    """Run the body once. In a block, leave it out of the graph."""
     graph = block_of(x)
     if graph is None:
         yield

@@ -12,11 +12,11 @@ from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.tensors.device_array import Storage
 
-_EACH = 64  # floats in a block of memory
+_EACH = 64  # floats in each buffer
 
 
 class Numbers(Shown):
-    """Float32 in memory that nothing else has: arrays without axes, which are no constants."""
+    """Float32 numbers in unshared memory, as arrays without axes."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -26,11 +26,11 @@ class Numbers(Shown):
 
     @property
     def ids(self) -> set[int]:
-        """Those of the buffers."""
+        """The ids of the buffers."""
         return {storage.buffer.id for storage, _ in self._blocks}
 
     def add(self, value: float) -> tuple[Node, Callable[[float], None]]:
-        """A new number, and what gives it another value."""
+        """Add a number. Returns its node and a function that changes it."""
         if self._used == _EACH:
             buffer = self._device.memory.get_buffer("capture", 4 * _EACH, "numbers")
             self._blocks.append((Storage(self._device, buffer), np.zeros(_EACH, np.float32)))
@@ -52,7 +52,7 @@ class Numbers(Shown):
         return stored(FLOAT32, (), storage, (), at), change
 
     def send(self) -> None:
-        """Uploads those that have changed."""
+        """Upload the numbers that have changed."""
         while self._changed:
             storage, values = self._blocks[self._changed.pop()]
             data = values.data.cast("B")

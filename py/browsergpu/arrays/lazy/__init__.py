@@ -1,1 +1,1 @@
-"""Values that are not computed yet: a tracer of operations for each shape, and its evaluation."""
+"""Lazy evaluation: a trace of operations for each result shape, and its fused kernels."""

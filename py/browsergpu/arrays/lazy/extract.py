@@ -1,4 +1,4 @@
-"""What some values of a tape are computed from: the part of it that a kernel computes."""
+"""The part of a trace that one kernel computes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,23 @@ from browsergpu.kernels.fused.source import (
 
 
 class Extract(NamedTuple):
-    """The entries that some values need, as a ``tape`` of their own, and the places of the values
-    among them: the same computation has the same key, whatever else stood beside it. The rest are
-    places of the whole tape: of the arrays, of those that are read in the result's order, and of
-    the numbers."""
+    """The entries of a trace that some values depend on.
+
+    Equal computations have equal extracts, whatever else their traces record.
+
+    Attributes
+    ----------
+    code
+        The entries, as a trace of their own.
+    results
+        The places of the values in ``code``.
+    arrays
+        The places of the arrays in the whole trace.
+    laid_out
+        The arrays that the kernel reads in the result's order.
+    numbers
+        The places of the numbers in the whole trace.
+    """
 
     code: tuple[int, ...]
     results: tuple[int, ...]
@@ -31,22 +44,22 @@ class Extract(NamedTuple):
     numbers: tuple[int, ...]
 
     def layout(self, leaves: Mapping[int, Node]) -> tuple[Place, ...]:
-        """How the arrays lie that are read in the result's order."""
+        """Return the memory places of the arrays that the kernel reads in the result's order."""
         found = [leaves[place] for place in self.laid_out]
         return tuple([(node.shape, node.strides, node.offset) for node in found])
 
     def ids(self, leaves: Mapping[int, Node]) -> list[int]:
-        """The buffers of the arrays."""
+        """Return the buffer ids of the arrays."""
         return [leaves[place].storage.buffer.id for place in self.arrays]
 
     def parameters(self, words: Mapping[int, tuple[int, ...]]) -> list[int]:
-        """The words of the numbers."""
+        """Return the words of the numbers."""
         return [word for place in self.numbers for word in words[place]]
 
 
 @lru_cache(maxsize=1024)
 def extract(code: tuple[int, ...], places: tuple[int, ...]) -> Extract:
-    """What the values at some places of a tape need."""
+    """Extract the entries that the values at ``places`` depend on."""
     kept, new, entries = pruned(code, places)
     arrays = tuple(place for place in kept if is_leaf(code[place]))
     laid_out = tuple(place for place in arrays if not is_loaded(code[place]))

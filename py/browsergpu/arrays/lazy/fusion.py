@@ -1,4 +1,4 @@
-"""Evaluating a Trace: which kernels compute the values that are wanted, and their launch."""
+"""Evaluation of a trace: choose the fused kernels for the wanted values and dispatch them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,21 @@ from browsergpu.tensors.device_array import Storage
 
 
 class Plan(NamedTuple):
-    """One kernel: its workgroups, the places of what it writes, what it computes that from, and the
-    parameters of how it reads."""
+    """One kernel of an evaluation.
+
+    Attributes
+    ----------
+    kernel
+        The generated source.
+    groups
+        The number of workgroups.
+    places
+        The places of the values that the kernel writes.
+    part
+        The entries that the kernel computes.
+    words
+        The layout parameters.
+    """
 
     kernel: Source
     groups: int
@@ -45,14 +58,17 @@ class Kernels(Shown):
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        #: Arrays that a kernel may read: one binding is for the result.
+        #: The number of arrays that a kernel may read. One more binding is for the result.
         self.most_leaves = device.limits["maxStorageBuffersPerShaderStage"] - 1
         self._immediate_bytes = device.immediate_bytes
         self._made: dict[Source, Pipeline] = {}
 
     def pipeline(self, kernel: Source) -> Pipeline:
-        """The kernel compiled; in the background, when it comes for the first time. Of too many,
-        the one used longest ago is forgotten."""
+        """Return the pipeline of a kernel.
+
+        A new kernel is compiled in the background. The least recently used pipeline is evicted when
+        the cache is full.
+        """
         made = self._made.pop(kernel, None)
         if made is None:
             if len(self._made) >= MOST_KERNELS:
@@ -99,12 +115,28 @@ def run(
     words: Mapping[int, tuple[int, ...]],
     memory: Mapping[Node, Storage],
 ) -> None:
-    """Records what computes values into their ``memory``: what is at their places of the code
-    ``code``, whose results are of ``shape``. ``leaves`` are the arrays that it reads, and ``words``
-    its numbers, with their places. Does not wait.
+    """Record the kernels that compute values into their ``memory``. Does not wait.
 
-    Raises DeviceError where debug mode finds a fault in what has been recorded, once all is: the
-    values are then as they have become. Of other errors they stay without memory.
+    Parameters
+    ----------
+    kernels
+        The pipelines of the device.
+    shape
+        The shape of the trace's results.
+    code
+        The entries of the trace.
+    leaves
+        The arrays of the trace, by place.
+    words
+        The words of the numbers of the trace, by place.
+    memory
+        The memory of each wanted value.
+
+    Raises
+    ------
+    DeviceError
+        If debug mode finds a fault. All kernels are recorded then, and the values are valid. After
+        any other error, the values have no memory.
     """
     device = kernels.device
     n = product(shape)
@@ -135,7 +167,7 @@ def run(
         node.put(storage)
         node.trace = None
     if faults:
-        raise faults.pop()  # not to be held by this frame, which its traceback holds
+        raise faults.pop()  # this frame must not hold the error, whose traceback holds the frame
 
 
 def plans(
@@ -145,7 +177,7 @@ def plans(
     leaves: Mapping[int, Node],
     places: Sequence[int],
 ) -> list[Plan]:
-    """The kernels that compute the values at some places of a code."""
+    """Plan the kernels that compute the values at ``places``."""
     shares = [places]
     if len(leaves) + len(places) > kernels.most_leaves + 1:
         shares = _shares(code, places, kernels.most_leaves + 1)
@@ -153,7 +185,7 @@ def plans(
 
 
 def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[Sequence[int]]:
-    """The places of the wanted values, in groups that take no more than ``most`` buffers each."""
+    """Group the places so that each group needs at most ``most`` buffers."""
     groups: list[tuple[list[int], set[int]]] = []
     for place in places:
         leaves = {at for at in needed(code, [place]) if is_leaf(code[at])}

@@ -1,4 +1,4 @@
-"""Arrays in memory copied into parts of another one: which kernels do that, a few arrays each."""
+"""Copies of several arrays into parts of another one, a few arrays in each kernel."""
 
 from __future__ import annotations
 
@@ -16,14 +16,25 @@ from browsergpu.kernels.fused.joining import Piece, joining
 from browsergpu.kernels.fused.operations import cast
 from browsergpu.kernels.fused.source import leaf, operation
 
-#: Arrays of one kernel, and words of its parameters, where these go through a uniform buffer.
+#: Limits of one kernel: arrays, and words of parameters in a uniform buffer.
 _MOST_PIECES = 8
 _MOST_WORDS = 240
 
 
 class _Row(NamedTuple):
-    """An array as a kernel takes it: how it is read and written, the parameters of that, the
-    workgroups, and its buffer."""
+    """An array to copy.
+
+    Attributes
+    ----------
+    piece
+        The access modes and the cast.
+    words
+        The layout parameters.
+    groups
+        The number of workgroups.
+    buffer
+        The id of the array's buffer.
+    """
 
     piece: Piece
     words: tuple[int, ...]
@@ -34,13 +45,16 @@ class _Row(NamedTuple):
 def commands(
     kernels: Kernels, parts: Sequence[tuple[Node, Place]], target: Node
 ) -> Iterator[tuple[Any, ...]]:
-    """The dispatches that write arrays in memory, each at its place, into the memory of ``target``,
-    cast to its type. None is the target's own memory, and each has elements."""
+    """Yield the dispatches that copy arrays to their places in the memory of ``target``.
+
+    The arrays must be in memory, have elements, and not share the memory of ``target``. The kernels
+    cast them to the type of ``target``.
+    """
     rows = []
     for node, into in parts:
         place = node.shape, node.strides, node.offset
         rows.append(_Row(*_layout_of(node.kind, target.kind, into, place), node.storage.buffer.id))
-    rows.sort(key=lambda row: (row.piece.in_fours, row.piece))  # alike ones have one kernel
+    rows.sort(key=lambda row: (row.piece.in_fours, row.piece))  # equal pieces share a kernel
     most = min(_MOST_PIECES, kernels.most_leaves)
     own: list[_Row] = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""How the arrays that a fused kernel reads lie in its result's order."""
+"""The access mode of each array that a fused kernel reads, and the layout parameters."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from browsergpu.kernels.fused.source import (
     WHOLE,
 )
 
-#: An array's shape, its strides (None: packed from the offset on) and its offset, in elements.
+#: An array's shape, strides and offset, in elements. Without strides the array is packed.
 Place = tuple[Shape, Shape | None, int]
-#: How many axes the result has, whether its rows are of fours, how each array is read, and the
-#: parameters of all that.
+#: The number of axes after merging, whether the last extent is divisible by 4, the access mode of
+#: each array, and the layout parameters.
 Layout = tuple[int, bool, str, tuple[int, ...]]
 
 WORD = 0xFFFFFFFF  # negative strides wrap around, as the shader's sums do
@@ -39,9 +39,22 @@ WORD = 0xFFFFFFFF  # negative strides wrap around, as the shader's sums do
 
 @lru_cache(maxsize=1024)
 def layout(shape: Shape, places: tuple[Place, ...], *, written: bool = False) -> Layout:
-    """How to read arrays that broadcast to a shape. The first one is ``written``, if so: a part of
-    an array, of that shape. Raises OutOfMemory for a shape of more elements than a kernel
-    counts."""
+    """Choose the access modes of arrays that broadcast to ``shape``.
+
+    Parameters
+    ----------
+    shape
+        The shape of the result.
+    places
+        The memory places of the arrays.
+    written
+        Whether the first place is the region that the kernel writes. It then has that shape.
+
+    Raises
+    ------
+    OutOfMemory
+        If ``shape`` has more elements than a kernel counts.
+    """
     check_count(product(shape))
     steps = [
         None
@@ -77,8 +90,10 @@ def layout(shape: Shape, places: tuple[Place, ...], *, written: bool = False) ->
 
 
 def check_count(n: int) -> None:
-    """Raises OutOfMemory for more elements than a kernel counts: no array has so many. All sizes,
-    strides and offsets of arrays that have fewer are words."""
+    """Raise OutOfMemory for more elements than a kernel counts.
+
+    No array has so many. The sizes, strides and offsets of smaller arrays fit in words.
+    """
     most = grids.MOST_ELEMENTS
     if n > most:
         raise OutOfMemory(
@@ -87,7 +102,7 @@ def check_count(n: int) -> None:
 
 
 def workgroups(n: int, rank: int, modes: str, words: tuple[int, ...]) -> int:
-    """How many workgroups compute n elements that are laid out so."""
+    """Return the number of workgroups for ``n`` elements with these access modes."""
     if TURNED not in modes:
         return blocks(n, 4 * THREADS)
     columns = words[rank - 2]
@@ -96,7 +111,7 @@ def workgroups(n: int, rank: int, modes: str, words: tuple[int, ...]) -> int:
 
 
 def access_mode(steps: Shape, offset: int, packed: Shape, extents: Shape) -> str:
-    """How an array of these strides and this offset is read in a result's order."""
+    """Return the access mode of an array with these strides and this offset."""
     if not any(steps):
         return SAME
     if steps == packed and offset % 4 == 0:

@@ -1,4 +1,4 @@
-"""A value of an array: in memory, or still to be computed."""
+"""The value of an array: in GPU memory, in a trace, or on the host."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from browsergpu.core.showing import Shown
 from browsergpu.gpu.memory import Allocation
 from browsergpu.tensors.device_array import Storage
 
-#: References to holders: from so many on, those to holders that are gone are dropped.
+#: From this many weak references on, those to dead holders are dropped.
 _MANY = 8
 
 
 class Pin(Shown):
-    """Holds a node without an array."""
+    """A holder that keeps a node alive without an array."""
 
     __slots__ = ("__weakref__",)
 
 
-#: In place of True, of arrays whose flag ``writeable`` the user has set.
+#: The value of ``is_read_only`` if the user has cleared the flag ``writeable``.
 LOCKED = 2
 
 
@@ -63,7 +63,7 @@ class Node(Shown):
         "view_group",
     )
 
-    # Where it is in memory is said once it is: one of these is made for each operation.
+    # Set once the value is in memory: every operation makes a node.
     storage: Storage
     strides: Shape | None
     offset: int
@@ -80,7 +80,7 @@ class Node(Shown):
 
     @property
     def holders(self) -> int:
-        """The number of arrays that have it."""
+        """The number of arrays that hold the node."""
         refs = self.refs
         if len(refs) == 1:
             return int(refs[0]() is not None)
@@ -88,21 +88,21 @@ class Node(Shown):
 
     @property
     def is_held(self) -> bool:
-        """Whether an array has it."""
+        """Whether any array holds the node."""
         for one in self.refs:  # noqa: SIM110 - any() takes twice as long, and all operations are asked
             if one() is not None:
                 return True
         return False
 
     def hold(self, holder: Any) -> None:
-        """Notes an array that has it, or a Pin."""
+        """Add an array, or a Pin, that holds the node."""
         refs = self.refs
         if len(refs) >= _MANY:
             refs = tuple([one for one in refs if one() is not None])
         self.refs = (*refs, ref(holder))
 
     def drop(self, holder: Any) -> None:
-        """Notes that an array has another node now."""
+        """Remove an array that now holds another node."""
         refs = self.refs
         if len(refs) == 1 and refs[0]() is holder:
             self.refs = ()
@@ -110,14 +110,14 @@ class Node(Shown):
             self.refs = tuple([one for one in refs if one() is not holder])
 
     def put(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
-        """Says where it is in memory."""
+        """Set the memory of a value that has just been computed."""
         self.storage = storage
         storage.used_by(self)
         self.strides = strides
         self.offset = offset
 
     def move(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
-        """Says that it is elsewhere in memory now."""
+        """Set new memory for a value."""
         self.storage.left_by(self)
         self.put(storage, strides, offset)
 
@@ -125,9 +125,10 @@ class Node(Shown):
         return f"of shape {self.shape} and dtype {self.kind.name}"
 
     def in_memory(self) -> Node:
-        """The value itself, computed. One at a Trace's place that nobody held would not be."""
+        """Compute the value if necessary, and return the node."""
         if self.trace is not None:
-            # hold() and drop(), without the calls: each evaluation comes here.
+            # hold() and drop() inlined, since every evaluation calls this. The pin keeps an unheld
+            # value of the trace from being skipped.
             pin, refs = Pin(), self.refs
             pinned = self.refs = (*refs, ref(pin))
             try:
@@ -148,8 +149,7 @@ class Node(Shown):
 
 
 class PermanentStorage(Shown):
-    """The memory of what is no array: it stays as long as the device, and nobody writes into it by
-    an assignment."""
+    """Memory that is no array's: it lives as long as the device, and no assignment writes to it."""
 
     is_free = False
     is_held = False
@@ -163,16 +163,16 @@ class PermanentStorage(Shown):
         return self.buffer.label
 
     def used_by(self, user: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def left_by(self, user: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def stored(
     kind: ElementType, shape: Shape, storage: Storage, strides: Shape | None = None, offset: int = 0
 ) -> Node:
-    """A value that is in memory."""
+    """Return a node for a value in memory."""
     node = Node(kind, shape)
     node.put(storage, strides, offset)
     return node

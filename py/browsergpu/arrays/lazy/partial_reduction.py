@@ -1,4 +1,4 @@
-"""Reductions of more elements than a kernel counts: part by part."""
+"""Reductions of more elements than one kernel counts, part by part."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ _PARTS = Pin()
 
 
 def folded(kernels: Kernels, how: Reducer, values: Values, axes: Axes) -> Storage:
-    """Memory with the elements along some axes brought together, of the operation's type.
+    """Reduce values along ``axes``, and return the memory of the result.
 
-    Raises OutOfMemory where there is no room for the result, and Unsupported for more elements
-    than a kernel counts that are computed from their place in the whole.
+    Raises
+    ------
+    OutOfMemory
+        If there is no memory for the result.
+    Unsupported
+        For more elements than a kernel counts if these depend on their own index.
     """
     if product(values.shape) <= grids.MOST_ELEMENTS:
         return reduction.folded(kernels, how, values, axes)
@@ -48,8 +52,10 @@ def _check(op: str, values: Values) -> None:
 
 @contextmanager
 def _held(values: Values) -> Iterator[Values]:
-    """The values as they are now, whoever writes to their arrays before all parts are recorded:
-    the GPU may have to catch up between two parts."""
+    """Keep the values as they are until all parts are recorded.
+
+    Between two parts the GPU may have to catch up, and another task may write to the arrays.
+    """
     leaves = {at: node.twin() for at, node in values.leaves.items()}
     pin = Pin()
     for node in leaves.values():
@@ -78,11 +84,14 @@ def _by_parts(kernels: Kernels, how: Reducer, values: Values, axes: Axes) -> Sto
 
 
 def _cut(shape: Shape, axis: int) -> Iterator[tuple[int, int]]:
-    """Where parts along an axis begin and end: alike, each of no more elements than a kernel counts
-    or of one index. The axes before it have one index each."""
+    """Yield the ends of equal parts along an axis.
+
+    Each part has one index or at most as many elements as a kernel counts. Earlier axes have one
+    index each.
+    """
     extent, most = shape[axis], max(1, grids.MOST_ELEMENTS // product(shape[axis + 1 :]))
     each = blocks(extent, blocks(extent, most))
-    each = min(blocks(each, 4) * 4, most)  # fours that a thread reads stay together
+    each = min(blocks(each, 4) * 4, most)  # a thread reads four elements together
     for begin in range(0, extent, each):
         yield begin, min(begin + each, extent)
 
@@ -90,7 +99,7 @@ def _cut(shape: Shape, axis: int) -> Iterator[tuple[int, int]]:
 def _joined(
     kernels: Kernels, how: Reducer, shape: Shape, axes: Axes, parts: Iterator[Values]
 ) -> Storage:
-    """Memory with the results of parts one behind the other."""
+    """Concatenate the results of the parts in new memory."""
     device, kind = kernels.device, how.made.result
     outputs = product(without(shape, axes, keepdims=False))
     whole = Storage(device, device.memory.get_buffer(how.op, kind.device_bytes(outputs)))
@@ -104,7 +113,7 @@ def _joined(
 
 
 def _add(kernels: Kernels, how: Reducer, total: Storage, found: Storage, n: int) -> None:
-    """Brings n values of two parts together, in the memory of the first."""
+    """Combine ``n`` values of two parts in the memory of the first."""
     kind = how.made.result
     target, other = (stored(kind, (n,), storage) for storage in (total, found))
     code = leaf(kind), leaf(kind), operation(how.made.number, 0, 1)
@@ -113,11 +122,11 @@ def _add(kernels: Kernels, how: Reducer, total: Storage, found: Storage, n: int)
 
 
 def _part(values: Values, axis: int, begin: int, end: int) -> Values:
-    """The values at some indices of an axis."""
+    """Slice the values along an axis."""
     shape = (*values.shape[:axis], end - begin, *values.shape[axis + 1 :])
     behind = len(shape) - axis
     leaves = {
-        # Elements are loaded from places that are computed.
+        # Loaded arrays are read by index, so they stay whole.
         at: node if is_loaded(values.code[at]) else _part_of(node, behind, begin, end)
         for at, node in values.leaves.items()
     }
@@ -125,8 +134,10 @@ def _part(values: Values, axis: int, begin: int, end: int) -> Values:
 
 
 def _part_of(node: Node, behind: int, begin: int, end: int) -> Node:
-    """An array at some indices of the axis that is so many before its end; as it was where it is
-    repeated along that axis."""
+    """Slice an array along the axis that is ``behind`` axes before its end.
+
+    An array that broadcasts along this axis stays as it is.
+    """
     axis = len(node.shape) - behind
     if axis < 0 or node.shape[axis] == 1:
         return node

@@ -1,5 +1,7 @@
-"""Arrays made anew with a part replaced, in the kernel that computes the part: for what is computed
-from the array itself, which must stay as it is until then."""
+"""Copies of arrays with a region replaced, by the kernel that computes the new elements.
+
+They serve values that depend on the array itself, which must not change before that.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ from browsergpu.core.shapes import Shape, broadcast_strides, contiguous_strides,
 from browsergpu.kernels.fused.framing import framed
 from browsergpu.kernels.fused.source import MOVED, SAME, Source, is_elementwise, leaf
 
-#: Of each axis, the first index of the part, and how many.
+#: The first index and the count along each axis.
 Frame = tuple[tuple[int, int], ...]
 
-_APART = -(1 << 40)  # no stride
+_APART = -(1 << 40)  # no real stride
 
 
 class Plan(NamedTuple):
-    """One kernel: its workgroups, and the parameters of where the part is and of how it reads."""
+    """One kernel: its workgroups and layout parameters."""
 
     kernel: Source
     groups: int
@@ -33,8 +35,10 @@ class Plan(NamedTuple):
 
 
 def part_of(values: Values) -> Extract | None:
-    """What a value is computed from, where that is elementwise; None of others, for which it would
-    matter where in the part an element is."""
+    """Return the entries that an elementwise value depends on, or None for other values.
+
+    The elements of other values depend on their index in the region.
+    """
     part = extract(tuple(values.code), (values.place,))
     return part if all(is_elementwise(entry) for entry in part.code) else None
 
@@ -42,7 +46,7 @@ def part_of(values: Values) -> Extract | None:
 def command(
     kernels: Kernels, values: Values, part: Extract, whole: Node, frame: Frame, into: Node
 ) -> tuple[Any, ...]:
-    """The dispatch that writes a packed array with a part replaced into another one."""
+    """Return the dispatch that copies a packed array to ``into`` with a region replaced."""
     leaves = [values.leaves[at] for at in part.arrays]
     plan = _planned(
         whole.shape,
@@ -63,7 +67,7 @@ def command(
 
 
 def _spread(node: Node, shape: Shape, frame: Frame) -> tuple[Shape, int]:
-    """The strides of an array that is read for a part, and where it would begin for the whole."""
+    """Return the strides of an array that is read for a region, and its offset for the whole."""
     steps = broadcast_strides(node.shape, shape, node.strides)
     before = sum(low * step for (low, _), step in zip(frame, steps, strict=True))
     return steps, node.offset - before
@@ -77,9 +81,9 @@ def _planned(
     offset: int,
     frame: Frame,
 ) -> Plan:
-    """The kernel whose code ends with the value and the array, which lies packed from an offset."""
+    """Plan the kernel. The last two entries of ``code`` are the value and the packed array."""
     check_count(product(shape))
-    # Strides that let no axis become one with another where the part is not all of it.
+    # Give partly replaced axes strides that keep merged() from merging them.
     apart = [
         step if count == extent else _APART - axis
         for axis, (step, extent, (_, count)) in enumerate(
@@ -93,7 +97,7 @@ def _planned(
     for steps, at in zip(strided, (*(at for _, at in places), offset), strict=True):
         mode = access_mode(steps, at, packed, extents)
         modes += mode
-        # Places before an array wrap around; what is read there is not used.
+        # Offsets before an array wrap around. The kernel does not use these elements.
         words.append((at // 4 if mode == MOVED else at) & WORD)
         if mode not in (MOVED, SAME):
             words += [step & WORD for step in steps]

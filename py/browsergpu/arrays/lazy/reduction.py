@@ -1,5 +1,4 @@
-"""Reductions of values on a code, or in memory, each step of them by one generated kernel that also
-computes the values."""
+"""Reductions of values, each step by one generated kernel that also computes the values."""
 
 from __future__ import annotations
 
@@ -33,8 +32,19 @@ Extents = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Reducer:
-    """How elements are brought together: the operation on two of them, the words of what there is
-    of nothing, and, of sums, a float's word that the result is multiplied by, if any."""
+    """A reduction operation.
+
+    Attributes
+    ----------
+    op
+        The name of the function, for error messages.
+    made
+        The overload for two elements.
+    nothing
+        The words of the identity element.
+    scale
+        The word of a float that multiplies sums, or nothing.
+    """
 
     op: str
     made: Overload
@@ -43,8 +53,7 @@ class Reducer:
 
 
 def folded(kernels: Kernels, how: Reducer, values: Values, axes: tuple[int, ...]) -> Storage:
-    """Memory with the elements along some axes brought together, of the operation's type. Raises
-    OutOfMemory."""
+    """Reduce values along ``axes``, and return the memory of the result. Raises OutOfMemory."""
     steps = _steps(values.shape, axes)
     last = len(steps) - 1
     for number, extents in enumerate(steps):
@@ -59,13 +68,26 @@ def folded(kernels: Kernels, how: Reducer, values: Values, axes: tuple[int, ...]
 
 @lru_cache(maxsize=1024)
 def _steps(shape: Shape, axes: tuple[int, ...]) -> tuple[Extents, ...]:
-    """Steps [outer, length, inner] -> [outer, inner], one at least."""
+    """Return the steps [outer, length, inner] -> [outer, inner], at least one."""
     return tuple(shapes.reduction_steps(shape, axes)) or ((product(shape), 1, 1),)
 
 
 class Plan(NamedTuple):
-    """One kernel's launch: its grid, the values that it writes, how many each output still has, and
-    its parameters but for the numbers of the code."""
+    """One kernel of a reduction.
+
+    Attributes
+    ----------
+    kernel
+        The generated source.
+    grid
+        The workgroups.
+    outputs
+        The number of values that the kernel writes.
+    chunks
+        How many of these belong to each output.
+    words
+        The parameters, without the numbers of the trace.
+    """
 
     kernel: Source
     grid: tuple[int, int, int]
@@ -83,7 +105,7 @@ def planned(
     extents: Extents,
     is_last: bool,
 ) -> Plan:
-    """The kernel that reduces the last value of a code, whose arrays lie at places."""
+    """Plan the kernel that reduces the last value of a trace, whose arrays are at ``places``."""
     part, dealt = _cut(*extents)
     rank, by_fours, modes, words = layout(shape, places)
     scale = how.scale if is_last and part.chunks == 1 else ()
@@ -95,7 +117,8 @@ def planned(
 def _cut(outer: int, length: int, inner: int) -> tuple[cuts.Cut, str]:
     if inner == 1:
         part = cuts.cut(outer, length, inner, THREADS)
-        return part, ROWS if length % 4 else ALIGNED_ROWS  # a chunk is a power of two, or the row
+        # A chunk is a power of two or the whole row.
+        return part, ROWS if length % 4 else ALIGNED_ROWS
     if inner % 4 == 0:
         return cuts.cut(outer, length, inner, THREADS), FOUR_COLUMNS
     return cuts.cut_lanes(outer, length, inner, THREADS), COLUMNS

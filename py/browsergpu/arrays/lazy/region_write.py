@@ -1,4 +1,4 @@
-"""Values written into a part of an array by the kernel that computes them."""
+"""Writes of values into a region of an array, by the kernel that computes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from browsergpu.tensors.device_array import Storage
 
 
 class Plan(NamedTuple):
-    """One kernel: its workgroups, and the parameters of how it reads and writes."""
+    """One kernel: its workgroups and layout parameters."""
 
     kernel: Source
     groups: int
@@ -28,8 +28,10 @@ class Plan(NamedTuple):
 
 
 def is_part(node: Node, storage: Storage, part: Place) -> bool:
-    """Whether an array is the very part of memory that is written. A kernel can read that and write
-    it at once: each element is one thread's."""
+    """Whether an array is exactly the region that is written.
+
+    A kernel can read and write the same region, since each element belongs to one thread.
+    """
     return (
         node.storage is storage
         and (node.shape, node.strides, node.offset) == part
@@ -40,9 +42,11 @@ def is_part(node: Node, storage: Storage, part: Place) -> bool:
 def command(
     kernels: Kernels, values: Values, target: Node, twin: Node | None = None
 ) -> tuple[Any, ...]:
-    """The dispatch that writes values into a part of an array in memory, of their shape and type,
-    and into a ``twin``, if there is one. What they are computed from is other memory, or the part
-    itself."""
+    """Return the dispatch that writes values into ``target``, and into ``twin`` too if given.
+
+    ``target`` is a region of an array in memory, with the values' shape and type. The values may
+    depend on other memory and on this region, not on other parts of the array.
+    """
     part = extract(tuple(values.code), (values.place,))
     leaves = values.leaves
     into = target.shape, target.strides, target.offset
@@ -70,8 +74,10 @@ def _planned(
     places: tuple[Place | None, ...],
     twice: bool,
 ) -> Plan:
-    """The kernel that writes the last value of a code into a place, whose arrays lie at others;
-    None are the part itself."""
+    """Plan the kernel that writes the last value of a trace to ``into``.
+
+    A place of None is the written region itself.
+    """
     others = tuple(place for place in places if place is not None)
     rank, by_fours, found, words = layout(shape, (into, *others), written=True)
     rest = iter(found[1:])

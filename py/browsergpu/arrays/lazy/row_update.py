@@ -1,4 +1,4 @@
-"""Rows of arrays that are changed by one formula: which kernels do that, a few rows each."""
+"""Updates of several rows of arrays by one formula, a few rows in each kernel."""
 
 from __future__ import annotations
 
@@ -15,13 +15,24 @@ from browsergpu.core.shapes import Shape
 from browsergpu.kernels.fused.source import PLACED, SAME, WHOLE
 from browsergpu.kernels.fused.updating import Lie, Rule, updating
 
-#: Rows of one kernel. A row has as many parameters as ten at most, and they have room for these.
+#: Rows of one kernel. A row has at most ten parameters, and this many rows fit.
 MOST_ROWS = 8
 
 
 class Formula(NamedTuple):
-    """A rule, the buffers that all rows share, where in them the elements lie that it reads there,
-    and the words of its numbers."""
+    """An update rule with its shared arrays and numbers.
+
+    Attributes
+    ----------
+    rule
+        The operations on the arrays of a row.
+    shared
+        The ids of the buffers that all rows read.
+    offsets
+        The offsets of the elements in the shared buffers.
+    words
+        The words of the numbers.
+    """
 
     rule: Rule
     shared: tuple[int, ...]
@@ -30,8 +41,19 @@ class Formula(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row as a kernel takes it: how its arrays lie, the parameters of that, the workgroups, and
-    the buffers."""
+    """One row of an update.
+
+    Attributes
+    ----------
+    lie
+        The layout of the row's arrays.
+    words
+        The layout parameters.
+    groups
+        The number of workgroups.
+    buffers
+        The ids of the buffers.
+    """
 
     lie: Lie
     words: tuple[int, ...]
@@ -42,8 +64,10 @@ class Row(NamedTuple):
 def laid_out(
     rule: Rule, rows: Sequence[Sequence[Node]], made: Sequence[Sequence[Node]]
 ) -> list[Row]:
-    """Rows of operands, those that are written packed from the beginning of their memory on, with
-    their NEW results."""
+    """Return the rows of an update with their layouts and their NEW results.
+
+    Written operands must be packed from the start of their memory.
+    """
     read, found = rule.read, []
     for nodes, new in zip(rows, made, strict=True):
         buffers = [node.storage.buffer.id for node in (*nodes, *new)]
@@ -60,7 +84,7 @@ def _layout_of(
     n = product(shape)
     groups = workgroups(n, rank, found, words)
     if not any(mode in PLACED for mode in found):
-        rank, by_fours = 1, False  # of no account
+        rank, by_fours = 1, False  # unused
     rest = iter(found)
     modes = [
         SAME if number >= rule.arity else WHOLE if number in rule.into else next(rest)
@@ -70,7 +94,7 @@ def _layout_of(
 
 
 def commands(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> Iterator[tuple[Any, ...]]:
-    """The dispatches that change rows."""
+    """Yield the dispatches that update the rows."""
     rule = formula.rule
     room = kernels.most_leaves + 1 - len(formula.shared)
     each = max(1, min(MOST_ROWS, room // rule.bound))

@@ -1,4 +1,4 @@
-"""Values written at places that are computed, by the kernel that computes them."""
+"""Writes of values at computed indices, by the kernel that computes them."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ from browsergpu.core.shapes import Shape
 from browsergpu.kernels.fused.scattering import claimed, scattered
 from browsergpu.kernels.fused.source import Source
 
-#: From a code, its results, how its arrays are read, the axes and whether rows are of fours.
+#: Makes a kernel from a trace, its results, access modes, rank, and whether rows are of fours.
 Maker = Callable[[tuple[int, ...], tuple[int, ...], str, int, bool], Source]
 
-#: Bytes that are written at random in one go, and how often the places are gone over at most. Of
-#: 64 MiB at 16 M places on an H200: 563 µs in one part, 342 in two, 269 in four, 294 in eight.
+#: Random writes are faster in parts that fit the cache, up to a number of passes. 64 MiB at 16 M
+#: places on an H200: 563 µs in one part, 342 in two, 269 in four, 294 in eight.
 _CACHED = 16 * 2**20
 _MOST_PARTS = 8
-#: From so many places on.
+#: Fewer places are written in one pass.
 _MANY = 1 << 20
 
 
 def scatter(kernels: Kernels, places: Values, given: Sequence[int], target: Node) -> None:
-    """Records what writes at places, counted in the memory of ``target``. ``given`` are the entries
-    of the same code that say what, and, if there are two, where that is done at all."""
+    """Record a kernel that writes values at ``places`` of the memory of ``target``.
+
+    ``given`` are the places in the trace of the values and, optionally, of a condition.
+    """
     _record(kernels, places, (places.place, *given), scattered, target)
 
 
 def claim(kernels: Kernels, places: Values, owners: Node) -> None:
-    """Records ``owners[places[j]] = max(owners[places[j]], j + 1)``."""
+    """Record ``owners[places[j]] = max(owners[places[j]], j + 1)``."""
     parts = blocks(owners.storage.buffer.capacity, _CACHED)
-    # Each part reads all places, so that those of few elements are not worth it.
+    # Each part reads all places, which does not pay for few elements.
     layers = min(parts, _MOST_PARTS) if product(places.shape) >= _MANY else 1
     _record(kernels, places, (places.place,), claimed, owners, layers)
 

@@ -1,9 +1,9 @@
-"""What was asked for and not computed yet.
+"""Traces: operations that are recorded and not computed yet.
 
-Each operation on arrays appends a whole number to a tracer, one tracer (a Trace) for each shape of
-results. A Trace is evaluated when a value of it is needed elsewhere, or when it is full: then the
-values that somebody still holds are computed by one kernel, or by as few as the device's limit of
-buffers allows; the others get no memory.
+Each operation on arrays appends an encoded operation to the trace for its result's shape. A trace
+is evaluated when a value is needed elsewhere, or when the trace is full. One kernel then computes
+all values that are still held, or several kernels if the device limits the buffers of one. Other
+values get no memory.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from browsergpu.kernels.fused.source import (
 )
 from browsergpu.tensors.device_array import Storage
 
-#: Entries of a Trace: operations, arrays and numbers. About sixty operations.
+#: Operations, arrays and numbers in a trace. Typical traces hold about 60 operations.
 MOST_ENTRIES = 128
-#: Traces that stay unevaluated beside each other. What they hold is bounded by that.
+#: Unevaluated traces at a time. This bounds the memory that they hold.
 MOST_TRACES = 8
-#: Bytes that arrays which only a Trace still needs may have before it is evaluated.
+#: Bytes of arrays that only one trace holds, before it is evaluated.
 MOST_HELD = 256 * 2**20
 
 
 class Trace(Shown):
-    """The operations whose results have one shape."""
+    """The recorded operations whose results have one shape."""
 
     __slots__ = (
         "_loaded",
@@ -70,19 +70,20 @@ class Trace(Shown):
         self.tracer = tracer
         self.shape = shape
         self.code: list[int] = []
-        self.leaves: dict[int, Node] = {}  # arrays in memory
-        self._read: dict[Node, int] = {}  # their places, where they are read
-        self._loaded: dict[Node, int] = {}  # and where elements of them are loaded
-        self._reduced: set[int] = set()  # the places whose values were reduced without memory
+        self.leaves: dict[int, Node] = {}  # arrays in memory, by place
+        self._read: dict[Node, int] = {}  # places of arrays that are read in order
+        self._loaded: dict[Node, int] = {}  # places of arrays that are read by index
+        self._reduced: set[int] = set()  # places of values that were reduced without memory
         self.nodes: list[Node] = []
-        self.words: dict[int, tuple[int, ...]] = {}  # of numbers
+        self.words: dict[int, tuple[int, ...]] = {}  # words of the numbers, by place
         self.held = 0  # bytes of the arrays
         graph = tracer.captured
-        #: The block of ``capture()`` whose replays compute its values.
+        #: The block of ``capture()`` whose replays compute the values.
         self.block = graph.block if graph is not None and graph.is_here else None
-        # While a graph is captured, its tracer is asked for a Trace whenever something is recorded.
+        # During a capture, each operation must look its trace up.
         self._room = MOST_ENTRIES - 2 if graph is None else -1
-        #: Below so many entries there is room for an operation on values that are here already.
+        #: With at most this many entries, an operation on values of this trace fits without further
+        #: checks.
         self.free_below = self._room
 
     def place_of(self, node: Node) -> int:
@@ -95,7 +96,7 @@ class Trace(Shown):
         return place
 
     def place_to_load(self, node: Node) -> int:
-        """Where a value is on the tracer whose elements can be loaded."""
+        """Return the place of an array whose elements are read by index."""
         place = self._loaded.get(node)
         if place is None:
             place = self._loaded[node] = self._leaf(node, loaded(node.kind))
@@ -108,20 +109,20 @@ class Trace(Shown):
         self.leaves[place] = node
         self.held += storage.buffer.capacity
         if self.held > MOST_HELD:
-            self.free_below = -1  # whether it is still held by others is for has_room
+            self.free_below = -1  # has_room() checks whether others hold the arrays
         return place
 
     def number(self, kind: ElementType, words: tuple[int, ...]) -> int:
-        """The place of a new number."""
+        """Append a number and return its place."""
         place = len(self.code)
         self.code.append(number(kind))
         self.words[place] = words
         return place
 
-    # These three are called for each operation that is recorded: every call that they make counts.
+    # Every operation calls one of the next three methods, so each avoids calls.
 
     def add_one(self, overload: Overload, x: Node) -> Node:
-        """The value of an operation on a value."""
+        """Append an operation on one value."""
         place = x.place if x.trace is self else self.place_of(x)
         code = self.code
         node = Node(overload.result, self.shape, self, len(code))
@@ -130,7 +131,7 @@ class Trace(Shown):
         return node
 
     def add_two(self, overload: Overload, x: Node, y: Node) -> Node:
-        """The value of an operation on two values."""
+        """Append an operation on two values."""
         first = x.place if x.trace is self else self.place_of(x)
         second = y.place if y.trace is self else self.place_of(y)
         code = self.code
@@ -142,8 +143,11 @@ class Trace(Shown):
     def add_number(
         self, overload: Overload, entry: int, words: tuple[int, ...], x: Node, is_left: bool
     ) -> Node:
-        """The value of an operation on a value and a new number of that entry, or, not ``is_left``,
-        the other mode round."""
+        """Append an operation on a value and a number.
+
+        ``entry`` encodes the number. The value is the left operand if ``is_left``, else the right
+        one.
+        """
         place = x.place if x.trace is self else self.place_of(x)
         code = self.code
         at = len(code)
@@ -157,21 +161,21 @@ class Trace(Shown):
         return node
 
     def add(self, overload: Overload, *places: int) -> Node:
-        """The value of an operation on values at places of the tracer."""
+        """Append an operation on values at ``places``."""
         return self._added(overload.result, operation(overload.number, *places))
 
     def add_load(self, kind: ElementType, array: int, at: int) -> Node:
-        """The elements of a loaded array at the places that a value says."""
+        """Append a load of array elements at the indices of another value."""
         return self._added(kind, load(kind, array, at))
 
     def add_value(self, kind: ElementType, place: int) -> Node:
-        """The value at a place, as a result."""
+        """Return the value at ``place`` as a node."""
         node = Node(kind, self.shape, self, place)
         self.nodes.append(node)
         return node
 
     def add_place(self, kind: ElementType) -> Node:
-        """Each element's own place in the result, counted in its order: a uint32."""
+        """Append each element's flat index in the result, a uint32."""
         return self._added(kind, PLACE)
 
     def _added(self, kind: ElementType, entry: int) -> Node:
@@ -181,8 +185,10 @@ class Trace(Shown):
         return node
 
     def reduces(self, place: int) -> bool:
-        """Whether a value may be computed within its reduction: once, as the same work done again
-        costs more than memory does."""
+        """Whether a reduction may compute the value in its own kernel.
+
+        This holds once. Recomputing a value costs more than storing it.
+        """
         if place in self._reduced or not self.is_here:
             return False
         self._reduced.add(place)
@@ -190,11 +196,11 @@ class Trace(Shown):
 
     @property
     def is_here(self) -> bool:
-        """Whether what is recorded here and now may be computed together with its values."""
+        """Whether operations that are recorded now may be computed with this trace."""
         return self.block is blocks.here()
 
     def has_room(self, operands: int, entries: int) -> bool:
-        """Whether so many more arrays and entries still fit."""
+        """Whether ``operands`` more arrays and ``entries`` more entries fit."""
         return (
             len(self.code) + entries <= MOST_ENTRIES
             and len(self.leaves) + operands <= self.tracer.kernels.most_leaves
@@ -202,37 +208,39 @@ class Trace(Shown):
         )
 
     def reads(self, storage: Storage) -> bool:
-        """Whether a value of it is computed from that memory."""
+        """Whether any value depends on ``storage``."""
         return any(node.storage is storage for node in self.leaves.values())
 
     def arrays_of(self, wanted: Iterable[Node]) -> list[tuple[Node, bool]]:
-        """The arrays that some of its values are computed from, and whether elements of them are
-        loaded from there."""
+        """Return the arrays that some values depend on, and whether each is read by index."""
         kept = needed(self.code, [node.place for node in wanted])
         return [(self.leaves[at], is_loaded(self.code[at])) for at in kept if at in self.leaves]
 
     def leave(self, node: Node, target: Node) -> None:
-        """Says that one of its values is in memory, where another one is."""
+        """Move a value out of the trace: its memory is that of ``target``."""
         node.put(target.storage, target.strides, target.offset)
         node.trace = None
         self.nodes.remove(node)
 
     def tidy(self) -> None:
-        """Lets go of what nobody needs any more, now that a value has left it."""
+        """Drop unneeded entries after a value has left the trace."""
         if any(node.is_held and node.trace is self for node in self.nodes):
             self.forget()
         else:
             self._close()
 
     def _held_alone(self) -> int:
-        """Bytes of the arrays that nobody else needs."""
+        """Return the bytes of arrays that only this trace holds."""
         return sum(
             node.storage.buffer.capacity for node in self.leaves.values() if not node.is_held
         )
 
     def forget(self) -> bool:
-        """Leaves out what nobody holds any more. False, and nothing is done, where half of the
-        entries that fit would stay, or more: then it is time to evaluate it."""
+        """Drop the entries that no held value depends on.
+
+        Returns False and does nothing if at least half of MOST_ENTRIES would remain. The trace
+        should be evaluated then.
+        """
         held = [node for node in self.nodes if node.is_held]
         places = tuple([node.place for node in held])
         kept, new, code = pruned(tuple(self.code), places)
@@ -254,17 +262,18 @@ class Trace(Shown):
         return True
 
     def fits(self) -> bool:
-        """Whether buffers can have what somebody holds of it. Values of more elements wait until
-        they are reduced."""
+        """Whether each held value fits in a buffer. Larger values wait until they are reduced."""
         largest, n = self.tracer.device.largest_buffer, product(self.shape)
         return all(node.kind.device_bytes(n) <= largest for node in self.nodes if node.is_held)
 
     def evaluate(self) -> None:
-        """Computes what somebody holds of it. Raises OutOfMemory where there is no room; the values
-        are then still to be computed."""
+        """Compute the held values.
+
+        Raises OutOfMemory if there is no memory. The values then remain uncomputed.
+        """
         if self.is_here:
             self._evaluate()
-        else:  # another task needs a value, which each replay computes, or none
+        else:  # another task records for a replay, or for none
             with blocks.within(self.block):
                 self._evaluate()
 
@@ -277,18 +286,21 @@ class Trace(Shown):
                     self.tracer.kernels, self.shape, self.code, self.leaves, self.words, memory
                 )
         finally:
-            if not any(node.trace for node in memory):  # they are in memory
+            if not any(node.trace for node in memory):  # all values are in memory
                 self._close()
 
     def _memory(self) -> dict[Node, Storage]:
-        """Memory for what somebody holds of it. While that is asked for another task may evaluate
-        it, or record more: what counts is what is wanted in the end."""
+        """Allocate memory for the held values.
+
+        Meanwhile another task may evaluate the trace or record more. The loop ends once nothing has
+        changed.
+        """
         made: dict[Node, Storage] = {}
         kernels, n = self.tracer.kernels, product(self.shape)
         try:
             while True:
                 nodes, count = self.nodes, len(self.nodes)
-                # Most values have one array: its reference is asked here, without a call.
+                # Most values have one array, so its reference is checked without a call.
                 for node in [
                     node
                     for node in nodes
@@ -315,7 +327,7 @@ class Trace(Shown):
 
 
 class Tracer(Shown):
-    """The Traces of one device."""
+    """The traces of one device."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -325,7 +337,7 @@ class Tracer(Shown):
 
     @property
     def faults(self) -> Node:
-        """What kernels note indices outside in, as an array that they load."""
+        """The buffer in which kernels report indices out of bounds, as an array that they load."""
         if self._faults is None:
             memory: Any = PermanentStorage(self.device.faults.buffer)
             self._faults = stored(UINT32, (4,), memory)
@@ -340,26 +352,26 @@ class Tracer(Shown):
 
     @property
     def block(self) -> Block | None:
-        """The block of ``capture()`` that what is recorded here and now is part of."""
+        """The block of ``capture()`` that the current task records in, or None."""
         graph = self.captured
         return graph.block if graph is not None and graph.is_here else None
 
     @property
     def traces(self) -> dict[Shape, Trace]:
-        """The Traces that operations are recorded in here and now: a graph has its own."""
+        """The traces that the current task records in. A graph has its own."""
         if self.device.graphs is None:
             return self._traces
         graph = self.captured
         return graph.traces if graph is not None and graph.is_here else self._traces
 
     def all_traces(self) -> list[Trace]:
-        """The Traces of all tasks."""
+        """Return the traces of all tasks."""
         graph = self.captured
         own = [] if graph is None else graph.traces.values()
         return [*self._traces.values(), *own]
 
     def forget(self, trace: Trace) -> None:
-        """Lets go of a Trace of which nothing is to be computed any more."""
+        """Drop a trace that has nothing left to compute."""
         shape = trace.shape
         if self._traces.get(shape) is trace:
             del self._traces[shape]
@@ -369,8 +381,17 @@ class Tracer(Shown):
             del graph.traces[shape]
 
     def trace(self, shape: Shape, operands: int, entries: int = 0) -> Trace:
-        """Where to put operations whose results have a shape: of so many arrays and numbers, and as
-        many entries, or one more than these."""
+        """Return a trace with room for operations whose results have this shape.
+
+        Parameters
+        ----------
+        shape
+            The shape of the results.
+        operands
+            The number of arrays and numbers to add.
+        entries
+            The number of entries to add, by default ``operands + 1``.
+        """
         traces = self.traces
         trace = traces.get(shape)
         if trace is not None:
@@ -390,13 +411,13 @@ class Tracer(Shown):
 
     @exclusive
     def evaluate(self) -> None:
-        """Computes all that somebody holds, of what was recorded here: in a block, or outside."""
+        """Compute all held values that the current task has recorded in or outside its block."""
         for trace in list(self.traces.values()):
             trace.evaluate()
 
 
 def is_recorded_here(node: Node) -> bool:
-    """Whether a value is still to be computed, and may be together with what is recorded now."""
+    """Whether a value is uncomputed and may be computed with operations that are recorded now."""
     return isinstance(node.trace, Trace) and node.trace.is_here
 
 
@@ -405,7 +426,7 @@ _making = new_lock()
 
 
 def tracer_of(device: Device) -> Tracer:
-    """The device's tracer; a new one where nobody holds it."""
+    """Return the tracer of a device. Make one if there is none."""
     with _making:
         tracer = _tracers.get(id(device))
         if tracer is None or tracer.device is not device:

@@ -1,4 +1,4 @@
-"""A value as a kernel computes it: at a place of a tracer, in memory, or a number."""
+"""The input of a kernel: a value in a trace, a value in memory, or a number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Words = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Values:
-    """The value at a place of a trace, with the trace's arrays and numbers by their places."""
+    """A value at a ``place`` of a trace, with the arrays and numbers of the trace."""
 
     shape: Shape
     code: Sequence[int]
@@ -25,7 +25,7 @@ class Values:
 
 
 def of_node(node: Node) -> Values:
-    """A value that is in memory, or still on its tracer."""
+    """Return the input for a node, whether it is computed or not."""
     trace = node.trace
     if trace is None:
         return Values(node.shape, (leaf(node.kind),), {0: node}, {}, 0)
@@ -33,12 +33,12 @@ def of_node(node: Node) -> Values:
 
 
 def beside(values: Values, kind: ElementType, words: Words) -> tuple[Values, int]:
-    """Values with a number on their tracer, too, and its place."""
+    """Append a number to the trace of a value, and return its place."""
     at = len(values.code)
     code = (*values.code, number(kind))
     return Values(values.shape, code, values.leaves, {**values.words, at: words}, values.place), at
 
 
 def of_number(shape: Shape, kind: ElementType, words: Words) -> Values:
-    """A number, everywhere."""
+    """Return the input for a constant of any shape."""
     return Values(shape, (number(kind),), {}, {0: words}, 0)

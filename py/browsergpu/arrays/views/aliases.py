@@ -81,7 +81,7 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
         return found
     graphs = x.tracer.device.graphs
     if graphs is not None and graphs.open is not None:
-        graphs.open.settle(x, found)
+        graphs.open.copy_back(x, found)
         node, own = NODE.__get__(x), NODE.__get__(found)
     if own is node:
         own = node.twin()
