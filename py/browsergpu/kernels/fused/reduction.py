@@ -55,16 +55,20 @@ _WORDS = {
     "U": ("v.low.x", "v.high.x"),
 }
 _ONE_WIDE = ("vec2u", "vec2u(v.low.x, v.high.x)", "Long(vec4u(one.x), vec4u(one.y))")
-#: One of four alike values, its type, and the four of it.
+# In workgroup memory bools are words: on NVIDIA's GPUs naga's code for arrays of bool gives wrong
+# values (wgpu 0.32 on an H100: all() of ones was false).
+#: The type of one of four alike values in workgroup memory, its value, and the four of it.
 _ONE = {
     "f": ("f32", "v.x", "vec4f(one)"),
     "i": ("i32", "v.x", "vec4i(one)"),
     "u": ("u32", "v.x", "vec4u(one)"),
-    "b": ("bool", "v.x", "vec4<bool>(one)"),
+    "b": ("u32", "u32(v.x)", "vec4<bool>(one != 0u)"),
     "c": ("vec2f", "vec2f(v.re.x, v.im.x)", "C(vec4f(one.x), vec4f(one.y))"),
     "I": _ONE_WIDE,
     "U": _ONE_WIDE,
 }
+#: The same of four values of their own, where the type in workgroup memory is another.
+_FOUR = {"b": ("vec4u", "vec4u(v)", "(one != vec4u())")}
 
 
 @lru_cache(maxsize=MOST_KERNELS)
@@ -141,7 +145,9 @@ def _functions(kind: ElementType, dealt: str) -> str:
     computed = kind.computed
     # Four columns have each its value; elsewhere the four are alike, and a quarter of the
     # workgroup's memory does, which GPUs in software are slow to compile and to clear.
-    kept, one_of, four_of = ("Four", "v", "one") if dealt == FOUR_COLUMNS else _ONE[computed]
+    kept, one_of, four_of = (
+        _FOUR.get(computed, ("Four", "v", "one")) if dealt == FOUR_COLUMNS else _ONE[computed]
+    )
     words = "\n".join(
         f"  y[{len(_WORDS[computed])}u * to + {n}u] = {word};"
         for n, word in enumerate(_WORDS[computed])
