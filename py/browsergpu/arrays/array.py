@@ -311,8 +311,8 @@ class Array(Value, Methods):
         Parameters
         ----------
         dtype : dtype, optional
-            float32, int32 or uint32 for an array of one of these, int64 or uint64 for an array of
-            one of these, or the array's own dtype.
+            The array's own dtype or one of the same group: float32, int32 and uint32, or int64 and
+            uint64.
 
         Returns
         -------

@@ -19,7 +19,7 @@ V = TypeVar("V", bound=Value)
 
 @exclusive
 def become(x: Value, other: Value) -> None:
-    """Give an array the value of another one.
+    """Replace the value of an array by the value of another array.
 
     If views share the memory, or a captured graph uses it, the value is written there. Otherwise
     the array takes the other's node, computed or not.

@@ -203,4 +203,4 @@ def _is_alone(node: Node) -> bool:
     """Whether one array holds the value, packed in memory that it shares only with its views."""
     if node.holders != 1 or node.strides is not None or node.offset:
         return False
-    return node.storage.noted == 1 or not values_apart(node)
+    return node.storage.user_count == 1 or not values_apart(node)

@@ -1,1 +1,1 @@
-"""Functions of strided tensors in GPU memory: what arrays and the older interfaces compute with."""
+"""Operations on strided tensors in GPU memory, for arrays and for the older interfaces."""

@@ -1,4 +1,4 @@
-"""Attention on tensors that are checked: floats; outputs may be inputs."""
+"""Attention of checked float tensors. Outputs may be inputs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from browsergpu.tensors.operand_checks import broadcast_mask, has_axes, has_shap
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
 
-#: How a mask is broadcast: the extent of the inner leading index, and a stride for each of outer,
-#: inner, query and key.
+#: The broadcast of a mask: the extent of the inner leading index, and strides of the outer, inner,
+#: query and key indices.
 Spread = tuple[int, tuple[int, int, int, int]]
 
 
@@ -33,8 +33,28 @@ def plan(
     *,
     causal: bool,
 ) -> tuple[AttentionPlan, Spread | None]:
-    """Attention of [.., S, D] queries and [.., T, D] keys and values, and how the mask is spread;
-    without a scale it is 1 / sqrt(D). Raises InvalidArgument where shapes do not fit."""
+    """Plan attention and the broadcast of its mask.
+
+    Parameters
+    ----------
+    op
+        The name of the function, for error messages.
+    q
+        Queries of shape [..., S, D].
+    k, v
+        Keys and values of shape [..., T, D].
+    mask
+        A mask that broadcasts to [..., S, T].
+    scale
+        The factor of the scores, by default 1 / sqrt(D).
+    causal
+        Mask the keys after each query.
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes do not match.
+    """
     has_axes(op, "q", q, 2, "have shape [.., S, D]")
     *lead, seq_q, head_dim = q.shape
     if len(k.shape) < 2 or k.shape != (*lead, k.shape[-2], head_dim):
@@ -61,8 +81,10 @@ def attention(
     mask: View | None = None,
     spread: Spread | None = None,
 ) -> None:
-    """o = softmax(scale q kᵀ, mask) v, where o has elements. A mask is of floats, which are added
-    to the scores, or of bool, and ``spread`` over them."""
+    """Compute o = softmax(scale q kᵀ, mask) v for nonempty o.
+
+    A float mask is added to the scores. A bool mask selects them. ``spread`` is its broadcast.
+    """
     launch(device, op, _attention, (q, k, v, o, mask), plan, spread)
 
 
@@ -106,8 +128,11 @@ def block(
     heads: int,
     causal: bool,
 ) -> None:
-    """y = x + (softmax(q kᵀ / sqrt(E / heads)) v) w_out + b_out, where y has elements, and q, k and
-    v are the parts of x w_qkv + b_qkv, each with its heads side by side."""
+    """Compute y = x + attention(x w_qkv + b_qkv) w_out + b_out for nonempty y.
+
+    The product with w_qkv holds q, k and v, each with its heads side by side. The scale is 1 /
+    sqrt(E / heads).
+    """
     launch(device, op, _block, (x, y, w_qkv, w_out, b_qkv, b_out), op, heads, causal)
 
 
@@ -152,7 +177,7 @@ def _dense(
     rows: int,
     residual: Slot | None = None,
 ) -> None:
-    """y = x weight + bias + residual, of float32 but for the weight and the bias"""
+    """Compute y = x weight + bias + residual in float32. The weight and bias may be float16."""
     inputs, outputs = weight.shape
     plan = gemm.plan_product(op, rows, outputs, inputs)
     matrix, halves = staging.read_halves(weight, B_HALVES)

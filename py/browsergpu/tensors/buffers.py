@@ -1,4 +1,4 @@
-"""GPU memory as an object: a buffer that says what it is for, with ranges and mapping."""
+"""Buffers of GPU memory, with usages, ranges and mapping."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from browsergpu.tensors import transfers
 
 
 class BufferUsage(StrEnum):
-    """What a buffer is for; WebGPU's names. Calls outside of it are refused.
+    """The allowed uses of a buffer, by WebGPU's names. Other calls are refused.
 
-    storage and uniform: bound to kernels. copy_src, map_read: read by the host. copy_dst,
-    map_write: written by it.
+    storage and uniform bind the buffer to kernels. copy_src and map_read let the host read it.
+    copy_dst and map_write let the host write it.
     """
 
     STORAGE = "storage"
@@ -34,7 +34,7 @@ class BufferUsage(StrEnum):
 
 
 class MapMode(StrEnum):
-    """What the host does with a mapped range."""
+    """The access of the host to a mapped range."""
 
     READ = "read"
     WRITE = "write"
@@ -45,10 +45,21 @@ _ALL = tuple(BufferUsage)
 
 
 class Buffer:
-    """``nbytes`` of a device's memory, from its pool; or a range of another Buffer.
+    """``nbytes`` of a device's memory, or a range of another Buffer.
 
-    Freed when it and its ranges are garbage, or by :meth:`free`. Offsets and sizes are bytes and
-    need no alignment. Ranges share their buffer's memory.
+    Memory comes from the device's pool. It is freed when the buffer and its ranges are garbage, or
+    by :meth:`free`. Offsets and sizes are in bytes and need no alignment.
+
+    Parameters
+    ----------
+    device : Device
+        The device.
+    nbytes : int
+        The size.
+    usage : iterable of BufferUsage or str
+        The allowed uses, by default all.
+    label : str
+        A name for error messages.
     """
 
     def __init__(
@@ -77,8 +88,10 @@ class Buffer:
 
     @property
     def allocation(self) -> memory.Allocation:
-        """The pool's buffer beneath. Raises NotInitialized after :meth:`free`, and once the device
-        is closed."""
+        """The underlying buffer of the pool.
+
+        Raises NotInitialized after :meth:`free`, and after the device is closed.
+        """
         root = self if self._parent is None else self._parent
         self.device.check_open("Buffer")
         if not self.device.memory.is_owned(root, root._allocation):
@@ -86,12 +99,20 @@ class Buffer:
         return root._allocation
 
     def free(self) -> None:
-        """Gives the memory back now; freeing twice, or a range, does nothing more."""
+        """Free the memory now. This does nothing for a range, or the second time."""
         if self._parent is None:
             self.device.memory.free(self, self._allocation)
 
     def range(self, offset: int, nbytes: int | None = None) -> Buffer:
-        """``nbytes`` from ``offset`` on (None: to the end), as a Buffer on the same memory."""
+        """Return a Buffer that shares part of this memory.
+
+        Parameters
+        ----------
+        offset : int
+            The start of the range.
+        nbytes : int, optional
+            Its size, by default up to the end.
+        """
         start, size = self._range("range", offset, nbytes)
         part = object.__new__(Buffer)
         part.device, part.label, part.usage = self.device, self.label, self.usage
@@ -101,7 +122,7 @@ class Buffer:
         return part
 
     def write_data(self, data: Any, offset: int = 0) -> None:
-        """Copies a bytes-like object or NumPy array to ``offset``; the other bytes stay."""
+        """Copy a bytes-like object or NumPy array to ``offset``. Other bytes stay."""
         op = "write_data"
         self._allow(op, BufferUsage.COPY_DST, BufferUsage.MAP_WRITE)
         view = host_memory.source_view(op, "data", data)
@@ -109,11 +130,11 @@ class Buffer:
         transfers.write(self.device, self.allocation, self._offset + start, view)
 
     def read_data(self, offset: int = 0, nbytes: int | None = None) -> bytes:
-        """``nbytes`` from ``offset`` on (None: to the end). Waits."""
+        """Return ``nbytes`` bytes from ``offset``, by default up to the end. Waits for the GPU."""
         return platform.block_on(self.read_data_async(offset, nbytes), "read_data")
 
     async def read_data_async(self, offset: int = 0, nbytes: int | None = None) -> bytes:
-        """:meth:`read_data` for callers that cannot block."""
+        """Return bytes: :meth:`read_data` for callers that cannot block."""
         op = "read_data"
         self._allow(op, BufferUsage.COPY_SRC, BufferUsage.MAP_READ)
         start, size = self._range(op, offset, nbytes)
@@ -125,10 +146,22 @@ class Buffer:
     def map(
         self, mode: MapMode | str = MapMode.READ, offset: int = 0, nbytes: int | None = None
     ) -> Iterator[np.ndarray[Any, np.dtype[np.uint8]]]:
-        """A range as an array of bytes, for a ``with`` block (``.view(np.float32)`` casts it).
+        """Map a range as a uint8 array in a ``with`` block. Waits for the GPU if it reads.
 
-        "read" gives the contents, read-only; "write" gives zeros and copies the array to the GPU
-        when the block ends; "read_write" does both. Nothing is copied after an exception. Waits.
+        Parameters
+        ----------
+        mode : MapMode or str
+            "read" gives the contents, read-only. "write" gives zeros, and copies the array to the
+            GPU when the block ends. "read_write" does both. Nothing is copied after an exception.
+        offset : int
+            The start of the range.
+        nbytes : int, optional
+            Its size, by default up to the end.
+
+        Yields
+        ------
+        ndarray
+            ``array.view(np.float32)`` reads it as floats.
         """
         start, array, kind = self._begin_map(mode, offset, nbytes)
         if kind is not MapMode.WRITE:
@@ -141,7 +174,7 @@ class Buffer:
     async def map_async(
         self, mode: MapMode | str = MapMode.READ, offset: int = 0, nbytes: int | None = None
     ) -> AsyncIterator[np.ndarray[Any, np.dtype[np.uint8]]]:
-        """:meth:`map` for callers that cannot block, for ``async with``."""
+        """Map a range in an ``async with`` block: :meth:`map` for callers that cannot block."""
         start, array, kind = self._begin_map(mode, offset, nbytes)
         if kind is not MapMode.WRITE:
             await self._fill(start, array)
@@ -158,7 +191,7 @@ class Buffer:
         if kind is not MapMode.READ:
             self._allow("map", BufferUsage.MAP_WRITE)
         start, size = self._range("map", offset, nbytes)
-        _ = self.allocation  # which must be there
+        _ = self.allocation  # raises if the memory is freed
         return start, np.zeros(size, np.uint8), kind
 
     def _end_map(self, start: int, array: np.ndarray[Any, Any], kind: MapMode) -> None:

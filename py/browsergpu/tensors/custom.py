@@ -1,4 +1,4 @@
-"""Kernels that users bring: WGSL source, checked, compiled once and dispatched on buffers."""
+"""Custom kernels: WGSL source that is checked, compiled once and dispatched on buffers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,29 @@ from browsergpu.kernels.text.reflect import Reflection, Resource, reflect, witho
 from browsergpu.tensors import transfers
 
 _REQUIRES = "requires immediate_address_space; "
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character
+_SURROGATE = re.compile("[\ud800-\udfff]")  # an unpaired surrogate
 _DECLARED = re.compile(r"\brequires\b[^;]*\bimmediate_address_space\b")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kernel:
-    """What a source says of one of its entry points: its buffers by their binding numbers, their
-    signature as the recorder wants it, the source as it is compiled, and what names it."""
+    """An entry point of a WGSL source.
+
+    Attributes
+    ----------
+    reflection
+        The parsed source.
+    entry_point
+        The name of the entry point.
+    resources
+        The buffers by binding number.
+    signature
+        The bindings, for the recorder.
+    code
+        The source to compile.
+    digest
+        A hash of the source.
+    """
 
     reflection: Reflection
     entry_point: str
@@ -41,7 +56,7 @@ class _Kernel:
 
 
 def source_text(op: str, name: str, value: Any) -> str:
-    """WGSL given as str or as UTF-8 bytes."""
+    """Return WGSL source as str. It may be given as UTF-8 bytes."""
     expected = "WGSL source, as str or UTF-8 bytes"
     if isinstance(value, str):
         if not value.isascii() and _SURROGATE.search(value):
@@ -56,7 +71,7 @@ def source_text(op: str, name: str, value: Any) -> str:
 
 
 def workgroups(op: str, value: Any) -> tuple[int, int, int]:
-    """A workgroup count: one integer, or up to three, each from 1 to 65,535."""
+    """Return a workgroup count: one to three integers from 1 to 65,535."""
     expected = f"1 to 3 integers from 1 to {MAX_PER_DIMENSION}"
     given = value if checks.is_several(value) else (value,)
     counts = checks.dimensions(op, "workgroup_count", given, minimum=1)
@@ -77,13 +92,32 @@ def dispatch(
     push_constants: Any = None,
     uniform_data: Any = None,
 ) -> None:
-    """Runs a kernel on buffers, which are bound by index to its storage buffers of group 0, in
-    the order of their binding numbers, each with the size that it was asked for with: that is
-    what ``arrayLength`` tells. WebGPU binds whole words and at least one, so 5 bytes come as two
-    words, and an empty buffer as a word of 0.
+    """Run a custom kernel on buffers.
 
-    ``push_constants`` go to the shader's ``var<immediate>``, ``uniform_data`` to its one
-    ``var<uniform>`` of group 0; both are bytes-like, or None where the shader has none.
+    Parameters
+    ----------
+    device
+        The device.
+    op
+        The name of the function, for error messages.
+    source
+        The WGSL source.
+    entry_point
+        The name of the entry point, or None if there is one.
+    buffers
+        The storage buffers of group 0, in the order of their binding numbers. ``arrayLength`` tells
+        the requested size.
+    workgroup_count
+        The number of workgroups along each axis.
+    push_constants
+        The bytes of the shader's ``var<immediate>``, or None if it has none.
+    uniform_data
+        The bytes of the shader's ``var<uniform>`` in group 0, or None if it has none.
+
+    Notes
+    -----
+    WebGPU binds whole words and at least one. A buffer of 5 bytes is bound as two words, and an
+    empty buffer as one word of 0.
     """
     if not isinstance(entry_point, str | None):
         raise InvalidArgument(op, "entry_point", entry_point, "a name, or None for the only one")
@@ -98,7 +132,7 @@ def dispatch(
             for resource, buffer in zip(kernel.resources, bound, strict=True)
         ]
         untried = _is_untried(device, pipeline, sizes)
-        if untried:  # an invalid command drops its whole batch: let it be a batch of its own
+        if untried:  # an invalid command drops its whole batch, so it gets its own
             recorder.submit()
         for buffer in buffers:
             if buffer.nbytes == 0:
@@ -113,8 +147,10 @@ def dispatch(
 
 
 def _is_untried(device: Device, pipeline: Pipeline, sizes: list[int]) -> bool:
-    """Whether a pipeline has never run, or never on buffers as small as these: WebGPU refuses
-    one that is smaller than the shader's struct or vector."""
+    """Whether a pipeline has never run on buffers as small as these.
+
+    WebGPU refuses a buffer that is smaller than the shader's struct or vector.
+    """
     smallest = device.smallest_bound.get(pipeline)
     if smallest is not None and all(map(le, smallest, sizes)):
         return False
@@ -124,7 +160,7 @@ def _is_untried(device: Device, pipeline: Pipeline, sizes: list[int]) -> bool:
 
 @lru_cache(maxsize=256)
 def _prepare(op: str, source: str, entry_point: str | None) -> _Kernel:
-    """What a call has to know of its source, which is read when it comes for the first time."""
+    """Parse a source and check its entry point and bindings."""
     reflection = reflect(source)
     entry = _entry_point(op, reflection, entry_point)
     resources = _ordered(op, reflection)
@@ -157,7 +193,7 @@ def _entry_point(op: str, reflection: Reflection, wanted: str | None) -> str:
 
 
 def _ordered(op: str, reflection: Reflection) -> list[Resource]:
-    """The shader's buffers by their binding numbers. Refuses what cannot be bound."""
+    """Return the shader's buffers by binding number. Refuse other resources."""
     found: dict[int, Resource] = {}
     for resource in reflection.resources:
         if resource.access == "?":

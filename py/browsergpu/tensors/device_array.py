@@ -1,4 +1,4 @@
-"""A NumPy-like array in GPU memory: shape, dtype and the buffer, freed with the last reference."""
+"""Arrays of the executor interface, and the storage of all arrays."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ from browsergpu.kernels.elements.strided import check_axes
 from browsergpu.tensors import pointwise, transfers
 from browsergpu.tensors.view import View
 
-_MANY_USERS = 32  # of a buffer: then, and whenever they are twice as many, the gone are forgotten
+# Users of a buffer; dead ones are dropped at this size, then at twice the live size.
+_MANY_USERS = 32
 
 
 class Storage(Shown):
-    """A buffer that goes back to its device's pool with the last array that uses it. ``freed`` is
-    called then."""
+    """A buffer that returns to its device's pool with the last array that uses it.
+
+    ``freed`` is called then.
+    """
 
     __slots__ = ("__weakref__", "_many", "_memory", "_users", "buffer", "is_free")
 
@@ -46,12 +49,12 @@ class Storage(Shown):
         return f"of {byte_count(self.buffer.capacity)}{', freed' if self.is_free else ''}"
 
     def release(self) -> None:
-        """Gives the buffer back now. Twice does nothing more."""
+        """Free the buffer now. A second call does nothing."""
         self.is_free = True
         self._memory.free(self, self.buffer)
 
     def used_by(self, user: Any) -> None:
-        """Notes a value that lies in this memory, or in a part of it."""
+        """Add a value whose elements are in this memory."""
         if len(self._users) >= self._many:
             self._users = [user for user in self._users if user() is not None]
             self._many = max(_MANY_USERS, 2 * len(self._users))
@@ -61,35 +64,36 @@ class Storage(Shown):
 
     @property
     def is_held(self) -> bool:
-        """Whether a captured graph works on the buffer."""
+        """Whether a captured graph uses the buffer."""
         return self.buffer.id in self._memory.held
 
     @property
-    def noted(self) -> int:
-        """How many values were noted and not forgotten yet."""
+    def user_count(self) -> int:
+        """The number of users, including dead ones that are not dropped yet."""
         return len(self._users)
 
     def left_by(self, user: Any) -> None:
-        """Forgets a value that lies elsewhere now."""
+        """Remove a value that has moved."""
         self._users = [known for known in self._users if known() is not user]
 
     @property
     def users(self) -> list[Any]:
-        """The values that were noted and are still there."""
+        """The live values in this memory."""
         return [user for known in self._users if (user := known()) is not None]
 
 
 class DeviceArray(View):
-    """An array on a device. Made by a KernelExecutor.
+    """An array of a KernelExecutor, on its device.
 
-    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy, ``strides`` and ``offset`` count
-    elements. Reshaped arrays and those of :meth:`as_strided` share memory. The operators
-    ``+ - * /`` take arrays and numbers, ``@`` arrays; they are add, sub, mul, div and matmul of a
-    KernelExecutor, and give new arrays.
+    ``shape``, ``dtype``, ``size`` and ``ndim`` are as in NumPy. ``strides`` and ``offset`` count
+    elements. Reshaped arrays and results of :meth:`as_strided` share memory.
+
+    The operators ``+ - * /`` take arrays and numbers, and ``@`` takes arrays. They call add, sub,
+    mul, div and matmul of a KernelExecutor and return new arrays.
     """
 
     __slots__ = ("__weakref__", "_storage", "device")
-    #: A NumPy array beside an operator does not take this for a scalar, and is refused.
+    #: NumPy raises for operators between a NumPy array and this class.
     __array_ufunc__ = None
 
     def __init__(
@@ -107,39 +111,53 @@ class DeviceArray(View):
 
     @classmethod
     def allocate(cls, device: Device, op: str, shape: tuple[int, ...], dtype: DType) -> DeviceArray:
-        """A new array, contents undefined."""
+        """Return a new array. Its contents are undefined."""
         buffer = device.memory.get_buffer(op, dtype.device_bytes(prod(shape)))
         return cls(device, shape, dtype, Storage(device, buffer))
 
     @property
     def ndim(self) -> int:
-        """The number of its axes."""
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its elements, packed."""
+        """Bytes of the packed elements."""
         return self.dtype.device_bytes(self.size)
 
     @property
     def is_freed(self) -> bool:
-        """Whether :meth:`free` was called on it or on an array that shares its memory."""
+        """Whether :meth:`free` was called on this array or one that shares its memory."""
         return self._storage.is_free
 
     def sharing(self, shape: Shape) -> DeviceArray:
-        """The elements of a packed array in another shape of the same size, in the same memory."""
+        """Return a packed array in another shape of the same size, in the same memory."""
         return DeviceArray(self.device, shape, self.dtype, self._storage)
 
     def as_strided(
         self, shape: Sequence[int], strides: Sequence[int], offset: int = 0
     ) -> DeviceArray:
-        """An array of ``shape`` in the same memory: its element at an index is ``offset`` + the sum
-        of index × stride over the axes elements after this array's first one.
+        """Return a view of the same memory with other strides.
 
-        Strides may be 0 or negative. Every operation reads such an array; what is written to, as
-        ``out``, must be packed (row-major, from its memory's beginning on). Raises InvalidArgument
-        where an element would be outside of the memory, and Unsupported where more than 5 axes are
-        left after neighbours that can be are joined (8 from the memory's beginning on).
+        Every operation can read such an array. Outputs (``out``) must be packed: row-major, from
+        the start of the memory.
+
+        Parameters
+        ----------
+        shape : sequence of int
+            The shape.
+        strides : sequence of int
+            The steps along each axis, in elements. They may be 0 or negative.
+        offset : int
+            The first element, counted from this array's first element.
+
+        Raises
+        ------
+        InvalidArgument
+            If an element would be outside of the memory.
+        Unsupported
+            If more than 5 axes remain after merging neighbours, or 8 for an array at the start of
+            the memory.
         """
         op = "as_strided"
         self.check_alive(op)
@@ -165,7 +183,7 @@ class DeviceArray(View):
         return DeviceArray(self.device, extents, self.dtype, self._storage, steps, first)
 
     def packed(self, op: str = "copy") -> DeviceArray:
-        """The array itself if it is packed, else a packed copy."""
+        """Return the array itself if it is packed, else a packed copy."""
         if self.is_packed:
             return self
         copy = DeviceArray.allocate(self.device, op, self.shape, self.dtype)
@@ -207,12 +225,11 @@ class DeviceArray(View):
         return getattr(ABOVE.device_array_operations(self.device), op)(a, b)
 
     def free(self) -> None:
-        """Gives the memory back now instead of with the last reference. Arrays that share it are
-        freed too; freeing twice does nothing more."""
+        """Free the memory now, for all arrays that share it. A second call does nothing."""
         self._storage.release()
 
     def write(self, data: Any, op: str = "write") -> None:
-        """Copies a NumPy array of its shape, or bytes, to the GPU. The array must be packed."""
+        """Copy a NumPy array of the same shape, or bytes, to the GPU. The array must be packed."""
         self.check_alive(op)
         self.check_packed(op, "array")
         array = host_tensors.to_device(op, "data", data, self.shape, self.dtype)
@@ -221,11 +238,11 @@ class DeviceArray(View):
             transfers.write(self.device, self.buffer, 0, view)
 
     def numpy(self) -> np.ndarray:
-        """A copy as a NumPy array. Waits."""
+        """Copy the array to the host, as a NumPy array. Waits for the GPU."""
         return platform.block_on(self.numpy_async(), "numpy")
 
     async def numpy_async(self) -> np.ndarray:
-        """:meth:`numpy` for callers that cannot block."""
+        """Copy the array to the host: :meth:`numpy` for callers that cannot block."""
         self.check_alive("numpy")
         array = np.empty(self.shape, self.dtype.device_numpy)
         if array.nbytes:
@@ -237,20 +254,19 @@ class DeviceArray(View):
     # Not __await__: JavaScript would take a proxy of an awaitable array for a promise, and wait for
     # it wherever a Python function returns one.
     async def ready(self) -> DeviceArray:
-        """Waits until the array is computed, and gives it. Raises what the GPU reported."""
+        """Wait until the array is computed, and return it. Raises errors that the GPU reported."""
         self.check_alive("ready")
         await self.device.recorder.synchronize()
         return self
 
     def check_alive(self, op: str) -> None:
-        """Raises, in the name of ``op``, NotInitialized once the device is closed and
-        InvalidArgument after :meth:`free`."""
+        """Raise NotInitialized if the device is closed, and InvalidArgument after :meth:`free`."""
         self.device.check_open(op)
         if self.is_freed:
             raise InvalidArgument(op, "array", self, "an array that was not freed")
 
     def check_packed(self, op: str, name: str) -> None:
-        """Raises InvalidArgument, in the names of an operation and its argument, unless packed."""
+        """Raise InvalidArgument if the array is not packed."""
         if not self.is_packed:
             raise InvalidArgument(op, name, self, "a packed array, not one of as_strided")
 

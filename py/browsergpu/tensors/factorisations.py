@@ -1,8 +1,8 @@
-"""Factorisations of matrices of float32, or of complex numbers as pairs: the real and the imaginary
-part are one more axis, of extent 2, behind all others.
+"""Factorizations of float32 and complex64 matrices.
 
-Operands are matrices one behind the other; what they are, a :class:`Matrices` says. No extent is 0,
-and no result is an operand.
+Complex numbers are pairs: the real and imaginary parts are a last axis of length 2. Operands are
+batches of matrices that a :class:`Matrices` describes. No axis is empty, and no result is an
+operand.
 """
 
 from __future__ import annotations
@@ -35,19 +35,21 @@ def solve(
     device: Device, op: str, a: View, b: View | None, x: View, of: Matrices, width: int,
     *, argument: str,
 ) -> None:  # fmt: skip
-    """x = the solutions of a x = b, of ``width`` columns, or the inverses of a, which are ``of``.
-    Where a is singular, infinities or NaN, and the next wait raises InvalidMatrix, if an
-    ``argument`` is named."""
+    """Solve a x = b for ``width`` columns, or invert the matrices.
+
+    Singular matrices give infinities or NaN. If ``argument`` is named, the next wait also raises
+    InvalidMatrix.
+    """
     if not argument:
         launch(device, op, _solve, (a, b, x, None), of, width)
         return
     tell = partial(_invalid, op, argument, of, "invertible", "a singular matrix")
-    faults, number = _noted(device, tell)
+    faults, number = _fault_record(device, tell)
     launch(device, op, _solve, (a, b, x, faults), of, width, late=number)
 
 
-def _noted(device: Device, tell: Tell) -> tuple[View, tuple[int, ...]]:
-    """Where a kernel notes a fault, and the number that it notes."""
+def _fault_record(device: Device, tell: Tell) -> tuple[View, tuple[int, ...]]:
+    """Return the buffer for fault reports, and the number of a new report."""
     faults = device.faults
     faults.is_armed = True
     return View(faults.buffer, (4,), DType.U32), (faults.number(tell),)
@@ -64,45 +66,56 @@ def _invalid(
 def determinant(
     device: Device, op: str, a: View, signs: View, logarithms: View | None, of: Matrices
 ) -> None:
-    """signs = the determinants of a, or, with ``logarithms``, determinants over their absolute
-    values, whose logarithms these are, of float32; of 0, 0 and -inf."""
+    """Compute determinants.
+
+    With ``logarithms``, ``signs`` are the determinants divided by their absolute values, and
+    ``logarithms`` the float32 logarithms of these. A zero determinant gives 0 and -inf.
+    """
     launch(device, op, _determinant, (a, signs, logarithms), of)
 
 
 def cholesky(device: Device, op: str, a: View, y: View, of: Matrices, *, upper: bool) -> None:
-    """y = L, or its adjoint where ``upper``, of A = L L^H, the Hermitian matrix of which a has the
-    lower triangle, or the upper one. Where A is not positive definite, L is NaN from the first
-    column on that shows it, and the next wait raises InvalidMatrix."""
+    """Compute L of A = L L^H, or its adjoint if ``upper``.
+
+    a holds the lower triangle of A, or the upper one. If A is not positive definite, L is NaN from
+    the column on that shows it, and the next wait raises InvalidMatrix.
+    """
     tell = partial(_invalid, op, "x", of, "positive definite", "a matrix that is not")
-    faults, number = _noted(device, tell)
+    faults, number = _fault_record(device, tell)
     launch(device, op, _cholesky, (a, y, faults), of, upper, late=number)
 
 
 def qr(device: Device, op: str, a: View, q: View, r: View, of: Matrices, width: int) -> None:
-    """q, of ``width`` columns, and r, of as many rows, = a as a product of columns that are
-    orthogonal to each other and of length 1, and an upper triangle."""
+    """Compute the QR factorization.
+
+    q has ``width`` orthonormal columns, and r has as many rows.
+    """
     launch(device, op, _qr, (a, q, r), of, width)
 
 
 def svd(
     device: Device, op: str, a: View, u: View, s: View, vh: View, of: Matrices, width: int
 ) -> None:
-    """u, s, vh = a as a product of left singular vectors, as columns, singular values, the greatest
-    first, and right singular vectors, as rows: as many of each, but ``width`` of those that are as
-    long as a's longer extent."""
+    """Compute the singular value decomposition.
+
+    The columns of u are left singular vectors, and the rows of vh right ones. s is sorted in
+    descending order. There are ``width`` vectors along a's longer side.
+    """
     launch(device, op, _svd, (a, u, s, vh), of, width)
 
 
 def singular_values(device: Device, op: str, a: View, s: View, of: Matrices) -> None:
-    """s = the singular values of a, the greatest first."""
+    """Compute the singular values, in descending order."""
     launch(device, op, _singular_values, (a, s), of)
 
 
 def eigh(
     device: Device, op: str, a: View, values: View, vectors: View | None, of: Matrices
 ) -> None:
-    """values, vectors = the eigenvalues, the smallest first, and the eigenvectors, as columns, of
-    the Hermitian matrices of which a has the lower triangle."""
+    """Compute the eigenvalues, in ascending order, and the eigenvectors as columns.
+
+    a holds the lower triangles of Hermitian matrices.
+    """
     launch(device, op, _eigh, (a, values, vectors), of)
 
 
@@ -155,9 +168,11 @@ def _qr(build: Build, a: Operand, q: Operand, r: Operand, of: Matrices, width: i
 def _svd(
     build: Build, a: Operand, u: Operand, s: Operand, vh: Operand, of: Matrices, width: int
 ) -> None:
-    """Of A, or its adjoint where that has more rows, = Q R, R^H is turned: R^H = X S Y^H, so that
-    A = Q Y S X^H. That takes fewer sweeps than A itself. X comes of another factorisation, since of
-    values near 0 the vectors are not orthogonal enough, and of 0 there are none."""
+    """Factorize A = Q R, or A^H if that has more rows, and rotate R^H = X S Y^H.
+
+    Then A = Q Y S X^H. This takes fewer sweeps than A itself. X comes from another factorization:
+    vectors of singular values near 0 are not orthogonal enough, and those of 0 do not exist.
+    """
     is_tall = of.rows >= of.columns
     length, count = (of.rows, of.columns) if is_tall else (of.columns, of.rows)
     tall = Matrices(of.count, length, count + width, of.is_complex)
@@ -204,7 +219,10 @@ def _eigh(build: Build, a: Operand, values: Operand, vectors: Operand | None, of
 
 
 def _scaled(build: Build, a: Slot, of: Matrices, wide: Matrices, way: int = 0) -> tuple[Slot, Slot]:
-    """Temporaries: the matrices' scales, and they over these in the first columns of wider ones."""
+    """Return temporaries with the scales and the scaled matrices.
+
+    The scaled matrices are the first columns of wider ones.
+    """
     scales, w = build.temporary(4 * of.count), build.temporary(wide.nbytes)
     matrices.scale(build, a, of, scales)
     matrices.put(build, a, w, wide, 0, of.columns, way, scales)
@@ -214,9 +232,11 @@ def _scaled(build: Build, a: Slot, of: Matrices, wide: Matrices, way: int = 0) -
 def _turned(
     build: Build, a: Slot, of: Matrices, tall: Matrices, beside: bool
 ) -> tuple[Slot, Slot, Slot, Slot]:
-    """Temporaries: the matrices' scales; the QR factorisation of them, or of their adjoints, over
-    these, in two; and as rows the columns of R^H, with the identity ``beside`` them, turned until
-    they are orthogonal."""
+    """Return temporaries: the scales, the QR factorization (two), the rotated columns of R^H.
+
+    The scaled matrices, or their adjoints, are factorized. The columns are stored as rows, with the
+    identity ``beside`` them, and rotated until they are orthogonal.
+    """
     count = min(of.rows, of.columns)
     scales, w = build.temporary(4 * of.count), build.temporary(tall.nbytes)
     matrices.scale(build, a, of, scales)

@@ -1,9 +1,9 @@
-"""Discrete Fourier transforms along an axis, of complex numbers as pairs: the real and the
-imaginary part are one more axis, of extent 2, behind all others.
+"""Discrete Fourier transforms along an axis, in float32.
 
-Sums have exp(-2πi jk / n), inverse ones exp(2πi jk / n), and are multiplied by ``scale``. They are
-computed in float32; n is any length from 1 to 2^27, quickest with no prime factor above 7. What an
-infinity or NaN is summed into may be NaN.
+Complex numbers are pairs: the real and imaginary parts are a last axis of length 2. The forward
+transform has the factors exp(-2πi jk / n), the inverse one exp(2πi jk / n). Both are multiplied by
+``scale``. n is any length from 1 to 2^27. Lengths without prime factors above 7 are fastest. Sums
+with an infinity or NaN may be NaN.
 """
 
 from __future__ import annotations
@@ -20,23 +20,29 @@ from browsergpu.tensors.view import View
 def transform(
     device: Device, op: str, x: View, y: View, inverse: bool, scale: float, axis: int = -1
 ) -> None:
-    """y = the transform of x along an axis, both of [..., 2]; y may be x. The axis is one of those
-    before the pairs' own: -1 is the last of them."""
+    """Transform x of shape [..., 2] along an axis, into y. y may be x.
+
+    ``axis`` does not count the axis of pairs: -1 is the one before it.
+    """
     if y.size:
         launch(device, op, _transform, (x, y), inverse, scale, axis % (len(y.shape) - 1))
 
 
 def of_real(device: Device, op: str, x: View, y: View, scale: float) -> None:
-    """y, of [..., n // 2 + 1, 2], = the first numbers of the transform of x along its last axis, of
-    [..., n]: the others are their conjugates, from the last one back. y may be x."""
+    """Transform real x of shape [..., n] along the last axis into y of shape [..., n // 2 + 1, 2].
+
+    The other half is the conjugate of y in reverse order. y may be x.
+    """
     if y.size:
         launch(device, op, _of_real, (x, y), scale)
 
 
 def to_real(device: Device, op: str, x: View, y: View, scale: float) -> None:
-    """y, of [..., n], = the inverse transform of what begins with x, of [..., n // 2 + 1, 2], and
-    goes on as :func:`of_real` leaves out, so that it is real. The imaginary part of x's first
-    number does not count, nor does that of the last one where n is even. y may be x."""
+    """Inverse-transform x of shape [..., n // 2 + 1, 2] into real y of shape [..., n].
+
+    x is the half that :func:`of_real` computes. The imaginary part of the first number is ignored,
+    and for even n that of the last one. y may be x.
+    """
     if y.size:
         launch(device, op, _to_real, (x, y), scale)
 

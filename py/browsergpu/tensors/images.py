@@ -1,5 +1,8 @@
-"""Filters of pictures, tensors of [H, W] or [H, W, 1 to 4] that have elements: floats in 0..1, or
-u8 that stand for them. Outputs may be inputs."""
+"""Image filters.
+
+Images are nonempty tensors of shape [H, W] or [H, W, 1 to 4]: floats in 0..1, or u8 that represent
+these. Outputs may be inputs.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,17 @@ from browsergpu.tensors.view import View
 
 
 def point(device: Device, op: str, function: str, x: View, y: View, amount: float) -> None:
-    """grayscale, threshold, brightness, contrast or invert."""
+    """Apply a point operation: grayscale, threshold, brightness, contrast or invert."""
     launch(device, op, _point, (x, y), function, late=(amount,))
 
 
 def stencil(device: Device, op: str, function: str, x: View, y: View, amount: float) -> None:
-    """sharpen or sobel."""
+    """Apply a stencil: sharpen or sobel."""
     launch(device, op, _stencil, (x, y), function, late=(amount,))
 
 
 def gaussian_blur(device: Device, op: str, x: View, y: View, sigma: float) -> None:
-    """A Gaussian of standard deviation sigma pixels, cut at radius ceil(3 sigma)."""
+    """Blur with a Gaussian of ``sigma`` pixels, cut off at radius ceil(3 sigma)."""
     launch(device, op, _gaussian_blur, (x, y), sigma)
 
 

@@ -1,7 +1,7 @@
-"""Matrix products of tensors, of float32 and float16 alike: what both APIs' products are done by.
+"""Matrix products of float32 and float16 tensors, for both interfaces.
 
-Where all tensors are of float16, so is the work (with float32 sums); else the kernels of float32
-read weights of float16 (b, and what comes with it) as they are.
+If all tensors are float16, float16 kernels compute with float32 sums. Otherwise float32 kernels
+read float16 weights (b, and the other operands with it) directly.
 """
 
 from __future__ import annotations
@@ -24,16 +24,26 @@ from browsergpu.kernels.matmul.products import A_HALVES, B_HALVES, BIAS_HALVES, 
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
 
-#: Rows, columns and steps of a product, how many there are, whether each has an A and a B of its
-#: own, and which of these lie with rows and columns exchanged.
+#: Rows, columns, inner length and count of a product, whether A and B are batched, and whether A
+#: and B are transposed.
 Extents = tuple[int, int, int, int, bool, bool, bool, bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatmulPlan:
-    """The result's shape, the product with float32 results, its :func:`extents <_extents>` for the
-    kernels of float16 if they can make it, and from which shape to which the matrices of an operand
-    are spread first."""
+    """A planned matrix product.
+
+    Attributes
+    ----------
+    shape
+        The shape of the result.
+    gemm
+        The product with float32 results.
+    of_halves
+        The extents for float16 kernels, or None if these cannot compute it.
+    spread_a, spread_b
+        The shapes between which the matrices of an operand are broadcast first, or None.
+    """
 
     shape: Shape
     gemm: gemm.GemmPlan
@@ -43,7 +53,7 @@ class MatmulPlan:
 
 
 def _matrices(shape: Shape, flip: bool, *, column: bool) -> tuple[Shape, int, int]:
-    """The leading axes, rows and columns of an operand; a vector is a row, or a column."""
+    """Return the leading axes, rows and columns of an operand. A vector is a row or a column."""
     if len(shape) == 1:
         shape = (*shape, 1) if column else (1, *shape)
     *lead, rows, columns = shape
@@ -53,9 +63,11 @@ def _matrices(shape: Shape, flip: bool, *, column: bool) -> tuple[Shape, int, in
 def plan_matmul(
     op: str, a: View, b: View, flip_a: bool = False, flip_b: bool = False
 ) -> MatmulPlan:
-    """The product a b as NumPy's matmul, of which the last two axes of an operand may be exchanged;
-    both have axes. Raises InvalidArgument where the columns of a are not as many as the rows of b,
-    or the leading axes do not broadcast."""
+    """Plan the product a b as ``numpy.matmul``, optionally with transposed operands.
+
+    Both operands have axes. Raises InvalidArgument if the inner lengths differ, or the leading axes
+    do not broadcast.
+    """
     plan = _plan(op, a.shape, b.shape, flip_a, flip_b)
     if plan is None:
         columns = _matrices(a.shape, flip_a, column=False)[2]
@@ -66,7 +78,7 @@ def plan_matmul(
 def planned(
     op: str, a: View, b: View, flip_a: bool = False, flip_b: bool = False
 ) -> tuple[MatmulPlan, View, View]:
-    """:func:`plan_matmul`, and the operands to multiply by it: transposed matrices as they lie."""
+    """Return :func:`plan_matmul` and its operands. Transposed views are not copied."""
     plan = plan_matmul(op, a, b, flip_a, flip_b)
     if not (a.is_packed and b.is_packed):
         a, flip_a = _unturned(a, flip_a)
@@ -76,8 +88,10 @@ def planned(
 
 
 def _unturned(x: View, flip: bool) -> tuple[View, bool]:
-    """An operand of which the last two axes are exchanged on request; where that is what makes it
-    other than packed, the packed one and the opposite request."""
+    """Return the packed matrix and the opposite ``flip`` for a transposed view.
+
+    Other operands are returned as they are.
+    """
     if x.is_packed or x.offset or len(x.shape) < 2:
         return x, flip
     shape, strides = ((*s[:-2], s[-1], s[-2]) for s in (x.shape, x.strides))
@@ -97,7 +111,7 @@ def _plan(op: str, a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> MatmulPlan
     count = product(lead)
     stride_a, spread_a = _spread(lead_a, lead, m * k)
     stride_b, spread_b = _spread(lead_b, lead, k * n)
-    if stride_a and not stride_b and not flip_a:  # the batch is further rows of a
+    if stride_a and not stride_b and not flip_a:  # the batch becomes more rows of a
         m, count, stride_a = m * count, 1, 0
     of_halves = None
     if spread_a is None and spread_b is None:
@@ -111,8 +125,7 @@ def _plan(op: str, a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> MatmulPlan
 
 
 def _spread(own: Shape, lead: Shape, elements: int) -> tuple[int, tuple[Shape, Shape] | None]:
-    """The elements from one matrix of a batch of ``lead`` to the next, and how an operand whose
-    leading axes are ``own`` is spread for that."""
+    """Return the batch stride of an operand, and how to broadcast it to ``lead`` if necessary."""
     if product(own) == 1:
         return 0, None
     if product(own) == product(lead):
@@ -132,9 +145,25 @@ def multiply(
     residual: View | None = None,
     precision: Precision = Precision.HIGHEST,
 ) -> None:
-    """c = f(a b + bias) + residual for floats, where c has elements: a bias of as many as b has
-    columns, one of ``products.ACTIVATIONS``, a residual of c's shape. c may be any of the
-    others. ``precision`` is that of products alone, of float32 tensors."""
+    """Compute c = activation(a b + bias) + residual of floats, for nonempty c.
+
+    Parameters
+    ----------
+    device, op
+        The device, and the name of the function for error messages.
+    plan
+        The planned product.
+    a, b, c
+        The operands and the result. c may be any of the others.
+    bias
+        One number for each column of b.
+    activation
+        One of ``products.ACTIVATIONS``.
+    residual
+        A tensor with the shape of c.
+    precision
+        The precision of float32 products without bias, activation and residual.
+    """
     launch(device, op, _multiply, (a, b, c, bias, residual), op, plan, activation, precision)
 
 
@@ -159,7 +188,7 @@ def _multiply(
     else:
         y = staging.write(c, a, b, bias, residual)
         right, halves = _batch(build, op, staging, b, plan.spread_b, B_HALVES)
-        # The kernels take A of float16 where B is too, and there is no activation.
+        # The kernels read float16 A only if B is float16 and there is no activation.
         bit = A_HALVES if halves and activation is None else 0
         left, some = _batch(build, op, staging, a, plan.spread_a, bit)
         added, summed = None, None
@@ -187,8 +216,7 @@ def _plan_of_halves(plan: MatmulPlan, residual: Operand | None) -> gemm_f16.Gemm
 
 
 def _is_plain(plan: gemm_f16.GemmF16Plan) -> bool:
-    """Whether kernels of float16 are the ones for it on every device: one matrix as it lies by
-    another."""
+    """Whether every device uses float16 kernels: one product without transposed operands."""
     return plan.count == 1 and not (plan.flip_a or plan.flip_b)
 
 
@@ -204,7 +232,7 @@ def _of_halves(
     residual: Operand | None,
 ) -> None:
     y = staging.write(c, a, b, bias, dtype=DType.F16)
-    if residual is not None:  # what the product is added to
+    if residual is not None:  # the product is added to it
         build.copy(residual.slot, y, DType.F16.device_bytes(residual.size))
     added = None if bias is None else bias.slot
     gemm_f16.gemm_f16(build, a.slot, b.slot, y, plan, added, activation)
@@ -218,8 +246,10 @@ def _batch(
     spread: tuple[Shape, Shape] | None,
     bit: int,
 ) -> tuple[Slot, int]:
-    """The matrices, spread from a shape to one that it broadcasts to, and ``bit`` where they are of
-    float16: those that are spread are not, nor is any without a bit."""
+    """Return the matrices of an operand, broadcast if necessary, and ``bit`` if they are float16.
+
+    Broadcast matrices are float32, and without a bit all are.
+    """
     if spread is None:
         return staging.read_halves(x, bit)
     own, full = spread

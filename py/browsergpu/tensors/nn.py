@@ -1,5 +1,7 @@
-"""What neural networks are made of, on tensors that are checked: floats, unless something else is
-said. Outputs may be inputs unless something else is said."""
+"""Neural network operations on checked tensors: floats, unless otherwise noted.
+
+Outputs may be inputs, unless otherwise noted.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +30,14 @@ from browsergpu.tensors.view import View
 
 
 def around(shape: Shape, axis: int) -> tuple[int, int, int]:
-    """Elements before an axis, along it, and after it."""
+    """Return the number of elements before, along and after an axis."""
     return product(shape[:axis]), shape[axis], product(shape[axis + 1 :])
 
 
 def check_layer_norm(
     op: str, name: str, x: View, gamma: View | None, beta: View | None, eps: Any
 ) -> float:
-    """eps as a float. Raises InvalidArgument where x, called ``name``, or the others are not what
-    :func:`layer_norm` takes."""
+    """Return eps as a float. Raise InvalidArgument for operands that :func:`layer_norm` refuses."""
     has_axes(op, name, x, 1, "at least 1 axis")
     _check_vectors(op, x.shape[-1], {"gamma": gamma, "beta": beta})
     return small_number(op, "eps", eps)
@@ -51,7 +52,7 @@ def check_batch_norm(
     beta: View | None,
     eps: Any,
 ) -> float:
-    """eps as a float. Raises InvalidArgument where the others are not one number a channel."""
+    """Return eps as a float. Raise InvalidArgument for operands without one number per channel."""
     given = {"running_mean": mean, "running_variance": variance, "gamma": gamma, "beta": beta}
     _check_vectors(op, channels, given)
     return small_number(op, "eps", eps)
@@ -64,7 +65,7 @@ def _check_vectors(op: str, length: int, vectors: dict[str, View | None]) -> Non
 
 
 def softmax(device: Device, op: str, x: View, y: View, axis: int) -> None:
-    """y = exp(x) over its sum along an axis of x, which has elements."""
+    """Compute the softmax along an axis of nonempty x."""
     launch(device, op, _softmax, (x, y), axis)
 
 
@@ -87,9 +88,11 @@ def layer_norm(
     residual: View | None = None,
     summed: View | None = None,
 ) -> None:
-    """y = (v - mean) / sqrt(variance + eps) * gamma + beta along the last axis of v, which has
-    elements, biased variance, where v is x or x + residual; ``summed``, which is not y, becomes
-    v. Without gamma it is ones, without beta zeros."""
+    """Normalize along the last axis of v, where v is x or x + residual.
+
+    y = (v - mean) / sqrt(variance + eps) * gamma + beta, with the biased variance. v is not empty.
+    ``summed``, which is not y, receives v. gamma is 1 and beta 0 by default.
+    """
     launch(device, op, _layer_norm, (x, y, gamma, beta, residual, summed), eps)
 
 
@@ -131,7 +134,7 @@ def _are_halves(*operands: Operand) -> bool:
 def _factors(
     build: Build, staging: Staging, gamma: Operand | None, beta: Operand | None, length: int
 ) -> tuple[Slot, Slot]:
-    """gamma and beta, ones and zeros in place of those that are None."""
+    """Return gamma and beta, by default ones and zeros."""
     made = []
     for operand, neutral in ((gamma, 1.0), (beta, 0.0)):
         if operand is None:
@@ -155,8 +158,10 @@ def batch_norm(
     shape: tuple[int, int, int],
     eps: float,
 ) -> None:
-    """y = (x - mean) / sqrt(variance + eps) * gamma + beta for x as [N, C, inner], which has
-    elements, with C values of each. Without gamma it is ones, without beta zeros."""
+    """Normalize each channel of nonempty x, as [N, C, inner], by given statistics.
+
+    y = (x - mean) / sqrt(variance + eps) * gamma + beta. gamma is 1 and beta 0 by default.
+    """
     launch(device, op, _batch_norm, (x, y, mean, variance, gamma, beta), shape, eps)
 
 
@@ -199,9 +204,11 @@ def batch_statistics(
     shape: tuple[int, int, int],
     momentum: float,
 ) -> None:
-    """mean and (biased) variance, new float32, = those of each channel of x as [N, C, inner], which
-    has two elements at least. The running ones, float32 and none of the others, move towards them
-    by ``momentum``, with the unbiased variance."""
+    """Compute the mean and biased variance of each channel of x, as [N, C, inner].
+
+    x has at least two elements. Both results are new float32. The running statistics, float32 and
+    none of the others, move towards them by ``momentum``, with the unbiased variance.
+    """
     tensors = (x, mean, variance, running_mean, running_variance)
     launch(device, op, _batch_statistics, tensors, shape, momentum)
 
@@ -236,7 +243,7 @@ def conv2d(
     y: View,
     bias: View | None = None,
 ) -> None:
-    """y, which has elements, = the cross-correlation of x with w, plus a number for each filter."""
+    """Compute the cross-correlation of x with w, plus a bias for each filter. y is not empty."""
     launch(device, op, _conv2d, (x, w, y, bias), plan)
 
 
@@ -265,7 +272,7 @@ def pool(
     y: View,
     indices: View | None = None,
 ) -> None:
-    """y = x pooled by max, mean_padded or mean; new i32 ``indices`` = where each maximum is."""
+    """Pool x by max, mean_padded or mean. New i32 ``indices`` receive the place of each maximum."""
     if plan.outputs:
         launch(device, op, _pool, (x, y, indices), function, plan)
 
@@ -284,8 +291,10 @@ def _pool(
 def cross_entropy(
     device: Device, op: str, logits: View, targets: View, loss: View, probs: View
 ) -> None:
-    """loss = -log softmax(logits)[targets] of each sample, or their mean where it is a scalar, and
-    probs = softmax(logits). Targets are i32."""
+    """Compute -log softmax(logits)[targets] of each sample, and probs = softmax(logits).
+
+    A scalar ``loss`` is the mean. Targets are i32.
+    """
     if targets.size or loss.size:
         launch(device, op, _cross_entropy, (logits, targets, loss, probs))
 
@@ -297,7 +306,7 @@ def _cross_entropy(
     samples = targets.size
     staging = Staging(build)
     y = staging.write(loss, logits, targets)
-    if samples == 0:  # the mean of nothing
+    if samples == 0:  # the mean of no samples
         elementwise.fill(build, y, nan, 1)
     else:
         p = staging.write(probs, logits, targets)
@@ -320,8 +329,12 @@ def adam(
     v: View,
     factors: tuple[float, ...],
 ) -> None:
-    """One step of Adam, in place, on four different tensors, which have elements; see
-    ``kernels.adam.factors``."""
+    """Update param, m and v in place by one step of Adam.
+
+    All four tensors differ and are not empty.
+
+    See ``kernels.adam.factors``.
+    """
     launch(device, op, _adam, (param, grad, m, v), late=factors)
 
 
@@ -336,8 +349,11 @@ def _adam(build: Build, param: Operand, grad: Operand, m: Operand, v: Operand) -
 
 
 def embedding(device: Device, op: str, indices: View, weight: View, y: View) -> None:
-    """y, which has elements, = the rows of weight, [V, D], that i32 indices name; NaN, or 0 in
-    whole numbers, for those that are not there. All are floats, or y is of weight's dtype."""
+    """Look up the rows of weight, [V, D], by i32 indices. y is not empty.
+
+    Indices out of bounds give NaN, or 0 in integers. All tensors are floats, or y has the dtype of
+    weight.
+    """
     launch(device, op, _embedding, (indices, weight, y))
 
 
@@ -345,7 +361,7 @@ def embedding(device: Device, op: str, indices: View, weight: View, y: View) -> 
 def _embedding(build: Build, indices: Operand, weight: Operand, y: Operand) -> None:
     entries, length = weight.shape
     dtype, words = weight.dtype, length
-    if dtype is DType.F16:  # rows of whole words are taken as they are
+    if dtype is DType.F16:  # rows of whole words are copied directly
         dtype, words = (DType.F32, length) if length % 2 else (DType.F16, length // 2)
     staging = Staging(build)
     target = staging.write(y, indices, weight, dtype=dtype)

@@ -1,5 +1,4 @@
-"""Checks of operands that are the same whatever an API calls them by. Errors name the argument and
-show what the user gave for it."""
+"""Checks of operands that several interfaces share. Errors name the argument and show its value."""
 
 from __future__ import annotations
 
@@ -12,19 +11,19 @@ from browsergpu.tensors.view import View
 
 
 def has_shape(op: str, name: str, x: View, shape: Shape) -> None:
-    """Raises InvalidArgument unless an operand has a shape."""
+    """Raise InvalidArgument if an operand does not have this shape."""
     if x.shape != shape:
         raise InvalidArgument(op, name, x, f"have shape {shape}")
 
 
 def has_axes(op: str, name: str, x: View, least: int, expected: str) -> None:
-    """Raises InvalidArgument unless an operand has so many axes at least."""
+    """Raise InvalidArgument if an operand has fewer than ``least`` axes."""
     if len(x.shape) < least:
         raise InvalidArgument(op, name, x, expected)
 
 
 def small_number(op: str, name: str, value: Any) -> float:
-    """A real number of at least 0, as what keeps a divisor from 0 is."""
+    """Return a real number of at least 0, such as an epsilon."""
     small = checks.real(op, name, value)
     if small < 0:
         raise InvalidArgument(op, name, value, "a number of at least 0")
@@ -34,8 +33,10 @@ def small_number(op: str, name: str, value: Any) -> float:
 def broadcast_mask(
     op: str, mask: View, target: tuple[int, ...]
 ) -> tuple[int, tuple[int, int, int, int]]:
-    """How an attention mask is broadcast to the scores: the extent of the inner leading index, and
-    strides [outer, inner, row, column]."""
+    """Return the broadcast of an attention mask to the scores.
+
+    It consists of the extent of the inner leading index, and strides [outer, inner, row, column].
+    """
     shape = (1,) * (len(target) - len(mask.shape)) + mask.shape
     if len(shape) != len(target) or any(
         m not in (1, t) for m, t in zip(shape, target, strict=True)
@@ -48,7 +49,7 @@ def broadcast_mask(
         step *= shape[axis]
     *lead, row, column = strides
     extents = target[:-2]
-    # Leading axes fold into two while neighbours are broadcast alike.
+    # Adjacent leading axes that broadcast alike are merged. Two may remain.
     folded: list[tuple[int, int]] = []  # (extent, stride), outermost first
     for extent, stride in zip(extents, lead, strict=True):
         if extent == 1:

@@ -1,7 +1,7 @@
-"""Sorting along an axis, where the extremes are, and where values belong among sorted ones.
+"""Sorting along an axis, indices of extremes, and binary search.
 
-Everywhere NaN are equal to each other and larger than all else, as NumPy sorts them, and zeros of
-both signs are equal; where extremes are looked for, NaN is more extreme than all else.
+NaN are equal to each other and larger than all other values, as NumPy sorts them. Zeros of both
+signs are equal. For extremes, NaN is more extreme than all other values.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from browsergpu.tensors.view import View
 
 
 def sort(device: Device, op: str, x: View, y: View, axis: int, *, descending: bool = False) -> None:
-    """y = x in order along an axis from 0 on, of x's shape and dtype; y may be x. Equal elements
-    keep their order, also where ``descending``, which begins with NaN."""
+    """Sort x along a nonnegative axis into y, which has its shape and dtype. y may be x.
+
+    The sort is stable, also if ``descending``, which puts NaN first.
+    """
     if x.size:
         launch(device, op, _sort, (x, y), op, axis, descending, False)
 
@@ -31,16 +33,16 @@ def sort(device: Device, op: str, x: View, y: View, axis: int, *, descending: bo
 def argsort(
     device: Device, op: str, x: View, y: View, axis: int, *, descending: bool = False
 ) -> None:
-    """y = where along the axis each element of :func:`sort` is in x; y, of whole numbers, has x's
-    shape."""
+    """Write the indices of :func:`sort` to integer y, which has the shape of x."""
     if x.size:
         launch(device, op, _sort, (x, y), op, axis, descending, True)
 
 
 def arg_reduce(device: Device, op: str, function: str, x: View, y: View, axis: int | None) -> None:
-    """y = where along the axis the max or min of x is, the first one among equals; of all elements
-    in their order where the axis is None. The axis is not empty. y has whole numbers, as many as
-    there are other elements than along the axis."""
+    """Write the index of the first max or min of x along a nonempty axis to integer y.
+
+    If ``axis`` is None, it is the flat index. y has one element for each slice along the axis.
+    """
     if y.size:
         launch(device, op, _arg_reduce, (x, y), function, axis)
 
@@ -48,20 +50,22 @@ def arg_reduce(device: Device, op: str, function: str, x: View, y: View, axis: i
 def searchsorted(
     device: Device, op: str, ordered: View, values: View, y: View, *, right: bool = False
 ) -> None:
-    """y = before which of the ordered elements, of one axis, each value would have to stand; before
-    those that are equal to it or, where ``right``, behind them. ``values`` have ordered's dtype, y,
-    of whole numbers, has their shape."""
+    """Write the indices at which values would be inserted into a sorted vector to integer y.
+
+    ``right`` inserts behind equal elements. ``values`` have the dtype of ``ordered``, and y their
+    shape.
+    """
     if values.size:
         launch(device, op, _searchsorted, (ordered, values, y), right)
 
 
 def extents_of(shape: Shape, axis: int) -> tuple[int, int, int]:
-    """[outer, length, inner] of an axis."""
+    """Return the extents [outer, length, inner] around an axis."""
     return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
 
 
 def _write_places(staging: Staging, y: Operand, *read: Operand) -> Slot:
-    """Where to write places to, as words."""
+    """Return where to write indices, as words."""
     return staging.write(y, *read, dtype=y.dtype if y.dtype.is_whole else DType.I32)
 
 

@@ -1,10 +1,11 @@
-"""Arrays of random numbers: the same on every device, and on the host by ``tensors/philox.py``.
+"""Random tensors: the same on every device, and on the host by ``tensors/philox.py``.
 
-Each function fills an array from the block of a counter on, and returns the counter of the block
-after those that it took: draws from there on share no word with it. The key (less than 2^64) and
-the counter (less than 2^128) are no part of a program. Numbers go into y in row-major order and are
-rounded to its dtype. Words and integers are the same bits everywhere, and so are floats wherever
-+ and × round to nearest, as all known GPUs do: of them there are none but scale × number + shift.
+Each function fills a tensor from the block at ``counter``. It returns the counter after the blocks
+that it has used, so later draws share no words with it. key < 2^64 and counter < 2^128 are
+parameters of the program. Numbers go to y in row-major order, rounded to its dtype.
+
+Words and integers have the same bits everywhere. Floats do wherever + and × round to nearest, as on
+all known GPUs: the only float arithmetic is scale × number + shift.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from browsergpu.tensors.operand_checks import small_number
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
 
-#: What the integers of a dtype are from, and below.
+#: The range of integers of a dtype; the upper bound is exclusive.
 _BOUNDS = {
     DType.I32: (-(2**31), 2**31),
     DType.U32: (0, 2**32),
@@ -34,17 +35,17 @@ _BOUNDS = {
 
 
 def words(device: Device, op: str, y: View, key: int, counter: int) -> int:
-    """y, of u32 or i32, = random words."""
+    """Fill u32 or i32 y with random words."""
     return _draw(device, op, "words", y, key, counter, 0, 0, 0)
 
 
 def uniform(
     device: Device, op: str, y: View, key: int, counter: int, low: float = 0.0, high: float = 1.0
 ) -> int:
-    """y, of floats, = low + (high - low) u for multiples u of 2^-24 in [0, 1), less than high
-    before they are rounded to y's dtype; all low where both are the same.
+    """Fill y with floats low + (high - low) u for multiples u of 2^-24 in [0, 1).
 
-    Raises InvalidArgument where low > high, or their distance is beyond float32's range.
+    They are less than high before they are rounded to y's dtype, or all low if both are equal.
+    Raises InvalidArgument if low > high, or if their difference exceeds float32's range.
     """
     least, most = (
         np.float32(checks.real(op, name, value)) for name, value in (("low", low), ("high", high))
@@ -61,10 +62,9 @@ def uniform(
 
 
 def integers(device: Device, op: str, y: View, key: int, counter: int, low: int, high: int) -> int:
-    """y = whole numbers from low to high - 1, each with the same probability, within a share of
-    2^-32.
+    """Fill y with integers from low to high - 1, with equal probability up to a factor of 2^-32.
 
-    Raises InvalidArgument where there are none, or not all fit y, of i32, u32, u8 or bool.
+    Raises InvalidArgument if the range is empty or does not fit y, which is i32, u32, u8 or bool.
     """
     least, most = _BOUNDS[y.dtype]
     if not least <= low < high <= most:
@@ -77,8 +77,10 @@ def integers(device: Device, op: str, y: View, key: int, counter: int, low: int,
 def normal(
     device: Device, op: str, y: View, key: int, counter: int, mean: float = 0.0, scale: float = 1.0
 ) -> int:
-    """y, of floats, = mean + scale × numbers of the standard normal distribution, up to 6.67 in
-    size. Raises InvalidArgument where scale < 0 or a parameter is not finite as float32."""
+    """Fill y with floats mean + scale × standard normal numbers, which are up to 6.67 in size.
+
+    Raises InvalidArgument if scale < 0 or a parameter is not finite as float32.
+    """
     shift, factor = checks.real(op, "mean", mean), small_number(op, "scale", scale)
     return _draw(device, op, "normal", y, key, counter, _bits(shift), _bits(factor), 0)
 
@@ -86,21 +88,23 @@ def normal(
 def exponential(
     device: Device, op: str, y: View, key: int, counter: int, scale: float = 1.0
 ) -> int:
-    """y, of floats, = scale × numbers of the standard exponential distribution, up to 22.2. Raises
-    InvalidArgument where scale < 0 or not finite as float32."""
+    """Fill y with floats scale × standard exponential numbers, which are up to 22.2.
+
+    Raises InvalidArgument if scale < 0 or not finite as float32.
+    """
     factor = small_number(op, "scale", scale)
     return _draw(device, op, "exponential", y, key, counter, 0, _bits(factor), 0)
 
 
 def place(key: int, counter: int) -> tuple[int, ...]:
-    """Where in a stream numbers begin, as the first parameters of a draw."""
+    """Return the position in a random stream as the first parameters of a draw."""
     return (*philox.split(key, 2), *philox.split(counter, 4))
 
 
 def _draw(
     device: Device, op: str, distribution: str, y: View, key: int, counter: int, *bounds: int
 ) -> int:
-    """Fills y; ``bounds`` are the kernels' shift, scale and last."""
+    """Fill y. ``bounds`` are the kernels' shift, scale and last."""
     if y.size:
         late = (*place(key, counter), *bounds)
         launch(device, op, _fill, (y,), distribution, late=late)
@@ -116,6 +120,6 @@ def _fill(build: Build, y: Operand, distribution: str) -> None:
 
 
 def _bits(value: float) -> int:
-    """The bits of a float32."""
+    """Return the bits of a float32."""
     (word,) = unpack("<I", pack("<f", value))
     return int(word)

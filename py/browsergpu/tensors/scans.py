@@ -1,4 +1,4 @@
-"""Running sums, products and extremes along an axis, and where a mask is true."""
+"""Cumulative sums, products and extremes along an axis, and indices of true elements."""
 
 from __future__ import annotations
 
@@ -25,41 +25,58 @@ def scan(
     *,
     exclusive: bool = False,
 ) -> None:
-    """y = the sum, prod, max or min of x along an axis from 0 on up to each element, or up to the
-    one before it where ``exclusive``; y may be x.
+    """Compute the cumulative sum, prod, max or min of x along an axis into y. y may be x.
 
-    y has x's shape, or one more along the axis: it then begins with the result of nothing, and
-    ends with that of all. The result of nothing is 0, 1, or the smallest or largest value. All is
-    computed in y's dtype, to which x is cast first; float16 as float32, sums and products of whole
-    numbers modulo 2^32. NaN propagates.
+    y has the shape of x, or one more element along the axis. Then y starts with the identity and
+    ends with the total. The identity is 0, 1, or the smallest or largest value.
+
+    x is cast to the dtype of y first. float16 is computed in float32. Integer sums and products are
+    modulo 2^32. NaN propagates.
+
+    Parameters
+    ----------
+    device, op
+        The device, and the name of the function for error messages.
+    function
+        sum, prod, max or min.
+    x, y
+        The input and the result.
+    axis
+        The axis, which is not negative.
+    exclusive
+        Exclude each element from its own result.
     """
     if y.size:
         launch(device, op, _scan, (x, y), function, axis, exclusive)
 
 
 def scan_wide(device: Device, op: str, function: str, x: View, y: View, axis: int) -> None:
-    """:func:`scan` of whole numbers of 64 bits: their words are one more axis, the last one. sum or
-    prod, modulo 2^64; y is not x."""
+    """Compute :func:`scan` of 64-bit integers, for sum or prod, modulo 2^64.
+
+    The last axis holds their words. y is not x.
+    """
     if y.size:
         launch(device, op, _scan_wide, (x, y), function, axis)
 
 
 def true_places(device: Device, op: str, mask: View, places: View, count: View) -> None:
-    """places = where the mask is not 0, counted in its row-major order, in rising order; count, one
-    element, = how many there are. Both are i32 or u32 and neither is the mask; places has as many
-    elements as the mask, of which those behind the first ``count`` stay."""
+    """Write the flat indices of nonzero elements of a mask to ``places``, in ascending order.
+
+    ``count``, one element, receives their number. Both are i32 or u32, and neither is the mask.
+    ``places`` has as many elements as the mask. Those after the first ``count`` stay.
+    """
     launch(device, op, _true_places, (mask, places, count))
 
 
 async def true_count_async(device: Device, count: View) -> int:
-    """What :func:`true_places` has written as the count."""
+    """Return the count that :func:`true_places` has written."""
     word = bytearray(4)
     await transfers.read(device, count.buffer, 0, memoryview(word))
     return int.from_bytes(word, "little")
 
 
 def true_count(device: Device, op: str, count: View) -> int:
-    """:func:`true_count_async`. Waits."""
+    """Return the count that :func:`true_places` has written. Waits for the GPU."""
     instead = (
         "where(), or NumPy on `await mask.numpy_async()`, as only the GPU knows how many are true"
     )
@@ -93,7 +110,7 @@ def _true_places(build: Build, mask: Operand, places: Operand, count: Operand) -
         elementwise.fill(build, count.slot, 0.0, 1)
         return
     staging = Staging(build)
-    # Of -0, bits are set that do not make it true.
+    # -0 has bits set that do not make it true.
     words = DType.BOOL if mask.dtype.is_float else mask.dtype.computed_as
     source = staging.read(packed(build, mask), words)
     compact.true_places(build, source, places.slot, count.slot, mask.size)

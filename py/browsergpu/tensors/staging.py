@@ -1,8 +1,8 @@
-"""Launching programs on views of memory, and float32 stand-ins for those that kernels do not take.
+"""Dispatch of kernels on views, with float32 temporaries for operands that kernels do not take.
 
-Kernels compute on some dtypes and mostly write to no buffer that they read. A Staging, within a
-program in the making, casts inputs of other dtypes into temporaries, gives temporaries for outputs
-that are of another dtype or among the inputs, and casts or copies those at the end.
+Kernels support some dtypes and mostly do not write to buffers that they read. A Staging casts
+inputs of other dtypes into temporaries. It provides temporaries for outputs of another dtype or
+outputs that are inputs, and casts or copies these at the end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from browsergpu.tensors.view import View
 
 @dataclass(frozen=True)
 class Operand:
-    """A View of a program in the making; without strides it is packed."""
+    """A View in a program that is being built. Without strides it is packed."""
 
     slot: Slot
     dtype: DType
@@ -36,11 +36,11 @@ class Operand:
 
     @cached_property
     def size(self) -> int:
-        """The number of its elements."""
+        """The number of elements."""
         return prod(self.shape)
 
     def steps_in(self, shape: Shape) -> Shape:
-        """The strides with which it is read as an array of a shape that it broadcasts to."""
+        """Return the strides that broadcast the operand to a shape."""
         return broadcast_strides(self.shape, shape, self.strides)
 
 
@@ -52,9 +52,11 @@ def launch(
     *problem: Any,
     late: tuple[float, ...] = (),
 ) -> None:
-    """Records what ``prepare(build, *operands, *problem)`` makes of views; see Device.launch. It is
-    decorated by :func:`of_operands` or :func:`of_views`. In place of a view that is None, so is the
-    operand."""
+    """Record the program that ``prepare(build, *operands, *problem)`` builds for views.
+
+    :func:`of_operands` or :func:`of_views` decorates ``prepare``. A view of None gives an operand
+    of None. See Device.launch.
+    """
     kinds: list[tuple[Any, ...] | None] = []
     buffers = []
     for view in views:
@@ -67,7 +69,7 @@ def launch(
 
 
 def of_views(function: Prepare) -> Prepare:
-    """Makes a function of operands, packed or not, what :func:`launch` takes."""
+    """Adapt a function of operands, packed or not, to :func:`launch`."""
 
     def prepare(build: Build, *arguments: Any) -> None:
         count = next(i for i, argument in enumerate(arguments) if isinstance(argument, tuple))
@@ -79,7 +81,7 @@ def of_views(function: Prepare) -> Prepare:
 
 
 def of_operands(function: Prepare) -> Prepare:
-    """Makes a function of packed operands what :func:`launch` takes: others are packed first."""
+    """Adapt a function of packed operands to :func:`launch`. Other operands are packed first."""
 
     @of_views
     def prepare(build: Build, *arguments: Any) -> None:
@@ -89,12 +91,13 @@ def of_operands(function: Prepare) -> Prepare:
 
 
 def packed(build: Build, x: Operand) -> Operand:
-    """The operand itself if it is packed, else a packed copy of the same dtype."""
+    """Return the operand itself if it is packed, else a packed copy of the same dtype."""
     if x.strides is None:
         return x
     kind, source = x.dtype, x.slot
     is_word = kind.device_bytes(1) == 4
-    if not is_word:  # gather moves words: smaller elements travel as float32, which holds them
+    # Gather moves words, so smaller elements are cast to float32, which represents them exactly.
+    if not is_word:
         span = (
             x.offset
             + 1
@@ -114,7 +117,10 @@ def packed(build: Build, x: Operand) -> Operand:
 
 
 class Staging(Shown):
-    """See the module's docstring. ``pictures``: u8 tensors hold 0..1 as 0..255."""
+    """Temporaries for operands of other dtypes; see the module docstring.
+
+    With ``pictures``, u8 tensors hold 0..1 as 0..255.
+    """
 
     def __init__(self, build: Build, *, pictures: bool = False) -> None:
         self._build = build
@@ -122,7 +128,7 @@ class Staging(Shown):
         self._outputs: list[tuple[Slot, DType, Operand]] = []
 
     def read(self, x: Operand, dtype: DType = DType.F32) -> Slot:
-        """The operand's elements as ``dtype``."""
+        """Return the operand's elements as ``dtype``."""
         if x.dtype is dtype:
             return x.slot
         slot = self.temporary(dtype, x.size)
@@ -130,14 +136,16 @@ class Staging(Shown):
         return slot
 
     def read_halves(self, x: Operand, bit: int) -> tuple[Slot, int]:
-        """For a kernel that takes an operand of float16 as it is where it is told by a bit: the
-        elements, as they are and ``bit``, or as float32 and 0. Without a bit it takes float32."""
+        """Return an operand as float16 with ``bit``, or as float32 with 0.
+
+        The bit tells a kernel that it reads this operand as float16. A bit of 0 means float32 only.
+        """
         if x.dtype is DType.F16 and bit:
             return x.slot, bit
         return self.read(x), 0
 
     def write(self, y: Operand, *read: Operand | None, dtype: DType = DType.F32) -> Slot:
-        """Where to write the operand's elements to as ``dtype``: none of ``read``."""
+        """Return where to write the operand's elements as ``dtype``. It is none of ``read``."""
         if y.dtype is dtype and all(x is None or y.slot != x.slot for x in read):
             return y.slot
         slot = self.temporary(dtype, y.size)
@@ -145,18 +153,18 @@ class Staging(Shown):
         return slot
 
     def update(self, x: Operand) -> Slot:
-        """What is read and written, as float32, in place of the operand."""
+        """Return where to read and write the operand as float32."""
         slot = self.read(x)
         if slot != x.slot:
             self._outputs.append((slot, DType.F32, x))
         return slot
 
     def temporary(self, dtype: DType, n: int) -> Slot:
-        """Room for n elements."""
+        """Allocate a temporary for n elements."""
         return self._build.temporary(dtype.device_bytes(n))
 
     def deliver(self) -> None:
-        """Adds the casts and copies of what was written to temporaries, once all is written."""
+        """Add the casts and copies from temporaries to outputs, after all writes."""
         for slot, dtype, y in self._outputs:
             if dtype is y.dtype:
                 self._build.copy(slot, y.slot, dtype.device_bytes(y.size))

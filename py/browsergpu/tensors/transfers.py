@@ -1,4 +1,4 @@
-"""Bytes between the host and any place of a buffer; WebGPU itself moves whole words only."""
+"""Transfers between the host and any bytes of a buffer. WebGPU only moves whole words."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from browsergpu.kernels.elements import elementwise
 
 
 def write(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:
-    """Copies a C-contiguous view to ``offset`` of a buffer; all other bytes stay.
+    """Copy a C-contiguous view to ``offset`` of a buffer. Other bytes stay.
 
-    The caller has checked that it fits.
+    The caller checks that it fits.
     """
     nbytes = view.nbytes
     if nbytes == 0:
         return
-    if offset == 0 and nbytes == buffer.nbytes:  # what the last word has beyond is nobody's
+    if offset == 0 and nbytes == buffer.nbytes:  # bytes behind the end of the last word are unused
         _upload(device, buffer, 0, view, (nbytes + 3) & ~3)
         return
     data = view.cast("B") if view.ndim else memoryview(view.tobytes())
@@ -39,7 +39,7 @@ def _upload(device: Device, buffer: Allocation, at: int, view: memoryview, nbyte
 
 
 def _merge(device: Device, buffer: Allocation, offset: int, data: memoryview) -> None:
-    """Writes 1 to 3 bytes within one word."""
+    """Write 1 to 3 bytes within one word."""
     shift = 8 * (offset % 4)
     mask = ((1 << 8 * len(data)) - 1) << shift
     value = int.from_bytes(data, "little") << shift
@@ -47,8 +47,10 @@ def _merge(device: Device, buffer: Allocation, offset: int, data: memoryview) ->
 
 
 async def read(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:
-    """Fills a writable C-contiguous view from ``offset`` of a buffer. The caller has checked that
-    the range is inside. Raises Unsupported where what is recorded is being captured."""
+    """Fill a writable C-contiguous view from ``offset`` of a buffer.
+
+    The caller checks the range. Raises Unsupported in a block of ``capture()``.
+    """
     nbytes = view.nbytes
     if nbytes == 0:
         return

@@ -1,4 +1,4 @@
-"""Where an array's elements are: what functions of arrays are called on."""
+"""The place and type of a tensor's elements, the operand of all functions in this package."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from browsergpu.gpu.memory import Allocation
 
 
 class View(Shown):
-    """Elements of one dtype in a buffer: those at ``offset`` + the sum of index × stride over the
-    axes. Offset and strides count elements; without strides they are row-major, one beside the
-    other. Packed elements are so from the buffer's beginning on."""
+    """Elements of one dtype in a buffer, at ``offset`` + sum(index × stride).
+
+    Offset and strides count elements. Without strides the elements are in row-major order. Packed
+    elements are in row-major order from the start of the buffer.
+    """
 
     __slots__ = ("buffer", "kind", "size")
 
@@ -31,8 +33,8 @@ class View(Shown):
         if strides is None and offset:
             strides = contiguous_strides(shape)
         if strides is None or (offset == 0 and is_contiguous(shape, strides)):
-            #: What a program depends on: the dtype and the shape, and for what is not packed the
-            #: strides and the offset.
+            #: The key of programs: dtype and shape, and for elements that are not packed strides
+            #: and offset.
             self.kind: tuple[Any, ...] = (dtype, shape)
         else:
             self.kind = (dtype, shape, strides, offset)
@@ -42,28 +44,28 @@ class View(Shown):
 
     @property
     def dtype(self) -> DType:
-        """The type of its elements."""
+        """The dtype of the elements."""
         dtype: DType = self.kind[0]
         return dtype
 
     @property
     def shape(self) -> Shape:
-        """The extents of its axes."""
+        """The length of each axis."""
         shape: Shape = self.kind[1]
         return shape
 
     @property
     def is_packed(self) -> bool:
-        """Whether its elements lie in row-major order from the buffer's beginning on."""
+        """Whether the elements are in row-major order from the start of the buffer."""
         return len(self.kind) == 2
 
     @property
     def strides(self) -> Shape:
-        """Elements from one index to the next, for each axis."""
+        """The steps along each axis, in elements."""
         strides: Shape = contiguous_strides(self.shape) if self.is_packed else self.kind[2]
         return strides
 
     @property
     def offset(self) -> int:
-        """Where in the buffer its first element is, in elements."""
+        """The first element in the buffer, in elements."""
         return 0 if self.is_packed else int(self.kind[3])

@@ -43,8 +43,9 @@ def check_read(x: Any, name: str) -> None:
     Raises
     ------
     NotDifferentiable
-        For a NumPy array or DLPack capsule of any Variable, a number from a value that ``grad`` and
-        similar functions differentiate, and a number that a function of this package reads.
+        - For a NumPy array or DLPack capsule of any Variable.
+        - For a number from a value that ``grad`` and similar functions differentiate.
+        - For a number that a function of this package reads.
 
     Notes
     -----

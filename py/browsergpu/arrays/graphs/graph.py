@@ -207,7 +207,7 @@ class Graph(OfBlock):
         return not self.is_made(node) or self.is_own(node)
 
     def copy_back(self, x: Value, found: Value) -> None:
-        """Copy an array to its original buffer, since ``found`` is a new view of it.
+        """Copy an array to its original buffer, since ``found`` is a new view.
 
         The view moves too.
         """
@@ -288,7 +288,7 @@ class Graph(OfBlock):
                     known.update(users)
                     by_storage[id(storage)] = storage
         self._made = NewNodes()
-        self._watched = [[storage, storage.noted] for storage in by_storage.values()]
+        self._watched = [[storage, storage.user_count] for storage in by_storage.values()]
 
     # -- actions before each replay ----------------------------------------------------------------
 
@@ -301,7 +301,7 @@ class Graph(OfBlock):
         """Call ``check`` before each replay. It raises if a replay is not possible.
 
         It runs before all actions, and again in its place among them, since earlier actions may
-        change what it checks.
+        change its result.
         """
         self._checks.append(check)
         self._actions.append(check)
@@ -350,8 +350,8 @@ class Graph(OfBlock):
     def replay(self) -> None:
         """Run the captured work again on the same memory. Does not wait.
 
-        The effect is that of running the block again, without its Python code. Arrays that the
-        block has changed or made have new values.
+        This equals running the block again without its Python code. Arrays that the block has
+        changed or made have new values.
 
         Raises
         ------
@@ -382,9 +382,9 @@ class Graph(OfBlock):
             self.tracer.evaluate()
             for one in self._watched:
                 storage, noted = one
-                if storage.noted != noted:
+                if storage.user_count != noted:
                     assignment.move_out(self.tracer, device.graphs.are_others(storage))
-                    one[1] = storage.noted
+                    one[1] = storage.user_count
             for action in self._actions:
                 action()
             self._numbers.send()

@@ -1,1 +1,1 @@
-"""Parts of arrays: index keys, gathers, scatters and assignment."""
+"""Indexing: keys, index arrays, masks, and assignment to regions."""

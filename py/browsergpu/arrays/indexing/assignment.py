@@ -1,11 +1,14 @@
-"""Assignment to a part of an array, written where the array lies in memory.
+"""Assignment to a region of an array, in its memory.
 
-An array and its views share memory, and all of them see what is written. What lies in the same
-memory without being a view (values that a backward pass has saved, say) keeps its value: what is
-recorded to be computed from the memory is computed first; a few values of a smaller part get memory
-of their own; where that is not enough, the array and its views move to a copy. Where what is
-assigned is computed from the array itself, a large part is written with a copy of the rest, by one
-kernel; a small one is computed before.
+An array and its views share memory, so all of them see the new elements. Other values in this
+memory, such as those saved for a backward pass, keep their elements:
+
+- Recorded operations that read the memory are computed first.
+- A few small values move to new memory.
+- Otherwise the array and its views move to a copy.
+
+If the new elements depend on the array itself, a kernel writes a large region together with a copy
+of the rest. The elements of a small region are computed first.
 """
 
 from __future__ import annotations
@@ -35,15 +38,15 @@ from browsergpu.tensors.device_array import Storage
 
 V = TypeVar("V", bound=Value)
 _OP = "assign"
-#: Bytes of an array below which one that is not in memory, or that others see, is better made anew:
-#: the new one joins the kernel of what stands beside it.
+#: Smaller arrays are rebuilt if they are uncomputed or shared. The copy is fused with other
+#: operations.
 LEAST = 2**20
-#: Values that get memory of their own: of more, a copy of the whole array is quicker.
+#: Values that move. For more of them, a copy of the whole array is faster.
 _MOST_MOVED = 4
 
 
 def stays(x: Value) -> bool:
-    """Whether an array must keep its memory, as views share it or a captured graph works on it."""
+    """Whether an array must keep its memory, since views or a captured graph use it."""
     node: Node = NODE.__get__(x)
     if node.trace is not None:
         return False
@@ -54,8 +57,11 @@ def stays(x: Value) -> bool:
 
 
 def replaced(x: V, part: Region, given: Any) -> V:
-    """x with a part of it replaced by a number, or by an array of its dtype that broadcasts to the
-    part's shape: x itself where the part is written in place."""
+    """Return ``x`` with a region replaced by a number or an array.
+
+    The array has the dtype of ``x`` and broadcasts to the region. The result is ``x`` itself if the
+    region is written in place.
+    """
     node = x.node
     size, whole = product(part.shape), product(node.shape)
     check_writable(x)
@@ -72,9 +78,11 @@ def replaced(x: V, part: Region, given: Any) -> V:
 
 
 def write(x: Value, part: Region | None, given: Any) -> None:
-    """Writes a number, or an array of x's dtype that broadcasts to the part's shape, into a part of
-    x where x lies, or into all of it: what views of x and captured graphs see. Raises
-    InvalidArgument, a ValueError, where several elements of x are one in memory."""
+    """Write a number or an array into a region of ``x``, or all of it, in place.
+
+    Views of ``x`` and captured graphs see the change. The array has the dtype of ``x`` and
+    broadcasts to the region. Raises InvalidArgument if elements of ``x`` overlap in memory.
+    """
     kernels = x.tracer.kernels
     kernels.device.keep_pace(_OP)
     node = x.node.in_memory()
@@ -87,7 +95,7 @@ def write(x: Value, part: Region | None, given: Any) -> None:
     twin: Node | None = None
     if isinstance(given, Value):
         value = given.node
-        is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
+        is_checked = kernels.device.config.check_nan  # it checks all of the written array
         if value.shape != shape or is_checked or not is_recorded_here(value):
             value.in_memory()
         if value.trace is None and region_write.is_part(value, node.storage, place):
@@ -99,7 +107,7 @@ def write(x: Value, part: Region | None, given: Any) -> None:
             return
         twin = twin_of(x, value)
     make_exclusive(x, place, value)
-    # From here on no other task can come between.
+    # No other task can run from here on.
     node = x.node
     target = stored(node.kind, shape, node.storage, strides, _place(node, part)[2])
     if value is None:
@@ -115,7 +123,7 @@ def write(x: Value, part: Region | None, given: Any) -> None:
 
 
 def _place(node: Node, part: Region | None) -> Place:
-    """Where a part of an array is in memory."""
+    """Return the place of a region in memory."""
     if part is None:
         return node.shape, node.strides, node.offset
     shape, strides, offset = part.place(node.shape, node.strides)
@@ -123,7 +131,7 @@ def _place(node: Node, part: Region | None) -> Place:
 
 
 def check_writable(x: Value) -> None:
-    """Raises InvalidArgument, a ValueError, for a read-only view."""
+    """Raise InvalidArgument for a read-only view."""
     node: Node = NODE.__get__(x)
     if node.is_read_only:
         told = f"a read-only view of shape {node.shape}"
@@ -133,8 +141,10 @@ def check_writable(x: Value) -> None:
 
 
 def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:
-    """Gives all values in the memory of an array and its views memory of their own, where
-    ``value``, which may read that part, is about to be written into a part."""
+    """Move all other values out of the memory of an array and its views.
+
+    ``value`` is about to be written into ``part``, and may read this region.
+    """
     tracer = x.tracer
     graphs = tracer.device.graphs
     while True:
@@ -160,7 +170,7 @@ def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:
 
 
 def move_out(tracer: Tracer, nodes: list[Node]) -> None:
-    """Gives values, each with its views, memory of their own."""
+    """Move values, with their views, to new memory."""
     for node in nodes:
         if node.view_group is not None and siblings(node):
             move_group(tracer, node)
@@ -170,11 +180,11 @@ def move_out(tracer: Tracer, nodes: list[Node]) -> None:
 
 
 def move_group(tracer: Tracer, node: Node) -> None:
-    """Moves an array with its views to a copy of their memory."""
+    """Move an array and its views to a copy of their memory."""
     before, device = node.storage, tracer.device
     nbytes = before.buffer.nbytes + 3 & ~3
     made = Storage(device, device.memory.get_buffer(_OP, before.buffer.nbytes))
-    if node.storage is not before:  # another task has moved it meanwhile
+    if node.storage is not before:  # another task has moved it
         return
     device.recorder.copy(before.buffer.id, 0, made.buffer.id, 0, nbytes)
     for user in [node, *siblings(node)]:
@@ -182,8 +192,10 @@ def move_group(tracer: Tracer, node: Node) -> None:
 
 
 def is_own(x: Value) -> bool:
-    """Whether an array is packed in memory that nobody but its views sees, once what can be has
-    moved."""
+    """Whether an array is packed in memory that only its views share.
+
+    This computes and moves other values if possible.
+    """
     return _is_free(x, None, None)
 
 
@@ -196,7 +208,7 @@ def _written(x: V, part: Region, given: Any) -> V:
     twin: Node | None = None
     if isinstance(given, Value):
         value = given.node
-        is_checked = kernels.device.config.check_nan  # which looks at the whole of what is written
+        is_checked = kernels.device.config.check_nan  # it checks all of the written array
         if value.shape != shape or is_checked or not is_recorded_here(value):
             value.in_memory()
         twin = twin_of(x, value)
@@ -212,7 +224,7 @@ def _written(x: V, part: Region, given: Any) -> V:
     else:
         values = of_number(shape, kind, words_of(given, kind))
         own = x if is_own(x) else copied(x)
-    # From here on no other task can come between.
+    # No other task can run from here on.
     target = stored(kind, shape, own.node.storage, strides, own.node.offset + offset)
     if value is None or value.trace is None:
         kernels.device.recorder.dispatch(*region_write.command(kernels, values, target))
@@ -223,7 +235,7 @@ def _written(x: V, part: Region, given: Any) -> V:
 
 
 def _record(x: Value, command: tuple[Any, ...], value: Node, target: Node) -> None:
-    """Records what computes a value of a trace, which is then where another one is."""
+    """Dispatch the kernel of a recorded value, which then lies at ``target``."""
     trace: Trace = value.trace
     trace.leave(value, target)
     try:
@@ -233,9 +245,11 @@ def _record(x: Value, command: tuple[Any, ...], value: Node, target: Node) -> No
 
 
 def _rebuilt(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
-    """x with a value in the place of half of it or more, made anew by the kernel that computes the
-    value; None where that need not be, as nobody else sees x and the value reads nothing else of
-    it, or cannot be."""
+    """Rebuild ``x`` in the kernel of a value that replaces at least half of it.
+
+    Returns None if this is not necessary, since ``x`` is unshared and the value reads nothing else
+    of it, or not possible.
+    """
     node, trace = x.node, value.trace
     if (
         frame is None
@@ -247,7 +261,7 @@ def _rebuilt(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
     ):
         return None
     made = room(x.tracer.device, _OP, node.kind, node.shape)
-    if value.trace is not trace:  # another task has computed it meanwhile
+    if value.trace is not trace:  # another task has computed it
         return None
     values = of_node(value)
     computed = rebuild.part_of(values)
@@ -260,9 +274,11 @@ def _rebuilt(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
 
 
 def _rebuild_group(x: Value, part: Place, value: Node) -> bool:
-    """Makes the memory of an array and its views anew with a value in the place of half of it or
-    more, by the kernel that computes the value. False, and nothing is done, where that need not be,
-    as the value reads nothing else of the memory, or cannot be."""
+    """Rebuild the memory of an array and its views in the kernel of a value.
+
+    The value replaces at least half of it. Returns False and does nothing if this is not necessary,
+    since the value reads nothing else of the memory, or not possible.
+    """
     node, trace, tracer = x.node, value.trace, x.tracer
     graphs = tracer.device.graphs
     storage, group = node.storage, [node, *siblings(node)]
@@ -282,8 +298,8 @@ def _rebuild_group(x: Value, part: Place, value: Node) -> bool:
     frame = _frame_in(root, part)
     if frame is None:
         return False
-    # These move to the new memory, so what is recorded to read them is computed first. What only
-    # recorded operations read stays in the old memory.
+    # The group moves to the new memory, so recorded operations that read it are computed first.
+    # Arrays that only recorded operations read stay in the old memory.
     moving = set(group)
     for other in tracer.all_traces():
         if other is not trace and not moving.isdisjoint(other.leaves.values()):
@@ -292,7 +308,7 @@ def _rebuild_group(x: Value, part: Place, value: Node) -> bool:
     if any(one in moving for one, _ in trace.arrays_of(others)):
         return False
     made = room(tracer.device, _OP, root.kind, root.shape)
-    if value.trace is not trace or root.storage is not storage:  # another task was here
+    if value.trace is not trace or root.storage is not storage:  # another task has run
         return False
     values = of_node(value)
     computed = rebuild.part_of(values)
@@ -306,8 +322,10 @@ def _rebuild_group(x: Value, part: Place, value: Node) -> bool:
 
 
 def _frame_in(root: Node, part: Place) -> Frame | None:
-    """Of each axis of a packed array the first index of a part of its memory, and how many; None
-    where the part is not all between two indices of each axis, in their order."""
+    """Return the first index and the count along each axis of a packed array for a region.
+
+    Returns None if the region is not a contiguous range of each axis, in the same order.
+    """
     shape, steps, offset = part
     whole = contiguous_strides(root.shape)
     own = contiguous_strides(shape) if steps is None else steps
@@ -323,26 +341,29 @@ def _frame_in(root: Node, part: Place) -> Frame | None:
 
 
 def twin_of(x: Value, value: Node) -> Node | None:
-    """Memory of its own for a value that is still to be computed, as what lies in the part of an
-    array keeps all of that; None where the part is half of the array or more, and the value may as
-    well lie there."""
+    """Return new memory for an uncomputed value, so that it does not keep the whole array alive.
+
+    Returns None for at least half of the array. The value can share its memory then.
+    """
     if value.trace is None or 2 * product(value.shape) >= product(x.node.shape):
         return None
-    if len(value.trace.leaves) >= x.tracer.kernels.most_leaves:  # a binding more than it is for
+    if len(value.trace.leaves) >= x.tracer.kernels.most_leaves:  # no binding is left for the twin
         value.in_memory()
         return None
     return room(x.tracer.device, _OP, value.kind, value.shape)
 
 
 def _is_seen(node: Node) -> bool:
-    """Whether arrays other than one that holds a value see its memory."""
+    """Whether other arrays share a value's memory."""
     return node.holders != 1 or any(user.is_held for user in _others(node))
 
 
 def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
-    """Whether nobody but x sees its memory, where ``value`` is about to be written into a part, and
-    may read that part. Computes what is recorded to read the memory, and moves a few views of less
-    than half of x."""
+    """Whether only ``x`` uses its memory, when ``value`` is about to be written into ``part``.
+
+    The value may read this region. This computes recorded operations that read the memory, and
+    moves a few views that are smaller than half of ``x``.
+    """
     node, graphs = x.node, x.tracer.device.graphs
     if node.strides is not None or not x.tracer.device.has_values:
         return False
@@ -355,7 +376,7 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
     while node.holders == 1:
         views = [product(user.shape) for user in _others(node) if user.is_held]
         if views and block is not None:
-            return False  # a replay would move them, too
+            return False  # a replay would also move them
         if len(views) > _MOST_MOVED or 2 * sum(views) > product(node.shape):
             return False
         if _has_computed(x, part, value):
@@ -363,14 +384,14 @@ def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
         known = [] if value is None else _arrays_of_unheld(value.trace)
         others = [user for user in _others(node) if user not in known]
         if not all(user.is_held for user in others):
-            return False  # one is being read
+            return False  # an unheld value is being read
         if not others:
             return True
         if any(siblings(user) for user in others):
-            return False  # which would have to move together
+            return False  # these would have to move together
         for view in others:
             made = copied(Value(view, x.tracer))
-            if platform.are_waiting():  # in the middle of an operation that may know where it lies
+            if platform.are_waiting():  # an operation that knows their place may be waiting
                 return False
             view.move(made.node.storage)
     return False
@@ -385,8 +406,10 @@ def _arrays_of_unheld(trace: Trace | None) -> list[Node]:
 
 
 def _has_computed(x: Value, part: Place | None, value: Node | None) -> bool:
-    """Computes something that is recorded to read x's memory, but not a value that reads no other
-    part than it is written into. False where there is none."""
+    """Evaluate a trace that reads the memory of ``x``. Returns whether there was one.
+
+    A value that only reads the region that it is written into is left.
+    """
     storage = x.node.storage
     for trace in x.tracer.all_traces():
         if not trace.reads(storage):
@@ -398,8 +421,7 @@ def _has_computed(x: Value, part: Place | None, value: Node | None) -> bool:
 
 
 def _reads_part_alone(trace: Trace, value: Node, storage: Storage, part: Place) -> bool:
-    """Whether of what is to be computed in a trace only a value reads some memory, and no more of
-    it than a part."""
+    """Whether only ``value`` reads some memory in a trace, and only within ``part``."""
     if value.trace is not trace:
         return False
     others = [node for node in trace.nodes if node.is_held and node is not value]
@@ -410,7 +432,7 @@ def _reads_part_alone(trace: Trace, value: Node, storage: Storage, part: Place) 
 
 
 def _reads_elsewhere(trace: Trace, value: Node, storage: Storage, part: Place) -> bool:
-    """Whether a value of a trace is computed from more of some memory than a part."""
+    """Whether a value of a trace reads some memory outside of ``part``."""
     return any(
         one.storage is storage and (is_loaded or not region_write.is_part(one, storage, part))
         for one, is_loaded in trace.arrays_of([value])

@@ -1,4 +1,4 @@
-"""Elements of an array at places that are computed: index arrays, and assignment to parts."""
+"""Elements at computed indices: index arrays, and regions replaced without a write."""
 
 from __future__ import annotations
 
@@ -38,19 +38,21 @@ from browsergpu.kernels.fused.source import NOWHERE
 V = TypeVar("V", bound=Value)
 
 _WORD = 0xFFFFFFFF
-_MOST_INDICES = 2**31 - 1  # of an axis, as index arrays may be of int32
-#: Entries of a tracer for an index, of which each axis takes some.
+_MOST_INDICES = 2**31 - 1  # index arrays may be int32
+#: Upper bound of the trace entries for the index of one axis.
 _BY_AXIS = 12
 
 
 class _Places:
-    """Arithmetic of places (uint32) in a new Trace of results of a shape: of so many arrays, and
-    so many entries for each axis."""
+    """Arithmetic on flat indices (uint32) in a trace.
+
+    ``operands`` are the arrays that it reads, and ``entries`` bounds the entries.
+    """
 
     def __init__(self, tracer: Tracer, shape: Shape, operands: int, entries: int) -> None:
         self._place = -1
         self._inner = contiguous_strides(shape)
-        # Where kernels cannot number all elements, they read what is along each axis.
+        # Kernels cannot number so many elements, so they read the index along each axis.
         self._along = _indices(tracer, shape) if product(shape) > grids.MOST_ELEMENTS else {}
         self.trace = tracer.trace(shape, operands + len(self._along), entries)
 
@@ -65,7 +67,7 @@ class _Places:
         return place if by == 1 else self.op("multiply", place, self.number(by))
 
     def coordinate(self, axis: int) -> int:
-        """The index along an axis of the result."""
+        """Return the index along an axis of the result."""
         if axis in self._along:
             return self.trace.place_of(self._along[axis])
         if self._place < 0:
@@ -83,7 +85,7 @@ class _Places:
 
 
 def _indices(tracer: Tracer, shape: Shape) -> dict[int, Node]:
-    """The indices along each axis that has several, as arrays that broadcast to the shape."""
+    """Return the indices along each axis longer than 1, as arrays that broadcast to the shape."""
     found = {}
     for axis, extent in enumerate(shape):
         if extent > 1:
@@ -97,11 +99,29 @@ def by_arrays(
     x: V, axes: Sequence[int], arrays: Sequence[Any], first: bool, *, places: bool = False,
     checked: bool = False,
 ) -> V:  # fmt: skip
-    """The elements of which arrays of whole numbers, one for each of some axes, say the indices.
-    The arrays' axes stand in place of these, or come ``first``. In place of the elements their
-    ``places``, if asked for: uint32, counted in x's memory. Raises InvalidIndex where an index of a
-    host's array is outside; ``checked`` gives such indices on the GPU the place NOWHERE, and has
-    the next wait raise InvalidIndex if :class:`debug` asks for it."""
+    """Index an array with one integer array for each of some axes.
+
+    Parameters
+    ----------
+    x
+        The array.
+    axes
+        The indexed axes.
+    arrays
+        Their indices, on the host or the GPU.
+    first
+        Whether the axes of the index arrays come first in the result, not in place of ``axes``.
+    places
+        Return the flat indices in the memory of ``x``, as uint32, and not the elements.
+    checked
+        Whether indices on the GPU are checked. With ``places``, those out of bounds become NOWHERE.
+        After :class:`debug`, the next wait raises InvalidIndex for them.
+
+    Raises
+    ------
+    InvalidIndex
+        For an index on the host out of bounds.
+    """
     source = x.node.in_memory()
     given = [_checked(x, axis, array) for axis, array in zip(axes, arrays, strict=True)]
     spread = reduce(
@@ -148,7 +168,7 @@ def by_arrays(
 
 
 def _checked(x: Value, axis: int, array: Any) -> Value:
-    """An index array on the GPU; one from the host with its indices checked."""
+    """Return an index array on the GPU. Indices from the host are checked."""
     extent = x.node.shape[axis]
     same_device("index", x, array)
     if extent > _MOST_INDICES:
@@ -173,8 +193,10 @@ def _checked(x: Value, axis: int, array: Any) -> Value:
 
 
 def _wrapped(places: _Places, node: Node, extent: int, late: int | None) -> int:
-    """Indices counted from the end where they are negative, and moved inside. Those outside are
-    told late, if ``late`` is their axis."""
+    """Resolve negative indices, and clamp all to the axis.
+
+    If ``late`` is an axis, the kernel reports indices out of bounds.
+    """
     place = places.trace.place_of(node)
     number = UINT32 if node.kind.kind == "u" else INT32
     if late is not None:
@@ -199,7 +221,7 @@ def _outside(kind: ElementType, axis: int, extent: int, found: int, place: str) 
 
 
 def _is_inside(places: _Places, node: Node, extent: int) -> int:
-    """Whether indices are on their axis."""
+    """Whether indices are within their axis."""
     number = UINT32 if node.kind.kind == "u" else INT32
     made = overload_of(IS_INSIDE, (node.kind, number))
     assert made is not None
@@ -209,17 +231,26 @@ def _is_inside(places: _Places, node: Node, extent: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A part of an array by integers, slices and None: its ``shape``, and for each axis of the
-    array the first index, the step (above 0), how many, whether they run backwards, and which axis
-    of the region it is (-1 for an integer's)."""
+    """A part of an array that integers, slices and None select.
+
+    Attributes
+    ----------
+    shape
+        The shape of the region.
+    axes
+        For each axis of the array: the first index, the step (above 0), the count, whether the
+        order is reversed, and the axis of the region (-1 for an integer).
+    """
 
     shape: Shape
     axes: tuple[tuple[int, int, int, bool, int], ...]
 
     @property
     def frame(self) -> Frame | None:
-        """Of each axis the first index, and how many; None where the part is not all between two
-        indices of each axis, in their order."""
+        """The first index and the count along each axis.
+
+        It is None if the region is not a contiguous range of each axis, in the same order.
+        """
         if any(
             by != 1 or is_turned or own != axis
             for axis, (_, by, _, is_turned, own) in enumerate(self.axes)
@@ -228,7 +259,7 @@ class Region:
         return tuple([(low, count) for low, _, count, _, _ in self.axes])
 
     def place(self, shape: Shape, steps: Shape | None) -> Place:
-        """Where it is in an array of a shape, packed or with strides, as a view of that."""
+        """Return the place of the region in an array, as a view of that."""
         strides = [0] * len(self.shape)
         offset = 0
         for step, (low, by, count, is_turned, own) in zip(
@@ -243,7 +274,7 @@ class Region:
 
 
 def region(shape: Shape, items: Sequence[Any]) -> Region:
-    """The part of an array of a shape that integers, slices and None select."""
+    """Return the region of an array that integers, slices and None select."""
     extents: list[int] = []
     axes: list[tuple[int, int, int, bool, int]] = []
     for item in items:
@@ -266,8 +297,10 @@ def region(shape: Shape, items: Sequence[Any]) -> Region:
 
 
 def replaced(x: V, part: Region, value: Any) -> V:
-    """The array with a part of it replaced: by a number, or by an array of its dtype that
-    broadcasts to the part's shape."""
+    """Return an array with a region replaced by a number or an array.
+
+    The array has the dtype of ``x`` and broadcasts to the region.
+    """
     node = x.node
     if 0 in part.shape or 0 in node.shape:
         return x
@@ -291,7 +324,7 @@ def replaced(x: V, part: Region, value: Any) -> V:
             continue
         at = places.coordinate(axis)
         at = places.op("subtract", at, places.number(low)) if low else at
-        if not is_whole:  # below the first index it wraps around
+        if not is_whole:  # indices before the first one wrap around
             last = places.number((count - 1) * step)
             inside.append(places.op("less_equal", at, last))
         if step > 1:
@@ -317,8 +350,10 @@ def replaced(x: V, part: Region, value: Any) -> V:
 
 
 def side_by_side(a: V, b: V, axis: int, shape: Shape) -> V:
-    """Two arrays of one dtype, one behind the other along an axis, neither empty: ``shape`` is the
-    result's, which is computed by the kernel that needs it."""
+    """Concatenate two nonempty arrays of one dtype along an axis.
+
+    The kernel that needs the result computes it.
+    """
     kind, cut = a.node.kind, a.node.shape[axis]
     sources = a.node.in_memory(), b.node.in_memory()
     places = _Places(a.tracer, shape, 2, _BY_AXIS * (len(shape) + 1))
@@ -336,7 +371,7 @@ def side_by_side(a: V, b: V, axis: int, shape: Shape) -> V:
 
 
 def coordinates(tracer: Tracer, shape: Shape, axis: int) -> Node:
-    """The index along an axis of each element of a shape: int32."""
+    """Return the index along an axis of each element of a shape, as int32."""
     if shape[axis] > _MOST_INDICES:
         extent = shape[axis]
         told = f"indices of int32 must be of an extent up to {_MOST_INDICES}, got {extent}."

@@ -1,4 +1,4 @@
-"""Parts of arrays, by the keys that NumPy takes."""
+"""NumPy's keys: parts of arrays, and assignment to them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ _OP = "index"
 
 
 def get(x: V, key: Any) -> V:
-    """``x[key]``: integers, slices, ``...`` and None give a view; arrays of whole numbers, lists of
-    them too, a copy. Indices of an array on the GPU are not checked there: those outside count as
-    the nearest inside."""
+    """Return ``x[key]``.
+
+    Integers, slices, ``...`` and None give a view. Integer arrays and lists give a copy. Indices in
+    arrays on the GPU are clamped to their axis.
+    """
     plain = _plain(x, key)
     if plain is not None:
         found = _basic(x, plain)
-        return alias(x, found) if found.node.shape else found  # an element is a value, as in NumPy
+        # A single element is a copy, as in NumPy.
+        return alias(x, found) if found.node.shape else found
     mask = _mask(x, key)
     if mask is not None:
         return chosen(x, mask)
@@ -49,8 +52,10 @@ _PLAIN = frozenset((int, slice))
 
 
 def _plain(x: Value, key: Any) -> list[Any] | None:
-    """The items of a key of integers and slices alone, one for each axis; None for others, which
-    take longer to look at."""
+    """Return the items of a key of integers and slices, one for each axis, or None for other keys.
+
+    This is a fast path.
+    """
     items = key if type(key) is tuple else (key,)
     missing = len(x.node.shape) - len(items)
     if missing < 0:
@@ -62,12 +67,14 @@ def _plain(x: Value, key: Any) -> list[Any] | None:
 
 
 def _by_items(x: V, items: Sequence[Any], *, places: bool = False) -> V:
-    """The parts that a key's items say, one for each axis, with None between them; of those with
-    arrays their ``places`` in x's memory, if asked for."""
+    """Return the part that a key's items select, one item for each axis, with None between them.
+
+    ``places`` asks for the flat indices in the memory of ``x`` if there are index arrays.
+    """
     arrays = [_index_array(x, item) for item in items]
     if not any(array is not None for array in arrays):
         return _basic(x, items)
-    # First all that is basic, with a whole axis in place of each array.
+    # Basic indexing first, with a full slice for each index array.
     rest = _basic(
         x, [slice(None) if a is not None else i for i, a in zip(items, arrays, strict=True)]
     )
@@ -83,8 +90,10 @@ def _by_items(x: V, items: Sequence[Any], *, places: bool = False) -> V:
 
 
 def _starts_first(items: Sequence[Any], arrays: Sequence[Any]) -> bool:
-    """Whether the axes of index arrays come first in the result: where a slice or None is between
-    two of them (an integer beside an array counts as one)."""
+    """Whether the axes of index arrays come first in the result.
+
+    They do if a slice or None separates them. An integer beside an array counts as an array.
+    """
     advanced = [
         n
         for n, (item, array) in enumerate(zip(items, arrays, strict=True))
@@ -94,8 +103,10 @@ def _starts_first(items: Sequence[Any], arrays: Sequence[Any]) -> bool:
 
 
 def _items(x: V, key: Any) -> list[Any]:
-    """The key's items, one for each axis, with None between them; no ``...``, and in place of a
-    mask the indices where it is true, an array for each of its axes."""
+    """Return the key's items, one for each axis, with None between them.
+
+    ``...`` is expanded. A mask becomes one index array for each of its axes.
+    """
     items = list(key) if isinstance(key, tuple) else [key]
     items = [list(item) if isinstance(item, tuple) else item for item in items]  # as in NumPy
     masks = [_mask(x, item) for item in items]
@@ -125,7 +136,7 @@ def _items(x: V, key: Any) -> list[Any]:
 
 
 def _index_array(x: V, item: Any) -> Any:
-    """An item that is an array of whole numbers, as one of NumPy or of the GPU; None for others."""
+    """Return an item that is an integer array, of NumPy or on the GPU, or None for other items."""
     if item is None or (isinstance(item, slice | int | np.integer) and not isinstance(item, bool)):
         return None
     if isinstance(item, Value):
@@ -143,7 +154,7 @@ def _index_array(x: V, item: Any) -> Any:
 
 
 def _basic(x: V, items: Sequence[Any]) -> V:
-    """The view of integers, slices and None."""
+    """Return the view that integers, slices and None select."""
     x.node.in_memory()
     extents, steps = x.node.shape, strided.strides_of(x)
     shape: list[int] = []
@@ -172,8 +183,11 @@ def _basic(x: V, items: Sequence[Any]) -> V:
 
 
 def rows_at(x: V, key: Any) -> tuple[V, int] | None:
-    """Which rows of an array ``x[key]`` are, uint32, and along how many leading axes they lie: of
-    all axes they are elements. None where the key has no index arrays."""
+    """Return the flat indices of the rows that ``x[key]`` selects, as uint32.
+
+    Also returns the number of leading axes that the indices cover. If it is the number of all axes,
+    the rows are elements. Returns None if the key has no index arrays.
+    """
     items = _items(x, key)
     arrays = [_index_array(x, item) is not None for item in items]
     if not any(arrays):
@@ -186,7 +200,10 @@ def rows_at(x: V, key: Any) -> tuple[V, int] | None:
 
 
 def assigned(x: V, key: Any, value: Any) -> V:
-    """The array with ``x[key] = value`` done: x itself, or another one for x to become."""
+    """Return the array after ``x[key] = value``.
+
+    It is ``x`` itself, or another array whose value ``x`` must take.
+    """
     same_device("assign", x, value)
     kind = x.node.kind
     given = value
@@ -196,7 +213,7 @@ def assigned(x: V, key: Any, value: Any) -> V:
         and typed_number(value) is None
     ):
         data, own = on_host(value)
-        # A list takes the array's dtype, and says so where it does not fit.
+        # A list takes the array's dtype. Values that do not fit raise an error.
         given = x.like(uploaded(x.tracer, data, kind if own and kind.kind in "iu" else own))
     if isinstance(given, Value):
         given = cast_to("assign", given, kind, copy=False)
@@ -214,8 +231,10 @@ def assigned(x: V, key: Any, value: Any) -> V:
 
 
 def _spread(given: Any, shape: shapes.Shape) -> Any:
-    """What is assigned, repeated to the shape of the part. Raises InvalidArgument where it does not
-    broadcast to that; axes of one index in front may be more."""
+    """Broadcast the assigned value to the shape of the region.
+
+    Leading axes of length 1 are dropped. Raises InvalidArgument for other shapes.
+    """
     if not isinstance(given, Value):
         return given
     own = given.node.shape
@@ -236,7 +255,7 @@ def _spread(given: Any, shape: shapes.Shape) -> Any:
 
 
 def _mask(x: V, key: Any) -> V | None:
-    """A key that is an array of bools, on the GPU; None for others."""
+    """Return a key that is a bool array, on the GPU, or None for other keys."""
     if isinstance(key, list) and key:
         key = np.asarray(key)
     if isinstance(key, np.ndarray) and key.dtype == np.bool_:

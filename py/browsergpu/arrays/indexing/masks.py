@@ -1,4 +1,4 @@
-"""Arrays of bools as keys."""
+"""Bool arrays as keys."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ V = TypeVar("V", bound=Value)
 
 
 def places_of_true(op: str, mask: V) -> V:
-    """Where an array of bools is true, counted in its order: int32. Waits for their number."""
+    """Return the flat indices of true elements, as int32. Waits for their number."""
     n = product(mask.node.shape)
     mask.node.in_memory()
     device = mask.tracer.device
     places = reduce.room(device, op, INT32, (n,))
     if not n:
-        return mask.like(places)  # there is nothing to wait for
+        return mask.like(places)  # nothing to wait for
     count = reduce.room(device, op, INT32, (1,))
     view = reduce.memory_view
     scans.true_places(device, op, view(mask.node), view(places), view(count))
@@ -34,8 +34,7 @@ def places_of_true(op: str, mask: V) -> V:
 
 
 def indices_of_true(op: str, mask: V) -> list[V]:
-    """The indices along each axis where an array of bools is true, in its order: int32. Waits for
-    their number."""
+    """Return the indices of true elements along each axis, as int32. Waits for their number."""
     flat = places_of_true(op, mask)
     found = []
     inner, n = 1, product(mask.node.shape)
@@ -48,7 +47,7 @@ def indices_of_true(op: str, mask: V) -> list[V]:
 
 
 def indices_along(x: V, mask: V, axis: int) -> list[V]:
-    """:func:`indices_of_true` of a mask of some axes of an array, from one on."""
+    """Return :func:`indices_of_true` of a mask for the axes from ``axis`` on."""
     shape = mask.node.shape
     if not shape or x.node.shape[axis : axis + len(shape)] != shape:
         expected = f"the axes from {axis} on of {x.node.shape}"
@@ -57,8 +56,10 @@ def indices_along(x: V, mask: V, axis: int) -> list[V]:
 
 
 def chosen(x: V, mask: V) -> V:
-    """The parts of an array at the leading indices where a mask of these axes is true. A mask
-    without axes chooses the whole array, or nothing of it, along a new first axis."""
+    """Return the parts of an array where a mask of its leading axes is true.
+
+    A mask without axes selects the whole array, or nothing, along a new first axis.
+    """
     rank = len(mask.node.shape)
     if rank == 0:
         return chosen(*_with_axis(x, mask))
@@ -72,9 +73,24 @@ def chosen(x: V, mask: V) -> V:
 
 
 def replaced(x: V, mask: V, given: Any, count: int | None = None) -> V:
-    """The array with what is given, a number or an array of x's dtype, where a mask is true: one
-    part for all places, or one for each of them. Raises InvalidArgument where there are not as many
-    parts as places, for whose ``count`` it waits where that is not known."""
+    """Return an array with the parts where a mask is true replaced.
+
+    Parameters
+    ----------
+    x
+        The array.
+    mask
+        A mask of leading axes of ``x``.
+    given
+        A number, or an array of the dtype of ``x``: one part for all, or one for each true element.
+    count
+        The number of true elements. If it is needed and not given, this waits for it.
+
+    Raises
+    ------
+    InvalidArgument
+        If the number of parts is not the number of true elements.
+    """
     if not mask.node.shape:
         return strided.reshaped(
             "assign", replaced(*_with_axis(x, mask), given, count), x.node.shape
@@ -105,7 +121,7 @@ def _check_count(given: Value, mask: Value, count: int | None) -> None:
 
 
 def _numbered(x: V, mask: V) -> V:
-    """How many are true before each element of a mask: int32."""
+    """Return the number of true elements before each element of a mask, as int32."""
     device, n = x.tracer.device, product(mask.node.shape)
     count = reduce.room(device, "assign", INT32, (n,))
     flat = strided.reshaped("assign", cast_to("assign", mask, INT32), (n,))
@@ -116,7 +132,7 @@ def _numbered(x: V, mask: V) -> V:
 
 
 def _with_axis(x: V, mask: V) -> tuple[V, V]:
-    """An array and a mask without axes, both with a first axis of one index."""
+    """Return an array and a mask without axes with a first axis of length 1."""
     return strided.reshaped("index", x, (1, *x.node.shape)), strided.reshaped("index", mask, (1,))
 
 

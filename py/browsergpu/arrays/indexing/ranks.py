@@ -1,4 +1,4 @@
-"""Where elements stand among others."""
+"""Sorted order of elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ V = TypeVar("V", bound=Value)
 
 
 def argsorted(op: str, x: V, axis: int, *, descending: bool = False) -> V:
-    """Where along an axis each element of the sorted array is, of equals in their order: int32."""
+    """Return the indices that sort an array along an axis, as int32. The sort is stable."""
     device = x.tracer.device
     found = room(device, op, INT32, x.node.shape)
     source = memory_view(x.node.in_memory())
@@ -22,8 +22,10 @@ def argsorted(op: str, x: V, axis: int, *, descending: bool = False) -> V:
 
 
 def searched(op: str, ordered: V, values: V, *, right: bool) -> V:
-    """Before which element of a sorted vector each value belongs, or behind those that are equal to
-    it: int32. Both are of one dtype."""
+    """Return the indices at which values would be inserted into a sorted vector, as int32.
+
+    ``right`` inserts behind equal elements. Both arrays have one dtype.
+    """
     device = ordered.tracer.device
     found = room(device, op, INT32, values.node.shape)
     one, other = (memory_view(x.node.in_memory()) for x in (ordered, values))

@@ -1,8 +1,7 @@
-"""Assignment to elements at places that arrays say.
+"""Assignment to elements at indices in arrays.
 
-Of places that come more than once the last one counts, as in NumPy. No element is written by two
-threads, unless they write the same: for each place the largest of its positions is found, and that
-one's value is taken.
+If an index occurs several times, the last value counts, as in NumPy. No two threads write different
+values to an element: kernels find the largest position of each index first, and write its value.
 """
 
 from __future__ import annotations
@@ -25,21 +24,26 @@ from browsergpu.core.element_types import UINT32
 
 V = TypeVar("V", bound=Value)
 _OP = "assign"
-#: How many times as many elements an array has as are assigned for it to be left as it is beside
-#: them: what writes at random places costs more for each than what goes over the array.
+#: Arrays with at least this many times the number of assigned elements are written in place. Each
+#: random write costs more than an element of a pass over the array.
 _FEW = 16
 
 
 def stand_in(x: V, rank: int | None = None) -> V:
-    """An array that lies as x does when it is packed, for its places, or as one of its rows along
-    so many leading axes: x may still be to be computed, and nothing is in this one."""
+    """Return a packed array with the shape of ``x``, or of its first ``rank`` axes.
+
+    It has no contents. It serves to compute flat indices while ``x`` is uncomputed.
+    """
     node = room(x.tracer.device, _OP, x.node.kind, ())
     return x.like(stored(x.node.kind, x.node.shape[:rank], node.storage))
 
 
 def replaced(x: V, places: V, value: Any) -> V:
-    """x with a value, a number or an array of x's dtype and the places' shape, at places of its
-    elements' order: x itself, where nobody else sees its memory, or another array."""
+    """Return ``x`` with elements at flat indices replaced.
+
+    ``value`` is a number, or an array with the dtype of ``x`` and the shape of ``places``. The
+    result is ``x`` itself if nothing else shares its memory, or another array.
+    """
     count, n = product(places.node.shape), product(x.node.shape)
     if count == 0:
         return x
@@ -59,7 +63,7 @@ def _with_number(x: V, places: V, number: Any) -> V:
 
 
 def _with_few(x: V, places: V, value: Value) -> V:
-    """Only what is assigned is looked at, and only the places of owners that it needs are made."""
+    """Write only the assigned elements, and only initialize the owners that these need."""
     tracer, shape = x.tracer, places.node.shape
     for one in (places, value):
         one.node.in_memory()
@@ -73,7 +77,7 @@ def _with_few(x: V, places: V, value: Value) -> V:
     place = trace.place_of(places.node)
     pair = UINT32, UINT32
     last = trace.number(UINT32, (product(x.node.shape) - 1,))
-    known = trace.add(resolve("minimum", pair), place, last).place  # of NOWHERE, too
+    known = trace.add(resolve("minimum", pair), place, last).place  # NOWHERE too
     owner = trace.add_load(UINT32, trace.place_to_load(owners), known).place
     position = trace.add(
         resolve("add", pair), trace.add_place(UINT32).place, trace.number(UINT32, (1,))
@@ -85,7 +89,7 @@ def _with_few(x: V, places: V, value: Value) -> V:
 
 
 def _with_many(x: V, places: V, value: Value) -> V:
-    """Each element finds which value is its own, and takes it."""
+    """Compute all elements: each finds its value."""
     device, shape = x.tracer.device, x.node.shape
     node = room(device, _OP, UINT32, shape)
     device.recorder.clear(node.storage.buffer.id, 0, node.storage.buffer.capacity)
@@ -99,7 +103,9 @@ def _with_many(x: V, places: V, value: Value) -> V:
 
 
 def _own(x: V) -> V:
-    """x, or a copy of it, packed in memory that nobody else sees, from its beginning on. From then
-    on, until that is written, no other task may come between."""
+    """Return ``x`` or a copy, packed from the start of unshared memory.
+
+    No other task may run before the memory is written.
+    """
     node: Node = x.node.in_memory()
     return x if node.offset == 0 and is_own(x) else copied(x)

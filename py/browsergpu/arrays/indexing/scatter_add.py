@@ -1,4 +1,4 @@
-"""Sums of rows that go to the same places of an array."""
+"""Sums of rows by index."""
 
 from __future__ import annotations
 
@@ -20,15 +20,26 @@ V = TypeVar("V", bound=Value)
 
 
 def with_rows_added(op: str, x: V, places: V, values: V) -> V:
-    """A copy of x, float32 of [rows, width], to whose rows at places, uint32 of [n], rows of values
-    are added, of [n, width]: of places that come several times, in the order of the values."""
+    """Return a copy of ``x`` with rows added at the given indices.
+
+    Rows with the same index are added in their order.
+
+    Parameters
+    ----------
+    x
+        float32 of shape [rows, width].
+    places
+        uint32 of shape [n], the rows of ``x``.
+    values
+        float32 of shape [n, width].
+    """
     if product(values.node.shape) == 0:
         return copied(x)
     device = x.tracer.device
     device.keep_pace(op)
     order = argsorted(op, places, 0)
     risen = by_arrays(places, [0], [order], False)
-    # In memory of their own, where the kernel leaves what it has added.
+    # The kernel overwrites this copy.
     sorted_values = copied(by_arrays(values, [0], [order], False))
     found = copied(x)
     operands = [memory_view(one.node.in_memory()) for one in (risen, sorted_values, found)]
@@ -37,8 +48,10 @@ def with_rows_added(op: str, x: V, places: V, values: V) -> V:
 
 
 def add_rows(device: Device, op: str, places: View, values: View, y: View) -> None:
-    """y[p] += values[r] for each place p = places[r], words that rise; y and the values are float32
-    of [rows, width], and the values are overwritten."""
+    """Add rows in place: ``y[places[r]] += values[r]``. The places are sorted.
+
+    ``values`` is overwritten. y and values are float32 of shape [rows, width].
+    """
     launch(device, op, _add, (places, values, y))
 
 

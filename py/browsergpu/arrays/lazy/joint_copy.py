@@ -1,4 +1,4 @@
-"""Copies of several arrays into parts of another one, a few arrays in each kernel."""
+"""Copies of several arrays into regions of one array, a few arrays in each kernel."""
 
 from __future__ import annotations
 

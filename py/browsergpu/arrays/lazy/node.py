@@ -153,7 +153,7 @@ class PermanentStorage(Shown):
 
     is_free = False
     is_held = False
-    noted = 0
+    user_count = 0
 
     def __init__(self, buffer: Allocation) -> None:
         self.buffer = buffer

@@ -1,8 +1,8 @@
-"""Views: arrays that share memory, so that a write through one is seen through all.
+"""Memory that an array shares with its views.
 
-A view and the array that it is of have nodes of one :class:`ViewGroup`. Nodes of other cells, or of
-none, may lie in the same memory, too (a value that a backward pass has saved, for example): they
-keep their value, and get memory of their own before a write.
+An array and its views have different nodes with the same ViewGroup. A write through one is visible
+in all. Nodes in other groups, or in none, may share the memory too, such as values saved for a
+backward pass. These keep their elements, and move before a write.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ V = TypeVar("V", bound=Value)
 
 
 class ViewGroup(Shown):
-    """The identity of the memory that an array shares with its views.
+    """An array and its views, which share memory.
 
-    Its members are the arrays whose gradients follow writes through the others: all but those of
-    ``detach()``. ``history`` is where the gradients of the memory go: a Base before the first write
-    that was noted, then a Source (``gradients/through_views.py``).
+    The members are the arrays whose gradients follow writes through the others, so results of
+    ``detach()`` are not members. ``history`` is the source of the memory's gradients: a Base before
+    the first recorded write, then a Source (``autograd/views.py``).
     """
 
     __slots__ = ("_members", "_most", "history")
 
     def __init__(self) -> None:
         self._members: dict[int, ref[Value]] = {}
-        self._most = 16  # then, and whenever they are twice as many, the gone are forgotten
+        # Garbage-collected members are dropped at this size, then at twice the live size.
+        self._most = 16
         self.history: Any = None
 
     def add(self, x: Value) -> None:
-        """Makes an array a member."""
+        """Add an array."""
         if len(self._members) >= self._most:
             self._members = {id(x): ref(x) for x in self.live()}
             self._most = max(16, 2 * len(self._members))
@@ -43,34 +44,43 @@ class ViewGroup(Shown):
         NODE.__get__(x).follows = True
 
     def live(self) -> list[Value]:
-        """The members that are still there."""
+        """Return the members that still exist."""
         return [x for one in self._members.values() if (x := one()) is not None]
 
 
-#: The shape of an array, the elements from one index of it to the next, and its first one, all
-#: counted in its memory.
+#: The shape, strides and offset of an array, in elements of its memory.
 MemoryPlace = tuple[Shape, Shape, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """An array that requires a gradient, of which views were made: its place, and its source."""
+    """An array of which views were made, and that requires a gradient: its place and its source."""
 
     place: MemoryPlace
     source: Any
 
 
 def place_of(x: Value) -> MemoryPlace:
-    """Where an array lies in its memory."""
+    """Return the place of an array in its memory."""
     node: Node = NODE.__get__(x)
     steps = contiguous_strides(node.shape) if node.strides is None else node.strides
     return node.shape, steps, node.offset
 
 
 def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) -> V:
-    """``found``, an array that was just made of ``x``, as a view of it where it lies in the same
-    memory; else it stays a copy. ``follows``: its gradients follow writes through x.
-    ``read_only``: nothing can be assigned to it."""
+    """Make ``found`` a view of ``x`` if they share memory, else leave it a copy.
+
+    Parameters
+    ----------
+    x
+        The array.
+    found
+        An array that was just made from ``x``.
+    follows
+        Whether gradients of ``found`` follow writes through ``x``.
+    read_only
+        Whether assignment to ``found`` is refused.
+    """
     node: Node = NODE.__get__(x)
     own: Node = NODE.__get__(found)
     if own is node and node.trace is not None and x.tracer.device.has_values:
@@ -87,7 +97,7 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
         own = node.twin()
         take_node(found, own)
     if node.view_group is None:
-        if node.holders > 1:  # others have the value, and keep it
+        if node.holders > 1:  # others hold the value, and keep it
             node = node.twin()
             take_node(x, node)
         node.view_group = ViewGroup()
@@ -102,7 +112,7 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
 
 
 def take_node(x: Value, node: Node) -> None:
-    """Gives an array another node."""
+    """Replace the node of an array."""
     before: Node = NODE.__get__(x)
     node.hold(x)
     NODE.__set__(x, node)
@@ -111,7 +121,7 @@ def take_node(x: Value, node: Node) -> None:
 
 
 def siblings(node: Node) -> list[Node]:
-    """The nodes of the other arrays that share a node's memory as views."""
+    """Return the nodes of other arrays in the same view group and memory."""
     if node.view_group is None or node.trace is not None:
         return []
     return [
@@ -122,7 +132,10 @@ def siblings(node: Node) -> list[Node]:
 
 
 def values_apart(node: Node) -> list[Node]:
-    """The nodes that lie in a node's memory without being views of it, held by arrays or not."""
+    """Return the nodes in the same memory that are not in the node's view group.
+
+    Arrays may hold them or not.
+    """
     return [
         user
         for user in node.storage.users
@@ -131,7 +144,9 @@ def values_apart(node: Node) -> list[Node]:
 
 
 def at_place_of(node: Node, own: Node, target: Node) -> Node:
-    """What lies in ``node`` at the place that ``own`` has there, in ``target``; both of these are
-    packed and of one shape."""
+    """Return a node in ``target`` at the place that ``own`` has in ``node``.
+
+    ``node`` and ``target`` are packed and have one shape.
+    """
     offset = target.offset + own.offset - node.offset
     return stored(own.kind, own.shape, target.storage, own.strides, offset)

@@ -1,4 +1,4 @@
-"""The memory layout of an array, as ``a.flags`` gives it."""
+"""The memory layout of an array: ``a.flags``."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ class Flags:
 
     @property
     def c_contiguous(self) -> bool:
-        """Whether the elements lie row by row."""
+        """Whether the elements are in row-major order without gaps."""
         steps, extents = _steps(self._node)
         return 0 in self._node.shape or steps == [*contiguous_strides(tuple(extents))]
 
     @property
     def f_contiguous(self) -> bool:
-        """Whether the elements lie column by column."""
+        """Whether the elements are in column-major order without gaps."""
         steps, extents = _steps(self._node)
         by_columns = [*contiguous_strides(tuple(extents[::-1]))][::-1]
         return 0 in self._node.shape or steps == by_columns
 
     @property
     def owndata(self) -> bool:
-        """Whether the array is no view."""
+        """Whether the array is not a view."""
         return self._node.trace is not None or self._node.view_group is None
 
     @property
     def writeable(self) -> bool:
-        """Whether the array can be written. What is a view of memory that cannot stays so."""
+        """Whether the array can be written. A view of read-only memory cannot."""
         return not self._node.is_read_only
 
     @writeable.setter
@@ -57,7 +57,7 @@ class Flags:
         if value and node.is_read_only not in (False, LOCKED):
             expected = "False, as the array is a view of one that cannot be written"
             raise InvalidArgument("flags", "writeable", value, expected)
-        if node.holders > 1:  # others have the value
+        if node.holders > 1:  # other arrays hold the value
             node = node.in_memory().twin()
             take_node(self._array, node)
         if value:
@@ -67,17 +67,17 @@ class Flags:
 
     @property
     def contiguous(self) -> bool:
-        """Whether the elements lie row by row."""
+        """The same as ``c_contiguous``."""
         return self.c_contiguous
 
     @property
     def forc(self) -> bool:
-        """Whether the elements lie row by row or column by column."""
+        """Whether the elements are in row-major or column-major order."""
         return self.c_contiguous or self.f_contiguous
 
     @property
     def fnc(self) -> bool:
-        """Whether the elements lie column by column, and not row by row too."""
+        """Whether the elements are in column-major order and not in row-major order."""
         return self.f_contiguous and not self.c_contiguous
 
     @property
@@ -100,13 +100,13 @@ class Flags:
 
 
 def strides(node: Node) -> Shape:
-    """The elements from one index of each axis to the next."""
+    """Return the strides of a node, in elements."""
     if node.trace is not None or node.strides is None:
         return contiguous_strides(node.shape)
     return node.strides
 
 
 def _steps(node: Node) -> tuple[list[int], list[int]]:
-    """The strides and extents of the axes of several indices."""
+    """Return the strides and extents of axes longer than 1."""
     several = [(step, n) for step, n in zip(strides(node), node.shape, strict=True) if n > 1]
     return [step for step, _ in several], [n for _, n in several]

@@ -1,4 +1,4 @@
-"""An array's elements in one row: what ``a.flat`` is."""
+"""The flat iterator of an array: ``a.flat``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from browsergpu.core.showing import Shown
 
 
 class Flat(Shown):
-    """The elements of an array, row by row. What is assigned to them is assigned to the array.
+    """The elements of an array in row-major order. Assignments change the array.
 
-    Iterating reads the array once, and gives NumPy's numbers.
+    Iteration reads the array once and yields NumPy scalars.
     """
 
     __slots__ = ("base",)
@@ -47,6 +47,6 @@ class Flat(Shown):
         Returns
         -------
         Array
-            One axis.
+            A one-dimensional array.
         """
         return self.base.flatten()

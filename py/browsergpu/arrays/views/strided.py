@@ -1,4 +1,4 @@
-"""Other ways to look at an array's memory: nothing is copied where NumPy copies nothing."""
+"""Views of an array's memory. Nothing is copied where NumPy copies nothing."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ V = TypeVar("V", bound=Value)
 
 
 def strides_of(x: Value) -> Shape:
-    """Elements from one index to the next, for each axis; the array is in memory."""
+    """Return the strides of a computed array, in elements."""
     node = x.node
     return contiguous_strides(node.shape) if node.strides is None else node.strides
 
 
 def view(x: V, shape: Shape, strides: Shape, offset: int) -> V:
-    """Elements of an array's memory: ``offset`` is counted from the array's first one."""
+    """Return a view with these strides. ``offset`` counts from the array's first element."""
     node = x.node.in_memory()
     known = strides_or_none(shape, strides)
     return x.like(stored(node.kind, shape, node.storage, known, node.offset + offset))
 
 
 def real(x: V) -> V:
-    """The real parts of complex numbers, which are pairs of float32 in memory."""
+    """Return the real parts of complex numbers, which are pairs of float32."""
     return _part_of_pairs(x, 0)
 
 
 def imag(x: V) -> V:
-    """The imaginary parts of complex numbers."""
+    """Return the imaginary parts of complex numbers."""
     return _part_of_pairs(x, 1)
 
 
@@ -45,14 +45,16 @@ def _part_of_pairs(x: V, number: int) -> V:
 
 
 def retyped(x: V, kind: ElementType) -> V:
-    """The same bits as elements of another type of as many bits."""
+    """Reinterpret the elements as a type of the same size."""
     node = x.node.in_memory()
     return x.like(stored(kind, node.shape, node.storage, node.strides, node.offset))
 
 
 def strides_or_none(shape: Shape, strides: Shape) -> Shape | None:
-    """Strides as a value says them: None where the elements are packed. Along an axis of extent 1
-    nothing is stepped."""
+    """Return strides, or None if the elements are packed.
+
+    The stride of an axis of length 1 does not matter.
+    """
     packed = contiguous_strides(shape)
     if strides == packed:
         return None
@@ -63,21 +65,23 @@ def strides_or_none(shape: Shape, strides: Shape) -> Shape | None:
 
 
 def permuted(x: V, axes: tuple[int, ...]) -> V:
-    """The array with its axes in another order."""
+    """Permute the axes."""
     x.node.in_memory()
     shape, strides = x.node.shape, strides_of(x)
     return view(x, tuple(shape[i] for i in axes), tuple(strides[i] for i in axes), 0)
 
 
 def spread(x: V, shape: Shape) -> V:
-    """The array broadcast to a shape that it can be broadcast to."""
+    """Broadcast an array to a shape."""
     x.node.in_memory()
     return view(x, shape, broadcast_strides(x.node.shape, shape, x.node.strides), 0)
 
 
 def reshaped(op: str, x: V, shape: Any, *, copy: bool | None = None) -> V:
-    """The elements in another shape, of which one extent may be -1. With ``copy`` False raises
-    InvalidArgument, a ValueError, where they cannot stay in the same memory."""
+    """Reshape an array. One length may be -1.
+
+    If ``copy`` is False and the array cannot be a view, this raises InvalidArgument.
+    """
     given = shape if checks.is_several(shape) else (shape,)
     extents = checks.dimensions(op, "shape", given, minimum=-1)
     size = checks.product(x.node.shape)
@@ -101,8 +105,10 @@ def reshaped(op: str, x: V, shape: Any, *, copy: bool | None = None) -> V:
 
 
 def _strides_for(old: Shape, strides: Shape, new: Shape) -> Shape | None:
-    """The strides of the same elements in another shape; None where there are none. Runs of axes
-    that have as many elements in both are matched; within a run the old ones must lie in a row."""
+    """Return the strides of the same elements in another shape, or None if there are none.
+
+    This matches groups of axes with equal sizes. The old axes of a group must be contiguous.
+    """
     axes = [(n, step) for n, step in zip(old, strides, strict=True) if n != 1]
     found: list[int] = []
     i = j = 0
