@@ -20,7 +20,7 @@ from browsergpu.arrays.lazy.row_update import Formula
 from browsergpu.arrays.lazy.trace import Trace, Tracer
 from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import NODE, Value
-from browsergpu.arrays.views.aliases import values_apart
+from browsergpu.arrays.views.aliases import other_values
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import DeviceError
@@ -203,4 +203,4 @@ def _is_alone(node: Node) -> bool:
     """Whether one array holds the value, packed in memory that it shares only with its views."""
     if node.holders != 1 or node.strides is not None or node.offset:
         return False
-    return node.storage.user_count == 1 or not values_apart(node)
+    return node.storage.user_count == 1 or not other_values(node)

@@ -201,13 +201,13 @@ def _ordered(op: str, reflection: Reflection) -> list[Resource]:
                 op,
                 "shader",
                 Description(f"{resource.name}, which is neither"),
-                "have storage and uniform buffers alone, not textures",
+                "have only storage and uniform buffers, not textures",
             )
         if resource.group is None or resource.binding is None:
             raise InvalidArgument(
                 op,
                 "shader",
-                Description(f"others at {resource.name}"),
+                Description(f"other expressions at {resource.name}"),
                 "have plain numbers as @group and @binding",
             )
         if resource.group != 0:

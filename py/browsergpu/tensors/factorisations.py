@@ -147,10 +147,10 @@ def _cholesky(
 ) -> None:
     n = of.rows
     w = build.temporary(of.nbytes)
-    way = _ADJOINT if upper else 0
-    matrices.put(build, a.slot, w, of, 0, n, way)
+    flags = _ADJOINT if upper else 0
+    matrices.put(build, a.slot, w, of, 0, n, flags)
     cholesky_kernels.cholesky(build, w, faults.slot, of)
-    matrices.take(build, w, of, 0, n, n, y.slot, LOWER | way)
+    matrices.take(build, w, of, 0, n, n, y.slot, LOWER | flags)
     build.release(w)
 
 
@@ -176,7 +176,7 @@ def _svd(
     is_tall = of.rows >= of.columns
     length, count = (of.rows, of.columns) if is_tall else (of.columns, of.rows)
     tall = Matrices(of.count, length, count + width, of.is_complex)
-    scales, w, factors, rows = _turned(build, a.slot, of, tall, True)
+    scales, w, factors, rows = _rotated(build, a.slot, of, tall, True)
     square = Matrices(of.count, count, count, of.is_complex)
     wide = square.wider(count)
     products, adjoint = build.temporary(square.nbytes), build.temporary(square.nbytes)
@@ -185,11 +185,11 @@ def _svd(
     matrices.put(build, adjoint, w, tall, count, count, _ADJOINT, height=count)
     qr_kernels.multiply(build, w, factors, tall, count)
     long, short = (u, vh) if is_tall else (vh, u)
-    way = 0 if is_tall else _ADJOINT
-    matrices.take(build, w, tall, count, width, length, long.slot, way)
+    flags = 0 if is_tall else _ADJOINT
+    matrices.take(build, w, tall, count, width, length, long.slot, flags)
     matrices.put(build, products, rows, wide, 0, count, TRANSPOSED)
     qr_kernels.qr(build, rows, wide, count, positive=True)
-    matrices.take(build, rows, wide, count, count, count, short.slot, _ADJOINT - way)
+    matrices.take(build, rows, wide, count, count, count, short.slot, _ADJOINT - flags)
     build.release(scales, w, factors, rows, products, adjoint)
 
 
@@ -197,7 +197,7 @@ def _svd(
 def _singular_values(build: Build, a: Operand, s: Operand, of: Matrices) -> None:
     length, count = max(of.rows, of.columns), min(of.rows, of.columns)
     tall = Matrices(of.count, length, count, of.is_complex)
-    scales, w, factors, rows = _turned(build, a.slot, of, tall, False)
+    scales, w, factors, rows = _rotated(build, a.slot, of, tall, False)
     square = Matrices(of.count, count, count, of.is_complex)
     products, nothing = build.temporary(square.nbytes), build.temporary(8)
     jacobi.order_vectors(build, rows, square, count, scales, s.slot, products, nothing)
@@ -218,18 +218,20 @@ def _eigh(build: Build, a: Operand, values: Operand, vectors: Operand | None, of
     build.release(scales, w, rows)
 
 
-def _scaled(build: Build, a: Slot, of: Matrices, wide: Matrices, way: int = 0) -> tuple[Slot, Slot]:
+def _scaled(
+    build: Build, a: Slot, of: Matrices, wide: Matrices, flags: int = 0
+) -> tuple[Slot, Slot]:
     """Return temporaries with the scales and the scaled matrices.
 
     The scaled matrices are the first columns of wider ones.
     """
     scales, w = build.temporary(4 * of.count), build.temporary(wide.nbytes)
     matrices.scale(build, a, of, scales)
-    matrices.put(build, a, w, wide, 0, of.columns, way, scales)
+    matrices.put(build, a, w, wide, 0, of.columns, flags, scales)
     return scales, w
 
 
-def _turned(
+def _rotated(
     build: Build, a: Slot, of: Matrices, tall: Matrices, beside: bool
 ) -> tuple[Slot, Slot, Slot, Slot]:
     """Return temporaries: the scales, the QR factorization (two), the rotated columns of R^H.
@@ -240,8 +242,8 @@ def _turned(
     count = min(of.rows, of.columns)
     scales, w = build.temporary(4 * of.count), build.temporary(tall.nbytes)
     matrices.scale(build, a, of, scales)
-    way = 0 if of.rows >= of.columns else _ADJOINT
-    matrices.put(build, a, w, tall, 0, count, way, scales)
+    flags = 0 if of.rows >= of.columns else _ADJOINT
+    matrices.put(build, a, w, tall, 0, count, flags, scales)
     factors = qr_kernels.factor(build, w, tall, count)
     square = Matrices(of.count, count, count, of.is_complex)
     wide = square.wider(count if beside else 0)

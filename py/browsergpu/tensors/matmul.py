@@ -81,13 +81,13 @@ def planned(
     """Return :func:`plan_matmul` and its operands. Transposed views are not copied."""
     plan = plan_matmul(op, a, b, flip_a, flip_b)
     if not (a.is_packed and b.is_packed):
-        a, flip_a = _unturned(a, flip_a)
-        b, flip_b = _unturned(b, flip_b)
+        a, flip_a = _untransposed(a, flip_a)
+        b, flip_b = _untransposed(b, flip_b)
         plan = plan_matmul(op, a, b, flip_a, flip_b)
     return plan, a, b
 
 
-def _unturned(x: View, flip: bool) -> tuple[View, bool]:
+def _untransposed(x: View, flip: bool) -> tuple[View, bool]:
     """Return the packed matrix and the opposite ``flip`` for a transposed view.
 
     Other operands are returned as they are.

@@ -333,7 +333,7 @@ def adam(
 
     All four tensors differ and are not empty.
 
-    See ``kernels.adam.factors``.
+    See ``factors`` in ``kernels/networks/adam.py``.
     """
     launch(device, op, _adam, (param, grad, m, v), late=factors)
 

@@ -1,4 +1,4 @@
-"""Counter-based random numbers on the host, bit-identical to ``kernels/philox``.
+"""Counter-based random numbers on the host, bit-identical to the kernels' numbers.
 
 The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
 as 1, 2, 3" (https://doi.org/10.1145/2063384.2063405). A 64-bit key and a 128-bit counter give a

@@ -56,7 +56,7 @@ def check_read(x: Any, name: str) -> None:
     by = _differentiated_by(x)
     if by is not None:
         is_what = f"an array that {by}() differentiates"
-        then = "Compute with browsergpu's functions instead; detach() gives the value alone."
+        then = "Use browsergpu's functions instead, or x.detach() for its values."
     elif name in _AS_ARRAYS or _is_read_here():
         is_what = "an array that requires a gradient"
         then = "Use x.detach(), or read it under no_grad()."

@@ -299,8 +299,10 @@ def _operands(rules: Rules, bound: dict[str, Any]) -> tuple[Operand, ...]:
             found.append(Operand(name, None, given.source, like_of(given)))
         elif type(given) in _SEQUENCES:
             if any(type(x) in _SEQUENCES and _holds(x) for x in given):
-                what = "arrays that require gradients are in lists of lists; stack() joins them"
-                raise NotDifferentiable(rules.name, what)
+                raise NotDifferentiable(
+                    rules.name, "arrays that require gradients must not be in nested lists. "
+                    "Join them with stack()."
+                )  # fmt: skip
             found += [
                 Operand(name, at, x.source, like_of(x))
                 for at, x in enumerate(given)

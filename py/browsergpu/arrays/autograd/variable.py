@@ -77,8 +77,8 @@ class Variable(Array):
 
 def _hidden(self: Variable) -> Node:
     raise NotDifferentiable(
-        "gradient", "an array that requires gradients came to something that has no rule for them; "
-        "detach() gives its values alone"
+        "gradient", "an operation without a gradient rule got an array that requires a gradient. "
+        "Use x.detach() for its values."
     )  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def require(x: Array, op: str, wanted: bool = True) -> Array:
         if not wanted:
             if not isinstance(x.source.node, Leaf):
                 found = Description("an operation's result")
-                advice = "detach() gives its values alone."
+                advice = "Use x.detach() for its values."
                 raise InvalidArgument(op, "array", found, "a leaf", advice)
             untrack(x)
     elif wanted:

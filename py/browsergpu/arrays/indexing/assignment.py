@@ -27,7 +27,7 @@ from browsergpu.arrays.lazy.values import of_node, of_number
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import NODE, Value
-from browsergpu.arrays.views.aliases import siblings, values_apart
+from browsergpu.arrays.views.aliases import other_values, siblings
 from browsergpu.arrays.views.strided import spread
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
@@ -153,7 +153,7 @@ def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:
             continue
         is_fixed = graphs is not None and graphs.fixes(node)
         known = [] if value is None else _arrays_of_unheld(value.trace)
-        others = [user for user in values_apart(node) if user not in known]
+        others = [user for user in other_values(node) if user not in known]
         if is_fixed:
             others = [user for user in others if user.is_held and graphs.can_move(user, node)]
         if not others:

@@ -172,16 +172,16 @@ def _checked(x: Value, axis: int, array: Any) -> Value:
     extent = x.node.shape[axis]
     same_device("index", x, array)
     if extent > _MOST_INDICES:
-        told = Description(f"indices along axis {axis}, of extent {extent}")
-        expected = f"indices along axes of extents up to {_MOST_INDICES}"
+        told = Description(f"one for axis {axis} of {extent} elements")
+        expected = f"an index array for an axis of at most {_MOST_INDICES} elements"
         raise InvalidIndex("index", "key", told, expected)
     if isinstance(array, Value):
         if extent == 0 and 0 not in array.node.shape:
             raise InvalidIndex(
                 "index",
                 "key",
-                Description("an array as an index"),
-                f"have no index, as axis {axis} has none",
+                Description("an index array"),
+                f"have no indices, as axis {axis} is empty",
             )
         return array
     outside = (array < -extent) | (array >= extent)
@@ -374,7 +374,7 @@ def coordinates(tracer: Tracer, shape: Shape, axis: int) -> Node:
     """Return the index along an axis of each element of a shape, as int32."""
     if shape[axis] > _MOST_INDICES:
         extent = shape[axis]
-        told = f"indices of int32 must be of an extent up to {_MOST_INDICES}, got {extent}."
+        told = f"an indexed axis must have at most {_MOST_INDICES} elements, got {extent}."
         raise Unsupported("index", told)
     places = _Places(tracer, shape, 0, _BY_AXIS)
     return places.trace.add(cast(UINT32, INT32), places.coordinate(axis))

@@ -119,7 +119,7 @@ def _items(x: V, key: Any) -> list[Any]:
     if ellipses > 1:
         raise InvalidIndex(_OP, "key", key, "have at most one ...")
     if used > rank:
-        raise InvalidIndex(_OP, "key", key, f"have at most {rank} indices, as there are axes")
+        raise InvalidIndex(_OP, "key", key, f"have at most {rank} indices, one for each axis")
     found: list[Any] = []
     axis = 0
     for item, mask in zip(items, masks, strict=True):

@@ -97,7 +97,7 @@ def check_count(n: int) -> None:
     most = grids.MOST_ELEMENTS
     if n > most:
         raise OutOfMemory(
-            "array", f"a kernel must have {most} elements at most, got {n}. Work in smaller pieces."
+            "array", f"an array must have at most {most} elements, got {n}. Work in smaller pieces."
         )
 
 

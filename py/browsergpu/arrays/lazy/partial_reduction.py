@@ -45,7 +45,7 @@ def _check(op: str, values: Values) -> None:
     if any(knows_place(values.code[at]) for at in needed(values.code, (values.place,))):
         raise Unsupported(
             op,
-            f"values that are computed from their places must be {grids.MOST_ELEMENTS} at most, "
+            f"values that depend on their index must be at most {grids.MOST_ELEMENTS}, "
             f"got {product(values.shape)}. Work in smaller pieces.",
         )
 

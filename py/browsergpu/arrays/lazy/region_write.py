@@ -52,7 +52,7 @@ def command(
     into = target.shape, target.strides, target.offset
     own = [at for at in part.laid_out if is_part(leaves[at], target.storage, into)]
     places = zip(part.laid_out, part.layout(leaves), strict=True)
-    read = tuple([None if at in own else lies for at, lies in places])
+    read = tuple([None if at in own else place for at, place in places])
     plan = _planned(values.shape, part.code, into, read, twin is not None)
     return (
         kernels.pipeline(plan.kernel),

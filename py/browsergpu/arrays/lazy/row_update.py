@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    lie
+    layout
         The layout of the row's arrays.
     words
         The layout parameters.
@@ -55,7 +55,7 @@ class Row(NamedTuple):
         The ids of the buffers.
     """
 
-    lie: Lie
+    layout: Lie
     words: tuple[int, ...]
     groups: int
     buffers: list[int]
@@ -71,8 +71,8 @@ def laid_out(
     read, found = rule.read, []
     for nodes, new in zip(rows, made, strict=True):
         buffers = [node.storage.buffer.id for node in (*nodes, *new)]
-        lies = tuple([(nodes[n].shape, nodes[n].strides, nodes[n].offset) for n in read])
-        found.append(Row(*_layout_of(rule, nodes[0].shape, lies), buffers))
+        places = tuple([(nodes[n].shape, nodes[n].strides, nodes[n].offset) for n in read])
+        found.append(Row(*_layout_of(rule, nodes[0].shape, places), buffers))
     return found
 
 
@@ -98,7 +98,7 @@ def commands(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> Iterato
     rule = formula.rule
     room = kernels.most_leaves + 1 - len(formula.shared)
     each = max(1, min(MOST_ROWS, room // rule.bound))
-    ordered = sorted(rows, key=lambda row: row.lie)
+    ordered = sorted(rows, key=lambda row: row.layout)
     for first in range(0, len(ordered), each):
         yield _command(kernels, formula, ordered[first : first + each])
 
@@ -111,7 +111,7 @@ def _command(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> tuple[A
             words.append(groups)
         words += one.words
         groups += one.groups
-    kernel = updating(formula.rule, tuple([one.lie for one in rows]))
+    kernel = updating(formula.rule, tuple([one.layout for one in rows]))
     return (
         kernels.pipeline(kernel),
         *fold(groups),

@@ -131,7 +131,7 @@ def siblings(node: Node) -> list[Node]:
     ]
 
 
-def values_apart(node: Node) -> list[Node]:
+def other_values(node: Node) -> list[Node]:
     """Return the nodes in the same memory that are not in the node's view group.
 
     Arrays may hold them or not.

@@ -366,7 +366,7 @@ REFUSED = {
     "two entry points": (SCALE + ENTRY, "one of main, f"),
     "another group": (SCALE.replace("@group(0)", "@group(1)"), r"@group\(1\)"),
     "a texture": (SCALE + "@group(0) @binding(2) var t: texture_2d<f32>;", "textures"),
-    "a sampler": (SCALE + "@group(0) @binding(2) var s: sampler;", "buffers alone"),
+    "a sampler": (SCALE + "@group(0) @binding(2) var s: sampler;", "only storage and uniform"),
     "a binding that is no number": (SCALE.replace("(1)", "(1 + 0)"), "plain numbers"),
     "a binding of two": (SCALE.replace("(1)", "(0)"), "got x and y"),
     "a uniform buffer": (SCALE + "@group(0) @binding(2) var<uniform> u: vec4f;", "uniform"),
