@@ -277,7 +277,7 @@ def test_wgpu_is_not_asked_for_opengl(engine: str, first: str) -> None:
 
 @pytest.mark.all
 def test_arrays_in_several_threads() -> None:
-    """Of one shape, so that all record on the same tracer; some are forgotten by other threads."""
+    """Of one shape, so that all record in the same trace; some are forgotten by other threads."""
     code = """
 import asyncio, pickle, sys
 from concurrent.futures import ThreadPoolExecutor
