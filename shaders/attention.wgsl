@@ -50,6 +50,9 @@ override MASK: u32 = 0u;
 const BLOCK = 32u; // queries and keys of a tile, and head_dim steps
 const COLUMNS = 64u;
 const PITCH = 33u;
+// The bits of the weight -1, which marks a masked key. Weights are compared by their bits: GPUs may
+// assume that no float is NaN, and NVIDIA's took a row of NaN for one whose keys are all masked.
+const MASKED = 0xbf800000u;
 
 var<workgroup> q_tile: array<f32, BLOCK * PITCH>;
 var<workgroup> k_tile: array<f32, BLOCK * PITCH>;
@@ -155,9 +158,9 @@ fn main(
     for (var i = 0u; i < 4u; i++) {
       let at = (row0 + (i >> 1u)) * PITCH + key0 + (i & 1u);
       let score = weights[at];
-      // Of -inf - -inf comes NaN, where nothing is to be added. Less than 0 marks a masked key.
+      // Of -inf - -inf comes NaN, where nothing is to be added.
       if (is_minus_infinity(score)) {
-        weights[at] = -1.0;
+        weights[at] = bitcast<f32>(MASKED);
       } else if (!is_nan(score)) {
         weights[at] = exp(score - new_maxima[i >> 1u]);
       }
@@ -177,7 +180,7 @@ fn main(
     let limit = min(BLOCK, params.seq_kv - k_row);
     for (var key = 0u; key < limit; key++) {
       let pair = vec2f(weights[row0 * PITCH + key], weights[(row0 + 1u) * PITCH + key]);
-      let masked = pair < vec2f();
+      let masked = bitcast<vec2u>(pair) == vec2u(MASKED);
       totals += select(pair, vec2f(), masked);
       var values = vec4f();
       let at = params.v_first + kv_base + (k_row + key) * params.kv_row + column;
@@ -197,10 +200,10 @@ fn main(
     if (column + j < params.head_dim) {
       let at = (outer * params.seq_q + q_row + row0) * o_row + within + column + j;
       if (q_row + row0 < params.seq_q) {
-        o[at] = select(output0[j] / totals.x, 0.0, totals.x == 0.0);
+        o[at] = select(output0[j] / totals.x, 0.0, bitcast<u32>(totals.x) == 0u);
       }
       if (q_row + row0 + 1u < params.seq_q) {
-        o[at + o_row] = select(output1[j] / totals.y, 0.0, totals.y == 0.0);
+        o[at + o_row] = select(output1[j] / totals.y, 0.0, bitcast<u32>(totals.y) == 0u);
       }
     }
   }

@@ -450,3 +450,27 @@ os.wait()
 """
     done = run("-c", code)
     assert done.stdout.strip() == "DeviceError True", done.stderr
+
+
+#: asyncio.wait_for() as it is from Python 3.12 on: it needs a task.
+_NEWER_PYTHON = """
+import asyncio
+
+async def wait_for(future, timeout):
+    async with asyncio.timeout(timeout):
+        return await future
+
+asyncio.wait_for = wait_for
+
+from browsergpu import WasmBackend
+
+with WasmBackend() as backend:
+    backend.synchronize()
+    backend.synchronize(timeout=60)
+print("done")
+"""
+
+
+def test_a_blocking_call_needs_no_task() -> None:
+    done = run("-c", _NEWER_PYTHON)
+    assert done.stdout == "done\n", done.stderr

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Coroutine, Generator, Iterable
 from functools import wraps
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -35,9 +36,14 @@ def prepare() -> None:
 
     # How tests wait for coroutines; whatever else they want of Pyodide is a page's.
     pyodide, ffi = ModuleType("pyodide"), ModuleType("pyodide.ffi")
-    ffi.__dict__["run_sync"] = lambda coroutine: block_on(coroutine, "test")
+    ffi.__dict__["run_sync"] = lambda coroutine: block_on(_in_a_task(coroutine), "test")
     sys.modules |= {"pyodide": pyodide, "pyodide.ffi": ffi}
     _watch_turns()
+
+
+async def _in_a_task(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a test's coroutine as Pyodide does: timeouts, for one, need a task."""
+    return await asyncio.ensure_future(coroutine)
 
 
 def _zero_by_loops() -> None:

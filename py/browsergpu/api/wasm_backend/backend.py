@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import wait_for
+from asyncio import ensure_future, wait_for
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import isawaitable
@@ -351,8 +351,12 @@ class WasmBackend(ComputeBackend):
         op = "synchronize"
         device = self.ready(op)
         seconds = None if timeout is None else checks.real(op, "timeout", timeout)
+        if seconds is None:
+            await device.recorder.synchronize()
+            return
         try:
-            await wait_for(device.recorder.synchronize(), seconds)
+            # In a task of its own: wait_for() needs one, and a blocking call runs in none.
+            await ensure_future(wait_for(device.recorder.synchronize(), seconds))
         except TimeoutError:
             raise Timeout(
                 op, f"the GPU has not finished within {timeout} s. Wait again, or send less work."

@@ -34,7 +34,7 @@ class Block(Machine):
 
     def add(self, pair: Pair) -> None:
         theirs, ours = pair
-        if ours.node.cell is None and ours.dtype.kind != "b":
+        if ours.node.view_group is None and ours.dtype.kind != "b":
             ours = ours % 7
             theirs = np.zeros(ours.shape, ours.dtype)
         super().add((theirs, ours))
