@@ -465,6 +465,7 @@ asyncio.wait_for = wait_for
 from browsergpu import WasmBackend
 
 with WasmBackend() as backend:
+    backend.init()
     backend.synchronize()
     backend.synchronize(timeout=60)
 print("done")
