@@ -1,7 +1,8 @@
 """Run SciPy's tests on arrays of the GPU, and print a table of what passed.
 
-``python -m scipy_suite [module]``, from ``tools``, where browsergpu, an engine for it, SciPy and
-pytest are installed. On a machine without a GPU it takes SwiftShader.
+``python -m scipy_suite [--gpu] [module …]``, from ``tools``, where browsergpu, an engine for it,
+SciPy and pytest are installed. It runs on a GPU in software, or with ``--gpu`` on the machine's GPU,
+with pytest-xdist on all cores.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ MODULES = ("cluster", "fft", "linalg", "ndimage", "signal", "special", "stats")
 _COUNT = re.compile(r"(\d+) (passed|failed|skipped|xfailed|xpassed|error)")
 
 
-def run(module: str) -> dict[str, int]:
+def run(module: str, *, on_gpu: bool) -> dict[str, int]:
     """Return how many tests of a module of SciPy's passed, failed and so on."""
     command = [
         sys.executable, "-m", "pytest", "-p", "scipy_suite.plugin", "-p", "no:cacheprovider", "-q",
         "-m", "array_api_backends", "--pyargs", f"scipy.{module}",
     ]  # fmt: skip
-    environment = os.environ | software_gpu(os.environ.get("BROWSERGPU_ENGINE", "dawn"))
+    if on_gpu:
+        environment = dict(os.environ)
+        command += ["-n", "auto", "--dist", "worksteal"]
+    else:
+        environment = os.environ | software_gpu(os.environ.get("BROWSERGPU_ENGINE", "dawn"))
     environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
@@ -39,9 +44,11 @@ def run(module: str) -> dict[str, int]:
 
 def main() -> None:
     """Print a table of the modules that are named, by default of all."""
+    names = sys.argv[1:]
+    on_gpu = "--gpu" in names
     print("| module | passed | failed | skipped |\n| --- | --- | --- | --- |")
-    for module in sys.argv[1:] or MODULES:
-        found = run(module)
+    for module in [name for name in names if name != "--gpu"] or MODULES:
+        found = run(module, on_gpu=on_gpu)
         failed = found.get("failed", 0) + found.get("error", 0)
         skipped = found.get("skipped", 0) + found.get("xfailed", 0)
         passed = found.get("passed", 0) + found.get("xpassed", 0)

@@ -22,10 +22,10 @@ class Training:
     def __init__(self, bg: Any, name: str) -> None:
         self.bg = bg
         bg.nn.init.seed(3)
-        # A bias before BatchNorm has a gradient of rounding errors alone, which Adam makes steps of.
+        # A bias before BatchNorm has a gradient of rounding errors, which Adam makes steps of.
         self.model = bg.nn.Sequential(
-            bg.nn.Linear(6, 16, bias=False), bg.nn.BatchNorm1d(16), bg.nn.ReLU(), bg.nn.Dropout(0.25),
-            bg.nn.Linear(16, 3),
+            bg.nn.Linear(6, 16, bias=False), bg.nn.BatchNorm1d(16), bg.nn.ReLU(),
+            bg.nn.Dropout(0.25), bg.nn.Linear(16, 3),
         )  # fmt: skip
         self.optimizer = OPTIMIZERS[name](bg, self.model.parameters())
         self.schedule = bg.optim.lr_scheduler.CosineAnnealingLR(self.optimizer, 10)

@@ -455,7 +455,11 @@ def test_more_buffers_than_the_device_binds(backend: Any, tensors: Any) -> None:
         f"@group(0) @binding({i}) var<storage> b{i}: array<f32>;" for i in range(most + 1)
     )
     bindings = lambda handles: [handles[0]] * (most + 1)  # noqa: E731
-    refused(backend, tensors, f"at most {most}", shader=declared + ENTRY, bindings=bindings)
+    # A GPU may bind more buffers than there are binding numbers.
+    expected = f"at most {most}" if most < backend.device.limits["maxBindingsPerBindGroup"] else (
+        "binding numbers less than"
+    )  # fmt: skip
+    refused(backend, tensors, expected, shader=declared + ENTRY, bindings=bindings)
 
 
 # ---- what the compiler refuses ------------------------------------------------------------------
