@@ -5,12 +5,15 @@ naga's code for them gives wrong values on NVIDIA's GPUs, which no GPU in softwa
 
 from __future__ import annotations
 
-import re
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from browsergpu.core.element_types import BOOL
+from browsergpu.gpu.native.compiling import has_workgroup_bools
 from browsergpu.kernels.fused.operations import overload
 from browsergpu.kernels.fused.reduction import (
     ALIGNED_ROWS,
@@ -20,35 +23,51 @@ from browsergpu.kernels.fused.reduction import (
     reduction,
 )
 from browsergpu.kernels.fused.source import leaf
+from runner.vulkan import software_gpu
 
 pytestmark = pytest.mark.fast
 
 SHADERS = Path(__file__).resolve().parents[2] / "shaders"
-#: Types of what stands in workgroup memory, and the names of other types.
-_KEPT = re.compile(r"var<workgroup>\s*\w+\s*:\s*([^;=]+)")
-_NAMED = re.compile(r"(?:alias|struct)\s+(\w+)\s*(?:=\s*([^;]+);|\{([^}]*)\})")
+#: Stands for an NVIDIA GPU where it is told so.
+WITH_BOOLS = """
+import sys
+from browsergpu import TensorBackend, WasmBackend
+from browsergpu.gpu.native import compiling
 
+if sys.argv[1] == "nvidia":
+    compiling.workgroup_bools_are_wrong = lambda device: True
+shader = '''
+@group(0) @binding(0) var<storage, read_write> y: array<u32>;
+var<workgroup> seen: array<bool, 64>;
 
-def has_bools(code: str) -> bool:
-    """Return whether workgroup memory holds bools, by its types and the types that these name."""
-    types = {name: text or members for name, text, members in _NAMED.findall(code)}
-    kept = _KEPT.findall(code)
-    for _ in types:
-        kept += [types[word] for text in kept for word in re.findall(r"\w+", text) if word in types]
-        kept = [*{*kept}]
-    return any(re.search(r"\bbool\b", text) for text in kept)
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) at: u32) {
+  seen[at] = true;
+  workgroupBarrier();
+  y[at] = u32(seen[63u - at]);
+}
+'''
+with WasmBackend(warm_up=False) as backend:
+    backend.init()
+    tensors = TensorBackend(backend)
+    y = tensors.alloc_tensor((64,), "u32")
+    tensors.dispatch_compute(shader, [y], None, 1)
+    print(sum(tensors.read_tensor(y)))
+"""
 
 
 def test_bools_are_found() -> None:
-    assert has_bools("var<workgroup> seen: array<bool, 4>;")
-    assert has_bools("alias Kept = vec4<bool>;\nvar<workgroup> seen: array<Kept, 4>;")
-    assert has_bools("struct One { yes: bool, n: u32 }\nvar<workgroup> seen: array<One, 4>;")
-    assert not has_bools("alias Four = vec4<bool>;\nvar<workgroup> seen: array<u32, 4>;")
+    assert has_workgroup_bools("var<workgroup> seen: array<bool, 4>;")
+    assert has_workgroup_bools("alias Kept = vec4<bool>;\nvar<workgroup> seen: array<Kept, 4>;")
+    assert has_workgroup_bools(
+        "struct One { yes: bool, n: u32 }\nvar<workgroup> seen: array<One, 4>;"
+    )
+    assert not has_workgroup_bools("alias Four = vec4<bool>;\nvar<workgroup> seen: array<u32, 4>;")
 
 
 @pytest.mark.parametrize("path", sorted(SHADERS.rglob("*.wgsl")), ids=lambda path: path.name)
 def test_of_a_file(path: Path) -> None:
-    assert not has_bools(path.read_text(encoding="utf-8"))
+    assert not has_workgroup_bools(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("dealt", [ROWS, ALIGNED_ROWS, FOUR_COLUMNS, COLUMNS])
@@ -58,4 +77,19 @@ def test_of_a_generated_reduction(name: str, dealt: str) -> None:
     assert made is not None
     code = reduction((leaf(BOOL),), "W", 1, dealt != ROWS, made.number, dealt, False).code
     assert "var<workgroup>" in code
-    assert not has_bools(code)
+    assert not has_workgroup_bools(code)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="software GPUs are Linux's here")
+@pytest.mark.parametrize("gpu", ["software", "nvidia"])
+def test_custom_kernels_with_bools_are_refused_where_they_would_be_wrong(gpu: str) -> None:
+    environment = os.environ | software_gpu("wgpu") | {"PYTHONPATH": str(SHADERS.parent / "py")}
+    done = subprocess.run(
+        [sys.executable, "-c", WITH_BOOLS, gpu],
+        env=environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    if gpu == "software":
+        assert done.stdout == "64\n", done.stderr
+    else:
+        assert "ShaderCompilation" in done.stderr
+        assert "bool must not be in workgroup memory" in done.stderr

@@ -1,8 +1,8 @@
 """Run SciPy's tests on arrays of the GPU, and print a table of what passed.
 
 ``python -m scipy_suite [--gpu] [module …]``, from ``tools``, where browsergpu, an engine for it,
-SciPy and pytest are installed. It runs on a GPU in software, or with ``--gpu`` on the machine's GPU,
-with pytest-xdist on all cores.
+SciPy and pytest are installed. It runs on a GPU in software, or with ``--gpu`` on the machine's GPU
+and with pytest-xdist on all cores.
 """
 
 from __future__ import annotations

@@ -18,6 +18,41 @@ _THREADS = 4
 #: naga knows neither the directive nor the address space that it names.
 _REQUIRES = re.compile(r"^requires [^;]*;", re.MULTILINE)
 
+#: naga's code for bools in workgroup memory is wrong on NVIDIA's GPUs: with wgpu 0.32 an H100 read
+#: false where true was stored. Dawn is right there.
+_NO_BOOLS = (
+    "bool must not be in workgroup memory on wgpu-native with an NVIDIA GPU, whose values would be"
+    " wrong. Use u32, or BROWSERGPU_ENGINE=dawn."
+)
+_NVIDIA = 0x10DE  # PCI's number of the vendor
+_WORKGROUP_VARIABLE = re.compile(r"var<workgroup>\s*\w+\s*:\s*([^;=]+)")
+_TYPE = re.compile(r"(?:alias|struct)\s+(\w+)\s*(?:=\s*([^;]+);|\{([^}]*)\})")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_WORD = re.compile(r"\w+")
+
+
+def workgroup_bools_are_wrong(device: Any) -> bool:
+    """Return whether bools in workgroup memory are wrong on a device of wgpu-native."""
+    found: bool = device.adapter.info.get("vendor_id") == _NVIDIA
+    return found
+
+
+def has_workgroup_bools(code: str) -> bool:
+    """Return whether a shader keeps bools in workgroup memory.
+
+    Aliases and structs are followed.
+    """
+    if "var<workgroup>" not in code:
+        return False
+    code = _COMMENT.sub(" ", code)
+    types = {name: text or members for name, text, members in _TYPE.findall(code)}
+    words = {word for text in _WORKGROUP_VARIABLE.findall(code) for word in _WORD.findall(text)}
+    new = words
+    while new:
+        new = {word for name in new & types.keys() for word in _WORD.findall(types[name])} - words
+        words |= new
+    return "bool" in words
+
 
 class Step(Shown):
     """One kernel in one configuration, compiled or being compiled."""
@@ -56,6 +91,7 @@ class Compiler(Shown):
         self._device = device
         self._bindings = bindings
         self._is_dawn = is_dawn
+        self._refuses_bools = not is_dawn and workgroup_bools_are_wrong(device)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="browsergpu")
         self.milliseconds = 0.0
         self._end = 0.0
@@ -88,6 +124,8 @@ class Compiler(Shown):
         if not self._is_dawn:
             code = _REQUIRES.sub(lambda found: " " * len(found[0]), code)
         try:
+            if self._refuses_bools and has_workgroup_bools(code):
+                raise ValueError(_NO_BOOLS)
             module = self._device.create_shader_module(code=code, label=sections[0][0])
             step.pipeline = self._device.create_compute_pipeline(
                 label=step.label,
