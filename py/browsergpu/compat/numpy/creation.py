@@ -9,6 +9,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.coercion import OnHostOnly, is_numpys_alone, of_list
+from browsergpu.compat.numpy.docstrings import docstring
 from browsergpu.compat.numpy.fallback import brought, on_host
 from browsergpu.compat.numpy.operands import layout, refuse
 from browsergpu.core import checks
@@ -149,7 +150,7 @@ def _filled(name: str, theirs: Callable[..., Any], own: Callable[..., Array]) ->
         device = _there(name, device, like)
         return in_order(name, own(shape, dtype=dtype, device=device), order)
 
-    call.__doc__ = f"As ``numpy.{name}``: float32 by default."
+    call.__doc__ = docstring(name, theirs, "The dtype is float32 by default.")
     return call
 
 

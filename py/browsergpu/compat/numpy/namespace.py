@@ -12,6 +12,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy import creation, index_tricks, protocols
+from browsergpu.compat.numpy.docstrings import docstring
 from browsergpu.compat.numpy.fallback import brought, to_host
 from browsergpu.compat.numpy.linalg import series
 from browsergpu.compat.numpy.manipulation import picking
@@ -95,7 +96,8 @@ def of_main(name: str) -> Any:
         return door(name, picking.round_, np.round)
     theirs = getattr(np, name, None) if name in _numpys_names() else None
     if theirs is None:
-        raise AttributeError(_unknown(name))
+        # With an object but no name, Python adds no suggestion of its own to the traceback.
+        raise AttributeError(_unknown(name), obj=np)
     if name in READING:
         return _reading(theirs)
     if isinstance(theirs, np.ufunc):
@@ -162,7 +164,7 @@ def _loading(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
         return brought(theirs(*args, **options))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As ``numpy.{name}``; what it makes is uploaded."
+    function.__doc__ = docstring(name, theirs, "The result is uploaded to the GPU.")
     function.of_numpy = theirs  # type: ignore[attr-defined]
     return function
 
@@ -172,7 +174,7 @@ def _reading(theirs: Callable[..., Any]) -> Callable[..., Any]:
         return theirs(*(to_host(x) for x in args), **options)
 
     function.__name__ = function.__qualname__ = theirs.__name__
-    function.__doc__ = f"As ``numpy.{theirs.__name__}``. Waits."
+    function.__doc__ = docstring(theirs.__name__, theirs, "Waits for the GPU.")
     function.of_numpy = theirs  # type: ignore[attr-defined]
     return function
 

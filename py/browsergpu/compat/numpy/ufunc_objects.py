@@ -14,6 +14,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.variable import Variable
 from browsergpu.arrays.numbers import PYTHON_TYPES
 from browsergpu.compat.numpy.coercion import OnHostOnly, device_among, operand
+from browsergpu.compat.numpy.docstrings import docstring
 from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.core.errors import InvalidType
 from browsergpu.core.turns import exclusive
@@ -52,7 +53,7 @@ class Ufunc(partial[Any]):
         self.__name__ = theirs.__name__
         self.__module__ = "browsergpu"  # where pickle finds it
         self.__signature__ = _signature(theirs, known)
-        self.__doc__ = (own and own.__doc__) or f"As ``numpy.{theirs.__name__}``."
+        self.__doc__ = (own and own.__doc__) or docstring(theirs.__name__, theirs)
 
     def __repr__(self) -> str:
         return f"<ufunc 'browsergpu.{self.__name__}'>"

@@ -10,6 +10,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.coercion import Coercion, OnHostOnly
+from browsergpu.compat.numpy.docstrings import docstring
 from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.statistics import reductions
 from browsergpu.core.turns import exclusive
@@ -75,7 +76,7 @@ def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = own.__module__  # where the annotations are known
-    function.__doc__ = own.__doc__ or f"As ``numpy.{name}``."
+    function.__doc__ = own.__doc__ or docstring(name, theirs)
     function.__signature__ = shown  # type: ignore[attr-defined]
     return function
 
@@ -124,7 +125,8 @@ def host_door(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
         return on_host(f"np.{name}", theirs, args, options)
 
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
-    function.__doc__ = f"``numpy.{name}``, computed by NumPy on the host: see ``set_fallback``."
+    note = "NumPy computes it on the host (see ``set_fallback``)."
+    function.__doc__ = docstring(name, theirs, note)
     with suppress(ValueError):  # a function in C may have none
         function.__signature__ = signature(theirs)  # type: ignore[attr-defined]
     function.of_numpy = theirs  # type: ignore[attr-defined]
