@@ -1,1 +1,1 @@
-"""The public functions on arrays, by the chapters of the Python Array API standard."""
+"""Public functions of arrays, grouped as in the Python Array API standard."""

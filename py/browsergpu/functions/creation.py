@@ -1,4 +1,4 @@
-"""Making arrays."""
+"""Creation of arrays."""
 
 from __future__ import annotations
 
@@ -38,12 +38,34 @@ from browsergpu.core.turns import exclusive
 def asarray(
     obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
 ) -> Array:
-    """An array of a number, a nested list, a NumPy array, or what has a buffer or ``__array__``.
+    """Return an array of a number, a nested list, a NumPy array or another buffer.
 
-    Python's whole numbers become int64 (see ``set_default_int``), its floats float32. An array of
-    the dtype is given back as it is unless ``copy``, or unless ``device`` is another than its own.
-    Raises InvalidArgument for whole numbers that do not fit, and, with ``copy=False``, where a copy
-    is needed.
+    Parameters
+    ----------
+    obj : object
+        A number, a list, an array, or an object with a buffer or ``__array__``.
+    dtype : dtype, optional
+        By default, Python's integers become int64 (see ``set_default_int``), and its floats
+        float32.
+    device : Device, optional
+        The device of the result. By default, that of ``obj``, or the current device.
+    copy : bool, optional
+        True always copies, and False never does. By default, an array is copied only if its dtype
+        or device changes.
+
+    Returns
+    -------
+    Array
+        ``obj`` itself, if nothing changes and ``copy`` is not True.
+
+    Raises
+    ------
+    InvalidArgument
+        If integers do not fit the dtype, or ``copy=False`` and a copy is needed.
+    InvalidType
+        If ``obj`` does not consist of numbers.
+    ValueError
+        If the rows of a nested list have different lengths.
     """
     kind = None if dtype is None else element_type("asarray", dtype)
     if isinstance(obj, Array) and not _is_there(obj, device):
@@ -57,7 +79,7 @@ def asarray(
     if copy is False:
         raise InvalidArgument("asarray", "copy", copy, "True or None, for what is on the host")
     tracer = current(device)
-    # Lists and numbers have no dtype of their own: NumPy's 64 bits are only its default for them.
+    # Lists and numbers have no dtype. The 64 bits that NumPy gives them are only its default.
     is_plain = isinstance(obj, list | tuple | np.generic) or python_number(obj) is not None
     data, own = on_host(_on_host(obj))
     if data.dtype == object:
@@ -72,7 +94,7 @@ def _is_there(array: Array, device: Any) -> bool:
 
 
 def _on_host(value: Any) -> Any:
-    """Nested lists with NumPy's numbers in place of arrays without axes."""
+    """Convert arrays inside nested lists to NumPy's."""
     if isinstance(value, list | tuple):
         return [_on_host(item) for item in value]
     return value.numpy() if isinstance(value, Array) else value
@@ -89,7 +111,31 @@ def _shape(op: str, shape: Any) -> tuple[int, ...]:
 
 @exclusive
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array of copies of a number; its dtype is the number's by default."""
+    """Return an array that is filled with a number.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape.
+    fill_value : number
+        The value of all elements.
+    dtype : dtype, optional
+        The dtype of ``fill_value`` by default.
+    device : Device, optional
+        The current device by default.
+
+    Returns
+    -------
+    Array
+        A new array.
+
+    Raises
+    ------
+    InvalidType
+        If ``fill_value`` is not a number.
+    InvalidArgument
+        If an extent is negative.
+    """
     check_number("full", "fill_value", fill_value)
     tracer = current(device)
     number = fill_value.item() if isinstance(fill_value, np.generic | Array) else fill_value
@@ -102,25 +148,107 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
 
 @exclusive
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array of zeros, float32 by default."""
+    """Return an array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape.
+    dtype : dtype, optional
+        float32 by default.
+    device : Device, optional
+        The current device by default.
+
+    Returns
+    -------
+    Array
+        A new array.
+
+    Raises
+    ------
+    InvalidArgument
+        If an extent is negative.
+    """
     return full(shape, 0, dtype=FLOAT32.numpy if dtype is None else dtype, device=device)
 
 
 @exclusive
 def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array of ones, float32 by default."""
+    """Return an array of ones.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape.
+    dtype : dtype, optional
+        float32 by default.
+    device : Device, optional
+        The current device by default.
+
+    Returns
+    -------
+    Array
+        A new array.
+
+    Raises
+    ------
+    InvalidArgument
+        If an extent is negative.
+    """
     return full(shape, 1, dtype=FLOAT32.numpy if dtype is None else dtype, device=device)
 
 
 @exclusive
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array for results, float32 by default; its elements are zeros."""
+    """Return an array for results. Its elements are zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape.
+    dtype : dtype, optional
+        float32 by default.
+    device : Device, optional
+        The current device by default.
+
+    Returns
+    -------
+    Array
+        A new array.
+
+    Raises
+    ------
+    InvalidArgument
+        If an extent is negative.
+    """
     return zeros(shape, dtype=dtype, device=device)
 
 
 @composed()
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """:func:`full` of the shape and dtype of another array."""
+    """Return an array of the shape of another one, filled with a number.
+
+    Parameters
+    ----------
+    x : Array
+        The array whose shape, dtype and device are used.
+    fill_value : number
+        The value of all elements.
+    dtype : dtype, optional
+        The dtype of ``x`` by default.
+    device : Device, optional
+        The device of ``x`` by default.
+
+    Returns
+    -------
+    Array
+        A new array.
+
+    Raises
+    ------
+    InvalidType
+        If ``fill_value`` is not a number.
+    """
     return full(
         x.shape,
         fill_value,
@@ -131,24 +259,69 @@ def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = 
 
 @constant
 def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Zeros of the shape and dtype of another array."""
+    """Return zeros in the shape of another array.
+
+    Parameters
+    ----------
+    x : Array
+        The array whose shape, dtype and device are used.
+    dtype : dtype, optional
+        The dtype of ``x`` by default.
+    device : Device, optional
+        The device of ``x`` by default.
+
+    Returns
+    -------
+    Array
+        A new array.
+    """
     return full_like(x, 0, dtype=dtype, device=device)
 
 
 @constant
 def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Ones of the shape and dtype of another array."""
+    """Return ones in the shape of another array.
+
+    Parameters
+    ----------
+    x : Array
+        The array whose shape, dtype and device are used.
+    dtype : dtype, optional
+        The dtype of ``x`` by default.
+    device : Device, optional
+        The device of ``x`` by default.
+
+    Returns
+    -------
+    Array
+        A new array.
+    """
     return full_like(x, 1, dtype=dtype, device=device)
 
 
 @constant
 def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """:func:`empty` of the shape and dtype of another array."""
+    """Return an array for results in the shape of another one. Its elements are zeros.
+
+    Parameters
+    ----------
+    x : Array
+        The array whose shape, dtype and device are used.
+    dtype : dtype, optional
+        The dtype of ``x`` by default.
+    device : Device, optional
+        The device of ``x`` by default.
+
+    Returns
+    -------
+    Array
+        A new array.
+    """
     return zeros_like(x, dtype=dtype, device=device)
 
 
 def _of_numbers(*numbers: Any) -> ElementType:
-    """The type of whole numbers: the default, or that of NumPy's among them."""
+    """Return the type of integers: the default, promoted with NumPy's numbers among them."""
     kinds = [kind for kind, _ in filter(None, map(typed_number, numbers))]
     found = reduce(promoted, kinds, DEFAULTS[int])
     return found if found.kind in "iu" else INT64
@@ -158,9 +331,33 @@ def _of_numbers(*numbers: Any) -> ElementType:
 def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Array:
-    """The numbers from ``start`` (0 where only one number is given) up to, but not, ``stop``. By
-    default int64 where all are whole numbers (see ``set_default_int``), else float32.
-    Raises OverflowError for whole numbers beyond the dtype's range, where NumPy wraps."""
+    """Return evenly spaced numbers in the half-open interval from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    start : number
+        The first number. With one argument, the interval is from 0 to ``start``.
+    stop : number, optional
+        The end of the interval, which is excluded.
+    step : number, optional
+        The spacing. It may be negative.
+    dtype : dtype, optional
+        By default, int64 for integers (see ``set_default_int``), and float32 otherwise.
+    device : Device, optional
+        The current device by default.
+
+    Returns
+    -------
+    Array
+        Shape [N].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``step`` is 0.
+    OverflowError
+        If an integer is out of the dtype's range, where NumPy wraps around.
+    """
     if stop is None:
         start, stop = 0, start
     if step == 0:
@@ -178,7 +375,7 @@ def arange(
                 raise OverflowError(f"arange: {number} is out of bounds for {kind.name}")
         if (first, by) == (0, 1):
             return apply.cast_to("arange", at, kind, copy=False)
-        # Modulo 2^32 or 2^64, so that products and sums may pass the range in between.
+        # Unsigned arithmetic wraps around, so intermediate results may exceed the range.
         unsigned = UINT64 if kind.bits == UINT64.bits else UINT32
         mask = (1 << unsigned.bits) - 1
         whole = apply.cast_to("arange", at, unsigned)
@@ -194,14 +391,37 @@ def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None,
     endpoint: bool = True,
 ) -> Array:  # fmt: skip
-    """``num`` numbers at even distances from ``start`` to ``stop``, which is one of them if
-    ``endpoint``. float32 by default."""
+    """Return evenly spaced numbers from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    start, stop : float
+        The ends of the interval.
+    num : int
+        How many numbers to return.
+    dtype : dtype, optional
+        float32 by default.
+    device : Device, optional
+        The current device by default.
+    endpoint : bool, optional
+        Whether ``stop`` is the last number.
+
+    Returns
+    -------
+    Array
+        Shape [num].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``num`` is negative.
+    """
     count = checks.integer("linspace", "num", num)
     kind = _kind("linspace", dtype, FLOAT32)
     gaps = max(count - 1 if endpoint else count, 1)
     tracer = current(device)
     at = apply.cast_to("linspace", Array(coordinates(tracer, (count,), 0), tracer), FLOAT32)
-    # Of the two ends' shares, so that both ends are met.
+    # A weighted mean of both ends meets them exactly.
     share = at / gaps
     found: Array = (1.0 - share) * float(start) + share * float(stop)
     return apply.cast_to("linspace", found, kind, copy=False)
@@ -211,7 +431,31 @@ def linspace(
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Array:
-    """A matrix with ones on the k-th diagonal, float32 by default."""
+    """Return matrices with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_cols : int, optional
+        Number of columns, ``n_rows`` by default.
+    k : int, optional
+        The diagonal. Positive numbers are above the main diagonal.
+    dtype : dtype, optional
+        float32 by default.
+    device : Device, optional
+        The current device by default.
+
+    Returns
+    -------
+    Array
+        Shape [n_rows, n_cols].
+
+    Raises
+    ------
+    InvalidArgument
+        If an extent is negative.
+    """
     shape = _shape("eye", (n_rows, n_rows if n_cols is None else n_cols))
     tracer = current(device)
     row, column = (Array(coordinates(tracer, shape, axis), tracer) for axis in range(2))
@@ -239,13 +483,49 @@ def _of_triu(g: Array, k: int) -> Array:
 
 @differentiable(x=_of_tril)
 def tril(x: Array, /, *, k: int = 0) -> Array:
-    """The matrices with zeros above the k-th diagonal."""
+    """Return the lower triangles of matrices, with zeros above a diagonal.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N], of any dtype.
+    k : int, optional
+        The diagonal above which elements are 0. Positive numbers are above the main diagonal.
+
+    Returns
+    -------
+    Array
+        Shape [..., M, N], in the dtype of ``x``.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes.
+    """
     return _triangle("tril", x, k, lower=True)
 
 
 @differentiable(x=_of_triu)
 def triu(x: Array, /, *, k: int = 0) -> Array:
-    """The matrices with zeros below the k-th diagonal."""
+    """Return the upper triangles of matrices, with zeros below a diagonal.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N], of any dtype.
+    k : int, optional
+        The diagonal below which elements are 0. Positive numbers are above the main diagonal.
+
+    Returns
+    -------
+    Array
+        Shape [..., M, N], in the dtype of ``x``.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes.
+    """
     return _triangle("triu", x, k, lower=False)
 
 
@@ -260,8 +540,25 @@ def _of_grid(g: tuple[Array, ...], indexing: str) -> list[Array]:
 
 @differentiable(arrays=_of_grid)
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
-    """The coordinates of a grid: for each of some vectors, an array of as many axes as there are
-    vectors. With "xy" the first two axes are exchanged."""
+    """Return the coordinates of a grid.
+
+    Parameters
+    ----------
+    *arrays : Array
+        Vectors of coordinates, one for each axis of the grid.
+    indexing : {"xy", "ij"}, optional
+        "ij" keeps the order of the axes. "xy" exchanges the first two.
+
+    Returns
+    -------
+    tuple of Array
+        One array for each vector, with as many axes as there are vectors.
+
+    Raises
+    ------
+    InvalidArgument
+        If an array has more than one axis, or ``indexing`` is neither "xy" nor "ij".
+    """
     if indexing not in ("xy", "ij"):
         raise InvalidArgument("meshgrid", "indexing", indexing, "'xy' or 'ij'")
     for array in arrays:

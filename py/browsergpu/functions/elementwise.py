@@ -1,13 +1,16 @@
-"""Functions of each element. All take arrays, of which one may be a Python number, that broadcast
-to one shape, and give an array of it; a chain of them is one kernel. Complex numbers have the
-branch cuts and special cases of C17's Annex G."""
+"""Elementwise functions of arrays.
+
+Arrays broadcast to one shape, and one operand of a binary function may be a number. A chain of
+operations is one fused kernel. Complex functions have the branch cuts and special cases of Annex G
+of C17.
+"""
 
 from __future__ import annotations
 
 import cmath
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,28 +22,92 @@ from browsergpu.core.errors import InvalidType
 from browsergpu.functions import operands
 
 Rule = Callable[..., Any]
-OfOne = Callable[[Array], Array]
-OfTwo = Callable[[Any, Any], Array]
+Unary = Callable[[Array], Array]
+Binary = Callable[[Any, Any], Array]
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
 
-#: The functions that are a single operation, and the operation's name.
+#: Operation name of each function that records a single operation.
 OPERATIONS: dict[Callable[..., Any], str] = {}
 
 
-def _unary(name: str, text: str, rule: Rule | None = None) -> OfOne:
-    """A function of one array, and its rule; without one its results have no gradient."""
+class _Dtypes(NamedTuple):
+    """The dtypes of operands and results, as the docstrings describe them."""
+
+    operands: str
+    result: str
+
+
+_PROMOTED = "The dtype of the operands, promoted."
+_AS_FLOAT32 = f"{_PROMOTED} Integers and bools count as float32."
+_ANY = _Dtypes("Any dtype.", _PROMOTED)
+_TO_BOOL = _Dtypes("Any dtype.", "bool.")
+_TO_FLOAT32 = _Dtypes("Any dtype.", "The dtype of ``x``; float32 if ``x`` is complex.")
+_NUMBERS = _Dtypes("Integers, floats or complex numbers.", _PROMOTED)
+_POWER = _Dtypes("Any dtype.", f"{_PROMOTED} Bools give int8.")
+_REAL = _Dtypes("Any dtype but complex64.", _PROMOTED)
+_ARITHMETIC = _Dtypes("Any dtype but complex64.", f"{_PROMOTED} Bools give int8.")
+_ORDER = _Dtypes("Any dtype but complex64.", "bool.")
+_FLOATING = _Dtypes("Any dtype.", _AS_FLOAT32)
+_REAL_FLOATING = _Dtypes("Any dtype but complex64.", _AS_FLOAT32)
+_INTEGERS = _Dtypes("Integers or bools.", f"{_PROMOTED} Bools give int8.")
+_INTEGERS_OR_BOOLS = _Dtypes("Integers or bools.", _PROMOTED)
+_SIGN_BIT = _Dtypes("float32 or float16.", "bool.")
+
+_DOC_UNARY = """{summary}
+
+    Parameters
+    ----------
+    x : Array
+        {operands}
+
+    Returns
+    -------
+    Array
+        An array of the shape of ``x``. {result}
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is not an array, or has another dtype.
+    """
+_DOC_BINARY = """{summary}
+
+    Parameters
+    ----------
+    x1, x2 : Array or number
+        {operands} The shapes broadcast. At least one operand is an array.
+
+    Returns
+    -------
+    Array
+        An array of the common shape. {result}
+
+    Raises
+    ------
+    InvalidType
+        If neither operand is an array, if one has another dtype, or if the arrays are on two
+        devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
+
+
+def _unary(name: str, summary: str, dtypes: _Dtypes, rule: Rule | None = None) -> Unary:
+    """Make a function of one array. Without a rule, its results have no gradient."""
 
     def function(x: Array, /) -> Array:
         return apply.unary(name, operands.array(name, "x", x))
 
-    _name(function, name, text)
+    _describe(function, name, _DOC_UNARY, summary, dtypes)
     made = differentiable(x=rule)(function) if rule else constant(function)
     OPERATIONS[made] = name
     return made
 
 
-def _binary(name: str, text: str, x1: Rule | None = None, x2: Rule | None = None) -> OfTwo:
-    """A function of two arrays, and the rules of both."""
+def _binary(
+    name: str, summary: str, dtypes: _Dtypes, x1: Rule | None = None, x2: Rule | None = None
+) -> Binary:
+    """Make a function of two arrays, with a gradient rule for each."""
 
     def function(x1: Any, x2: Any, /) -> Array:
         if not isinstance(x1, Value):
@@ -50,32 +117,32 @@ def _binary(name: str, text: str, x1: Rule | None = None, x2: Rule | None = None
             raise InvalidType(name, "x1, x2", (x1, x2), "arrays, or an array and a number")
         return found  # type: ignore[no-any-return]
 
-    _name(function, name, text)
+    _describe(function, name, _DOC_BINARY, summary, dtypes)
     made = differentiable(x1=x1, x2=x2)(function) if x1 and x2 else constant(function)
     OPERATIONS[made] = name
     return made
 
 
-def _name(function: Any, name: str, text: str) -> None:
+def _describe(function: Any, name: str, doc: str, summary: str, dtypes: _Dtypes) -> None:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
+    function.__doc__ = doc.format(summary=summary, operands=dtypes.operands, result=dtypes.result)
 
 
 def _c(x: Any) -> Any:
-    """A factor of a gradient: the conjugate, where that is another number."""
+    """Return the conjugate of a gradient's factor, if it is complex."""
     if isinstance(x, Array):
         return conj(x) if x.dtype.kind == "c" else x
     return x.conjugate()
 
 
 def _share(own: Any, other: Any, is_ahead: Callable[[Any, Any], Array]) -> Array:
-    """How much of a gradient goes to the one that is ahead: all, and half where they are equal."""
+    """Return the share of a gradient for ``own``: 1 if it is ahead, and 0.5 if both are equal."""
     return where(is_ahead(own, other), 1.0, where(equal(own, other), 0.5, 0.0))
 
 
 def _of_base(g: Array, x1: Any, x2: Any) -> Any:
     slope = x2 * pow(x1, x2 - 1)
-    if isinstance(x2, Array):  # where the exponent is 0 the power is 1, also of 0
+    if isinstance(x2, Array):  # 0 to the power of 0 is 1, a constant
         slope = where(equal(x2, 0), 0, slope)
     elif x2 == 0:
         slope = 0
@@ -96,7 +163,7 @@ def _of_exponent(g: Array, y: Array, x1: Any) -> Any:
 
 
 def _of_sign(g: Array, y: Array, x: Array) -> Any:
-    """What of a gradient turns a complex number; real ones have nothing to turn."""
+    """Return the gradient of a complex sign. The sign of a real number is constant."""
     if x.dtype.kind != "c":
         return None
     size = abs(x)
@@ -113,7 +180,27 @@ def _chosen(condition: Array, x1: Any, x2: Any) -> Array:
     x2=lambda g, condition: _chosen(condition, 0, g),
 )
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
-    """x1 where a condition is true, else x2; one of these may be a Python number."""
+    """Return elements of ``x1`` where ``condition`` is true, and of ``x2`` elsewhere.
+
+    Parameters
+    ----------
+    condition : Array
+        Bools. In other dtypes, nonzero elements are true.
+    x1, x2 : Array or number
+        The two sources. They broadcast with ``condition``.
+
+    Returns
+    -------
+    Array
+        An array of the common shape, in the promoted dtype of ``x1`` and ``x2``.
+
+    Raises
+    ------
+    InvalidType
+        If ``condition`` is not an array, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     operands.array("where", "condition", condition)
     return apply.apply("where", condition, condition, x1, x2)
 
@@ -126,7 +213,7 @@ def _inside(g: Array, x: Array, min: Any, max: Any) -> Array:
 
 
 def _of_lower(g: Array, x: Array, min: Any, max: Any) -> Array:
-    """Of bounds the wrong way round the upper one is the result."""
+    """Return the gradient of the lower bound. If ``min > max``, the result is ``max``."""
     own = where(less(x, min), g, 0)
     return own if max is None else where(greater(min, max), 0, own)
 
@@ -138,25 +225,27 @@ def _of_upper(g: Array, x: Array, min: Any, max: Any) -> Array:
 
 @differentiable(x=_inside, min=_of_lower, max=_of_upper)
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """Limit the elements to a range.
+    """Limit elements to a range.
 
     Parameters
     ----------
-    x : array
+    x : Array
         Real numbers.
-    min, max : array or number, optional
-        The bounds. None leaves that side open.
+    min, max : Array or number, optional
+        Lower and upper bound, broadcast with ``x``. None leaves a side unbounded.
 
     Returns
     -------
-    array
-        Of the dtype that x and the bounds promote to, as in NumPy: int32 with a bound of 1.5 gives
-        float32. A Python integer outside of an integer dtype's range limits nothing on its side.
+    Array
+        The promoted dtype of ``x`` and the bounds, as in NumPy: int32 with a bound of 1.5 gives
+        float32. A Python integer that no value of an integer dtype exceeds has no effect.
 
     Raises
     ------
+    InvalidType
+        If ``x`` is not an array or is complex, or a bound is neither an array nor a number.
     OverflowError
-        Where a Python integer bound excludes every value of x's integer dtype.
+        If an integer bound excludes all values of the integer dtype of ``x``.
     """
     operands.array("clip", "x", x)
     found = x
@@ -172,7 +261,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
 
 def _limits_nothing(x: Array, name: str, bound: Any) -> bool:
-    """Whether a Python integer lies beyond the range of x's dtype on the side that it limits."""
+    """Return whether a Python integer bound is beyond the range of the dtype of ``x``."""
     kind = x.node.kind
     if type(bound) is not int or kind.kind not in "iu":
         return False
@@ -180,174 +269,221 @@ def _limits_nothing(x: Array, name: str, bound: Any) -> bool:
     return bound < limits.min if name == "maximum" else bound > limits.max
 
 
-abs: OfOne = _unary(
-    "abs", "The absolute value; of complex numbers float32.", lambda g, x: g * sign(x)
-)
-acos: OfOne = _unary(
+abs: Unary = _unary("abs", "Return the absolute value.", _TO_FLOAT32, lambda g, x: g * sign(x))
+acos: Unary = _unary(
     "acos",
-    "The angle from 0 to π whose cosine it is. Floats, complex.",
+    "Return the arc cosine, in radians from 0 to π.",
+    _FLOATING,
     lambda g, x: -g / _c(sqrt(1 - x * x)),
 )
-acosh: OfOne = _unary(
+acosh: Unary = _unary(
     "acosh",
-    "The hyperbolic arc cosine. Floats, complex.",
+    "Return the inverse hyperbolic cosine.",
+    _FLOATING,
     lambda g, x: g / _c(sqrt(x - 1) * sqrt(x + 1)),
 )
-add: OfTwo = _binary("add", "a + b; of bools whether one is true.", lambda g: g, lambda g: g)
-asin: OfOne = _unary(
+add: Binary = _binary(
+    "add", "Return ``x1 + x2``. For bools, this is the logical or.", _ANY, lambda g: g, lambda g: g
+)
+asin: Unary = _unary(
     "asin",
-    "The angle from -π/2 to π/2 whose sine it is. Floats, complex.",
+    "Return the arc sine, in radians from -π/2 to π/2.",
+    _FLOATING,
     lambda g, x: g / _c(sqrt(1 - x * x)),
 )
-asinh: OfOne = _unary(
-    "asinh", "The hyperbolic arc sine. Floats, complex.", lambda g, x: g / _c(sqrt(x * x + 1))
+asinh: Unary = _unary(
+    "asinh", "Return the inverse hyperbolic sine.", _FLOATING, lambda g, x: g / _c(sqrt(x * x + 1))
 )
-atan: OfOne = _unary(
+atan: Unary = _unary(
     "atan",
-    "The angle from -π/2 to π/2 whose tangent it is. Floats, complex.",
+    "Return the arc tangent, in radians from -π/2 to π/2.",
+    _FLOATING,
     lambda g, x: g / _c(1 + x * x),
 )
-atan2: OfTwo = _binary(
+atan2: Binary = _binary(
     "atan2",
-    "The angle from -π to π of the point (x2, x1). Floats.",
+    "Return the angle of the point ``(x2, x1)``, in radians from -π to π.",
+    _REAL_FLOATING,
     lambda g, x1, x2: g * x2 / (x1 * x1 + x2 * x2),
     lambda g, x1, x2: -g * x1 / (x1 * x1 + x2 * x2),
 )
-atanh: OfOne = _unary(
-    "atanh", "The hyperbolic arc tangent. Floats, complex.", lambda g, x: g / _c(1 - x * x)
+atanh: Unary = _unary(
+    "atanh", "Return the inverse hyperbolic tangent.", _FLOATING, lambda g, x: g / _c(1 - x * x)
 )
-bitwise_and: OfTwo = _binary(
-    "bitwise_and", "Each bit, or bool, that is set in both. Whole numbers and bool."
+bitwise_and: Binary = _binary(
+    "bitwise_and", "Return the bitwise and; for bools, the logical and.", _INTEGERS_OR_BOOLS
 )
-bitwise_invert: OfOne = _unary(
-    "bitwise_invert", "Each bit, or bool, inverted. Whole numbers and bool."
+bitwise_invert: Unary = _unary(
+    "bitwise_invert", "Invert all bits; for bools, return the logical not.", _INTEGERS_OR_BOOLS
 )
-bitwise_left_shift: OfTwo = _binary(
-    "bitwise_left_shift", "a with its bits moved up by b. Whole numbers."
+bitwise_left_shift: Binary = _binary(
+    "bitwise_left_shift", "Shift the bits of ``x1`` left by ``x2``.", _INTEGERS
 )
-bitwise_or: OfTwo = _binary(
-    "bitwise_or", "Each bit, or bool, that is set in one at least. Whole numbers and bool."
+bitwise_or: Binary = _binary(
+    "bitwise_or", "Return the bitwise or; for bools, the logical or.", _INTEGERS_OR_BOOLS
 )
-bitwise_right_shift: OfTwo = _binary(
-    "bitwise_right_shift", "a with its bits moved down by b, the sign kept. Whole numbers."
+bitwise_right_shift: Binary = _binary(
+    "bitwise_right_shift", "Shift the bits of ``x1`` right by ``x2``. The sign is kept.", _INTEGERS
 )
-bitwise_xor: OfTwo = _binary(
-    "bitwise_xor", "Each bit, or bool, that is set in one only. Whole numbers and bool."
+bitwise_xor: Binary = _binary(
+    "bitwise_xor",
+    "Return the bitwise exclusive or; for bools, the logical one.",
+    _INTEGERS_OR_BOOLS,
 )
-ceil: OfOne = _unary("ceil", "The least whole number that is not less. Real numbers.")
-conj: OfOne = _unary("conj", "The complex conjugate. Numbers.", lambda g: conj(g))
-copysign: OfTwo = _binary(
+ceil: Unary = _unary("ceil", "Round up to an integer.", _REAL)
+conj: Unary = _unary("conj", "Return the complex conjugate.", _NUMBERS, lambda g: conj(g))
+copysign: Binary = _binary(
     "copysign",
-    "The size of a with the sign of b. Floats.",
+    "Return the magnitude of ``x1`` with the sign of ``x2``.",
+    _REAL_FLOATING,
     lambda g, y, x1: where(equal(sign(y), sign(x1)), g, -g),
     lambda g: g * 0,
 )
-cos: OfOne = _unary("cos", "The cosine, of radians. Floats, complex.", lambda g, x: -g * _c(sin(x)))
-cosh: OfOne = _unary(
-    "cosh", "The hyperbolic cosine. Floats, complex.", lambda g, x: g * _c(sinh(x))
+cos: Unary = _unary(
+    "cos", "Return the cosine of an angle in radians.", _FLOATING, lambda g, x: -g * _c(sin(x))
 )
-divide: OfTwo = _binary(
+cosh: Unary = _unary(
+    "cosh", "Return the hyperbolic cosine.", _FLOATING, lambda g, x: g * _c(sinh(x))
+)
+divide: Binary = _binary(
     "divide",
-    "a / b. Floats, complex; whole numbers become float32.",
+    "Return ``x1 / x2``.",
+    _FLOATING,
     lambda g, x2: g / _c(x2),
     lambda g, y, x2: -g * _c(y / x2),
 )
-equal: OfTwo = _binary("equal", "Whether they are equal.")
-exp: OfOne = _unary("exp", "e to the power of it. Floats, complex.", lambda g, y: g * _c(y))
-expm1: OfOne = _unary(
-    "expm1", "exp(x) - 1, also near 0. Floats, complex.", lambda g, y: g * _c(y + 1)
+equal: Binary = _binary("equal", "Return ``x1 == x2``.", _TO_BOOL)
+exp: Unary = _unary("exp", "Return e to the power of ``x``.", _FLOATING, lambda g, y: g * _c(y))
+expm1: Unary = _unary(
+    "expm1", "Return ``exp(x) - 1``, accurate near 0.", _FLOATING, lambda g, y: g * _c(y + 1)
 )
-floor: OfOne = _unary("floor", "The greatest whole number that is not greater. Real numbers.")
-floor_divide: OfTwo = _binary(
-    "floor_divide", "a / b, rounded down; whole numbers by 0 give 0. Real numbers."
+floor: Unary = _unary("floor", "Round down to an integer.", _REAL)
+floor_divide: Binary = _binary(
+    "floor_divide", "Return ``x1 / x2``, rounded down. Integers divided by 0 give 0.", _ARITHMETIC
 )
-greater: OfTwo = _binary("greater", "Whether a > b. Real numbers.")
-greater_equal: OfTwo = _binary("greater_equal", "Whether a >= b. Real numbers.")
-hypot: OfTwo = _binary(
+greater: Binary = _binary("greater", "Return ``x1 > x2``.", _ORDER)
+greater_equal: Binary = _binary("greater_equal", "Return ``x1 >= x2``.", _ORDER)
+hypot: Binary = _binary(
     "hypot",
-    "The length of (x1, x2). Floats.",
+    "Return the length of the vector ``(x1, x2)``.",
+    _REAL_FLOATING,
     lambda g, y, x1: where(equal(y, 0), 0, g * x1 / y),
     lambda g, y, x2: where(equal(y, 0), 0, g * x2 / y),
 )
-imag: OfOne = _unary(
+imag: Unary = _unary(
     "imag",
-    "The imaginary part; of complex numbers float32.",
+    "Return the imaginary part.",
+    _TO_FLOAT32,
     lambda g, x_like: g * 1j if x_like.dtype.kind == "c" else None,
 )
-isfinite: OfOne = _unary("isfinite", "Whether it is neither infinite nor NaN.")
-isinf: OfOne = _unary("isinf", "Whether it is infinite.")
-isnan: OfOne = _unary("isnan", "Whether it is NaN.")
-logaddexp: OfTwo = _binary(
+isfinite: Unary = _unary(
+    "isfinite", "Return whether an element is neither infinite nor NaN.", _TO_BOOL
+)
+isinf: Unary = _unary("isinf", "Return whether an element is infinite.", _TO_BOOL)
+isnan: Unary = _unary("isnan", "Return whether an element is NaN.", _TO_BOOL)
+logaddexp: Binary = _binary(
     "logaddexp",
-    "The logarithm of e to the x1 plus e to the x2. Floats.",
+    "Return ``log(exp(x1) + exp(x2))`` without overflow.",
+    _REAL_FLOATING,
     lambda g, y, x1: g * exp(x1 - y),
     lambda g, y, x2: g * exp(x2 - y),
 )
-less: OfTwo = _binary("less", "Whether a < b. Real numbers.")
-less_equal: OfTwo = _binary("less_equal", "Whether a <= b. Real numbers.")
-log: OfOne = _unary("log", "The natural logarithm. Floats, complex.", lambda g, x: g / _c(x))
-log10: OfOne = _unary(
-    "log10", "The logarithm to base 10. Floats, complex.", lambda g, x: g / _c(x * _LN10)
+less: Binary = _binary("less", "Return ``x1 < x2``.", _ORDER)
+less_equal: Binary = _binary("less_equal", "Return ``x1 <= x2``.", _ORDER)
+log: Unary = _unary("log", "Return the natural logarithm.", _FLOATING, lambda g, x: g / _c(x))
+log10: Unary = _unary(
+    "log10", "Return the logarithm to base 10.", _FLOATING, lambda g, x: g / _c(x * _LN10)
 )
-log1p: OfOne = _unary(
-    "log1p", "log(1 + x), also near 0. Floats, complex.", lambda g, x: g / _c(1 + x)
+log1p: Unary = _unary(
+    "log1p", "Return ``log(1 + x)``, accurate near 0.", _FLOATING, lambda g, x: g / _c(1 + x)
 )
-log2: OfOne = _unary(
-    "log2", "The logarithm to base 2. Floats, complex.", lambda g, x: g / _c(x * _LN2)
+log2: Unary = _unary(
+    "log2", "Return the logarithm to base 2.", _FLOATING, lambda g, x: g / _c(x * _LN2)
 )
-logical_and: OfTwo = _binary("logical_and", "Whether both are true; anything but 0 is.")
-logical_not: OfOne = _unary("logical_not", "Whether it is not true; anything but 0 is.")
-logical_or: OfTwo = _binary("logical_or", "Whether one at least is true.")
-logical_xor: OfTwo = _binary("logical_xor", "Whether one only is true.")
-maximum: OfTwo = _binary(
+logical_and: Binary = _binary(
+    "logical_and", "Return whether both elements are true. Nonzero elements are true.", _TO_BOOL
+)
+logical_not: Unary = _unary(
+    "logical_not", "Return whether an element is false. Zeros are false.", _TO_BOOL
+)
+logical_or: Binary = _binary(
+    "logical_or",
+    "Return whether at least one element is true. Nonzero elements are true.",
+    _TO_BOOL,
+)
+logical_xor: Binary = _binary(
+    "logical_xor",
+    "Return whether exactly one element is true. Nonzero elements are true.",
+    _TO_BOOL,
+)
+maximum: Binary = _binary(
     "maximum",
-    "The greater one; NaN where one is NaN. Real numbers.",
+    "Return the larger element, or NaN if one is NaN.",
+    _REAL,
     lambda g, x1, x2: g * _share(x1, x2, greater),
     lambda g, x1, x2: g * _share(x2, x1, greater),
 )
-minimum: OfTwo = _binary(
+minimum: Binary = _binary(
     "minimum",
-    "The smaller one; NaN where one is NaN. Real numbers.",
+    "Return the smaller element, or NaN if one is NaN.",
+    _REAL,
     lambda g, x1, x2: g * _share(x1, x2, less),
     lambda g, x1, x2: g * _share(x2, x1, less),
 )
-multiply: OfTwo = _binary(
+multiply: Binary = _binary(
     "multiply",
-    "a b; of bools whether both are true.",
+    "Return ``x1 * x2``. For bools, this is the logical and.",
+    _ANY,
     lambda g, x2: g * _c(x2),
     lambda g, x1: g * _c(x1),
 )
-negative: OfOne = _unary(
-    "negative", "The number with the other sign; unsigned ones wrap around. Numbers.", lambda g: -g
+negative: Unary = _unary(
+    "negative", "Return ``-x``. Unsigned integers wrap around.", _NUMBERS, lambda g: -g
 )
-nextafter: OfTwo = _binary("nextafter", "The next float32 from x1 towards x2. Floats.")
-not_equal: OfTwo = _binary("not_equal", "Whether they differ.")
-positive: OfOne = _unary("positive", "The number itself. Numbers.", lambda g: g)
-pow: OfTwo = _binary("pow", "x1 to the power of x2. Numbers.", _of_base, _of_exponent)
-real: OfOne = _unary("real", "The real part; of complex numbers float32.", lambda g: g)
-reciprocal: OfOne = _unary("reciprocal", "1 / x. Floats, complex.", lambda g, y: -g * _c(y * y))
-remainder: OfTwo = _binary(
+nextafter: Binary = _binary(
+    "nextafter", "Return the next float32 after ``x1`` towards ``x2``.", _REAL_FLOATING
+)
+not_equal: Binary = _binary("not_equal", "Return ``x1 != x2``.", _TO_BOOL)
+positive: Unary = _unary("positive", "Return ``+x``, the same number.", _NUMBERS, lambda g: g)
+pow: Binary = _binary(
+    "pow", "Return ``x1`` to the power of ``x2``.", _POWER, _of_base, _of_exponent
+)
+real: Unary = _unary("real", "Return the real part.", _TO_FLOAT32, lambda g: g)
+reciprocal: Unary = _unary(
+    "reciprocal", "Return ``1 / x``.", _FLOATING, lambda g, y: -g * _c(y * y)
+)
+remainder: Binary = _binary(
     "remainder",
-    "a - b floor(a / b), of b's sign; of whole numbers by 0, 0. Real numbers.",
+    "Return ``x1 - x2 * floor(x1 / x2)``, or 0 for integers with ``x2 == 0``.",
+    _ARITHMETIC,
     lambda g: g,
     lambda g, x1, x2: -g * floor(x1 / x2),
 )
-round: OfOne = _unary(
-    "round", "The nearest whole number, of two equally near ones the even one. Numbers."
+round: Unary = _unary(
+    "round", "Round to the nearest integer, and halfway cases to the even one.", _NUMBERS
 )
-sign: OfOne = _unary("sign", "-1, 0 or 1; of complex numbers x / |x|. Numbers.", _of_sign)
-signbit: OfOne = _unary("signbit", "Whether the sign is minus, also of 0 and NaN. Floats.")
-sin: OfOne = _unary("sin", "The sine, of radians. Floats, complex.", lambda g, x: g * _c(cos(x)))
-sinh: OfOne = _unary("sinh", "The hyperbolic sine. Floats, complex.", lambda g, x: g * _c(cosh(x)))
-sqrt: OfOne = _unary(
-    "sqrt", "The square root, NaN of negative numbers. Floats, complex.", lambda g, y: g / _c(2 * y)
+sign: Unary = _unary(
+    "sign", "Return -1, 0 or 1; for complex numbers, ``x / abs(x)``.", _NUMBERS, _of_sign
 )
-square: OfOne = _unary("square", "x * x. Numbers.", lambda g, x: g * _c(2 * x))
-subtract: OfTwo = _binary("subtract", "a - b. Numbers.", lambda g: g, lambda g: -g)
-tan: OfOne = _unary(
-    "tan", "The tangent, of radians. Floats, complex.", lambda g, y: g * _c(1 + y * y)
+signbit: Unary = _unary(
+    "signbit", "Return whether the sign bit is set, also for -0.0 and NaN.", _SIGN_BIT
 )
-tanh: OfOne = _unary(
-    "tanh", "The hyperbolic tangent. Floats, complex.", lambda g, y: g * _c(1 - y * y)
+sin: Unary = _unary(
+    "sin", "Return the sine of an angle in radians.", _FLOATING, lambda g, x: g * _c(cos(x))
 )
-trunc: OfOne = _unary("trunc", "The number without what is behind the point. Real numbers.")
+sinh: Unary = _unary("sinh", "Return the hyperbolic sine.", _FLOATING, lambda g, x: g * _c(cosh(x)))
+sqrt: Unary = _unary(
+    "sqrt",
+    "Return the square root. Negative floats give NaN.",
+    _FLOATING,
+    lambda g, y: g / _c(2 * y),
+)
+square: Unary = _unary("square", "Return ``x * x``.", _POWER, lambda g, x: g * _c(2 * x))
+subtract: Binary = _binary("subtract", "Return ``x1 - x2``.", _NUMBERS, lambda g: g, lambda g: -g)
+tan: Unary = _unary(
+    "tan", "Return the tangent of an angle in radians.", _FLOATING, lambda g, y: g * _c(1 + y * y)
+)
+tanh: Unary = _unary(
+    "tanh", "Return the hyperbolic tangent.", _FLOATING, lambda g, y: g * _c(1 - y * y)
+)
+trunc: Unary = _unary("trunc", "Round towards 0 to an integer.", _REAL)

@@ -1,4 +1,4 @@
-"""Arrays of the same elements in other shapes and orders."""
+"""Functions that change the shape of arrays or the order of their elements."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape, contiguous_strides
 from browsergpu.functions import operands, parts
 
-#: Arrays of which the values are computed by the kernel that needs them side by side. It reads all
-#: of them for each element.
+#: Most arrays that are joined inside the kernel that reads the result. The kernel reads all of them
+#: for each element.
 _FUSED = 2
 #: Indices on the GPU are int32.
 _MOST_INDICES = 2**31 - 1
@@ -58,7 +58,25 @@ def _unstacked(g: Array, axis: int) -> list[Array]:
 
 @differentiable(x=lambda g: g)
 def broadcast_to(x: Array, /, shape: Any) -> Array:
-    """A read-only view of the array repeated to a shape."""
+    """Return a read-only view that repeats an array to a shape.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    shape : tuple of int
+        A shape that ``x.shape`` broadcasts to.
+
+    Returns
+    -------
+    Array
+        A view of the same memory.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` does not broadcast to ``shape``.
+    """
     op = "broadcast_to"
     target = checks.dimensions(op, "shape", shape)
     if len(target) < x.ndim or shapes.broadcast(op, x.shape, target) != target:
@@ -68,14 +86,45 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
 
 @differentiable(arrays=lambda g: [*g])
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """Read-only views of the arrays repeated to the one shape that they broadcast to."""
+    """Broadcast arrays to their common shape.
+
+    Parameters
+    ----------
+    *arrays : Array
+        Any dtypes.
+
+    Returns
+    -------
+    tuple of Array
+        Read-only views.
+
+    Raises
+    ------
+    InvalidArgument
+        If the arrays do not broadcast.
+    """
     shape = _common("broadcast_arrays", [x.shape for x in arrays])
     return tuple(alias(x, strided.spread(x, shape), read_only=True) for x in arrays)
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
-    """The one shape that shapes, tuples of integers, broadcast to. Raises InvalidArgument, a
-    ValueError, where there is none."""
+    """Return the shape to which shapes broadcast.
+
+    Parameters
+    ----------
+    *shapes : tuple of int
+        The shapes.
+
+    Returns
+    -------
+    tuple of int
+        The common shape.
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     op = "broadcast_shapes"
     return _common(op, [checks.dimensions(op, "shapes", shape) for shape in shapes])
 
@@ -86,8 +135,29 @@ def _common(op: str, given: Sequence[Shape]) -> Shape:
 
 @differentiable(x=_reshaped)
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
-    """The elements in another shape, of which one extent may be -1; in the same memory where that
-    is possible and ``copy`` is not True. ``copy=False`` raises ValueError where it is not."""
+    """Return the elements in another shape.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    shape : tuple of int
+        The new shape. One extent may be -1, and is computed from the others.
+    copy : bool, optional
+        True always copies, and False never does. By default, the result is a view if strides allow
+        it.
+
+    Returns
+    -------
+    Array
+        A view of the same memory, or a copy.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``shape`` does not have the number of elements of ``x``, or ``copy=False`` and a copy is
+        needed.
+    """
     if copy:
         x = apply.duplicate(x)
     return alias(x, strided.reshaped("reshape", x, shape, copy=copy))
@@ -95,7 +165,25 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
 
 @differentiable(x=lambda g, axes: _put_back(g, axes))
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
-    """The array with its axes in another order, in the same memory."""
+    """Return a view with the axes in another order.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axes : sequence of int
+        The new order. Each axis occurs once.
+
+    Returns
+    -------
+    Array
+        A view of the same memory.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``axes`` does not contain each axis once.
+    """
     if not checks.is_several(axes):
         raise InvalidArgument("permute_dims", "axes", axes, f"each axis below {x.ndim} once")
     order = tuple(shapes.axis("permute_dims", "axes", axis, x.ndim) for axis in axes)
@@ -106,20 +194,77 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
 
 @differentiable(x=lambda g, axes: _put_back(g, axes))
 def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
-    """The array with its axes reversed, or in another order, in the same memory: NumPy's name of
-    :func:`permute_dims`."""
+    """Return a view with the axes reversed, or in another order.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axes : sequence of int, optional
+        The new order. Reversed by default.
+
+    Returns
+    -------
+    Array
+        A view of the same memory.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``axes`` does not contain each axis once.
+
+    See Also
+    --------
+    permute_dims : The standard's name of this function.
+    """
     return x.T if axes is None else permute_dims(x, axes)
 
 
 @differentiable(x=_matrices_turned)
 def matrix_transpose(x: Array, /) -> Array:
-    """The array with its last two axes exchanged, in the same memory."""
+    """Return a view with the last two axes exchanged.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N], of any dtype.
+
+    Returns
+    -------
+    Array
+        A view of shape [..., N, M].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes.
+    """
     return x.mT
 
 
 @differentiable(x=_moved_back)
 def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
-    """The array with some axes moved to other places, in the same memory."""
+    """Return a view with some axes moved to other positions.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    source : int or sequence of int
+        The axes to move.
+    destination : int or sequence of int
+        Their new positions.
+
+    Returns
+    -------
+    Array
+        A view of the same memory.
+
+    Raises
+    ------
+    InvalidArgument
+        If the two numbers of axes differ, or an axis is out of range or repeated.
+    """
     op = "moveaxis"
     given, places = (
         [shapes.axis(op, name, axis, x.ndim) for axis in (v if checks.is_several(v) else (v,))]
@@ -135,8 +280,25 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
 
 @differentiable(x=_reshaped)
 def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
-    """The array with an axis of one index more, or several, at these places of the result; in the
-    same memory."""
+    """Return a view with new axes of extent 1.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or sequence of int
+        Positions of the new axes in the result.
+
+    Returns
+    -------
+    Array
+        A view of the same memory.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     places: tuple[Any, ...] = tuple(axis) if isinstance(axis, Sequence | np.ndarray) else (axis,)
     rank = x.ndim + len(places)
     chosen = shapes.axes("expand_dims", "axis", places, rank) if places else ()
@@ -147,7 +309,25 @@ def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
 
 @differentiable(x=_reshaped)
 def squeeze(x: Array, /, axis: Any) -> Array:
-    """The array without some axes of one index, in the same memory."""
+    """Return a view without some axes of extent 1.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or tuple of int
+        The axes to remove.
+
+    Returns
+    -------
+    Array
+        A view of the same memory.
+
+    Raises
+    ------
+    InvalidArgument
+        If one of the axes has another extent than 1, or is out of range.
+    """
     chosen = shapes.axes("squeeze", "axis", axis, x.ndim)
     if any(x.shape[n] != 1 for n in chosen):
         raise InvalidArgument("squeeze", "axis", axis, "axes of one index")
@@ -157,15 +337,52 @@ def squeeze(x: Array, /, axis: Any) -> Array:
 
 @differentiable(x=_flipped)
 def flip(x: Array, /, *, axis: Any = None) -> Array:
-    """The array with the order along some axes, or all, reversed; in the same memory."""
+    """Return a view with the elements reversed along axes.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+
+    Returns
+    -------
+    Array
+        A view of the same memory.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     chosen = shapes.axes("flip", "axis", axis, x.ndim)
     return x[tuple(slice(None, None, -1 if n in chosen else None) for n in range(x.ndim))]
 
 
 @differentiable(x=_rolled_back)
 def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
-    """The array with its elements moved on along some axes, those at the end to the beginning.
-    Without axes all elements are moved in their order."""
+    """Shift elements along axes. Elements at the end move to the beginning.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    shift : int or sequence of int
+        How far elements move. A sequence has one number for each axis.
+    axis : int or sequence of int, optional
+        The axes. By default, the flattened elements are shifted.
+
+    Returns
+    -------
+    Array
+        A copy of the shape of ``x``.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``shift`` and ``axis`` have different lengths, or an axis is out of range.
+    """
     if axis is None:
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
     given_array = x
@@ -189,8 +406,27 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
 
 @differentiable(arrays=lambda g, arrays_like, axis: _cut(g, arrays_like, axis))
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
-    """Arrays one behind the other along an axis; all else of their shapes is the same. Without an
-    axis, all elements in their order."""
+    """Join arrays along an existing axis.
+
+    Parameters
+    ----------
+    arrays : sequence of Array
+        Arrays of one shape, except for ``axis``.
+    axis : int or None, optional
+        The axis. None joins the flattened arrays.
+
+    Returns
+    -------
+    Array
+        A new array of the promoted dtype.
+
+    Raises
+    ------
+    InvalidArgument
+        If there are no arrays, or their shapes do not fit.
+    InvalidType
+        If an argument is not an array, or the arrays are on two devices.
+    """
     op = "concat"
     kind = _common_type(op, arrays)
     first = arrays[0]
@@ -227,7 +463,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
 
 
 def _common_type(op: str, arrays: Sequence[Array]) -> ElementType:
-    """The type that arrays of one device come to."""
+    """Return the promoted type of arrays, which must be on one device."""
     if not arrays:
         raise InvalidArgument(op, "arrays", arrays, "have one array at least")
     for x in arrays:
@@ -241,7 +477,27 @@ def _common_type(op: str, arrays: Sequence[Array]) -> ElementType:
 
 @differentiable(arrays=_unstacked)
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
-    """Arrays of one shape along a new axis."""
+    """Join arrays of one shape along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of Array
+        Arrays of one shape.
+    axis : int, optional
+        Position of the new axis in the result.
+
+    Returns
+    -------
+    Array
+        A new array of the promoted dtype.
+
+    Raises
+    ------
+    InvalidArgument
+        If there are no arrays, or their shapes differ.
+    InvalidType
+        If an argument is not an array, or the arrays are on two devices.
+    """
     op = "stack"
     kind = _common_type(op, arrays)
     own = arrays[0].shape
@@ -260,7 +516,25 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 
 @differentiable(x=lambda g, axis: stack(g, axis=axis))
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """The arrays of which an axis consists, in the same memory."""
+    """Split an array into the arrays along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int, optional
+        The axis to remove.
+
+    Returns
+    -------
+    tuple of Array
+        One view for each index of the axis.
+
+    Raises
+    ------
+    InvalidArgument
+        If the axis is out of range.
+    """
     at = shapes.axis("unstack", "axis", axis, x.ndim)
     return tuple(x[(*(slice(None),) * at, n)] for n in range(x.shape[at]))
 
@@ -279,8 +553,10 @@ def _unrepeated(g: Array, x_like: Like, repeats: Any, axis: int | None) -> Array
 
 
 def _repetitions(repeats: Any, n: int) -> np.ndarray:
-    """How often each of n indices is to come, on the host, in the dtype that NumPy takes such
-    numbers in: intp, which has 32 bits in a page. Waits for an array on the GPU."""
+    """Return the repetitions of ``n`` indices on the host. Waits for an array on the GPU.
+
+    The dtype is intp, which NumPy requires. It has 32 bits in a page.
+    """
     op = "repeat"
     if isinstance(repeats, list | tuple):
         repeats = np.asarray(checks.dimensions(op, "repeats", repeats), np.int64)
@@ -301,8 +577,29 @@ def _repetitions(repeats: Any, n: int) -> np.ndarray:
 
 @differentiable(x=_unrepeated)
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Each element so many times, along an axis, or of all in their order; ``repeats`` is one
-    number or one for each index."""
+    """Repeat each element along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    repeats : int, sequence of int or Array
+        One number, or one for each index of the axis. The function waits for an array on the GPU.
+    axis : int, optional
+        The axis. By default, the flattened elements are repeated.
+
+    Returns
+    -------
+    Array
+        A new array.
+
+    Raises
+    ------
+    InvalidType
+        If ``repeats`` are not integers.
+    InvalidArgument
+        If a number is negative, their count is wrong, or there would be 2^31 indices or more.
+    """
     if axis is None:
         return repeat(reshape(x, (-1,)), repeats, axis=0)
     at = shapes.axis("repeat", "axis", axis, x.ndim)
@@ -312,7 +609,25 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
 @differentiable(x=lambda g, x_like, repetitions: _untiled(g, x_like, repetitions))
 def tile(x: Array, repetitions: Sequence[int], /) -> Array:
-    """The array so many times along each axis."""
+    """Repeat an array along each axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    repetitions : sequence of int
+        How often the array is repeated along each of the last axes.
+
+    Returns
+    -------
+    Array
+        An array with as many axes as ``x`` or ``repetitions`` has, whichever is more.
+
+    Raises
+    ------
+    InvalidArgument
+        If a number is negative.
+    """
     counts = checks.dimensions("tile", "repetitions", repetitions)
     rank = max(len(counts), x.ndim)
     shape = (1,) * (rank - x.ndim) + x.shape
@@ -332,8 +647,30 @@ def _of_taken(g: Array, x_like: Like, indices: Any, axis: int | None) -> Array:
 
 @differentiable(x=_of_taken)
 def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
-    """The parts of an array at indices along an axis, which may be left out for vectors. Indices on
-    the GPU are checked after :class:`debug` alone: those outside count as the nearest inside."""
+    """Return the elements at indices along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    indices : int, sequence of int or Array
+        Integers. Negative ones count from the end.
+    axis : int, optional
+        The axis. Required unless ``x`` has one axis.
+
+    Returns
+    -------
+    Array
+        A copy, in which the axes of ``indices`` replace ``axis``.
+
+    Raises
+    ------
+    InvalidIndex
+        If an index on the host is out of range. Indices on the GPU are checked only after
+        ``browsergpu.debug()``. Without it, they are clamped to the range.
+    InvalidArgument
+        If ``axis`` is missing or out of range.
+    """
     operands.array("take", "x", x)
     if axis is None and x.ndim != 1:
         raise InvalidArgument("take", "axis", axis, "an axis")

@@ -1,4 +1,4 @@
-"""What functions check of the arrays that they are given."""
+"""Checks of array arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from browsergpu.core.errors import InvalidType
 
 
 def array(op: str, name: str, x: Any) -> Array:
-    """An array. Raises InvalidType, a TypeError, for anything else."""
+    """Return ``x`` if it is an array. Raises InvalidType otherwise."""
     if not isinstance(x, Array):
         raise InvalidType(op, name, x, "an array (asarray makes one)")
     return x

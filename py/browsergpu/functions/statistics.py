@@ -1,4 +1,4 @@
-"""Sums, products, extremes, means and variances, over some axes or all of them."""
+"""Reductions: sums, products, extremes, means and variances over axes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _reduced(op: str, function: str, x: Array, axis: Any, keepdims: bool) -> Arr
 
 
 def spread(g: Any, x_like: Like, axis: Any, keepdims: bool) -> Any:
-    """What a reduction gave, or its gradient, repeated to the shape of what was reduced."""
+    """Repeat a reduction's result, or its gradient, to the shape of the reduced array."""
     if not keepdims:
         chosen = shapes.axes("sum", "axis", axis, x_like.ndim)
         g = manipulation.reshape(g, shapes.without(x_like.shape, chosen, keepdims=True))
@@ -33,19 +33,22 @@ def spread(g: Any, x_like: Like, axis: Any, keepdims: bool) -> Any:
 
 
 def count(x_like: Like, axis: Any) -> int:
-    """How many elements of each were reduced."""
+    """Return how many elements are reduced to one."""
     return product([x_like.shape[n] for n in shapes.axes("sum", "axis", axis, x_like.ndim)])
 
 
 def _of_extreme(g: Array, y: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> Any:
-    """Shared among those that are equal."""
+    """Divide the gradient among equal extremes."""
     ones = elementwise.equal(x, spread(y, x_like, axis, keepdims)).astype(g.dtype)
     number = sum(ones, axis=axis, keepdims=True)
     return spread(g, x_like, axis, keepdims) * ones / number
 
 
 def _of_product(g: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> Any:
-    """Times the product of all others: of those before and those behind, as one may be 0."""
+    """Return the gradient times the product of all other elements.
+
+    It multiplies the elements before and after each one, as a division would fail for 0.
+    """
     chosen = shapes.axes("prod", "axis", axis, x.ndim)
     others = [n for n in range(x.ndim) if n not in chosen]
     order = (*others, *chosen)
@@ -86,9 +89,34 @@ def _of_deviation(
 @widened("x")
 @differentiable(x=lambda g, x_like, axis, keepdims: spread(g, x_like, axis, keepdims))
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """The sum. Whole numbers and bools are added as int64 or uint64, modulo 2^64 (see
-    ``set_default_int``), floats in
-    float32; ``dtype`` is that of the result, to which x is cast first."""
+    """Return the sum of elements over axes.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    dtype : dtype, optional
+        The dtype of the result. ``x`` is converted to it first.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        By default, the dtype of ``x`` for floats and complex numbers. Integers and bools give int64
+        or uint64 (see ``set_default_int``).
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+
+    Notes
+    -----
+    Floats are added in float32. Sums of 64-bit integers wrap around modulo 2^64.
+    """
     own = x if dtype is None else x.astype(dtype, copy=False)
     return _reduced("sum", "add", reduce.widened(own) if dtype is None else own, axis, keepdims)
 
@@ -96,7 +124,29 @@ def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fa
 @widened("x")
 @differentiable(x=_of_product)
 def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """The product, in the dtypes of :func:`sum`."""
+    """Return the product of elements over axes.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    dtype : dtype, optional
+        The dtype of the result. ``x`` is converted to it first.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        The dtype is that of :func:`sum`.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     own = x if dtype is None else x.astype(dtype, copy=False)
     wide = reduce.widened(own) if dtype is None else own
     return _reduced("prod", "multiply", wide, axis, keepdims)
@@ -110,25 +160,109 @@ def _extreme(op: str, function: str, x: Array, axis: Any, keepdims: bool) -> Arr
 
 @differentiable(x=_of_extreme)
 def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """The greatest element; NaN where one is NaN. Real numbers."""
+    """Return the largest element over axes, or NaN if one is NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        The dtype of ``x``.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    InvalidArgument
+        If there are no elements to reduce, or an axis is out of range or repeated.
+    """
     return _extreme("max", "maximum", x, axis, keepdims)
 
 
 @differentiable(x=_of_extreme)
 def min(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """The least element; NaN where one is NaN. Real numbers."""
+    """Return the smallest element over axes, or NaN if one is NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        The dtype of ``x``.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    InvalidArgument
+        If there are no elements to reduce, or an axis is out of range or repeated.
+    """
     return _extreme("min", "minimum", x, axis, keepdims)
 
 
 @constant
 def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Whether all elements are true; anything but 0 is."""
+    """Return whether all elements over axes are true. Nonzero elements are true.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        bool.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     return _reduced("all", "logical_and", apply.cast_to("all", x, BOOL), axis, keepdims)
 
 
 @constant
 def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Whether one element at least is true; anything but 0 is."""
+    """Return whether any element over axes is true. Nonzero elements are true.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        bool.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     return _reduced("any", "logical_or", apply.cast_to("any", x, BOOL), axis, keepdims)
 
 
@@ -137,7 +271,27 @@ def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     x=lambda g, x_like, axis, keepdims: spread(g, x_like, axis, keepdims) / count(x_like, axis)
 )
 def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """The mean; of whole numbers and bools in float32, of nothing NaN."""
+    """Return the mean over axes. The mean of no elements is NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        The dtype of ``x`` for floats and complex numbers, and float32 for integers and bools.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     axes = shapes.axes("mean", "axis", axis, x.ndim)
     count = product([x.shape[n] for n in axes])
     own = x if x.node.kind.kind in "fc" else x.astype(FLOAT32.numpy)
@@ -150,8 +304,34 @@ def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
 @widened("x")
 @differentiable(x=_of_variance)
 def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """The variance: squared deviations from the mean, over their count less ``correction``. Of
-    whole numbers in float32. Real numbers."""
+    """Return the variance over axes.
+
+    The sum of squared deviations from the mean is divided by the number of elements minus
+    ``correction``.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    correction : float, optional
+        1 gives the unbiased variance of a sample.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        The dtype of ``x`` for floats, and float32 for integers and bools.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     if x.node.kind.kind == "c":
         raise InvalidType("var", "x", x.dtype, "real numbers")
     axes = shapes.axes("var", "axis", axis, x.ndim)
@@ -162,14 +342,59 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
 @widened("x")
 @differentiable(x=_of_deviation)
 def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """The square root of the variance."""
+    """Return the standard deviation over axes, the square root of :func:`var`.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    correction : float, optional
+        1 gives the square root of the unbiased variance of a sample.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        The dtype of ``x`` for floats, and float32 for integers and bools.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     return apply.unary("sqrt", var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
 @constant
 def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """How many elements are not 0. With int32 as the default, raises Unsupported for more elements
-    than that counts."""
+    """Count the elements over axes that are not 0.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        int64, or int32 if that is the default (see ``set_default_int``).
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    Unsupported
+        If the default is int32, and there are more elements than it can count.
+    """
     op, most = "count_nonzero", np.iinfo(DEFAULTS[int].numpy).max
     elements = product([x.shape[n] for n in shapes.axes(op, "axis", axis, x.ndim)])
     if elements > most:
