@@ -10,7 +10,7 @@ import pytest
 from browsergpu import Activation
 from browsergpu.kernels.base.family import Codes
 from browsergpu.kernels.convolution import pool
-from browsergpu.kernels.elements import broadcast, cast, elementwise, integers, philox
+from browsergpu.kernels.elements import cast, elementwise, philox
 from browsergpu.kernels.matmul import products
 from browsergpu.kernels.networks import attention_facts, images
 from browsergpu.kernels.ordering import scan, sort
@@ -22,20 +22,11 @@ pytestmark = pytest.mark.fast
 
 ACTIVATIONS = {name or "none": code for name, code in products.ACTIVATIONS.items()}
 MASKS = {name or "none": code for name, code in attention_facts.MASK_CODES.items()}
-SCALARS = {
-    f"{op}{reversed_}": code
-    for op, codes in elementwise.SCALAR_OPS.items()
-    for reversed_, code in zip(("", " reversed"), codes, strict=True)
-}
 
 #: File and constant, or field of the parameters → the codes that it can have.
 CODES: Mapping[tuple[str, str], Codes] = {
     ("unary.wgsl", "OP"): elementwise.UNARY_CODES,
     ("binary.wgsl", "OP"): elementwise.BINARY_CODES,
-    ("scalar.wgsl", "params.op"): SCALARS,
-    ("broadcast.wgsl", "OP"): broadcast.CODES,
-    ("mixed.wgsl", "params.kinds >> 8u"): broadcast.MIXED_CODES,
-    ("integer.wgsl", "OP"): integers.CODES,
     ("philox.wgsl", "OP"): philox.UNIFORM_CODES,
     ("normal.wgsl", "OP"): philox.NORMAL_CODES,
     ("reduce.wgsl", "OP"): reduce.CODES,
@@ -103,9 +94,7 @@ def test_every_code_has_a_case_and_every_case_a_code(file: str, selector: str) -
     assert any(["default"] not in cases for cases in of_all)
 
 
-@pytest.mark.parametrize(
-    ("file", "name"), [key for key in CODES if key[0] not in ("scalar.wgsl", "mixed.wgsl")]
-)
+@pytest.mark.parametrize(("file", "name"), CODES)
 def test_the_shaders_comment_tells_the_codes(file: str, name: str) -> None:
     assert told(file, name.removeprefix("params.")) == CODES[file, name]
 
@@ -120,22 +109,8 @@ def test_configurations_have_those_codes(name: str) -> None:
 
 def test_numbers_are_used_once() -> None:
     for key, codes in CODES.items():
-        if key[0] != "scalar.wgsl":  # where x + s is s + x
-            assert len(set(codes.values())) == len(codes), key
+        assert len(set(codes.values())) == len(codes), key
 
 
 def test_activations_are_the_public_ones() -> None:
     assert set(products.ACTIVATIONS) == {None, *Activation}
-
-
-def test_bits_of_mixed() -> None:
-    used = {int(bit) for bit in re.findall(r"\bhas\((\d+)u\)", shaders.load("mixed.wgsl"))}
-    assert used == {
-        broadcast._A_HALVES,
-        broadcast._B_HALVES,
-        broadcast.Y_HALVES,
-        broadcast._FOUR,
-        broadcast._A_STEPS,
-        broadcast._B_STEPS,
-        broadcast._EXCHANGED,
-    }

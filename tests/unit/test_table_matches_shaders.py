@@ -155,7 +155,6 @@ CONFIGURATIONS = {
         f"unary_halves{where}": {"relu", "sigmoid", "tanh", "gelu", "gelu_erf"}
         for where in ("", "_in_place")
     },
-    "mixed": {"2", "3", "5"},  # the most axes
     "binary": {op.value for op in BinaryOp},
     # A mean is a sum that is scaled.
     "reduce": {op.value for op in ReduceOp} - {"mean"},
@@ -222,7 +221,6 @@ CONFIGURATIONS = {
     "stencil": {"sharpen", "sobel"},
     "blur": {"rows", "columns"},
     "cast": CASTS,
-    "integer": {"add", "sub", "mul"},
     **{
         family: {"real", "complex"}
         for family in ("matrix", "lu", "cholesky", "qr", "svd", "eigh", "turn", "pivots")
@@ -230,14 +228,9 @@ CONFIGURATIONS = {
     "philox": {"words", "uniform", "integers"},
     "normal": {"normal", "exponential"},
     "strided": {"3", "5", "8"},  # the most axes
-    "broadcast": {
-        f"{op}_{axes}"
-        for op in ("add", "sub", "mul", "div", "integer_add", "integer_sub", "integer_mul")
-        for axes in (2, 3, 5)
-    },
 }
 PLAIN = {
-    *("conv2d_sum", "gemm_tiny", "mixed_in_place", "pool_indices"),
+    *("conv2d_sum", "gemm_tiny", "pool_indices"),
 }
 
 

@@ -12,7 +12,6 @@ from typing import TypeVar
 from browsergpu.arrays.apply import cast_to
 from browsergpu.arrays.indexing import assignment
 from browsergpu.arrays.lazy import joint_copy, region_write
-from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.trace import is_recorded_here
 from browsergpu.arrays.lazy.values import of_node
@@ -22,6 +21,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import DeviceError
 from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.layout import Place
 
 V = TypeVar("V", bound=Value)
 

@@ -15,8 +15,6 @@ from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Pipeline
 from browsergpu.kernels.base.family import WRITE, Kernel
-from browsergpu.kernels.elements.broadcast import Y_HALVES
-from browsergpu.kernels.elements.elementwise import SCALAR_OPS
 from browsergpu.kernels.networks.embedding import MISSING
 from browsergpu.kernels.ordering.scan import FLOAT_SCANS
 from browsergpu.kernels.table import KERNELS
@@ -44,7 +42,7 @@ NO_FLOATS_IN_WORDS = frozenset(
     {
         *("strided", "strided_vectors", "transpose", "transpose_halves", "repitch", "fill"),
         *("merge_word", "windows_halves"),
-        *("pool_indices", "integer", "sum_integer"),
+        *("pool_indices", "sum_integer"),
         *("sort", "sort_pairs", "sort_small", "sort_count", "compact", "compact_counts", "search"),
         "split_largest",
         *("arg_rows", "arg_columns", "arg_merge"),
@@ -52,7 +50,6 @@ NO_FLOATS_IN_WORDS = frozenset(
 )
 
 _HALVES_OUT = 2  # the bit of ``halves`` for the output
-_FIRST_INTEGER_OP = min(min(codes) for name, codes in SCALAR_OPS.items() if "integer" in name)
 
 
 class Debugger(Shown):
@@ -150,18 +147,10 @@ def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> 
         return int(fields[3 + len(kernel.bindings) + at])
 
     match kernel.name.removesuffix("_in_place"):
-        case "broadcast" | "broadcast_vectors":
-            return NO_FLOATS if configuration.startswith("integer") else F32
         case "cast":
             return {"f32": F32, "f16": F16}.get(configuration.split("_")[1], NO_FLOATS)
         case "unary_halves":
             return F16 if parameter("halves") & _HALVES_OUT else F32
-        case "scalar":
-            if parameter("op") >= _FIRST_INTEGER_OP:
-                return NO_FLOATS
-            return F16 if parameter("halves") & _HALVES_OUT else F32
-        case "mixed":
-            return F16 if parameter("kinds") & Y_HALVES else F32
         case "scan_rows" | "scan_row_totals" | "scan_columns" | "scan_column_totals":
             return F32 if configuration in FLOAT_SCANS else NO_FLOATS
         case "attention_tiled":

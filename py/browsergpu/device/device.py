@@ -16,12 +16,13 @@ from browsergpu.core.showing import Shown, byte_count
 from browsergpu.device import tuned, warm_up
 from browsergpu.device.by_use import TuningByUse
 from browsergpu.device.faults import Faults
+from browsergpu.device.generated import GeneratedPipelines
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo
 from browsergpu.gpu.memory import Allocation, BufferPool
 from browsergpu.gpu.nothing import ADAPTER, Nothing
 from browsergpu.gpu.port import Gpu, Pipeline, closed
-from browsergpu.gpu.program import BoundStep, Copy, Dispatch, Program, Step, picker
+from browsergpu.gpu.program import BoundStep, Copy, Dispatch, Generated, Program, Step, picker
 from browsergpu.kernels.base.build import Prepare, prepare
 from browsergpu.kernels.base.facts import Facts
 from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
@@ -169,6 +170,13 @@ class Device(Shown):
         #: name, and layout.
         self.generated_floats: WeakKeyDictionary[Pipeline, tuple[tuple[int, str, Floats], ...]] = (
             WeakKeyDictionary()
+        )
+        #: The pipelines of generated kernels.
+        self.generated = GeneratedPipelines(
+            self.recorder,
+            self.faults,
+            self.immediate_bytes,
+            self.generated_floats if config.check_nan else None,
         )
         self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
         self._sources = _Remembered()  # pipelines of custom kernels
@@ -434,17 +442,22 @@ class Device(Shown):
         """
         most = self.limits.get("maxComputeWorkgroupsPerDimension", grids.MAX_PER_DIMENSION)
         for step in program.steps:
-            if not isinstance(step, Dispatch):
+            if isinstance(step, Copy):
                 continue
+            name = step.source.label if isinstance(step, Generated) else step.kernel
             if max(step.grid) > most:
-                raise unfit(op, step.kernel, "the grid", step.grid, most)
-            KERNELS[step.kernel].params.check(op, step.kernel, step.fields)
+                raise unfit(op, name, "the grid", step.grid, most)
+            if isinstance(step, Dispatch):
+                KERNELS[name].params.check(op, name, step.fields)
         return _Bound(tuple(map(self._bind_step, program.steps)), program.temporaries)
 
     def _bind_step(self, step: Step) -> BoundStep:
         if isinstance(step, Copy):
             return BoundStep(None, (), picker((step.source, step.target)), (step.nbytes,), False)
-        pipeline = self.pipeline(step.kernel, step.configuration)
+        if isinstance(step, Generated):
+            pipeline = self.generated.pipeline(step.source)
+        else:
+            pipeline = self.pipeline(step.kernel, step.configuration)
         return BoundStep(pipeline, step.grid, picker(step.slots), step.fields, step.open)
 
     def pipeline(self, kernel: str, configuration: str = "") -> Pipeline:

@@ -14,7 +14,6 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.indexing import gather
-from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.arrays.x64 import check_x64_pair
@@ -23,6 +22,7 @@ from browsergpu.core.element_types import ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape, contiguous_strides
 from browsergpu.functions import operands, parts
+from browsergpu.kernels.fused.layout import Place
 
 #: Most arrays that are joined inside the kernel that reads the result. The kernel reads all of them
 #: for each element.

@@ -42,6 +42,24 @@ class Dispatch(NamedTuple):
     open: bool = False
 
 
+class Generated(NamedTuple):
+    """One dispatch of a generated kernel.
+
+    Attributes
+    ----------
+    source : Source
+        The kernel, of ``kernels.fused``.
+    grid, slots, fields, open
+        As in :class:`Dispatch`. The fields are words.
+    """
+
+    source: Any
+    grid: Grid
+    slots: tuple[Slot, ...]
+    fields: tuple[int, ...]
+    open: bool = False
+
+
 class Copy(NamedTuple):
     """A copy of ``nbytes``, a multiple of 4, between the starts of two buffers."""
 
@@ -50,7 +68,7 @@ class Copy(NamedTuple):
     nbytes: int
 
 
-Step = Dispatch | Copy
+Step = Dispatch | Generated | Copy
 
 
 class Program:

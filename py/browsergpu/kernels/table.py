@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from browsergpu.kernels.base.family import Kernel, KernelFamily
 from browsergpu.kernels.convolution import conv2d_facts, conv2d_products, depthwise, pool
-from browsergpu.kernels.elements import broadcast, cast, elementwise, integers, philox, strided
+from browsergpu.kernels.elements import cast, elementwise, integers, philox, strided
 from browsergpu.kernels.fourier import fft
 from browsergpu.kernels.linalg import cholesky, jacobi, lu, matrices, pivots, qr
 from browsergpu.kernels.matmul import gemm_f16, gemm_facts, gemm_high
@@ -24,7 +24,6 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
     module.FAMILY
     for module in (
         elementwise,
-        broadcast,
         cast,
         integers,
         strided,

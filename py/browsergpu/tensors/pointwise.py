@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from browsergpu.core.dtypes import DType
+from browsergpu.core.element_types import FLOAT32, TYPES, ElementType
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
-from browsergpu.kernels.elements import elementwise, integers
-from browsergpu.kernels.elements.broadcast import broadcast, mixed, takes_mixed
+from browsergpu.kernels.elements import elementwise
 from browsergpu.kernels.elements.cast import cast
 from browsergpu.kernels.elements.strided import gather
+from browsergpu.kernels.fused.computing import compute
+from browsergpu.kernels.fused.operations import cast as cast_of
+from browsergpu.kernels.fused.operations import resolved
+from browsergpu.kernels.fused.source import leaf, operation
+from browsergpu.kernels.fused.source import number as number_entry
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands, of_views, packed
 from browsergpu.tensors.view import View
+
+#: The element types of tensors.
+KINDS = {kind.dtype: kind for kind in TYPES if kind.dtype is not None}
+#: The generated operations of arithmetic.
+_OPERATIONS = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide"}
 
 
 def unary(device: Device, function: str, x: View, y: View) -> None:
@@ -22,13 +35,18 @@ def unary(device: Device, function: str, x: View, y: View) -> None:
 def with_number(device: Device, op: str, x: View, number: int, y: View, *, reverse: bool) -> None:
     """y = x op s, or s op x where ``reverse``, of as many elements, of which there are some; y may
     be x. x and y are floats, ``number`` the bits of s as float32; or all are whole numbers."""
-    launch(device, op, _with_number, (x, y), op, reverse, late=(number,))
+    launch(device, op, _with_number, (x, y), op, reverse, _is_part(y), late=(number,))
 
 
 def binary(device: Device, op: str, function: str, a: View, b: View, y: View) -> None:
     """y = a f b in the name of ``op``, broadcast to y's shape, which has elements; y may be a or b.
     All are floats, or all of the same whole numbers."""
-    launch(device, op, _binary, (a, b, y), function)
+    launch(device, op, _binary, (a, b, y), function, _is_part(y))
+
+
+def _is_part(y: View) -> bool:
+    """Return whether elements lie in memory behind a packed view."""
+    return y.buffer.nbytes > -(-y.dtype.device_bytes(y.size) // 4) * 4
 
 
 def assign(device: Device, op: str, x: View, y: View) -> None:
@@ -62,54 +80,92 @@ def _unary(build: Build, x: Operand, y: Operand, function: str) -> None:
         elementwise.unary(build, x.slot, y.slot, function, x.size)
 
 
-@of_operands
-def _with_number(build: Build, x: Operand, y: Operand, op: str, reverse: bool) -> None:
-    if x.dtype.is_float:
-        code = elementwise.SCALAR_OPS[op][reverse]
-        elementwise.scalar(build, x.slot, y.slot, code, x.size, _halves(x, y))
-        return
-    code, kind = elementwise.SCALAR_OPS[f"integer_{op}"][reverse], x.dtype.computed_as
-    staging = Staging(build)
-    elementwise.scalar(build, staging.read(x, kind), staging.write(y, dtype=kind), code, x.size)
-    staging.deliver()
+@of_views
+def _with_number(
+    build: Build, x: Operand, y: Operand, op: str, reverse: bool, in_part: bool
+) -> None:
+    trace = _Trace()
+    at = trace.read(x)
+    kind = trace.kinds[at]
+    number = trace.add(kind, number_entry(kind))
+    trace.apply(op, *((number, at) if reverse else (at, number)))
+    trace.compute(build, y, in_part=in_part, open=True)
 
 
 @of_views
-def _binary(build: Build, a: Operand, b: Operand, y: Operand, function: str) -> None:
-    n = y.size
-    # The kernels read float32 with strides, but from the buffer's beginning on.
-    as_it_is = a.dtype is b.dtype is y.dtype is DType.F32
-    a, b = (x if as_it_is and x.offset == 0 else packed(build, x) for x in (a, b))
-    a_steps, b_steps = a.steps_in(y.shape), b.steps_in(y.shape)
-    same = a.size == n == b.size and a.strides is None and b.strides is None
-    staging = Staging(build)
-    if not a.dtype.is_float:
-        kind = a.dtype.computed_as
-        left, right = staging.read(a, kind), staging.read(b, kind)
-        z = staging.write(y, a, b, dtype=kind)
-        if same:
-            integers.binary(build, left, right, z, function, n)
-        else:
-            name = f"integer_{function}"
-            broadcast(build, name, left, a_steps, right, b_steps, z, y.shape, n)
-    elif a.dtype is b.dtype is y.dtype is DType.F32:
-        if same:  # these kernels work in place
-            elementwise.binary(build, a.slot, b.slot, y.slot, function, n)
-        else:
-            z = staging.write(y, a, b)
-            broadcast(build, function, a.slot, a_steps, b.slot, b_steps, z, y.shape, n)
-    elif not takes_mixed(a_steps, b_steps, y.shape):  # in float32, which can be spread first
-        left, right = staging.read(a), staging.read(b)
-        z = staging.write(y, a, b)
-        broadcast(build, function, left, a_steps, right, b_steps, z, y.shape, n)
-    else:
-        in_place = same and (a.slot == y.slot) != (b.slot == y.slot)
-        z = y.slot if in_place else staging.write(y, a, b, dtype=y.dtype)
-        mixed(
-            build, function, a.slot, a.dtype, a_steps, b.slot, b.dtype, b_steps, z, y.dtype,
-            y.shape, n,
-        )  # fmt: skip
-    staging.deliver()
+def _binary(build: Build, a: Operand, b: Operand, y: Operand, function: str, in_part: bool) -> None:
+    trace = _Trace()
+    trace.apply(function, trace.read(a), trace.read(b))
+    trace.compute(build, y, in_part=in_part)
+
+
+class _Trace(Shown):
+    """A trace of elementwise operations on operands. Floats are computed as float32."""
+
+    def __init__(self) -> None:
+        self.code: list[int] = []
+        self.kinds: list[ElementType] = []
+        self._read: list[Operand] = []
+
+    def add(self, kind: ElementType, entry: int) -> int:
+        """Append an entry, and return its place."""
+        self.code.append(entry)
+        self.kinds.append(kind)
+        return len(self.code) - 1
+
+    def read(self, x: Operand) -> int:
+        """Append an operand's elements, and return their place."""
+        kind = KINDS[x.dtype]
+        self._read.append(x)
+        at = self.add(kind, leaf(kind))
+        return self._cast(at, FLOAT32) if x.dtype.is_float else at
+
+    def apply(self, function: str, first: int, second: int) -> None:
+        """Append an operation on two places."""
+        made = resolved(_OPERATIONS[function], (self.kinds[first], self.kinds[second]))
+        self.add(made.result, operation(made.number, first, second))
+
+    def _cast(self, at: int, kind: ElementType) -> int:
+        if self.kinds[at] is kind:
+            return at
+        return self.add(kind, operation(cast_of(self.kinds[at], kind).number, at))
+
+    @staticmethod
+    def _copied(build: Build, x: Operand) -> Operand:
+        nbytes = x.dtype.device_bytes(x.size)
+        slot = build.temporary(nbytes)
+        build.copy(x.slot, slot, nbytes)
+        return replace(x, slot=slot)
+
+    def compute(
+        self, build: Build, y: Operand, *, in_part: bool = False, open: bool = False
+    ) -> None:
+        """Write the last entry's value to y, which may be one of the operands.
+
+        With ``in_part``, memory behind y stays as it is.
+        """
+        self._cast(len(self.code) - 1, KINDS[y.dtype])
+        staging = Staging(build)
+        is_in_place = all(_is_apart(x, y) or _is_same(x, y) for x in self._read)
+        target = y.slot if is_in_place else staging.write(y, *self._read, dtype=y.dtype)
+        in_part = in_part and target == y.slot
+        read = self._read
+        if in_part and y.dtype.device_bytes(1) < 4:  # its words are atomic, which are not read
+            read = [self._copied(build, x) if x.slot == y.slot else x for x in read]
+        arrays = [(x.slot, (x.shape, x.strides, x.offset)) for x in read]
+        compute(build, self.code, arrays, target, y.shape, in_part=in_part, open=open)
+        staging.deliver()
+
+
+def _is_apart(x: Operand, y: Operand) -> bool:
+    """Return whether an operand and the result are in different memory."""
+    return x.slot != y.slot
+
+
+def _is_same(x: Operand, y: Operand) -> bool:
+    """Return whether an operand's elements lie where the result's do."""
+    is_packed = x.strides is None and x.offset == 0
+    return is_packed and x.dtype is y.dtype and x.size == y.size
 
 
 @of_operands

@@ -54,8 +54,10 @@ def watched(type_name: str, *methods: str) -> Iterator[Calls]:
 
 @contextmanager
 def dispatched(device: Any) -> Iterator[list[str]]:
-    """The names of the kernels that a device's recorder is given, in their order; those that users
-    bring are called "custom"."""
+    """The names of the kernels that a device's recorder is given, in their order.
+
+    Generated kernels are called "fused", and custom kernels "custom".
+    """
     kernels: list[str] = []
 
     def note(pipeline: Any, _fields: tuple[float, ...]) -> None:

@@ -19,7 +19,6 @@ from browsergpu.arrays.apply import copied
 from browsergpu.arrays.indexing import gather
 from browsergpu.arrays.indexing.gather import Region
 from browsergpu.arrays.lazy import rebuild, region_write
-from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.rebuild import Frame
 from browsergpu.arrays.lazy.trace import Trace, Tracer, is_recorded_here
@@ -34,6 +33,7 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import contiguous_strides
 from browsergpu.core.showing import Description
 from browsergpu.gpu import platform
+from browsergpu.kernels.fused.layout import Place
 from browsergpu.tensors.device_array import Storage
 
 V = TypeVar("V", bound=Value)

@@ -12,7 +12,6 @@ import numpy as np
 
 from browsergpu.arrays.apply import resolve, same_device
 from browsergpu.arrays.debug import checks_indices
-from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.rebuild import Frame
 from browsergpu.arrays.lazy.trace import Tracer
@@ -26,6 +25,7 @@ from browsergpu.core.element_types import BOOL, INT32, UINT32, ElementType
 from browsergpu.core.errors import InvalidIndex, Unsupported
 from browsergpu.core.shapes import Shape, contiguous_strides
 from browsergpu.core.showing import Description
+from browsergpu.kernels.fused.layout import Place
 from browsergpu.kernels.fused.operations import (
     CHECKED_PLACE,
     IS_INSIDE,

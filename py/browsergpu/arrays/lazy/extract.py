@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from browsergpu.arrays.lazy.layout import Place
 from browsergpu.arrays.lazy.node import Node
+from browsergpu.kernels.fused.layout import Place
 from browsergpu.kernels.fused.source import (
     is_leaf,
     is_loaded,

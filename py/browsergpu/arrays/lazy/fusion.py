@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from browsergpu.arrays.lazy.extract import Extract, extract
-from browsergpu.arrays.lazy.layout import layout, workgroups
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
@@ -15,17 +14,14 @@ from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
-from browsergpu.gpu.port import Pipeline
+from browsergpu.kernels.fused.layout import layout, workgroups
 from browsergpu.kernels.fused.source import (
-    FILE,
-    MOST_KERNELS,
     Source,
     is_leaf,
     name_of,
     needed,
     source,
 )
-from browsergpu.kernels.text import shaders
 from browsergpu.tensors.device_array import Storage
 
 
@@ -54,47 +50,13 @@ class Plan(NamedTuple):
 
 
 class Kernels(Shown):
-    """The pipelines of fused kernels on one device."""
+    """The fused kernels of one device."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         #: The number of arrays that a kernel may read. One more binding is for the result.
         self.most_leaves = device.limits["maxStorageBuffersPerShaderStage"] - 1
-        self._immediate_bytes = device.immediate_bytes
-        self._made: dict[Source, Pipeline] = {}
-
-    def pipeline(self, kernel: Source) -> Pipeline:
-        """Return the pipeline of a kernel.
-
-        A new kernel is compiled in the background. The least recently used pipeline is evicted when
-        the cache is full.
-        """
-        made = self._made.pop(kernel, None)
-        if made is None:
-            if len(self._made) >= MOST_KERNELS:
-                del self._made[next(iter(self._made))]
-            made = self._compile(kernel)
-        self._made[kernel] = made
-        self.device.faults.is_armed |= kernel.checks
-        return made
-
-    def _compile(self, kernel: Source) -> Pipeline:
-        immediate = 4 * kernel.parameters <= self._immediate_bytes
-        code = shaders.with_immediates(kernel.code) if immediate else kernel.code
-        made = self.device.recorder.create_pipeline(
-            label=kernel.label,
-            file=FILE,
-            sections=kernel.sections,
-            code=code,
-            entry_point="main",
-            signature=kernel.signature,
-            constants={},
-            parameter_format="I" * kernel.parameters,
-            immediate=immediate,
-        )
-        if self.device.config.check_nan:
-            self.device.generated_floats[made] = kernel.floats
-        return made
+        self.pipeline = device.generated.pipeline
 
 
 def room(kernels: Kernels, n: int, entry: int, kind: ElementType) -> Storage:

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from browsergpu.arrays.lazy.fusion import Kernels
-from browsergpu.arrays.lazy.layout import Place, layout, workgroups
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.grids import fold
 from browsergpu.kernels.fused.joining import Piece, joining
+from browsergpu.kernels.fused.layout import Place, layout, workgroups
 from browsergpu.kernels.fused.operations import cast
 from browsergpu.kernels.fused.source import leaf, operation
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from browsergpu.arrays.lazy.extract import Extract, extract
 from browsergpu.arrays.lazy.fusion import Kernels
-from browsergpu.arrays.lazy.layout import WORD, access_mode, check_count, workgroups
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.values import Values
 from browsergpu.core.checks import product
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape, broadcast_strides, contiguous_strides, merged
 from browsergpu.kernels.fused.framing import framed
+from browsergpu.kernels.fused.layout import WORD, access_mode, check_count, workgroups
 from browsergpu.kernels.fused.source import MOVED, SAME, Source, is_elementwise, leaf
 
 #: The first index and the count along each axis.

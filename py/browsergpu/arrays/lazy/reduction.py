@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from browsergpu.arrays.lazy.extract import extract
 from browsergpu.arrays.lazy.fusion import Kernels
-from browsergpu.arrays.lazy.layout import Place, layout
 from browsergpu.arrays.lazy.node import stored
 from browsergpu.arrays.lazy.values import Values, Words, of_node
 from browsergpu.core import shapes
@@ -16,6 +15,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.base import cuts
+from browsergpu.kernels.fused.layout import Place, layout
 from browsergpu.kernels.fused.operations import Overload
 from browsergpu.kernels.fused.reduction import (
     ALIGNED_ROWS,

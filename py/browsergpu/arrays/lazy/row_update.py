@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from browsergpu.arrays.lazy.fusion import Kernels
-from browsergpu.arrays.lazy.layout import Place, layout, workgroups
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.core.checks import product
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.layout import Place, layout, workgroups
 from browsergpu.kernels.fused.source import PLACED, SAME, WHOLE
 from browsergpu.kernels.fused.updating import Lie, Rule, updating
 

@@ -7,13 +7,13 @@ from functools import lru_cache
 
 from browsergpu.arrays.lazy.extract import extract
 from browsergpu.arrays.lazy.fusion import Kernels
-from browsergpu.arrays.lazy.layout import Place, layout, workgroups
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.region_write import Plan
 from browsergpu.arrays.lazy.values import Values
 from browsergpu.core.checks import product
 from browsergpu.core.grids import blocks, fold
 from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.layout import Place, layout, workgroups
 from browsergpu.kernels.fused.scattering import claimed, scattered
 from browsergpu.kernels.fused.source import Source
 

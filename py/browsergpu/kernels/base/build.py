@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from browsergpu.core.showing import Shown
-from browsergpu.gpu.program import Copy, Dispatch, Grid, Program, Slot, Step
+from browsergpu.gpu.program import Copy, Dispatch, Generated, Grid, Program, Slot, Step
 from browsergpu.kernels.base.facts import Facts
 
 #: Adds the steps of a problem to a build: ``prepare(build, *operands, *problem)``. It depends on
@@ -40,6 +40,17 @@ class Build(Shown):
     ) -> None:
         """Adds a dispatch; ``open``: more parameters come when the program runs."""
         self._steps.append(Dispatch(kernel, configuration, grid, slots, fields, open))
+
+    def generated(
+        self,
+        source: Any,
+        grid: Grid,
+        slots: tuple[Slot, ...],
+        *fields: int,
+        open: bool = False,
+    ) -> None:
+        """Adds a dispatch of a generated kernel, a Source."""
+        self._steps.append(Generated(source, grid, slots, fields, open))
 
     def copy(self, source: Slot, target: Slot, nbytes: int) -> None:
         """Adds a copy of the first bytes, unless there are none or both are the same buffer."""

@@ -49,13 +49,6 @@ BINARY_CODES: Codes = {
 #: Those that arrays of float16 are given to.
 _OF_HALVES = ("relu", "sigmoid", "tanh", "gelu", "gelu_erf")
 
-#: The codes of :func:`scalar` for an array with a number, and for a number with an array: of
-#: floats, and of whole numbers.
-SCALAR_OPS = {
-    "add": (0, 0), "sub": (1, 4), "mul": (2, 2), "div": (3, 5), "integer_add": (6, 6),
-    "integer_sub": (7, 9), "integer_mul": (8, 8),
-}  # fmt: skip
-
 
 def unary(build: Build, x: Slot, y: Slot, op: str, n: int) -> None:
     """y[i] = op(x[i]) for i < n; x and y may be the same buffer."""
@@ -73,19 +66,6 @@ def unary_halves(build: Build, x: Slot, y: Slot, op: str, n: int, halves: int) -
         build.dispatch("unary_halves_in_place", op, grid, (y,), n, halves)
     else:
         build.dispatch("unary_halves", op, grid, (x, y), n, halves)
-
-
-def scalar(build: Build, x: Slot, y: Slot, code: int, n: int, halves: int = 0) -> None:
-    """y[i] = x[i] op s or s op x[i] for i < n; x and y may be the same buffer.
-
-    ``code`` is one of SCALAR_OPS. The bits of s come when the program runs: of a float32, or of a
-    whole number. x, y or both are of float16 where ``halves`` is 1, 2 or 3.
-    """
-    grid = cover(n, (8 if halves else 4) * build.facts.workgroup_sizes.elementwise)
-    if x == y:
-        build.dispatch("scalar_in_place", "", grid, (y,), n, code, halves, open=True)
-    else:
-        build.dispatch("scalar", "", grid, (x, y), n, code, halves, open=True)
 
 
 def binary(build: Build, a: Slot, b: Slot, y: Slot, op: str, n: int) -> None:
@@ -135,7 +115,6 @@ def _of_halves(operations: int) -> Cost:
 
 _ELEMENTS = params("n: u32")
 _UNARY_PARAMS = params("n: u32", "halves: u32")
-_SCALAR_PARAMS = params("n: u32", "op: u32", "halves: u32", "number: u32")
 _UNARY = by_code(UNARY_CODES)
 _UNARY_HALVES = {op: _UNARY[op] for op in _OF_HALVES}
 _BINARY = by_code(BINARY_CODES)
@@ -157,14 +136,6 @@ FAMILY = KernelFamily(
         Kernel(
             "unary_halves_in_place", "unary.wgsl", bindings("y_words", first=1), _UNARY_PARAMS,
             "main_halves_in_place", _UNARY_HALVES, "elementwise", _of_halves(1),
-        ),
-        Kernel(
-            "scalar", "scalar.wgsl", bindings("x", "y"), _SCALAR_PARAMS, family="elementwise",
-            cost=_of_halves(1),
-        ),
-        Kernel(
-            "scalar_in_place", "scalar.wgsl", bindings("y", first=1), _SCALAR_PARAMS,
-            "main_in_place", family="elementwise", cost=_of_halves(1),
         ),
         Kernel(
             "binary", "binary.wgsl", bindings("a", "b", "y"), _ELEMENTS, "main", _BINARY,

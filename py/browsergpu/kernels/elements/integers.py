@@ -1,4 +1,4 @@
-"""Whole-number arithmetic modulo 2^32, for i32 and u32 alike."""
+"""Sums of integers modulo 2^32, for i32 and u32 alike."""
 
 from __future__ import annotations
 
@@ -6,17 +6,9 @@ from browsergpu.core.grids import blocks, fold
 from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
-from browsergpu.kernels.base.family import Codes, Kernel, KernelFamily, bindings, by_code
+from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
 
-#: The functions of :func:`binary`.
-CODES: Codes = {"add": 0, "sub": 1, "mul": 2}
 _CHUNK = 256  # elements that one thread adds up
-
-
-def binary(build: Build, a: Slot, b: Slot, y: Slot, op: str, n: int) -> None:
-    """y[i] = a[i] op b[i] for i < n; y is neither a nor b, n is not 0."""
-    grid = fold(blocks(n, build.facts.workgroup_sizes.elementwise))
-    build.dispatch("integer", op, grid, (a, b, y), n)
 
 
 def total(build: Build, x: Slot, y: Slot, outer: int, length: int, inner: int) -> None:
@@ -39,14 +31,6 @@ def total(build: Build, x: Slot, y: Slot, outer: int, length: int, inner: int) -
 
 FAMILY = KernelFamily(
     kernels=(
-        Kernel(
-            "integer",
-            "integer.wgsl",
-            bindings("a", "b", "y"),
-            params("n: u32"),
-            configurations=by_code(CODES),
-            family="elementwise",
-        ),
         Kernel(
             "sum_integer",
             "sum_integer.wgsl",

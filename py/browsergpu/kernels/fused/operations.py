@@ -395,6 +395,13 @@ def overload(name: str, types: Types) -> Overload | None:
     return overload_of(OPERATIONS[name], types)
 
 
+def resolved(name: str, types: Types) -> Overload:
+    """Return an operation for operands of types that it takes."""
+    found = overload(name, types)
+    assert found is not None, f"{name} does not take {types}"
+    return found
+
+
 def overload_of(operation: Operation, types: Types) -> Overload | None:
     """:func:`overload` of an operation that may have no name here."""
     key = operation, types

@@ -36,7 +36,7 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     otherwise, so that a test need not make thousands."""
     import browsergpu
 
-    monkeypatch.setattr("browsergpu.arrays.lazy.fusion.MOST_KERNELS", MOST)
+    monkeypatch.setattr("browsergpu.device.generated.MOST_KERNELS", MOST)
     monkeypatch.setattr("browsergpu.device.device.MOST_SOURCES", MOST)
     with browsergpu.WasmBackend(warm_up=False) as made:
         made.init()

@@ -211,9 +211,9 @@ def test_functions_of_halves_are_one_dispatch(backend: Any, tensors: Any) -> Non
         x, y = (bench.up(floats(i, 3, 7, dtype="f16")) for i in (1, 2))
         out, wide = bench.new((3, 7), "f16"), bench.new((3, 7), "f32")
         for call, kernel in (
-            (lambda: tensors.pointwise_add(x, y, out), "mixed"),
-            (lambda: tensors.pointwise_add(x, y, wide), "mixed"),
-            (lambda: tensors.pointwise_add(x, wide, x), "mixed_in_place"),
+            (lambda: tensors.pointwise_add(x, y, out), "fused"),
+            (lambda: tensors.pointwise_add(x, y, wide), "fused"),
+            (lambda: tensors.pointwise_add(x, wide, x), "fused"),
             (lambda: tensors.relu(x, out), "unary_halves"),
             (lambda: tensors.gelu(x, wide), "unary_halves"),
             (lambda: tensors.gelu(wide, out, "none"), "unary_halves"),

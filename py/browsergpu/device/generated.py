@@ -1,0 +1,72 @@
+"""Pipelines of generated kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.core.showing import Shown
+from browsergpu.device.faults import Faults
+from browsergpu.gpu.port import Gpu, Pipeline
+from browsergpu.kernels.fused.source import FILE, MOST_KERNELS, Source
+from browsergpu.kernels.text import shaders
+
+#: The name of a generated kernel, which is in no table.
+NAME = "fused"
+
+
+class GeneratedPipelines(Shown):
+    """The pipelines of generated kernels on one device.
+
+    Parameters
+    ----------
+    recorder : Gpu
+        The device's recorder.
+    faults : Faults
+        The invalid values that kernels report.
+    immediate_bytes : int
+        Maximum bytes of parameters that a kernel can take as immediates.
+    floats : mapping or None
+        Receives the floats that each pipeline writes, for check_nan.
+    """
+
+    def __init__(
+        self, recorder: Gpu, faults: Faults, immediate_bytes: int, floats: Any = None
+    ) -> None:
+        self._recorder = recorder
+        self._faults = faults
+        self._immediate_bytes = immediate_bytes
+        self._floats = floats
+        self._made: dict[Source, Pipeline] = {}
+
+    def pipeline(self, kernel: Source) -> Pipeline:
+        """Return the pipeline of a kernel.
+
+        A new kernel is compiled in the background. The least recently used pipeline is evicted when
+        the cache is full.
+        """
+        made = self._made.pop(kernel, None)
+        if made is None:
+            if len(self._made) >= MOST_KERNELS:
+                del self._made[next(iter(self._made))]
+            made = self._compile(kernel)
+        self._made[kernel] = made
+        self._faults.is_armed |= kernel.checks
+        return made
+
+    def _compile(self, kernel: Source) -> Pipeline:
+        immediate = 4 * kernel.parameters <= self._immediate_bytes
+        made = self._recorder.create_pipeline(
+            label=kernel.label,
+            file=FILE,
+            sections=kernel.sections,
+            code=shaders.with_immediates(kernel.code) if immediate else kernel.code,
+            entry_point="main",
+            signature=kernel.signature,
+            constants={},
+            parameter_format="I" * kernel.parameters,
+            immediate=immediate,
+            kernel=NAME,
+        )
+        if self._floats is not None:
+            self._floats[made] = kernel.floats
+        return made

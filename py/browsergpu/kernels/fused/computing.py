@@ -1,0 +1,69 @@
+"""Steps of a program that compute a trace of elementwise operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from browsergpu.core.checks import product
+from browsergpu.core.grids import fold
+from browsergpu.core.shapes import Shape
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.fused.assignment import assignment
+from browsergpu.kernels.fused.layout import Place, layout, workgroups
+from browsergpu.kernels.fused.source import MOVED, OWN, PLACED, source
+
+
+def compute(
+    build: Build,
+    code: Sequence[int],
+    arrays: Sequence[tuple[Slot, Place]],
+    y: Slot,
+    shape: Shape,
+    *,
+    in_part: bool = False,
+    open: bool = False,
+) -> None:
+    """Add a dispatch that writes the value of a trace's last entry to packed memory.
+
+    Parameters
+    ----------
+    build : Build
+        The program.
+    code : sequence of int
+        The trace.
+    arrays : sequence of tuple
+        The slot and place of each array that the trace reads, in the order of its entries. An array
+        in slot ``y`` must be packed and have the result's element type and size.
+    y : int
+        The slot of the result.
+    shape : tuple of int
+        The shape of the result, which the arrays are broadcast to. It has elements.
+    in_part : bool, optional
+        Whether memory behind the result must stay as it is. Else up to three elements behind it are
+        overwritten.
+    open : bool, optional
+        Whether a number's words come when the program runs.
+    """
+    trace, n = tuple(code), product(shape)
+    read = [(slot, place) for slot, place in arrays if slot != y]
+    places = tuple([place for _, place in read])
+    is_whole = not in_part or n % 4 == 0
+    if is_whole:
+        rank, by_fours, found, words = layout(shape, places)
+        into = MOVED
+    else:
+        rank, by_fours, found, words = layout(shape, ((shape, None, 0), *places), written=True)
+        into, found = found[0], found[1:]
+    groups = workgroups(n, rank, found, words)
+    rest = iter(found)
+    modes = "".join([OWN if slot == y else next(rest) for slot, _ in arrays])
+    if is_whole and len(read) == len(arrays):
+        kernel = source(trace, (len(trace) - 1,), modes, rank, by_fours)
+    else:
+        kernel = assignment(trace, modes, rank, by_fours, into, False)
+        if is_whole:  # the offset that it writes from comes behind the extents
+            at = rank - 1 if any(mode in PLACED for mode in found) else 0
+            words = (*words[:at], 0, *words[at:])
+    slots = (*[slot for slot, _ in read], y)
+    build.generated(kernel, fold(groups), slots, n, *words, open=open)
