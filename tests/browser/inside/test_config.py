@@ -413,6 +413,7 @@ def test_check_nan_finds_them_in_floats_that_kernels_write_as_words() -> None:
             ("embedding_vectors", 4, 12): lambda: embed(4, "f32"),
             ("embedding", 3, 9): lambda: embed(3, "f16"),
             ("fused: add", 4, 12): lambda: executor.add(nan, executor.full((4, 3), 1.0)),
+            ("fused: multiply", 1, 3): lambda: executor.mul(nan, 2.0, nan),
             ("cast.f32_f16", 1, 3): lambda: executor.cast(nan, "f16"),
             ("gemm_f16", 64, 64): lambda: backend.gemm_f16(
                 8, 8, 8, 1.0, halves, halves, 0.0, product

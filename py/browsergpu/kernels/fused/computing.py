@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from browsergpu.core.checks import product
+from browsergpu.core.element_types import FLOAT16
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.fused.assignment import assignment
 from browsergpu.kernels.fused.layout import Place, layout, workgroups
-from browsergpu.kernels.fused.source import MOVED, OWN, PLACED, source
+from browsergpu.kernels.fused.source import (
+    MOST_KERNELS,
+    MOVED,
+    OWN,
+    PLACED,
+    Source,
+    result_of,
+    source,
+)
+from browsergpu.kernels.text.wgsl_types import F16, F32
 
 
 def compute(
@@ -61,9 +73,20 @@ def compute(
     if is_whole and len(read) == len(arrays):
         kernel = source(trace, (len(trace) - 1,), modes, rank, by_fours)
     else:
-        kernel = assignment(trace, modes, rank, by_fours, into, False)
+        kernel = _in_place(trace, modes, rank, by_fours, into)
         if is_whole:  # the offset that it writes from comes behind the extents
             at = rank - 1 if any(mode in PLACED for mode in found) else 0
             words = (*words[:at], 0, *words[at:])
     slots = (*[slot for slot, _ in read], y)
     build.generated(kernel, fold(groups), slots, n, *words, open=open)
+
+
+@lru_cache(maxsize=MOST_KERNELS)
+def _in_place(code: tuple[int, ...], modes: str, rank: int, by_fours: bool, into: str) -> Source:
+    """Return the kernel of an assignment, whose results check_nan looks at."""
+    kernel = assignment(code, modes, rank, by_fours, into, False)
+    kind = result_of(code[-1])
+    if kind.kind != "f":
+        return kernel
+    binding = kernel.signature.count("r")  # behind the arrays that are only read
+    return replace(kernel, floats=((binding, "y", F16 if kind is FLOAT16 else F32),))
