@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from browsergpu.core.showing import Shown
 from browsergpu.device.faults import Faults
@@ -37,6 +38,8 @@ class GeneratedPipelines(Shown):
         self._immediate_bytes = immediate_bytes
         self._floats = floats
         self._made: dict[Source, Pipeline] = {}
+        #: The kernels of the pipelines that are there.
+        self.sources: WeakKeyDictionary[Pipeline, Source] = WeakKeyDictionary()
 
     def pipeline(self, kernel: Source) -> Pipeline:
         """Return the pipeline of a kernel.
@@ -67,6 +70,7 @@ class GeneratedPipelines(Shown):
             immediate=immediate,
             kernel=NAME,
         )
+        self.sources[made] = kernel
         if self._floats is not None:
             self._floats[made] = kernel.floats
         return made

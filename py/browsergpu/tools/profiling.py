@@ -22,6 +22,7 @@ from browsergpu.device.device import Device, open_devices
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Pipeline, lost
 from browsergpu.kernels.costs import work_of
+from browsergpu.kernels.fused.work import work
 from browsergpu.kernels.table import KERNELS
 
 
@@ -137,7 +138,7 @@ class Profile:
                 if span is None:
                     continue  # it was refused
                 start, end = span
-                flops, nbytes = _work(pipeline, fields)
+                flops, nbytes = _work(device, pipeline, fields)
                 duration = max(end - start, 0.0)  # a clock that was reset between the two
                 self.events.append(
                     KernelEvent(pipeline.label, name, start - origin, duration, flops, nbytes)
@@ -277,10 +278,14 @@ def _watch(device: Device, timestamps: bool) -> _Recorded:
     return recorded
 
 
-def _work(pipeline: Pipeline, fields: tuple[float, ...]) -> tuple[float, float]:
+def _work(device: Device, pipeline: Pipeline, fields: tuple[float, ...]) -> tuple[float, float]:
     kernel = KERNELS.get(pipeline.kernel)
     if kernel is None:
-        return 0.0, 0.0
+        source = device.generated.sources.get(pipeline)
+        if source is None or source.traffic is None:
+            return 0.0, 0.0
+        bindings = sum(map(str.isalpha, source.signature))
+        return work(source.traffic, fields[3 + bindings :])
     values = fields[3 + len(kernel.bindings) :]
     names = (name for name, _ in kernel.params.fields)
     return work_of(kernel.name, dict(zip(names, values, strict=True)), fields[2])

@@ -111,6 +111,33 @@ def test_work_is_exact(backend: Any) -> None:
     assert p.total_ns == sum(event.duration_ns for event in p.events)
 
 
+def test_work_of_generated_kernels_is_exact(backend: Any) -> None:
+    import browsergpu as bg
+    from browsergpu import KernelExecutor, profile
+
+    executor = KernelExecutor(backend.device)
+    x, row = executor.full((10, 8), 1.0), executor.full((8,), 1.0)
+    halves = executor.full((80,), 1.0, "f16")
+    bg.use(backend)
+    a, b = bg.ones((100, 7)), bg.ones((7,))
+    bg.eval(a, b)
+    with profile(backend) as p:
+        executor.add(x, row)
+        executor.mul(x, 2.0, x)
+        executor.add(halves, halves)
+        executor.add(x.as_strided((8, 10), (1, 8)), x.as_strided((8, 10), (0, 1)))
+        bg.eval((a + b) * a)
+        bg.eval(bg.take(a, bg.asarray([1, 2]), axis=0))  # elements from anywhere
+    assert [(e.flops, e.nbytes) for e in p.events if e.name.startswith("fused")] == [
+        (80, 4 * (80 + 8 + 80)),
+        (80, 4 * (80 + 80)),
+        (80, 2 * (80 + 80 + 80)),
+        (80, 4 * (80 + 10 + 80)),
+        (1400, 4 * (700 + 7 + 700)),
+        (0, 0),
+    ]
+
+
 def test_work_is_known_of_every_kernel_of_the_cost_table() -> None:
     from browsergpu.kernels.costs import COSTS
     from browsergpu.kernels.table import KERNELS

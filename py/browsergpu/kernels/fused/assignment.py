@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from browsergpu.kernels.fused import storage
@@ -39,4 +40,5 @@ def assignment(
         words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
     if twice:
         body.line(storage.write_four(kind, f"y{place}", "i", value))
-    return body.kernel(each_four(body), named="assign", words=words, results_too=twice)
+    kernel = body.kernel(each_four(body), named="assign", words=words, results_too=twice)
+    return kernel if twice else replace(kernel, traffic=body.traffic())

@@ -7,7 +7,7 @@ parameters, so that one kernel serves all arrays that are laid out alike.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from browsergpu.core.element_types import FLOAT16, TYPES, UINT32, ElementType
@@ -15,6 +15,7 @@ from browsergpu.core.places import Section
 from browsergpu.core.showing import Shown
 from browsergpu.kernels.fused import storage, wide
 from browsergpu.kernels.fused.operations import CHECKED_PLACE, Overload, Written, numbered
+from browsergpu.kernels.fused.work import Traffic
 from browsergpu.kernels.text import shaders
 from browsergpu.kernels.text.wgsl_types import F16, F32, Floats
 
@@ -119,6 +120,8 @@ class Source:
     floats: tuple[tuple[int, str, Floats], ...]
     #: Whether it notes indices that are outside.
     checks: bool
+    #: What it computes and moves, where that is known.
+    traffic: Traffic | None = None
 
 
 def result_of(entry: int) -> ElementType:
@@ -219,7 +222,7 @@ def source(
     body.values()
     for place in results:
         body.line(storage.write_four(result_of(tape[place]), f"y{place}", "i", f"v{place}"))
-    return body.kernel(each_four(body))
+    return replace(body.kernel(each_four(body)), traffic=body.traffic())
 
 
 def each_four(body: Body) -> str:
@@ -395,6 +398,20 @@ struct Params {{ {fields} }}
             _label([*names, *([named] if named else [])]),
             () if named else tuple(self._floats()),
             bool(self._faults),
+        )
+
+    def traffic(self) -> Traffic | None:
+        """Return what the kernel computes and moves; None with custom code or loaded elements."""
+        entries = [self._tape[place] for place in self._places]
+        if any(is_loaded(entry) or not is_elementwise(entry) for entry in entries):
+            return None
+        names = [name_of(entry) for entry in entries]
+        return Traffic(
+            operations=len([name for name in names if name not in _MOVES]),
+            reads=tuple([(m, result_of(self._tape[at]).bits) for at, m in self._ways.items()]),
+            into=self._into,
+            bits=sum(result_of(self._tape[at]).bits for at in self._results),
+            rank=self._rank,
         )
 
     def _floats(self) -> Iterator[tuple[int, str, Floats]]:
