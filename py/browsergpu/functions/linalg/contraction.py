@@ -1,4 +1,4 @@
-"""Sums of products by subscripts."""
+"""Sums of products by subscripts, as in ``numpy.einsum``."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from browsergpu.functions.linalg import linear
 from browsergpu.functions.linalg.subscripts import Labels, plan, text_of
 
 _OP = "einsum"
-#: What sums of other types are computed in. Of bools a sum is true where a product is: a float32
-#: does not wrap around to 0.
+#: Types that sums are computed in. A sum of bools is true if a product is, and float32 does not
+#: wrap around to 0.
 _COMPUTED = {BOOL: FLOAT32, INT8: INT32, INT16: INT32, UINT8: UINT32, UINT16: UINT32}
 
 
 class _Term(NamedTuple):
-    """An array with a label for each axis, all different."""
+    """An array with one label for each axis. All labels are different."""
 
     labels: Labels
     array: Array
 
 
 class _Gradients:
-    """The gradients by the operands of a contraction, each computed when it is asked for."""
+    """Gradients for the operands of a contraction. Each is computed when it is requested."""
 
     def __init__(self, g: Array, text: str, arrays: Sequence[Array], optimize: Any) -> None:
         self._g, self._text, self._arrays = g, text, arrays
@@ -66,7 +66,7 @@ class _Gradients:
                 known.update(own)
                 conjugate = elementwise.conj(other) if other.dtype.kind == "c" else other
                 given += [conjugate, [numbers[label] for label in own]]
-        # Over what is only in this operand it was summed, and what is one index was repeated.
+        # Labels of this operand alone were summed over, and axes of extent 1 were repeated.
         kept = [
             label for label in extents
             if label in known and extents[label] == found.extents[label]
@@ -79,7 +79,7 @@ class _Gradients:
 
 
 def _on_diagonals(x: Array, own: Sequence[str], labels: Labels) -> Array:
-    """Zeros, with the elements of x where indices that have the same label are the same."""
+    """Return zeros, with the elements of ``x`` where axes of one label have equal indices."""
     places = [
         np.arange(extent, dtype=np.int32).reshape([-1 if n == at else 1 for n in range(x.ndim)])
         for at, extent in enumerate(x.shape)
@@ -91,18 +91,43 @@ def _on_diagonals(x: Array, own: Sequence[str], labels: Labels) -> Array:
 
 
 def einsum(subscripts: Any, /, *arrays: Any, optimize: Any = True, dtype: Any = None) -> Array:
-    """The sums of products that subscripts describe, as in NumPy: ``einsum("ij,jk->ik", a, b)``.
+    """Return the sums of products that subscripts describe, as ``numpy.einsum``.
 
-    A letter in two operands stands for the same index of both, in one operand twice for its
-    diagonal; over letters that are not in the result it is summed. ``...`` stands for axes that are
-    broadcast. Without ``->`` the result has the letters that occur once, in alphabetical order.
-    ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` is the other form.
+    Parameters
+    ----------
+    subscripts : str or Array
+        One letter for each axis of each operand, such as "ij,jk->ik". In the other form, arrays and
+        lists of labels alternate: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``.
+    *arrays : Array
+        The operands, on one device.
+    optimize : bool, str or list, optional
+        The order in which operands are multiplied. True or "greedy" takes the pair whose product is
+        smallest in memory. False goes from left to right. A list has the steps, as from
+        ``numpy.einsum_path(...)[0]`` or opt_einsum.
+    dtype : dtype, optional
+        The dtype of the result. The promoted dtype of the operands by default.
 
-    Two operands at a time are brought together, by matrix products where there is something to sum
-    over. ``optimize`` says in which order: True or "greedy" those first that leave least in memory,
-    False from left to right, or a list of steps as ``numpy.einsum_path(...)[0]`` and opt_einsum
-    give it. The result has the operands' common dtype, or ``dtype``; whole numbers wrap around,
-    floats are summed in float32. Raises InvalidArgument, a ValueError, where NumPy does.
+    Returns
+    -------
+    Array
+        The sums. Floats are summed in float32, and integers wrap around.
+
+    Raises
+    ------
+    InvalidArgument
+        If the subscripts are invalid, or the operands or ``optimize`` do not fit them. The class is
+        a ValueError.
+    InvalidType
+        If an operand is not an array.
+
+    Notes
+    -----
+    A letter in two operands is one index of both. A letter that occurs twice in one operand selects
+    its diagonal. Letters that are missing in the result are summed over. ``...`` stands for axes
+    that broadcast. Without ``->``, the result has the letters that occur once, in alphabetical
+    order.
+
+    Operands are multiplied in pairs. Pairs with an index to sum over are matrix products.
     """
     text, given = _parts(subscripts, arrays)
     for n, x in enumerate(given):
@@ -112,9 +137,9 @@ def einsum(subscripts: Any, /, *arrays: Any, optimize: Any = True, dtype: Any = 
 
 @narrowed("arrays")
 @differentiable(arrays=lambda g, text, arrays, optimize: _Gradients(g, text, arrays, optimize))
-@autocast(enabled=False)  # its own products have the dtype that they are to have
+@autocast(enabled=False)  # the operands already have the dtype of the products
 def contraction(text: str, arrays: Sequence[Array], optimize: Any, dtype: Any, /) -> Array:
-    """:func:`einsum` of subscripts as text."""
+    """Compute :func:`einsum` of subscripts as text."""
     found = plan(_OP, text, tuple(x.shape for x in arrays), _hashable(optimize))
     kinds = [x.node.kind for x in arrays]
     kind = reduce(promoted, kinds) if dtype is None else element_type(_OP, dtype)
@@ -134,7 +159,7 @@ def contraction(text: str, arrays: Sequence[Array], optimize: Any, dtype: Any, /
 
 
 def _parts(subscripts: Any, arrays: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """The subscripts as text, and the operands."""
+    """Return the subscripts as text, and the operands."""
     if isinstance(subscripts, str):
         if not arrays:
             raise InvalidArgument(_OP, "operands", arrays, "have one array at least")
@@ -153,8 +178,7 @@ def _hashable(optimize: Any) -> Any:
 
 
 def _distinct(x: Array, labels: Labels, extents: Any) -> _Term:
-    """Diagonals in place of labels that occur twice. Axes of one index that the others repeat are
-    left out."""
+    """Replace repeated labels by a diagonal, and drop axes of extent 1 that are broadcast."""
     whole = all(extent == extents[label] for label, extent in zip(labels, x.shape, strict=True))
     if whole and len(set(labels)) == len(labels):
         return _Term(labels, x)
@@ -172,7 +196,7 @@ def _labels_of(terms: Sequence[_Term]) -> frozenset[str]:
 
 
 def _together(chosen: Sequence[_Term], kept: frozenset[str]) -> _Term:
-    """The product of some terms, summed over the labels that are not kept."""
+    """Return the product of terms, summed over the labels that are not kept."""
     found, *rest = chosen
     for n, term in enumerate(rest):
         found = _product(found, term, kept | _labels_of(rest[n + 1 :]))
@@ -197,8 +221,7 @@ def _product(a: _Term, b: _Term, kept: frozenset[str]) -> _Term:
 
 
 def _of_elements(a: _Term, b: _Term, labels: Labels, kept: frozenset[str]) -> _Term:
-    """A product of elements, and its sum over the labels that are not kept: of float16 in
-    float32."""
+    """Multiply elements, and sum over labels that are not kept. float16 is summed in float32."""
     x, y = _aligned(a, labels), _aligned(b, labels)
     kind = x.node.kind
     if kind is FLOAT16 and not kept.issuperset(labels):
@@ -212,7 +235,7 @@ def _extents(term: _Term) -> dict[str, int]:
 
 
 def _summed(term: _Term, kept: frozenset[str]) -> _Term:
-    """The sum over the labels that are not kept."""
+    """Return the sum over the labels that are not kept."""
     axes = tuple(n for n, label in enumerate(term.labels) if label not in kept)
     if not axes:
         return term
@@ -222,14 +245,14 @@ def _summed(term: _Term, kept: frozenset[str]) -> _Term:
 
 
 def _turned(term: _Term, labels: Sequence[str]) -> Array:
-    """The array with its axes in another order."""
+    """Return the array with its axes in the order of ``labels``."""
     if tuple(labels) == term.labels:
         return term.array
     return strided.permuted(term.array, tuple(term.labels.index(label) for label in labels))
 
 
 def _aligned(term: _Term, labels: Sequence[str]) -> Array:
-    """The array with an axis of one index for each label that it has not."""
+    """Return the array with an axis for each label. Missing labels have extent 1."""
     turned = _turned(term, [label for label in labels if label in term.labels])
     own = _extents(term)
     shape = tuple(own.get(label, 1) for label in labels)
@@ -237,7 +260,10 @@ def _aligned(term: _Term, labels: Sequence[str]) -> Array:
 
 
 def _grouped(term: _Term, groups: Sequence[Sequence[str]]) -> Array:
-    """The array as matrices: an axis for each group of labels, for the first one if it has any."""
+    """Return the array as matrices, with one axis for each group of labels.
+
+    An empty first group has no axis.
+    """
     turned = _turned(term, [label for group in groups for label in group])
     own = _extents(term)
     shape = tuple(product([own[label] for label in group]) for group in groups)

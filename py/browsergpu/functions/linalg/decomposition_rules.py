@@ -1,11 +1,11 @@
-"""Gradients of decompositions of matrices.
+"""Gradient rules of matrix decompositions.
 
-Of what is computed from Hermitian matrices of which only a triangle is read, the gradient is that
-of Hermitian matrices: half of it is in each triangle. Where singular values or eigenvalues are
-equal, or 0, their vectors have no derivatives; what would be divided by 0 counts as 0.
+Functions of Hermitian matrices read only one triangle. Their gradient is that of a Hermitian
+matrix, with half in each triangle. Vectors of equal or zero singular values or eigenvalues have no
+derivative, and quotients with a divisor of 0 count as 0.
 
-Sources: Murray, Differentiation of the Cholesky decomposition, 2016; Roberts and Roberts, QR and
-LQ Decomposition Matrix Backpropagation Algorithms for Square, Wide, and Deep Matrices, 2020; Giles,
+Sources: Murray, Differentiation of the Cholesky decomposition, 2016; Roberts and Roberts, QR and LQ
+Decomposition Matrix Backpropagation Algorithms for Square, Wide, and Deep Matrices, 2020; Giles,
 Collected Matrix Derivative Results for Forward and Reverse Mode Algorithmic Differentiation, 2008;
 Wan and Zhang, Automatic Differentiation for Complex Valued SVD, 2019; Boeddeker et al., On the
 Computation of Complex-valued Gradients with Application to Statistically Optimum Beamforming, 2017.
@@ -28,7 +28,7 @@ def _identity(x: Array) -> Array:
 
 
 def _halved(x: Array) -> Any:
-    """With half of the diagonal."""
+    """Halve the diagonals."""
     return x * (1 - 0.5 * _identity(x))
 
 
@@ -37,24 +37,24 @@ def _hermitian(x: Array) -> Any:
 
 
 def _over(x: Array, by: Array) -> Array:
-    """x / by, and 0 where that is 0."""
+    """Return ``x / by``, or 0 for a divisor of 0."""
     is_zero = elementwise.equal(by, 0)
     return elementwise.where(is_zero, 0, x / elementwise.where(is_zero, 1, by))
 
 
 def _on_diagonal(x: Array) -> Any:
-    """Vectors as diagonal matrices."""
+    """Return diagonal matrices of vectors."""
     n = x.shape[-1]
     return x[..., None] * creation.eye(n, n, dtype=x.dtype, device=x.device)
 
 
 def _gaps(values: Array) -> Any:
-    """Of each pair of values the second less the first."""
+    """Return ``values[j] - values[i]`` for each pair of values."""
     return values[..., None, :] - values[..., :, None]
 
 
 def of_cholesky(g: Array, y: Array, upper: bool) -> Any:
-    """Murray 2016, section 3."""
+    """Return the gradient for the matrix. Murray 2016, section 3."""
     lower, slope = (adjoint(y), adjoint(g)) if upper else (y, g)
     turned = adjoint(lower)
     inner = _halved(creation.tril(matmul(turned, slope)))
@@ -62,7 +62,7 @@ def of_cholesky(g: Array, y: Array, upper: bool) -> Any:
 
 
 def of_qr(g: tuple[Array, Array], y: tuple[Array, Array], x: Array, mode: str) -> Any:
-    """Roberts and Roberts 2020, equations 3 and 13."""
+    """Return the gradient for the matrix. Roberts and Roberts 2020, equations 3 and 13."""
     q, r = y
     of_q, of_r = g
     rows, columns = x.shape[-2:]
@@ -84,12 +84,12 @@ def _of_tall_qr(of_q: Array, of_r: Array, q: Array, r: Array) -> Array:
 
 
 def of_eigenvalues(g: Array, vectors: Array) -> Array:
-    """Giles 2008, section 3.1, of Hermitian matrices."""
+    """Return the gradient for Hermitian matrices. Giles 2008, section 3.1."""
     return matmul(vectors * g[..., None, :], adjoint(vectors))
 
 
 def of_eigh(g: tuple[Array, Array], y: tuple[Array, Array]) -> Any:
-    """Giles 2008, section 3.1; Wan and Zhang 2019, of complex ones."""
+    """Return the gradient for the matrix. Giles 2008, section 3.1; complex: Wan and Zhang 2019."""
     values, vectors = y
     turned = adjoint(vectors)
     inner = _over(matmul(turned, g[1]), _gaps(values)) + _on_diagonal(g[0])
@@ -97,13 +97,16 @@ def of_eigh(g: tuple[Array, Array], y: tuple[Array, Array]) -> Any:
 
 
 def of_general_eigenvalues(g: Array, vectors: Array) -> Array:
-    """Boeddeker et al. 2017, section 4.2."""
+    """Return the gradient for the matrix. Boeddeker et al. 2017, section 4.2."""
     turned = adjoint(vectors)
     return solve(turned, g[..., :, None] * turned)
 
 
 def of_eig(g: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
-    """Boeddeker et al. 2017, section 4.2, of eigenvectors that are kept at length 1."""
+    """Return the gradient for the matrix. Boeddeker et al. 2017, section 4.2.
+
+    The eigenvectors keep length 1.
+    """
     values, vectors = y
     turned = adjoint(vectors)
     slopes = matmul(turned, g[1])
@@ -113,13 +116,15 @@ def of_eig(g: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
 
 
 def of_singular_values(g: Array, u: Array, vh: Array) -> Array:
-    """Giles 2008, section 3.2."""
+    """Return the gradient for the matrix. Giles 2008, section 3.2."""
     return matmul(u * g[..., None, :], vh)
 
 
 def of_svd(g: tuple[Array, Array, Array], y: tuple[Array, Array, Array], x_like: Like) -> Any:
-    """Wan and Zhang 2019, equations 18 to 21. Vectors that belong to no singular value, those that
-    ``full_matrices`` adds, have no gradients: the matrix does not determine them."""
+    """Return the gradient for the matrix. Wan and Zhang 2019, equations 18 to 21.
+
+    The vectors that ``full_matrices`` adds have no gradient, as the matrix does not determine them.
+    """
     count = min(x_like.shape[-2:])
     u, s, vh = y[0][..., :count], y[1], y[2][..., :count, :]
     of_u, of_v = g[0][..., :count], adjoint(g[2][..., :count, :])
@@ -129,7 +134,7 @@ def of_svd(g: tuple[Array, Array, Array], y: tuple[Array, Array, Array], x_like:
     inner = _over(along - adjoint(along), apart) * s[..., None, :]
     inner = inner + s[..., :, None] * _over(across - adjoint(across), apart)
     of_s = _on_diagonal(g[1])
-    if u.dtype.kind == "c":  # the phase that u has, v having none
+    if u.dtype.kind == "c":  # u has a phase, v has none
         of_s = of_s + _on_diagonal(_over(diagonal(along).imag, s)) * 1j
     found = matmul(matmul(u, inner + of_s), vh)
     inverses = _over(creation.ones_like(s), s)

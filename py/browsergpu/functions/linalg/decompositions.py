@@ -1,4 +1,4 @@
-"""Matrices as products of simpler ones, and eigenvalues."""
+"""Matrix decompositions and eigenvalues."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from browsergpu.tensors import factorisations
 
 
 class QRResult(NamedTuple):
-    """What :func:`qr` gives."""
+    """Result of :func:`qr`."""
 
     Q: Array
     R: Array
 
 
 class SVDResult(NamedTuple):
-    """What :func:`svd` gives."""
+    """Result of :func:`svd`."""
 
     U: Array
     S: Array
@@ -32,14 +32,14 @@ class SVDResult(NamedTuple):
 
 
 class EighResult(NamedTuple):
-    """What :func:`eigh` gives."""
+    """Result of :func:`eigh`."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class EigResult(NamedTuple):
-    """What :func:`eig` gives."""
+    """Result of :func:`eig`."""
 
     eigenvalues: Array
     eigenvectors: Array
@@ -47,10 +47,31 @@ class EigResult(NamedTuple):
 
 @differentiable(x=rules.of_cholesky)
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """The lower triangles L of positive definite Hermitian matrices x = L L^H, of which only the
-    lower triangle is read; or where ``upper`` U of x = U^H U, of which the upper one is. Of a
-    matrix that is not positive definite, L is NaN from the first column on that shows it, and
-    the next read or wait raises LinAlgError."""
+    """Return the Cholesky factors of positive definite Hermitian matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N, N].
+    upper : bool, optional
+        False reads only the lower triangle, and returns L with ``x = L L^H``. True reads only the
+        upper triangle, and returns U with ``x = U^H U``.
+
+    Returns
+    -------
+    Array
+        Triangles of shape [..., N, N], of the dtype of ``x``. Integers and bools give float32.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` is not square.
+    InvalidType
+        If ``x`` is not an array.
+    InvalidMatrix
+        At the next read or wait, if a matrix is not positive definite. Its factor is NaN from the
+        first column that shows it. The class is a LinAlgError.
+    """
     op = "cholesky"
     a = operand(op, "x", x, square=True)
     found = room(op, a, a.shape)
@@ -61,9 +82,29 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 
 @differentiable(x=rules.of_qr)
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
-    """Matrices of M rows and N columns as products of Q, of orthogonal columns of length 1, and R,
-    an upper triangle, by Householder's reflections: Q has as many columns as R has rows, the
-    smaller one of M and N, or M where the mode is "complete"."""
+    """Return the QR decompositions of matrices, by Householder reflections.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N].
+    mode : {"reduced", "complete"}, optional
+        K is ``min(M, N)`` for "reduced", and M for "complete".
+
+    Returns
+    -------
+    Q : Array
+        Orthonormal columns, of shape [..., M, K].
+    R : Array
+        Upper triangles, of shape [..., K, N].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes, or ``mode`` has another value.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "qr"
     if mode not in ("reduced", "complete"):
         raise InvalidArgument(op, "mode", mode, "'reduced' or 'complete'")
@@ -80,10 +121,34 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
 
 @differentiable(x=rules.of_svd)
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
-    """The singular values S of matrices of M rows and N columns, the greatest first, and their
-    singular vectors, the columns of U and the rows of Vh: x = U[:, :K] * S @ Vh[:K], where K is the
-    smaller one of M and N. Where ``full_matrices``, U and Vh are square; else they have K of them.
-    By one-sided Jacobi rotations and Householder's reflections."""
+    """Return the singular value decompositions of matrices.
+
+    The method is one-sided Jacobi rotations and Householder reflections. With ``K = min(M, N)``,
+    ``x = U[:, :K] * S @ Vh[:K]``.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N].
+    full_matrices : bool, optional
+        Whether ``U`` and ``Vh`` are square. Otherwise, they have K singular vectors.
+
+    Returns
+    -------
+    U : Array
+        Left singular vectors as columns, of shape [..., M, M] or [..., M, K].
+    S : Array
+        Singular values in descending order, of shape [..., K]. Real floats.
+    Vh : Array
+        Right singular vectors as rows, of shape [..., N, N] or [..., K, N].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "svd"
     a = operand(op, "x", x)
     *lead, rows, columns = a.shape
@@ -107,7 +172,25 @@ def _of_singular_values(g: Array, x: Array) -> Array:
 
 @differentiable(x=_of_singular_values)
 def svdvals(x: Array, /) -> Array:
-    """The singular values of matrices, the greatest first."""
+    """Return the singular values of matrices, in descending order.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N].
+
+    Returns
+    -------
+    Array
+        Shape [..., min(M, N)]. float16 for float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "svdvals"
     a = operand(op, "x", x)
     s = room(op, a, (*a.shape[:-2], min(a.shape[-2:])), FLOAT32)
@@ -118,8 +201,27 @@ def svdvals(x: Array, /) -> Array:
 
 @differentiable(x=rules.of_eigh)
 def eigh(x: Array, /) -> EighResult:
-    """The eigenvalues of Hermitian matrices, the smallest first, and the eigenvectors, columns of
-    length 1. Only the lower triangle is read. By Jacobi's rotations."""
+    """Return eigenvalues and eigenvectors of Hermitian matrices, by Jacobi rotations.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N, N]. Only the lower triangle is read.
+
+    Returns
+    -------
+    eigenvalues : Array
+        Ascending order, shape [..., N]. Real floats.
+    eigenvectors : Array
+        Columns of length 1, shape [..., N, N].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` is not square.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "eigh"
     a = operand(op, "x", x, square=True)
     values, vectors = room(op, a, a.shape[:-1], FLOAT32), room(op, a, a.shape)
@@ -134,7 +236,25 @@ def _of_eigenvalues(g: Array, x: Array) -> Array:
 
 @differentiable(x=_of_eigenvalues)
 def eigvalsh(x: Array, /) -> Array:
-    """The eigenvalues of :func:`eigh`."""
+    """Return the eigenvalues of Hermitian matrices, in ascending order.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N, N]. Only the lower triangle is read.
+
+    Returns
+    -------
+    Array
+        Shape [..., N]. float16 for float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` is not square.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "eigvalsh"
     a = operand(op, "x", x, square=True)
     values = room(op, a, a.shape[:-1], FLOAT32)
@@ -145,9 +265,31 @@ def eigvalsh(x: Array, /) -> Array:
 
 @differentiable(x=rules.of_eig)
 def eig(x: Array, /) -> EigResult:
-    """The eigenvalues of square matrices, in no order, and the eigenvectors, columns of length 1:
-    complex64. Computed by NumPy on the host: waits. Raises NumPy's LinAlgError for matrices with
-    infinities or NaN."""
+    """Return eigenvalues and eigenvectors of square matrices.
+
+    NumPy computes them on the host, so the function waits.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N, N].
+
+    Returns
+    -------
+    eigenvalues : Array
+        Unordered, shape [..., N], complex64.
+    eigenvectors : Array
+        Columns of length 1, shape [..., N, N], complex64.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` is not square.
+    InvalidType
+        If ``x`` is not an array.
+    LinAlgError
+        If a matrix contains infinities or NaN.
+    """
     a = operand("eig", "x", x, square=True)
     values, vectors = np.linalg.eig(_wide(a))
     return EigResult(_narrow(a, values), _narrow(a, vectors))
@@ -159,7 +301,29 @@ def _of_general_eigenvalues(g: Array, x: Array) -> Array:
 
 @differentiable(x=_of_general_eigenvalues)
 def eigvals(x: Array, /) -> Array:
-    """The eigenvalues of :func:`eig`. Computed by NumPy on the host: waits."""
+    """Return the eigenvalues of square matrices, in no order.
+
+    NumPy computes them on the host, so the function waits.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N, N].
+
+    Returns
+    -------
+    Array
+        Shape [..., N], complex64.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` is not square.
+    InvalidType
+        If ``x`` is not an array.
+    LinAlgError
+        If a matrix contains infinities or NaN.
+    """
     a = operand("eigvals", "x", x, square=True)
     return _narrow(a, np.linalg.eigvals(_wide(a)))
 

@@ -1,8 +1,8 @@
 """Linear equations, inverses and determinants, by Gaussian elimination with partial pivoting.
 
 Source of the gradients: Giles, Collected Matrix Derivative Results for Forward and Reverse Mode
-Algorithmic Differentiation, 2008, section 2; those of inverses and determinants are infinities or
-NaN where a matrix is singular, which they do not tell.
+Algorithmic Differentiation, 2008, section 2. For singular matrices, the gradients of inverses and
+determinants are infinite or NaN, without an error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from browsergpu.tensors import factorisations
 
 
 class SlogdetResult(NamedTuple):
-    """What :func:`slogdet` gives."""
+    """Result of :func:`slogdet`."""
 
     sign: Array
     logabsdet: Array
@@ -44,7 +44,7 @@ class SlogdetResult(NamedTuple):
 def _of_equations(
     g: Array, y: Array, x1: Array, x2_like: Like, needs: Sequence[bool]
 ) -> tuple[Any, Any]:
-    """x1^-H g for x2, and -(that) y^H for x1."""
+    """Return the gradients for ``x1`` and ``x2``: ``-(x1^-H g) y^H`` and ``x1^-H g``."""
     of_vectors = x2_like.ndim == 1
     column = g[..., None] if of_vectors else g
     right = solve(adjoint(x1), column)
@@ -54,9 +54,31 @@ def _of_equations(
 
 @differentiable(joint=(("x1", "x2"), _of_equations))
 def solve(x1: Array, x2: Array, /) -> Array:
-    """The x of x1 x = x2 for square matrices x1: x2 is a vector, or matrices, and leading axes are
-    broadcast. Of a singular x1, x is infinities or NaN, and the next read or wait raises
-    LinAlgError."""
+    """Solve the linear equations ``x1 @ x = x2``.
+
+    Parameters
+    ----------
+    x1 : Array
+        Square matrices [..., N, N].
+    x2 : Array
+        A vector [N] or matrices [..., N, K]. Leading axes broadcast.
+
+    Returns
+    -------
+    Array
+        The solutions, of shape [..., N] or [..., N, K]. complex64 for complex operands, float16 if
+        both operands are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x1`` is not square, or the rows of ``x2`` do not match.
+    InvalidType
+        If an operand is not an array, or the arrays are on two devices.
+    InvalidMatrix
+        At the next read or wait, if a matrix is singular. Its solution is infinite or NaN. The
+        class is a LinAlgError.
+    """
     op = "solve"
     a = operand(op, "x1", x1, square=True)
     if not isinstance(x2, Array):
@@ -87,14 +109,34 @@ def _of_inverse(g: Array, y: Array) -> Any:
 
 @differentiable(x=_of_inverse)
 def inv(x: Array, /) -> Array:
-    """The inverses of square matrices. Those of singular ones are infinities or NaN, and the next
-    read or wait raises LinAlgError."""
+    """Return the inverses of square matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N, N].
+
+    Returns
+    -------
+    Array
+        Shape [..., N, N], of the dtype of ``x``. Integers and bools give float32.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` is not square.
+    InvalidType
+        If ``x`` is not an array.
+    InvalidMatrix
+        At the next read or wait, if a matrix is singular. Its inverse is infinite or NaN. The class
+        is a LinAlgError.
+    """
     return _inverse(x, "x")
 
 
 @differentiable(x=_of_inverse)
 def inverse(x: Array, /) -> Array:
-    """:func:`inv` that tells nothing of singular matrices."""
+    """Return the inverses of matrices as :func:`inv`, without an error for singular ones."""
     return _inverse(x, "")
 
 
@@ -117,7 +159,25 @@ def _of_determinant(g: Array, y: Array, x: Array) -> Any:
 
 @differentiable(x=_of_determinant)
 def det(x: Array, /) -> Array:
-    """The determinants of square matrices."""
+    """Return the determinants of square matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N, N].
+
+    Returns
+    -------
+    Array
+        Shape [...], of the dtype of ``x``. Integers and bools give float32.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` is not square.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "det"
     a = operand(op, "x", x, square=True)
     lead = a.shape[:-2]
@@ -129,7 +189,7 @@ def det(x: Array, /) -> Array:
 
 
 def _of_logarithm(g: tuple[Array, Array], y: tuple[Array, Array], x: Array) -> Any:
-    """The sign of a complex determinant turns as that does; a real one's does not move."""
+    """Return the gradient for ``x``. Only the sign of a complex determinant has a gradient."""
     factor: Any = g[1]
     if x.dtype.kind == "c":
         factor = factor + 1j * (g[0] * elementwise.conj(y[0])).imag
@@ -138,8 +198,27 @@ def _of_logarithm(g: tuple[Array, Array], y: tuple[Array, Array], x: Array) -> A
 
 @differentiable(x=_of_logarithm)
 def slogdet(x: Array, /) -> SlogdetResult:
-    """The signs of the determinants of square matrices (of complex ones, numbers of length 1; of
-    determinants 0, 0), and the logarithms of their absolute values."""
+    """Return the signs and logarithms of the determinants of square matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N, N].
+
+    Returns
+    -------
+    sign : Array
+        Shape [...]. Complex numbers of magnitude 1 for complex matrices. 0 if the determinant is 0.
+    logabsdet : Array
+        Shape [...]. The logarithms of the absolute values, as real floats.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` is not square.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "slogdet"
     a = operand(op, "x", x, square=True)
     lead = a.shape[:-2]
@@ -152,8 +231,27 @@ def slogdet(x: Array, /) -> SlogdetResult:
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
-    """The n-th power of square matrices, by repeated squaring: of 0 identities, below 0 powers of
-    the inverses. Of integers integers, unless n is below 0."""
+    """Raise square matrices to an integer power, by repeated squaring.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N, N].
+    n : int
+        The exponent. 0 gives identities, and negative numbers use the inverses.
+
+    Returns
+    -------
+    Array
+        Shape [..., N, N], of the dtype of ``x``. Integers give float32 if ``n`` is negative.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` is not square, or ``n`` is not an integer.
+    InvalidMatrix
+        At the next read or wait, if ``n`` is negative and a matrix is singular.
+    """
     op = "matrix_power"
     a = checked(op, "x", x, square=True)
     exponent = checks.integer(op, "n", n, -checks.LARGEST)

@@ -27,7 +27,7 @@ from browsergpu.tensors import matmul as products
 
 
 def adjoint(x: Array) -> Array:
-    """Conjugated matrices with rows and columns exchanged."""
+    """Return the conjugate transposes of matrices."""
     found = manipulation.matrix_transpose(x)
     return elementwise.conj(found) if x.dtype.kind == "c" else found
 
@@ -47,7 +47,7 @@ def _of_right(g: Array, x1: Array, x2_like: Like, precision: Any) -> Any:
         return own[:, None] * g[..., None, :] if x2_like.ndim > 1 else own * g
     if x2_like.ndim == 1:
         return matmul(own, g[..., None], precision=precision)[..., 0]
-    if x2_like.ndim == 2 and x1.ndim > 2:  # one product, where the others would be added up
+    if x2_like.ndim == 2 and x1.ndim > 2:  # one product instead of a sum of products
         number = product(x1.shape[:-1])
         rows, own = (manipulation.reshape(x, (number, x.shape[-1])) for x in (x1, g))
         return matmul(adjoint(rows), own, precision=precision)
@@ -57,25 +57,46 @@ def _of_right(g: Array, x1: Array, x2_like: Like, precision: Any) -> Any:
 @narrowed("x1", "x2")
 @differentiable(x1=_of_left, x2=_of_right)
 def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
-    """The product of matrices: leading axes are broadcast; a vector is a row on the left, a column
-    on the right. Floats are summed in float32.
+    """Multiply matrices. Leading axes broadcast.
 
-    ``precision``, by JAX's names, is that of products of float32 and complex64, and of their
-    gradients. "highest" multiplies in float32. "high" does as "highest" but for large matrices on
-    GPUs that are quicker at products of float16 (with subgroup matrices, on NVIDIA, or where
-    ``tune`` finds it): there an operand is split into two float16, of which three products are
-    summed in float32 (H. Ootomo, R. Yokota, 2022, https://arxiv.org/abs/2203.03341). Of K products
+    Parameters
+    ----------
+    x1 : Array
+        Shape [..., M, K]. A vector [K] is a row.
+    x2 : Array
+        Shape [..., K, N]. A vector [K] is a column.
+    precision : {"highest", "high"}, optional
+        JAX's names, for products of float32 and complex64 and their gradients. "highest" multiplies
+        in float32. "high" is faster for large matrices on some GPUs, see Notes.
+
+    Returns
+    -------
+    Array
+        Shape [..., M, N] without the axes of vectors, of the promoted dtype. Floats are summed in
+        float32. The product of bools is int8.
+
+    Raises
+    ------
+    InvalidArgument
+        If the columns of ``x1`` do not match the rows of ``x2``, an operand has no axes, the
+        leading axes do not broadcast, or ``precision`` has another value.
+    InvalidType
+        If an operand is not an array, or the arrays are on two devices.
+
+    Notes
+    -----
+    "high" differs from "highest" only for large matrices on GPUs with subgroup matrices: by default
+    on NVIDIA, and elsewhere if ``tune`` finds it faster. Each operand is split into two float16
+    matrices, and three of their products are summed in float32 (H. Ootomo, R. Yokota, 2022,
+    https://arxiv.org/abs/2203.03341). For sums of K products, the error is bounded by
 
         |error| <= (6 + 1.3 K) 2^-23 sum |x1| |x2| + K 2^-27 max |x1| max |x2|,
 
-    with the largest magnitudes in the row and in the column that are multiplied: the sums are as
-    good as float32's, and numbers far smaller than another in their row or column count less.
-    Infinities and NaN are where "highest" has them; elements that depend on a row or a column with
-    such, or of which sums might overflow, are slow. Takes memory for 6 bytes an element of the
-    operands and 4 of the result.
-
-    Raises InvalidArgument where the columns of x1 are not as many as the rows of x2, or
-    ``precision`` is another.
+    with the largest magnitudes in the row of ``x1`` and the column of ``x2``. The sums are as
+    accurate as in float32, but numbers far smaller than others in their row or column lose
+    accuracy. Infinities and NaN are at the same places as with "highest". Elements are slow if
+    their row or column contains them, or if their sum might overflow. The method takes 6 bytes of
+    memory per operand element and 4 per result element.
     """
     op = "matmul"
     chosen = choice(op, "precision", precision, Precision)
@@ -110,7 +131,7 @@ def _of_floats(op: str, x1: Array, x2: Array, precision: Precision) -> Array:
 
 
 def _of_whole_numbers(op: str, x1: Array, x2: Array) -> Array:
-    """The sums of the products of rows and columns, which get no memory."""
+    """Multiply matrices of integers. The products of elements are not stored."""
     left = x1[None, :] if x1.ndim == 1 else x1
     right = x2[:, None] if x2.ndim == 1 else x2
     if left.shape[-1] != right.shape[-2]:
@@ -128,7 +149,25 @@ def _product_across(x1: Array, x2: Array, axis: int) -> Array:
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
-    """All products of an element of one vector, the same in a row, and one of another."""
+    """Return the outer product of two vectors.
+
+    Parameters
+    ----------
+    x1 : Array
+        Shape [M].
+    x2 : Array
+        Shape [N].
+
+    Returns
+    -------
+    Array
+        Shape [M, N], of the promoted dtype.
+
+    Raises
+    ------
+    InvalidArgument
+        If an operand is not a vector.
+    """
     for name, x in (("x1", x1), ("x2", x2)):
         if x.ndim != 1:
             raise InvalidArgument("outer", name, x, "a vector")
@@ -141,8 +180,26 @@ def outer(x1: Array, x2: Array, /) -> Array:
     x2=lambda g, x1, axis: _product_across(g, elementwise.conj(x1), axis),
 )
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """The cross products of vectors of three numbers along an axis, after broadcasting of the
-    others. An axis counted from the first one needs arrays of as many axes."""
+    """Return the cross products of vectors of 3 elements along an axis.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Numbers. The other axes broadcast.
+    axis : int, optional
+        The axis of the vectors. An axis from 0 on requires equal numbers of axes.
+
+    Returns
+    -------
+    Array
+        The broadcast shape, of the promoted dtype.
+
+    Raises
+    ------
+    InvalidArgument
+        If the axis does not have extent 3, is out of range, or is not negative for different
+        numbers of axes.
+    """
     op = "cross"
     for name, x in (("x1", x1), ("x2", x2)):
         if x.shape[shapes.axis(op, "axis", axis, x.ndim)] != 3:
@@ -171,8 +228,25 @@ def _put_on_diagonals(g: Array, x_like: Like, offset: int) -> Array:
 
 @differentiable(x=_put_on_diagonals)
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
-    """The diagonals of matrices, the last two axes, in the same memory: the ``offset``-th above the
-    main one, or below it where that is negative."""
+    """Return a read-only view of the diagonals of matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N], of any dtype.
+    offset : int, optional
+        The diagonal. Positive numbers are above the main diagonal.
+
+    Returns
+    -------
+    Array
+        Shape [..., K], a view of the same memory.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes.
+    """
     if x.ndim < 2:
         raise InvalidArgument("diagonal", "x", x, "have at least 2 axes")
     by = int(offset)
@@ -185,7 +259,27 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
-    """The sums of the diagonals of matrices, in the dtypes of ``sum``."""
+    """Return the sums of the diagonals of matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N], of any dtype.
+    offset : int, optional
+        The diagonal. Positive numbers are above the main diagonal.
+    dtype : dtype, optional
+        The dtype of the result. The default is that of ``sum``.
+
+    Returns
+    -------
+    Array
+        Shape [...].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes.
+    """
     return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
@@ -198,7 +292,25 @@ def _along(g: Array, x: Array, axis: int) -> Any:
     x2=lambda g, x1, axis: _along(g, x1, axis),
 )
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """The sums of conj(x1) x2 along an axis, after broadcasting."""
+    """Return the sums of ``conj(x1) * x2`` along an axis.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Arrays with equal extents along ``axis``. The other axes broadcast.
+    axis : int, optional
+        The axis to sum over.
+
+    Returns
+    -------
+    Array
+        The broadcast shape without ``axis``, of the promoted dtype.
+
+    Raises
+    ------
+    InvalidArgument
+        If the extents along ``axis`` differ, or the axis is out of range.
+    """
     shapes.axis("vecdot", "axis", axis, min(x1.ndim, x2.ndim))
     if x1.shape[axis] != x2.shape[axis]:
         raise InvalidArgument("vecdot", "x2", x2, f"have {x1.shape[axis]} indices on axis {axis}")
@@ -208,8 +320,26 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
-    """The sums of products over some axes of each: the last ``axes`` of x1 with the first of x2, or
-    two sequences of axes."""
+    """Return the sums of products over some axes of two arrays.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Numbers.
+    axes : int or pair of sequences of int, optional
+        With a number, the sum is over the last axes of ``x1`` and the first of ``x2``. A pair names
+        the axes of ``x1`` and of ``x2``.
+
+    Returns
+    -------
+    Array
+        The remaining axes of ``x1``, followed by those of ``x2``.
+
+    Raises
+    ------
+    InvalidArgument
+        If the extents of the axes differ, or an axis is out of range.
+    """
     op = "tensordot"
     if isinstance(axes, int):
         own: Sequence[int] = range(x1.ndim - axes, x1.ndim)

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, ranks and pseudoinverses."""
+"""Norms, ranks and pseudoinverses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MATRIX_ORDERS = ("fro", "nuc", 1, -1, 2, -2, inf, -inf)
 def _of_norm(
     g: Array, y: Array, x: Array, x_like: Like, axis: Any, keepdims: bool, ord: float
 ) -> Any:
-    """Where a norm is 0, and of extremes that are equal, a gradient among those that there are."""
+    """Return the gradient for ``x``. Where it is not unique, return a subgradient."""
     if ord == 0:
         return 0
     slope, norm = (over.spread(one, x_like, axis, keepdims) for one in (g, y))
@@ -47,9 +47,36 @@ def _of_norm(
 @widened("x")
 @differentiable(x=_of_norm)
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Array:
-    """The norms of vectors along some axes, or of all elements: the largest absolute value for
-    ``ord`` inf, the smallest for -inf, the number of those that are not 0 for 0, else the ord-th
-    root of the sum of the ord-th powers of absolute values. float32, of float16 float16."""
+    """Return the norms of vectors.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int or tuple of int, optional
+        The axes of a vector. By default, all elements are one vector.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+    ord : float, optional
+        The order of the norm:
+
+        - inf: the largest absolute value.
+        - -inf: the smallest absolute value.
+        - 0: the number of nonzero elements.
+        - other numbers: ``sum(abs(x) ** ord) ** (1 / ord)``.
+
+    Returns
+    -------
+    Array
+        float16 for float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "vector_norm"
     if not isinstance(x, Array):
         raise InvalidType(op, "x", x, "an array (asarray makes one)")
@@ -75,9 +102,35 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: f
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """The norms of matrices: "fro" the root of the sum of squares, "nuc" the sum of the singular
-    values, 2 and -2 the largest and the smallest of them, 1 and -1 the largest and the smallest sum
-    of absolute values of a column, inf and -inf of a row. float32, of float16 float16."""
+    """Return the norms of matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N].
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+    ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}, optional
+        The order of the norm:
+
+        - "fro": the square root of the sum of squares.
+        - "nuc": the sum of the singular values.
+        - 2, -2: the largest and the smallest singular value.
+        - 1, -1: the largest and the smallest sum of a column's absolute values.
+        - inf, -inf: the largest and the smallest sum of a row's absolute values.
+
+    Returns
+    -------
+    Array
+        Shape [...]. float16 for float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes, or ``ord`` has another value.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "matrix_norm"
     a = wide(checked(op, "x", x))
     if ord not in _MATRIX_ORDERS:
@@ -95,8 +148,10 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
 
 
 def _smallest(values: Array, a: Array, rtol: Any) -> Array:
-    """What singular values must exceed to count: their largest times a tolerance, which has the
-    matrices' leading axes or is a number."""
+    """Return the threshold for singular values: their largest times a tolerance.
+
+    The tolerance is a number, or has the leading axes of the matrices.
+    """
     largest = over.max(values, axis=-1, keepdims=True)
     if isinstance(rtol, Array):
         found: Array = largest * manipulation.expand_dims(rtol, axis=-1)
@@ -107,9 +162,29 @@ def _smallest(values: Array, a: Array, rtol: Any) -> Array:
 
 @constant
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
-    """How many singular values of matrices are greater than ``rtol`` times the largest one.
-    The tolerance is a number or an array of one for each matrix; by default the larger one of rows
-    and columns, times 2^-23."""
+    """Return the ranks of matrices.
+
+    The rank is the number of singular values that are greater than ``rtol`` times the largest one.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N].
+    rtol : float or Array, optional
+        The tolerance, or one for each matrix. ``max(M, N) * 2**-23`` by default.
+
+    Returns
+    -------
+    Array
+        Integers of shape [...].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes.
+    InvalidType
+        If ``x`` is not an array.
+    """
     a = operand("matrix_rank", "x", x)
     if a.shape[-1] == 0 or a.shape[-2] == 0:
         return creation.zeros(a.shape[:-2], dtype="int32", device=a.device)
@@ -118,8 +193,10 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
 
 
 def _of_pseudoinverse(g: Array, y: Array, x: Array) -> Any:
-    """Golub and Pereyra, The Differentiation of Pseudo-Inverses and Nonlinear Least Squares
-    Problems Whose Variables Separate, 1973, equation 4.12, of matrices whose rank does not change.
+    """Return the gradient for matrices whose rank does not change.
+
+    Source: Golub and Pereyra, The Differentiation of Pseudo-Inverses and Nonlinear Least Squares
+    Problems Whose Variables Separate, 1973, equation 4.12.
     """
     back, slope = adjoint(y), adjoint(g)
     left = slope - matmul(x, matmul(y, slope))
@@ -131,8 +208,28 @@ def _of_pseudoinverse(g: Array, y: Array, x: Array) -> Any:
 @differentiable(x=_of_pseudoinverse)
 @autocast(enabled=False)
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
-    """The Moore-Penrose pseudoinverses of matrices. Singular values that are not greater than
-    ``rtol`` times the largest one count as 0; the tolerance is that of :func:`matrix_rank`."""
+    """Return the Moore-Penrose pseudoinverses of matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., M, N].
+    rtol : float or Array, optional
+        Singular values up to ``rtol`` times the largest one count as 0. The default is that of
+        :func:`matrix_rank`.
+
+    Returns
+    -------
+    Array
+        Shape [..., N, M], of the dtype of ``x``. Integers and bools give float32.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has fewer than 2 axes.
+    InvalidType
+        If ``x`` is not an array.
+    """
     op = "pinv"
     a = operand(op, "x", x)
     if a.size == 0:

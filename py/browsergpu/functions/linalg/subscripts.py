@@ -1,5 +1,7 @@
-"""Sums of products by subscripts, as in ``einsum("ij,jk->ik", a, b)``: which axis has which label,
-and in which order operands are brought together. Knows nothing of arrays but their shapes."""
+"""Subscripts of sums of products, as in ``einsum("ij,jk->ik", a, b)``.
+
+The module finds the label of each axis and the order of products. Of arrays, it knows only shapes.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,31 @@ from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description
 
 Labels = tuple[str, ...]
-#: The places of operands that are brought together; the result is put behind those that are left.
+#: Positions of the operands that are multiplied. The product is appended to the remaining ones.
 Step = tuple[int, ...]
 
 _DOTS = "..."
-#: What a whole number stands for where labels are given as lists.
+#: The letters of labels 0 to 51, for subscripts that are given as lists.
+
 _LETTERS = ascii_uppercase + ascii_lowercase
 
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """The labels of each operand's axes and of the result's, the extent of each label, and the
-    steps. Axes that an ellipsis stands for are labelled from the last one on: "-1", "-2" and so
-    on."""
+    """Plan of a contraction.
+
+    Attributes
+    ----------
+    inputs : tuple of tuple of str
+        The labels of each operand's axes. The axes of an ellipsis have the labels "-1", "-2" and so
+        on, from the last axis on.
+    output : tuple of str
+        The labels of the result's axes.
+    extents : mapping
+        The extent of each label.
+    steps : tuple of tuple of int
+        The positions of the operands that each step multiplies.
+    """
 
     inputs: tuple[Labels, ...]
     output: Labels
@@ -38,12 +52,25 @@ class Contraction:
 
 @lru_cache(maxsize=1024, typed=True)
 def plan(op: str, subscripts: str, shapes: tuple[Shape, ...], optimize: Any) -> Contraction:
-    """The contraction of operands of some shapes.
+    """Return the contraction of operands with some shapes.
 
-    ``optimize``: True or "greedy" takes the pairs next that leave least behind, False the operands
-    from left to right; a sequence of steps says which, as ``numpy.einsum_path`` and opt_einsum do.
-    Raises InvalidArgument, a ValueError, for subscripts that NumPy refuses, operands that do not
-    fit them, and steps that do not bring all together.
+    Parameters
+    ----------
+    op : str
+        Name of the called function, for errors.
+    subscripts : str
+        The subscripts.
+    shapes : tuple of tuple of int
+        The shape of each operand.
+    optimize : bool, str or tuple
+        True or "greedy" chooses the pair with the smallest product next. False goes from left to
+        right. A tuple has the steps, as from ``numpy.einsum_path`` or opt_einsum.
+
+    Raises
+    ------
+    InvalidArgument
+        If NumPy refuses the subscripts, the operands do not fit them, or the steps leave more than
+        one operand.
     """
     text = subscripts.replace(" ", "")
     given, arrow, result = text.partition("->")
@@ -73,8 +100,10 @@ def plan(op: str, subscripts: str, shapes: tuple[Shape, ...], optimize: Any) -> 
 
 
 def text_of(op: str, sublists: Sequence[Any]) -> str:
-    """The subscripts of NumPy's other form: lists of whole numbers from 0 to 51 and ``...``, one
-    for each operand, and one more for the result if it is given, else None."""
+    """Return the subscripts of lists of labels, NumPy's other form.
+
+    Labels are integers from 0 to 51 and ``...``. The last list is for the result, or None.
+    """
     *inputs, output = ["" if labels is None else _term(op, labels) for labels in sublists]
     return ",".join(inputs) + ("" if sublists[-1] is None else f"->{output}")
 
@@ -92,7 +121,7 @@ def _term(op: str, labels: Any) -> str:
 
 
 def _dotted(op: str, n: int, term: str, shape: Shape) -> int:
-    """How many axes the ellipsis of an operand's term stands for."""
+    """Return how many axes the ellipsis of a term stands for."""
     rest = len(shape) - len(term.replace(_DOTS, "", 1))
     if rest < 0 or (rest and _DOTS not in term):
         raise InvalidArgument(
@@ -125,7 +154,7 @@ def _check_output(op: str, subscripts: str, inputs: Sequence[Labels], output: La
 
 
 def _extents(op: str, inputs: Sequence[Labels], shapes: Sequence[Shape]) -> dict[str, int]:
-    """The extent of each label: axes of one index are repeated, as in broadcasting."""
+    """Return the extent of each label. Axes of extent 1 broadcast."""
     found: dict[str, int] = {}
     for n, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         own: dict[str, int] = {}
@@ -154,8 +183,11 @@ def _steps(
 def _greedy(
     inputs: Sequence[Labels], output: Labels, extents: Mapping[str, int]
 ) -> tuple[Step, ...]:
-    """Always the two operands that leave least: elements of their product, less their own; the ones
-    without a common label last, and of equals those with the fewest multiplications."""
+    """Return steps that always take the pair whose product adds the fewest elements.
+
+    Pairs without a common label come last. Among equals, the pair with the fewest multiplications
+    is first.
+    """
     left = [frozenset(labels) for labels in inputs]
 
     def size(labels: Iterable[str]) -> int:

@@ -1,1 +1,1 @@
-"""Functions of neural networks, by the names of torch.nn.functional."""
+"""Functions of neural networks, named as in ``torch.nn.functional``."""

@@ -1,4 +1,4 @@
-"""Activations: functions of each element, recorded as other operations are, and softmax."""
+"""Activation functions. All but softmax and log_softmax are fused elementwise operations."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from browsergpu.tensors import nn
 
 
 def _of_curve(g: Array, input: Array, negative: Any) -> Array:
-    """Where a function is x for x > 0: what its other half's slope, of x up to 0, makes of g."""
-    below = elementwise.where(input > 0, 0.0, input)  # no overflow where it does not count
+    """Return the gradient of a function that is ``x`` above 0. ``negative`` is its slope below."""
+    below = elementwise.where(input > 0, 0.0, input)  # avoids overflow of unused slopes
     return elementwise.where(input > 0, g, g * negative(below))
 
 
@@ -46,7 +46,7 @@ def _of_ndtr(g: Array, x: Array) -> Any:
 
 @differentiable(x=_of_ndtr)
 def _ndtr(x: Array, /) -> Array:
-    """The distribution function of the standard normal distribution."""
+    """Return the standard normal distribution function."""
     return apply.unary("ndtr", x)
 
 
@@ -58,7 +58,7 @@ def _of_gelu(g: Array, input: Array, approximate: str) -> Any:
     else:
         doubled = (square * 0.044715 + 1) * input * sqrt(8 / pi)
         share = sigmoid(doubled)
-        # sigmoid(-x) is 1 - sigmoid(x), which would cancel.
+        # sigmoid(-x) equals 1 - sigmoid(x), without cancellation.
         rising = (square * (3 * 0.044715) + 1) * input * sqrt(8 / pi)
         slope = share * sigmoid(-doubled) * rising
     return g * (share + slope)
@@ -79,7 +79,23 @@ def _of_log_softmax(g: Array, y: Array, dim: int) -> Any:
 
 @differentiable(input=lambda g, y: elementwise.where(y > 0, g, 0.0))
 def relu(input: Array) -> Array:
-    """max(x, 0) of real numbers; NaN stays."""
+    """Return ``max(input, 0)``. NaN stays NaN.
+
+    Parameters
+    ----------
+    input : Array
+        Any dtype but complex64.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is complex, or not an array.
+    """
     return elementwise.maximum(array("relu", "input", input), 0)
 
 
@@ -89,7 +105,25 @@ def relu(input: Array) -> Array:
     )
 )
 def leaky_relu(input: Array, negative_slope: float = 0.01) -> Array:
-    """x where x > 0, else negative_slope x. Floats."""
+    """Return ``input`` where it is positive, and ``negative_slope * input`` elsewhere.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+    negative_slope : float, optional
+        The slope below 0.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats.
+    """
     op = "leaky_relu"
     x = inputs.floats(op, "input", input)
     slope = checks.real(op, "negative_slope", negative_slope)
@@ -100,21 +134,71 @@ def leaky_relu(input: Array, negative_slope: float = 0.01) -> Array:
     input=lambda g, input, alpha: _of_curve(g, input, lambda x: elementwise.exp(x) * float(alpha))
 )
 def elu(input: Array, alpha: float = 1.0) -> Array:
-    """x where x > 0, else alpha (exp(x) - 1). Floats."""
+    """Return ``input`` where it is positive, and ``alpha * (exp(input) - 1)`` elsewhere.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+    alpha : float, optional
+        The negative of the limit at minus infinity.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats.
+    """
     x = inputs.floats("elu", "input", input)
     return elementwise.where(x > 0, x, elementwise.expm1(x) * checks.real("elu", "alpha", alpha))
 
 
 @differentiable(input=_of_sigmoid)
 def sigmoid(input: Array) -> Array:
-    """1 / (1 + exp(-x)). Floats."""
+    """Return ``1 / (1 + exp(-input))``.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats.
+    """
     x = inputs.floats("sigmoid", "input", input)
     return elementwise.reciprocal(elementwise.exp(-x) + 1)
 
 
 @differentiable(input=_of_silu)
 def silu(input: Array) -> Array:
-    """x sigmoid(x), which is also called swish. Floats."""
+    """Return ``input * sigmoid(input)``, also called swish.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats.
+    """
     x = inputs.floats("silu", "input", input)
     found: Array = x / (elementwise.exp(-x) + 1)
     return found
@@ -122,13 +206,51 @@ def silu(input: Array) -> Array:
 
 @differentiable(input=lambda g, y: g * (1 - y * y))
 def tanh(input: Array) -> Array:
-    """The hyperbolic tangent. Floats."""
+    """Return the hyperbolic tangent.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats.
+    """
     return elementwise.tanh(inputs.floats("tanh", "input", input))
 
 
 @differentiable(input=_of_softplus)
 def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
-    """log(1 + exp(beta x)) / beta, and x itself where beta x > threshold. Floats."""
+    """Return ``log(1 + exp(beta * input)) / beta``.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+    beta : float, optional
+        A positive factor.
+    threshold : float, optional
+        The result is ``input`` where ``beta * input`` is greater.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats.
+    InvalidArgument
+        If ``beta`` is not positive.
+    """
     op = "softplus"
     x = inputs.floats(op, "input", input)
     factor = checks.real(op, "beta", beta)
@@ -141,9 +263,28 @@ def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
 
 @differentiable(input=_of_gelu)
 def gelu(input: Array, approximate: str = "none") -> Array:
-    """x Φ(x), where Φ is the distribution function of the standard normal distribution: x (1 +
-    erf(x / √2)) / 2. With ``approximate="tanh"`` x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2, of
-    Hendrycks and Gimpel, arXiv 1606.08415. Floats."""
+    """Return ``input * Φ(input)``, where Φ is the standard normal distribution function.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+    approximate : {"none", "tanh"}, optional
+        "none" computes x (1 + erf(x / √2)) / 2. "tanh" computes x (1 + tanh(√(2/π) (x + 0.044715
+        x³))) / 2 (Hendrycks and Gimpel, arXiv 1606.08415).
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats.
+    InvalidArgument
+        If ``approximate`` has another value.
+    """
     x = inputs.floats("gelu", "input", input)
     if approximate not in ("none", "tanh"):
         raise InvalidArgument("gelu", "approximate", approximate, "'none' or 'tanh'")
@@ -152,7 +293,23 @@ def gelu(input: Array, approximate: str = "none") -> Array:
 
 @differentiable(input=_of_hardswish)
 def hardswish(input: Array) -> Array:
-    """x min(max(x + 3, 0), 6) / 6. Floats."""
+    """Return ``input * min(max(input + 3, 0), 6) / 6``.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats.
+    """
     x = inputs.floats("hardswish", "input", input)
     found: Array = x * elementwise.clip(x + 3, 0, 6) / 6
     return found
@@ -161,8 +318,29 @@ def hardswish(input: Array) -> Array:
 @widened("input")
 @differentiable(input=_of_softmax)
 def softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
-    """exp(x) over its sum along an axis; large values do not overflow. Floats, to ``dtype`` first
-    where it is given."""
+    """Return exponentials divided by their sum along an axis. Large values do not overflow.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16, unless ``dtype`` is given.
+    dim : int, optional
+        The axis.
+    dtype : dtype, optional
+        ``input`` is converted to this float dtype first.
+
+    Returns
+    -------
+    Array
+        The shape of ``input``, in its dtype or ``dtype``.
+
+    Raises
+    ------
+    InvalidType
+        If the dtype is not a float.
+    InvalidArgument
+        If ``dim`` is out of range.
+    """
     op = "softmax"
     x, axis = _along(op, input, dim, dtype)
     made = inputs.room(op, x, x.node.kind, x.shape)
@@ -175,8 +353,29 @@ def softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
 @widened("input")
 @differentiable(input=_of_log_softmax)
 def log_softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
-    """log(softmax(x)), also where softmax is nearly 0. Floats, to ``dtype`` first where it is
-    given."""
+    """Return the logarithm of softmax, accurate also where softmax is nearly 0.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16, unless ``dtype`` is given.
+    dim : int, optional
+        The axis.
+    dtype : dtype, optional
+        ``input`` is converted to this float dtype first.
+
+    Returns
+    -------
+    Array
+        The shape of ``input``, in its dtype or ``dtype``.
+
+    Raises
+    ------
+    InvalidType
+        If the dtype is not a float.
+    InvalidArgument
+        If ``dim`` is out of range.
+    """
     x, axis = _along("log_softmax", input, dim, dtype)
     if not x.size:
         return x
@@ -196,9 +395,31 @@ def _along(op: str, input: Any, dim: Any, dtype: Any) -> tuple[Array, int]:
 
 @composed("input")
 def dropout(input: Array, p: float = 0.5, training: bool = True, *, generator: Any = None) -> Array:
-    """In training each element is 0 with probability p, else x / (1 - p); otherwise x as it is.
-    ``generator`` of ``browsergpu.random.default_rng`` says which. Floats. Raises InvalidType where
-    it is needed and not given."""
+    """Set elements to 0 at random during training, and scale the others by ``1 / (1 - p)``.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+    p : float, optional
+        The probability of a 0, from 0 to 1.
+    training : bool, optional
+        False returns a copy of ``input``.
+    generator : Generator
+        A generator of ``browsergpu.random.default_rng``. Required in training, unless ``p`` is 0.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats, or the generator is missing.
+    InvalidArgument
+        If ``p`` is not from 0 to 1.
+    """
     op = "dropout"
     x = inputs.floats(op, "input", input)
     share = checks.real(op, "p", p)

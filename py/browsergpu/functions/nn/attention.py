@@ -1,4 +1,4 @@
-"""Attention of queries to keys."""
+"""Scaled dot-product attention."""
 
 from __future__ import annotations
 
@@ -32,16 +32,43 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """softmax(scale q kᵀ) v of queries [.., S, D], keys [.., T, D] and values [.., T, V]: [.., S,
-    V], without a matrix of scores. Leading axes are broadcast; the scale is 1 / √D if none is
-    given.
+    """Return ``softmax(scale * query @ key.mT) @ value`` without storing the scores.
 
-    Where ``is_causal``, query i sees the first i + 1 keys. ``attn_mask`` broadcasts to [.., S, T]:
-    floats are added to the scores, and keys whose bool is False are not seen; both may be given.
-    Queries that see no key become 0, and have no part in any gradient. With ``enable_gqa`` the
-    third axis from the end of key and value has a divisor of the heads that query has there, each
-    for several of them. Floats, computed in float32. Raises InvalidArgument where the mask is
-    broadcast over more than two groups of leading axes.
+    Parameters
+    ----------
+    query : Array
+        Shape [..., S, D], float32 or float16. Leading axes of all three arrays broadcast.
+    key : Array
+        Shape [..., T, D], float32 or float16.
+    value : Array
+        Shape [..., T, V], float32 or float16.
+    attn_mask : Array, optional
+        Broadcasts to [..., S, T]. Floats are added to the scores. With bools, queries see only the
+        keys that are True. It can be combined with ``is_causal``.
+    is_causal : bool, optional
+        Whether query i sees only the first i + 1 keys.
+    scale : float, optional
+        A positive factor. ``1 / sqrt(D)`` by default.
+    enable_gqa : bool, optional
+        Whether several heads of ``query`` share a head of ``key`` and ``value``. Heads are the
+        third axis from the end.
+
+    Returns
+    -------
+    Array
+        Shape [..., S, V], of the promoted dtype.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes do not fit, ``scale`` is not positive, or the mask broadcasts over more than two
+        groups of leading axes.
+    InvalidType
+        If an operand does not consist of floats, or the mask of floats or bools.
+
+    Notes
+    -----
+    The computation is in float32. Queries that see no key give 0, and contribute to no gradient.
     """
     op = "scaled_dot_product_attention"
     given = (("query", query), ("key", key), ("value", value))
@@ -81,7 +108,7 @@ def _sequence(op: str, name: str, x: Array) -> Array:
 
 
 def _heads(op: str, name: str, x: Array, query: Array) -> Array:
-    """Each head as often as there are queries' heads for it."""
+    """Repeat each head for the query heads that share it."""
     if x.ndim < 3 or query.ndim < 3 or not x.shape[-3] or query.shape[-3] % x.shape[-3]:
         raise _wrong(op, name, x, f"a divisor of query's heads, {query.shape}, on the axis -3")
     *lead, heads, rows, columns = x.shape
@@ -92,7 +119,7 @@ def _heads(op: str, name: str, x: Array, query: Array) -> Array:
 
 
 def _spread(x: Array, lead: Shape, width: int) -> Array:
-    """An array for each leading index, packed, with zeros behind rows that are less wide."""
+    """Broadcast the leading axes, pad rows with zeros to ``width``, and copy into one block."""
     if x.shape[-1] < width:
         x = padded(x, [(0, 0)] * (x.ndim - 1) + [(0, width - x.shape[-1])], 0.0)
     return apply.packed(strided.spread(x, (*lead, *x.shape[-2:])))

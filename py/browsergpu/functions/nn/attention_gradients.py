@@ -1,7 +1,9 @@
-"""The gradient of attention: its scores are computed again, some queries at a time, so that no
-matrix of all queries and keys is kept.
+"""Gradients of attention.
 
-Source: Dao et al., "FlashAttention", arXiv 2205.14135, appendix B.4."""
+Scores are recomputed for some queries at a time, so no matrix of all queries and keys is stored.
+
+Source: Dao et al., "FlashAttention", arXiv 2205.14135, appendix B.4.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn.activations import softmax
 
-#: Scores computed at a time: of each head, and of all together, what one binding holds on every
+#: Most scores at a time, of each head and of all heads. All together fit one binding of every
 #: device, in float32.
 _MOST_OF_A_HEAD = 1 << 20
 _MOST = 1 << 25
@@ -26,7 +28,7 @@ def of_attention(
     g: Array, y: Array, query: Array, key: Array, value: Array, attn_mask: Any, is_causal: bool,
     scale: float | None, enable_gqa: bool, needs: Sequence[bool],
 ) -> tuple[Any, ...]:  # fmt: skip
-    """By query, key, value and attn_mask."""
+    """Return the gradients for query, key, value and attn_mask."""
     q, k, v, own, made = (
         data_types.astype(x, "float32", copy=False) for x in (query, key, value, g, y)
     )
@@ -67,32 +69,35 @@ def of_attention(
 
 
 def shares_of(scores: Any) -> Array:
-    """The softmax of masked scores: zeros where a query sees no key, and no NaN in any gradient."""
+    """Return the softmax of masked scores.
+
+    Queries that see no key have zeros, and no gradient is NaN.
+    """
     is_blind = statistics.max(scores, axis=-1, keepdims=True) == float("-inf")
     shares = softmax(elementwise.where(is_blind, 0.0, scores))
     return elementwise.where(is_blind, 0.0, shares)
 
 
 def _rows(rows: int, keys: int, heads: int) -> int:
-    """How many queries come together."""
+    """Return how many queries are processed together."""
     most = min(_MOST_OF_A_HEAD, _MOST // max(heads, 1))
     return max(1, min(rows, most // max(keys, 1)))
 
 
 def _whole(mask: Any, rank: int) -> Any:
-    """A mask with all axes."""
+    """Return a mask with all axes."""
     if mask is None:
         return None
     return manipulation.reshape(mask, ((1,) * (rank - mask.ndim) + mask.shape))
 
 
 def _along(mask: Any, axis: int, part: slice) -> slice:
-    """The part of a mask's axis; all of one that is broadcast."""
+    """Return the part of a mask's axis, or the whole axis if it is broadcast."""
     return slice(None) if mask is None or mask.shape[axis] == 1 else part
 
 
 def _scores(q: Any, k: Any, limit: Any, first: int, is_causal: bool) -> Any:
-    """Of queries from the ``first`` on, with -infinity where a key is not seen."""
+    """Return the scores of queries from ``first`` on, -infinity for keys that are not seen."""
     found: Any = matmul(q, manipulation.matrix_transpose(k))
     if limit is not None and limit.dtype.kind == "b":
         found = elementwise.where(limit, found, float("-inf"))
@@ -113,13 +118,13 @@ def _add(whole: Array, rows: slice, part: Any) -> None:
 
 
 def _added_up(slopes: Any, shape: Shape) -> Any:
-    """The sums over the axes along which a mask of this shape is broadcast."""
+    """Sum over the axes along which a mask of this shape is broadcast."""
     axes = tuple(n for n, extent in enumerate(shape) if extent == 1)
     return statistics.sum(slopes, axis=axes, keepdims=True) if axes else slopes
 
 
 def _for_heads(x: Array, heads: int) -> Any:
-    """Each head as often as there are queries' heads for it."""
+    """Repeat each head for the query heads that share it."""
     *lead, own, rows, columns = x.shape
     apart = manipulation.reshape(x, (*lead, own, 1, rows, columns))
     many = manipulation.broadcast_to(apart, (*lead, own, heads // own, rows, columns))
@@ -127,7 +132,7 @@ def _for_heads(x: Array, heads: int) -> Any:
 
 
 def _of_heads(x: Any, shape: Shape, is_grouped: bool) -> Any:
-    """The sums of the heads that were one."""
+    """Sum the gradients of the heads that share a key or value head."""
     if x is None or not is_grouped:
         return x
     *lead, heads, rows, columns = x.shape

@@ -1,9 +1,9 @@
-"""Convolutions along one, two and three axes, and transposed ones. Floats, computed in float32.
+"""Convolutions and transposed convolutions along one, two and three axes, in float32.
 
-All come to the two-dimensional kernel: one axis is a row of a picture; of three axes the depth's
-part of a window stands beside the channels, which takes memory for as many copies of the input as
-the kernel is deep. A transposed one is that of the input with zeros between and around its elements
-by the kernel turned round.
+All functions use the two-dimensional kernel. A single axis becomes an image of one row. With three
+axes, the depth of the window is joined with the channels, which takes memory for as many copies of
+the input as the kernel is deep. A transposed convolution is a convolution of the padded input, with
+zeros between its elements, by the flipped kernel.
 """
 
 from __future__ import annotations
@@ -51,7 +51,38 @@ def conv1d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Array:
-    """:func:`conv2d` of [N, C, L] or [C, L] with filters [F, C / groups, K]."""
+    """Cross-correlate arrays with filters along one axis.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, L] or [C, L], float32 or float16.
+    weight : Array
+        Filters of shape [F, C / groups, K], float32 or float16.
+    bias : Array, optional
+        Shape [F]. Added to the result of each filter.
+    stride : int or sequence of int, optional
+        Distance of windows.
+    padding : int, sequence of int, "valid" or "same", optional
+        Zeros at both ends. "valid" adds none. "same" keeps the extent, and requires a stride of 1.
+    dilation : int or sequence of int, optional
+        Distance of elements in a window.
+    groups : int, optional
+        Number of groups of channels. A divisor of C and F.
+
+    Returns
+    -------
+    Array
+        Shape [N, F, P] or [F, P], of the promoted dtype of ``input`` and ``weight``. P = ⌊(L + 2
+        padding - dilation (K - 1) - 1) / stride⌋ + 1.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     return _convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -66,12 +97,38 @@ def conv2d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Array:
-    """Cross-correlation of [N, C, H, W] or [C, H, W] with filters [F, C / groups, R, S], zeros
-    outside, plus a number for each filter: [N, F, P, Q], P = ⌊(H + 2 padding - dilation (R - 1) -
-    1) / stride⌋ + 1.
+    """Cross-correlate images with filters.
 
-    ``stride``, ``padding`` and ``dilation`` are one number, or one for each axis; padding may also
-    be "valid", none, or "same", as much as leaves the extents, for a stride of 1.
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, H, W] or [C, H, W], float32 or float16.
+    weight : Array
+        Filters of shape [F, C / groups, R, S], float32 or float16.
+    bias : Array, optional
+        Shape [F]. Added to the result of each filter.
+    stride : int or sequence of int, optional
+        Distance of windows. One number, or one for each axis.
+    padding : int, sequence of int, "valid" or "same", optional
+        Zeros around the image. One number, or one for each axis. "valid" adds none. "same" keeps
+        the extents, and requires a stride of 1.
+    dilation : int or sequence of int, optional
+        Distance of elements in a window. One number, or one for each axis.
+    groups : int, optional
+        Number of groups of channels. A divisor of C and F.
+
+    Returns
+    -------
+    Array
+        Shape [N, F, P, Q] or [F, P, Q], of the promoted dtype of ``input`` and ``weight``. P = ⌊(H
+        + 2 padding - dilation (R - 1) - 1) / stride⌋ + 1, and Q likewise.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If an operand does not consist of floats.
     """
     return _convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
@@ -87,7 +144,39 @@ def conv3d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Array:
-    """:func:`conv2d` of [N, C, D, H, W] or [C, D, H, W] with filters [F, C / groups, T, R, S]."""
+    """Cross-correlate volumes with filters.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, D, H, W] or [C, D, H, W], float32 or float16.
+    weight : Array
+        Filters of shape [F, C / groups, T, R, S], float32 or float16.
+    bias : Array, optional
+        Shape [F]. Added to the result of each filter.
+    stride : int or sequence of int, optional
+        Distance of windows. One number, or one for each axis.
+    padding : int, sequence of int, "valid" or "same", optional
+        Zeros around the volume. One number, or one for each axis. "valid" adds none. "same" keeps
+        the extents, and requires a stride of 1.
+    dilation : int or sequence of int, optional
+        Distance of elements in a window. One number, or one for each axis.
+    groups : int, optional
+        Number of groups of channels. A divisor of C and F.
+
+    Returns
+    -------
+    Array
+        Shape [N, F, O, P, Q] or [F, O, P, Q], of the promoted dtype of ``input`` and ``weight``.
+        The extents are those of :func:`conv2d`.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     return _convolved("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -103,7 +192,40 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Array:
-    """:func:`conv_transpose2d` of [N, C, L] or [C, L] with filters [C, F / groups, K]."""
+    """Return the transposed convolution along one axis, the input gradient of :func:`conv1d`.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, L] or [C, L], float32 or float16.
+    weight : Array
+        Filters of shape [C, F / groups, K], float32 or float16.
+    bias : Array, optional
+        Shape [F]. Added to the result of each filter.
+    stride : int or sequence of int, optional
+        Stride of the convolution.
+    padding : int or sequence of int, optional
+        Padding of the convolution.
+    output_padding : int or sequence of int, optional
+        Additional elements at the end. Less than ``stride`` or ``dilation``.
+    groups : int, optional
+        Number of groups of channels. A divisor of C and F.
+    dilation : int or sequence of int, optional
+        Dilation of the convolution.
+
+    Returns
+    -------
+    Array
+        Shape [N, F, P] or [F, P], of the promoted dtype of ``input`` and ``weight``. P = (L - 1)
+        stride - 2 padding + dilation (K - 1) + output_padding + 1.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     settings = stride, padding, output_padding, dilation, groups
     return _transposed("conv_transpose1d", 1, input, weight, bias, *settings)
 
@@ -120,10 +242,40 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Array:
-    """The transposed :func:`conv2d`, its gradient by its input, of [N, C, H, W] or [C, H, W] with
-    filters [C, F / groups, R, S], plus a number for each filter: [N, F, P, Q], P = (H - 1) stride -
-    2 padding + dilation (R - 1) + output_padding + 1. ``output_padding`` is less than ``stride`` or
-    ``dilation``."""
+    """Return the transposed convolution of images, the input gradient of :func:`conv2d`.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, H, W] or [C, H, W], float32 or float16.
+    weight : Array
+        Filters of shape [C, F / groups, R, S], float32 or float16.
+    bias : Array, optional
+        Shape [F]. Added to the result of each filter.
+    stride : int or sequence of int, optional
+        Stride of the convolution. Each option is one number, or one for each axis.
+    padding : int or sequence of int, optional
+        Padding of the convolution.
+    output_padding : int or sequence of int, optional
+        Additional elements at the end of each axis. Less than ``stride`` or ``dilation``.
+    groups : int, optional
+        Number of groups of channels. A divisor of C and F.
+    dilation : int or sequence of int, optional
+        Dilation of the convolution.
+
+    Returns
+    -------
+    Array
+        Shape [N, F, P, Q] or [F, P, Q], of the promoted dtype of ``input`` and ``weight``. P = (H -
+        1) stride - 2 padding + dilation (R - 1) + output_padding + 1, and Q likewise.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     settings = stride, padding, output_padding, dilation, groups
     return _transposed("conv_transpose2d", 2, input, weight, bias, *settings)
 
@@ -140,8 +292,40 @@ def conv_transpose3d(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Array:
-    """:func:`conv_transpose2d` of [N, C, D, H, W] or [C, D, H, W] with filters [C, F / groups, T,
-    R, S]."""
+    """Return the transposed convolution of volumes, the input gradient of :func:`conv3d`.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, D, H, W] or [C, D, H, W], float32 or float16.
+    weight : Array
+        Filters of shape [C, F / groups, T, R, S], float32 or float16.
+    bias : Array, optional
+        Shape [F]. Added to the result of each filter.
+    stride : int or sequence of int, optional
+        Stride of the convolution. Each option is one number, or one for each axis.
+    padding : int or sequence of int, optional
+        Padding of the convolution.
+    output_padding : int or sequence of int, optional
+        Additional elements at the end of each axis. Less than ``stride`` or ``dilation``.
+    groups : int, optional
+        Number of groups of channels. A divisor of C and F.
+    dilation : int or sequence of int, optional
+        Dilation of the convolution.
+
+    Returns
+    -------
+    Array
+        Shape [N, F, O, P, Q] or [F, O, P, Q], of the promoted dtype of ``input`` and ``weight``.
+        The extents are those of :func:`conv_transpose2d`.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     settings = stride, padding, output_padding, dilation, groups
     return _transposed("conv_transpose3d", 3, input, weight, bias, *settings)
 
@@ -185,7 +369,7 @@ def _convolved(
 
 
 def _named(op: str, x: Array, w: Array, steps: Shape, padding: str, apart: Shape) -> Array:
-    """The input with the padding of a name; one zero more behind than before where they are odd."""
+    """Pad the input for "valid" or "same". An odd number puts the extra zero after the elements."""
     if padding == "valid":
         return x
     if padding != "same":
@@ -200,7 +384,7 @@ def _of_rank(
     op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
     groups: int,
 ) -> Array:  # fmt: skip
-    """The convolution along as many axes as there are strides."""
+    """Compute the convolution along as many axes as there are strides."""
     if len(stride) == 2:
         return _of_pictures(op, x, w, bias, stride, padding, dilation, groups)
     if len(stride) == 1:
@@ -221,7 +405,7 @@ def _of_pictures(
         own, filters = apply.packed(x), apply.packed(w)
         late = None
         if made.node.kind is FLOAT16 and is_by_product(x.device.facts, plan):
-            late, bias = bias, None  # which goes with what comes after, in one kernel
+            late, bias = bias, None  # fused with the operations that follow
         added = None if bias is None else apply.packed(bias)
         nn.conv2d(
             x.device, op, plan, inputs.memory(own), inputs.memory(filters), inputs.memory(made),
@@ -295,7 +479,7 @@ def _check_outputs(
 
 
 def _turned(w: Array, groups: int) -> Array:
-    """Filters [C, F / groups, ...] as [F, C / groups, ...], turned round."""
+    """Return filters [C, F / groups, ...] as [F, C / groups, ...], flipped along all axes."""
     channels, each, *kernel = w.shape
     apart = w.reshape((groups, channels // groups, each, *kernel))
     turned = manipulation.permute_dims(apart, (0, 2, 1, *range(3, apart.ndim)))

@@ -1,7 +1,8 @@
-"""Gradients of convolutions along any number of axes, and of transposed ones.
+"""Gradients of convolutions and transposed convolutions along any number of axes.
 
-That by the filters is a product of matrices: of the results' gradient and, for each place in the
-kernel, of the elements that meet it. Where there are few channels, several places come together.
+The gradient for the filters is a matrix product. One factor is the gradient of the result, the
+other the input elements at each kernel position. With few channels, several positions share one
+product.
 """
 
 from __future__ import annotations
@@ -20,20 +21,21 @@ from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import pad
 
-#: Elements that meet the filters, at most, where one place in the kernel has not more: what one
-#: binding holds on every device, in float32.
+#: Most input elements of a product, unless one kernel position has more. They fit one binding of
+#: every device, in float32.
 _MOST = 1 << 25
-#: Columns that come together, at most, as wide as products are fast; and places, as many as one
-#: kernel puts side by side.
+#: Most columns of a product, wide enough for fast products. Most positions of a product, as many as
+#: one kernel concatenates.
 _COLUMNS, _PLACES = 64, 4
 
 F = TypeVar("F", bound=Callable[..., Any])
-#: A function of the number of axes.
+#: Returns the function for a number of axes.
+
 OfRank = Callable[[int], Any]
 
 
 def of_convolution(back: OfRank) -> Callable[[F], F]:
-    """The rules of convolutions, of which ``back`` gives the transposed ones."""
+    """Return the gradient rules of convolutions. ``back`` gives the transposed ones."""
 
     def of_input(
         g: Array, input_like: Like, weight: Array, stride: Any, padding: Any, dilation: Any,
@@ -53,7 +55,7 @@ def of_convolution(back: OfRank) -> Callable[[F], F]:
 
 
 def of_transposed(ahead: OfRank) -> Callable[[F], F]:
-    """The rules of transposed convolutions, of which ``ahead`` gives the others."""
+    """Return the gradient rules of transposed convolutions. ``ahead`` gives the convolutions."""
 
     def of_input(
         g: Array, input_like: Like, weight: Array, stride: Any, padding: Any, dilation: Any,
@@ -73,12 +75,12 @@ def of_transposed(ahead: OfRank) -> Callable[[F], F]:
 
 
 def _each(value: Any, rank: int) -> Shape:
-    """A setting, checked already, for each axis."""
+    """Expand a checked option to one number for each axis."""
     return inputs.each_axis("convolution", "setting", value, rank, 0)
 
 
 def _around(padding: Any, kernel: Shape, dilation: Shape) -> list[tuple[int, int]]:
-    """The zeros before and behind each axis."""
+    """Return the zeros before and after each axis."""
     if padding == "valid":
         return [(0, 0)] * len(kernel)
     if padding == "same":
@@ -88,7 +90,7 @@ def _around(padding: Any, kernel: Shape, dilation: Shape) -> list[tuple[int, int
 
 
 def _cut(x: Array, extents: Sequence[int]) -> Array:
-    """The first elements along the last axes."""
+    """Return the first elements along the last axes."""
     if x.shape[-len(extents) :] == tuple(extents):
         return x
     return x[(..., *[slice(0, extent) for extent in extents])]
@@ -98,7 +100,7 @@ def _of_input(
     back: Callable[..., Array], g: Array, weight: Array, extents: Shape, stride: Any, padding: Any,
     dilation: Any, groups: int,
 ) -> Any:  # fmt: skip
-    """Of a convolution by its input of these extents: ``back``, the transposed one, of g."""
+    """Return a convolution's gradient for its input. ``back`` is the transposed convolution."""
     kernel = weight.shape[2:]
     rank = len(kernel)
     steps, apart = _each(stride, rank), _each(dilation, rank)
@@ -109,12 +111,12 @@ def _of_input(
             extents, g.shape[-rank:], steps, before, apart, kernel, strict=True
         )
     ]
-    more = [max(n, 0) for n in spare]  # "same" may have one zero more behind than before
+    more = [max(n, 0) for n in spare]  # "same" may add one zero more after than before
     return _cut(back(g, weight, None, steps, before, more, groups, apart), extents)
 
 
 def _of_bias(g: Array, weight_like: Like) -> Any:
-    """The sum of each channel."""
+    """Return the sum of each channel."""
     channels = g.ndim - weight_like.ndim + 1
     return statistics.sum(g, axis=tuple(n for n in range(g.ndim) if n != channels))
 
@@ -122,7 +124,7 @@ def _of_bias(g: Array, weight_like: Like) -> Any:
 def _of_filters(
     x: Array, g: Array, shape: Shape, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
-    """Of a convolution of x by filters of a shape, [F, C / groups, ...]."""
+    """Return a convolution's gradient for filters of shape [F, C / groups, ...]."""
     filters, depth, *kernel = shape
     rank = len(kernel)
     steps, apart = _each(stride, rank), _each(dilation, rank)
@@ -151,7 +153,7 @@ def _of_filters(
 
 
 def _of_channels(x: Any, groups: int, rank: int) -> Any:
-    """[N, C, ...] or [C, ...] as [groups, C / groups, all others]."""
+    """Return [N, C, ...] or [C, ...] as [groups, C / groups, N * ...]."""
     if x.ndim == rank + 2:
         x = manipulation.moveaxis(x, 1, 0)
     return manipulation.reshape(x, (groups, x.shape[0] // groups, product(x.shape[1:])))

@@ -1,4 +1,4 @@
-"""What the functions of networks check, and how their kernels get arrays."""
+"""Checks of network functions' arguments, and memory for their kernels."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from browsergpu.core.shapes import Shape
 from browsergpu.functions.operands import array
 from browsergpu.tensors.view import View
 
-#: What is behind N and C, by the number of axes.
+#: Names of the axes after N and C, by their number.
 _LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
 
 
 def floats(op: str, name: str, x: Any) -> Array:
-    """An array of float16 or float32. Raises InvalidType for anything else."""
+    """Return an array of float16 or float32. Raises InvalidType for anything else."""
     found = array(op, name, x)
     if found.dtype.kind != "f":
         raise InvalidType(op, name, found, "float32 or float16")
@@ -29,7 +29,7 @@ def floats(op: str, name: str, x: Any) -> Array:
 
 
 def whole(op: str, name: str, x: Any) -> Array:
-    """An array of whole numbers, as int32. Raises InvalidType for anything else."""
+    """Return an array of integers as int32. Raises InvalidType for anything else."""
     found = array(op, name, x)
     if found.node.kind.kind not in "iu":
         raise InvalidType(op, name, found, "whole numbers")
@@ -37,61 +37,68 @@ def whole(op: str, name: str, x: Any) -> Array:
 
 
 def vector(op: str, name: str, x: Any, length: int) -> Array | None:
-    """An array of so many floats, or None. Raises InvalidArgument for another shape."""
+    """Return a float vector of this length, or None. Raises InvalidArgument for another shape."""
     return None if x is None else shaped(op, name, floats(op, name, x), (length,))
 
 
 def shaped(op: str, name: str, x: Array, shape: Shape) -> Array:
-    """The array, of that shape. Raises InvalidArgument for one of another."""
+    """Return the array if it has this shape. Raises InvalidArgument otherwise."""
     if x.shape != shape:
         raise InvalidArgument(op, name, x, f"have shape {shape}")
     return x
 
 
 def common(*arrays: Array | None) -> ElementType:
-    """The type that arrays, of which some may be left out, have in common."""
+    """Return the promoted type of arrays. None is skipped."""
     return reduce(promoted, [x.node.kind for x in arrays if x is not None])
 
 
 def memory(x: Array) -> View:
-    """Where an array is in memory. The array must be held until kernels on that are recorded:
-    afterwards the memory may be another's."""
+    """Return an array's memory.
+
+    Keep the array until the kernels that use the memory are recorded. After that, other arrays may
+    reuse it.
+    """
     return memory_view(x.node.in_memory())
 
 
 def memory_of(x: Array | None) -> View | None:
-    """:func:`memory` of an array that may be left out."""
+    """Return :func:`memory` of an array, or None."""
     return None if x is None else memory(x)
 
 
 def room(op: str, like: Array, kind: ElementType, shape: Shape) -> Array:
-    """A new array for a kernel's result, contents undefined."""
+    """Return a new, uninitialized array for a kernel's result."""
     return like.like(memory_for(like.device, op, kind, shape))
 
 
 def channels_in(op: str, name: str, x: Array) -> tuple[int, int, int]:
-    """x, [N, C, ...], as N, C and the elements of all the others. Raises InvalidArgument for fewer
-    axes."""
+    """Return N, C and the number of other elements of an array [N, C, ...].
+
+    Raises InvalidArgument for fewer than 2 axes.
+    """
     if x.ndim < 2:
         raise InvalidArgument(op, name, x, "have shape [N, C, ...]")
     return x.shape[0], x.shape[1], product(x.shape[2:])
 
 
 def of_channels(x: Array, rank: int) -> Array:
-    """A vector of a number for each channel, as it is broadcast to [N, C, ...] of ``rank`` axes."""
+    """Reshape a vector of channels so that it broadcasts to [N, C, ...] with ``rank`` axes."""
     return x.reshape((x.size, *(1,) * (rank - 2)))
 
 
 def each_axis(op: str, name: str, value: Any, rank: int, minimum: int) -> Shape:
-    """One whole number for each axis, given as one for all of them or so many."""
+    """Return one integer for each axis, from a single one or a sequence."""
     if checks.is_several(value):
         return checks.dimensions(op, name, value, rank, minimum)
     return (checks.integer(op, name, value, minimum),) * rank
 
 
 def images(op: str, name: str, x: Any, rank: int) -> tuple[Array, bool]:
-    """An array of floats as [N, C, ...] of so many axes behind these, and whether it was one image
-    of that, [C, ...]. Raises InvalidArgument for other numbers of axes."""
+    """Return floats as [N, C, ...] with ``rank`` more axes, and whether they were a single image.
+
+    Raises InvalidArgument unless the shape is [N, C, ...] or [C, ...].
+    """
     found, layout = floats(op, name, x), _LAYOUTS[rank]
     if found.ndim not in (rank + 1, rank + 2):
         expected = f"have shape [N, C, {layout}] or [C, {layout}]"

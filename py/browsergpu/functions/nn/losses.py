@@ -1,5 +1,4 @@
-"""Losses. ``reduction`` says what becomes of the losses of all elements or samples: their "mean",
-their "sum", or "none", which leaves them."""
+"""Loss functions."""
 
 from __future__ import annotations
 
@@ -48,7 +47,29 @@ _OF_BOTH = ("input", "target")
 @widened("input", "target")
 @differentiable(joint=(_OF_BOTH, gradients.of_mse_loss))
 def mse_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
-    """(input - target)². Floats of one shape."""
+    """Return the squared error ``(input - target) ** 2``.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16, of any shape.
+    target : Array
+        The shape of ``input``, float32 or float16.
+    reduction : {"mean", "sum", "none"}, optional
+        "none" returns the losses of all elements.
+
+    Returns
+    -------
+    Array
+        Shape [], or the shape of ``input`` for "none".
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes differ, or ``reduction`` has another value.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     return _reduced(
         elementwise.square(_difference("mse_loss", input, target, reduction)), reduction
     )
@@ -57,7 +78,29 @@ def mse_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
 @widened("input", "target")
 @differentiable(joint=(_OF_BOTH, gradients.of_l1_loss))
 def l1_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
-    """|input - target|. Floats of one shape."""
+    """Return the absolute error ``abs(input - target)``.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16, of any shape.
+    target : Array
+        The shape of ``input``, float32 or float16.
+    reduction : {"mean", "sum", "none"}, optional
+        "none" returns the losses of all elements.
+
+    Returns
+    -------
+    Array
+        Shape [], or the shape of ``input`` for "none".
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes differ, or ``reduction`` has another value.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     return _reduced(elementwise.abs(_difference("l1_loss", input, target, reduction)), reduction)
 
 
@@ -66,8 +109,34 @@ def l1_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
 def huber_loss(
     input: Array, target: Array, *, reduction: str = "mean", delta: float = 1.0
 ) -> Array:
-    """d² / 2 where d = |input - target| is less than delta, else delta (d - delta / 2). Floats of
-    one shape."""
+    """Return the Huber loss.
+
+    With ``d = abs(input - target)``, the loss is ``d**2 / 2`` where ``d < delta``, and ``delta * (d
+    - delta / 2)`` elsewhere.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16, of any shape.
+    target : Array
+        The shape of ``input``, float32 or float16.
+    reduction : {"mean", "sum", "none"}, optional
+        "none" returns the losses of all elements.
+    delta : float, optional
+        A positive number.
+
+    Returns
+    -------
+    Array
+        Shape [], or the shape of ``input`` for "none".
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes differ, or ``reduction`` or ``delta`` is invalid.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     op = "huber_loss"
     size = elementwise.abs(_difference(op, input, target, reduction))
     edge = checks.real(op, "delta", delta)
@@ -82,8 +151,34 @@ def huber_loss(
 def smooth_l1_loss(
     input: Array, target: Array, *, reduction: str = "mean", beta: float = 1.0
 ) -> Array:
-    """d² / (2 beta) where d = |input - target| is less than beta, else d - beta / 2. Floats of one
-    shape."""
+    """Return the smooth L1 loss.
+
+    With ``d = abs(input - target)``, the loss is ``d**2 / (2 * beta)`` where ``d < beta``, and ``d
+    - beta / 2`` elsewhere.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16, of any shape.
+    target : Array
+        The shape of ``input``, float32 or float16.
+    reduction : {"mean", "sum", "none"}, optional
+        "none" returns the losses of all elements.
+    beta : float, optional
+        A number of at least 0. 0 gives :func:`l1_loss`.
+
+    Returns
+    -------
+    Array
+        Shape [], or the shape of ``input`` for "none".
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes differ, or ``reduction`` or ``beta`` is invalid.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     op = "smooth_l1_loss"
     size = elementwise.abs(_difference(op, input, target, reduction))
     edge = checks.real(op, "beta", beta)
@@ -105,8 +200,36 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Array | None = None,
 ) -> Array:
-    """-(pos_weight t log σ(x) + (1 - t) log(1 - σ(x))), where σ is the sigmoid function, times
-    ``weight``. Both weights broadcast to the shape of ``input``, which ``target`` has. Floats."""
+    """Return the binary cross entropy of logits.
+
+    With the sigmoid function σ, the loss is ``-(pos_weight * target * log(σ(input)) + (1 - target)
+    * log(1 - σ(input)))``, times ``weight``.
+
+    Parameters
+    ----------
+    input : Array
+        Logits, float32 or float16, of any shape.
+    target : Array
+        Probabilities of the shape of ``input``, float32 or float16.
+    weight : Array, optional
+        Factors of the losses. Floats that broadcast to the shape of ``input``.
+    reduction : {"mean", "sum", "none"}, optional
+        "none" returns the losses of all elements.
+    pos_weight : Array, optional
+        Factors of the positive term. Floats that broadcast to the shape of ``input``.
+
+    Returns
+    -------
+    Array
+        Shape [], or the shape of ``input`` for "none".
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes do not fit, or ``reduction`` has another value.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     op = "binary_cross_entropy_with_logits"
     _check(op, reduction)
     x = inputs.floats(op, "input", input)
@@ -138,12 +261,37 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Array:
-    """-input[n, target[n]] of log-probabilities [N, C], [N, C, ...] or [C] and whole numbers [N],
-    [N, ...] or []. ``weight`` has a factor for each class; the mean is divided by the factors'
-    sum. Targets of ``ignore_index`` do not count.
+    """Return the negative log-likelihood, ``-input[n, target[n]]``.
 
-    Other targets outside the classes give a loss and gradients of NaN. PyTorch raises; here a check
-    would wait for the GPU.
+    Parameters
+    ----------
+    input : Array
+        Log-probabilities of shape [N, C], [N, C, ...] or [C]. float32 or float16.
+    target : Array
+        Classes, as integers of shape [N], [N, ...] or [].
+    weight : Array, optional
+        A factor for each class, of shape [C].
+    ignore_index : int, optional
+        Targets with this value do not count.
+    reduction : {"mean", "sum", "none"}, optional
+        "mean" divides by the sum of the targets' factors. "none" returns the losses of all targets.
+
+    Returns
+    -------
+    Array
+        Shape [], or the shape of ``target`` for "none".
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes do not fit, or ``reduction`` has another value.
+    InvalidType
+        If ``input`` does not consist of floats, or ``target`` of integers.
+
+    Notes
+    -----
+    Targets out of range give a loss and gradients of NaN. PyTorch raises, but a check would have to
+    wait for the GPU.
     """
     op = "nll_loss"
     _check(op, reduction)
@@ -168,14 +316,40 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Array:
-    """-log softmax(input)[target] of logits [N, C], [N, C, ...] or [C].
+    """Return the cross entropy of logits, ``-log_softmax(input)[n, target[n]]``.
 
-    ``target`` has whole numbers [N], [N, ...] or [], as in :func:`nll_loss`, or probabilities of
-    the shape of ``input``, all of which count. With ``label_smoothing`` s, the targets are 1 - s
-    of themselves and s of all classes alike. ``weight`` has a factor for each class; the mean is
-    divided by the sum of those of the targets, or by the number of samples where these are
-    probabilities, with which ``ignore_index`` is refused. As in :func:`nll_loss`, other targets
-    outside the classes give NaN.
+    Parameters
+    ----------
+    input : Array
+        Logits of shape [N, C], [N, C, ...] or [C]. float32 or float16.
+    target : Array
+        Classes, as integers of shape [N], [N, ...] or []. Or probabilities, as floats of the shape
+        of ``input``.
+    weight : Array, optional
+        A factor for each class, of shape [C].
+    ignore_index : int, optional
+        Targets with this value do not count. Not allowed for probabilities.
+    reduction : {"mean", "sum", "none"}, optional
+        "mean" divides by the sum of the targets' factors, or by the number of samples if targets
+        are probabilities. "none" returns the losses of all samples.
+    label_smoothing : float, optional
+        From 0 to 1. Targets are mixed with this share of the uniform distribution.
+
+    Returns
+    -------
+    Array
+        Shape [], or the shape of ``input`` without the axis of classes for "none".
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes do not fit, or an option is invalid.
+    InvalidType
+        If ``input`` does not consist of floats, or ``target`` of integers or floats.
+
+    Notes
+    -----
+    Targets out of range give a loss and gradients of NaN, as in :func:`nll_loss`.
     """
     op = "cross_entropy"
     _check(op, reduction)
@@ -204,7 +378,7 @@ def cross_entropy(
 
 
 def _classes(op: str, input: Any, target: Any) -> tuple[Array, Array, int]:
-    """Scores, whole numbers that name classes, and the axis of the classes."""
+    """Return scores, class indices as int32, and the axis of the classes."""
     x, t = inputs.floats(op, "input", input), inputs.whole(op, "target", target)
     axis = _class_axis(op, x)
     inputs.shaped(op, "target", t, (*x.shape[:axis], *x.shape[axis + 1 :]))
@@ -225,7 +399,7 @@ def _class_axis(op: str, x: Array) -> int:
 
 
 def _losses(op: str, logits: Array, goals: Array) -> Array:
-    """-log softmax(logits)[goals] along the last axis, by the kernel."""
+    """Return ``-log_softmax(logits)[goals]`` along the last axis, by one kernel."""
     own, places = apply.packed(logits), apply.packed(goals)
     losses = inputs.room(op, own, own.node.kind, goals.shape)
     probs = inputs.room(op, own, own.node.kind, own.shape)
@@ -237,7 +411,7 @@ def _losses(op: str, logits: Array, goals: Array) -> Array:
 
 
 def _weights(op: str, weight: Any, classes: int, goals: Array) -> Array | None:
-    """Of each target the class's factor."""
+    """Return the factor of each target's class."""
     factors = inputs.vector(op, "weight", weight, classes)
     return None if factors is None else factors[goals]
 
@@ -249,8 +423,10 @@ def _by_class(weight: Array, axis: int, rank: int) -> Array:
 def _weighted(
     losses: Array, factors: Array | None, ignored: Array, reduction: str, *, done: bool = False
 ) -> Array:
-    """Losses of targets that may not count, times the factors of their classes unless that is
-    ``done``, and reduced."""
+    """Reduce the losses of targets that may not count.
+
+    They are multiplied by the factors of their classes first, unless ``done``.
+    """
     if factors is not None and not done:
         losses = losses * factors
     losses = elementwise.where(ignored, 0.0, losses)

@@ -1,4 +1,4 @@
-"""Gradients of losses. Means are divided in float32."""
+"""Gradients of loss functions. Means are divided in float32."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from browsergpu.functions.nn.activations import log_softmax, sigmoid
 
 
 def of_mse_loss(g: Array, input: Array, target: Array, reduction: str) -> tuple[Any, Any]:
-    """Of squares by input and target."""
+    """Return the gradients for input and target."""
     return _of_both(g, (input - target) * 2, reduction)
 
 
 def of_l1_loss(g: Array, input: Array, target: Array, reduction: str) -> tuple[Any, Any]:
-    """Of sizes by input and target."""
+    """Return the gradients for input and target."""
     return _of_both(g, elementwise.sign(input - target), reduction)
 
 
 def of_huber_loss(
     g: Array, input: Array, target: Array, reduction: str, delta: float
 ) -> tuple[Any, Any]:
-    """Of squares, and of multiples of sizes far out."""
+    """Return the gradients for input and target."""
     edge = float(delta)
     return _of_both(g, elementwise.clip(input - target, -edge, edge), reduction)
 
@@ -32,20 +32,20 @@ def of_huber_loss(
 def of_smooth_l1_loss(
     g: Array, input: Array, target: Array, reduction: str, beta: float
 ) -> tuple[Any, Any]:
-    """Of multiples of squares, and of sizes far out."""
+    """Return the gradients for input and target."""
     if not beta:
         return of_l1_loss(g, input, target, reduction)
     return _of_both(g, elementwise.clip((input - target) / float(beta), -1, 1), reduction)
 
 
 def _of_both(g: Array, slope: Array, reduction: str) -> tuple[Any, Any]:
-    """By input and target, on whose difference a loss has a slope."""
+    """Return the gradients for input and target of a loss with this slope in their difference."""
     found: Any = slope * _of_each(g, slope, reduction)
     return found, -found
 
 
 def _of_each(g: Array, like: Array, reduction: str) -> Any:
-    """The gradient of each loss, which broadcasts to their shape."""
+    """Return the gradient of each loss. It broadcasts to the shape of the losses."""
     if reduction != "mean":
         return g
     return data_types.astype(g, "float32", copy=False) / max(product(like.shape), 1)
@@ -54,7 +54,7 @@ def _of_each(g: Array, like: Array, reduction: str) -> Any:
 def of_logits(
     g: Array, input: Array, target: Array, weight: Any, reduction: str, pos_weight: Any
 ) -> tuple[Any, ...]:
-    """Of binary cross entropy by input, target, weight and pos_weight."""
+    """Return the gradients for input, target, weight and pos_weight."""
     x, t = input, target
     own: Any = _of_each(g, x, reduction)
     logs: Any = elementwise.logaddexp(-x, 0.0)
@@ -78,7 +78,7 @@ def of_logarithms(
     g: Array, y: Array, input: Array, target: Array, weight: Any, ignore_index: int, reduction: str,
     needs: Sequence[bool],
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Of the negative log-likelihood by input and weight."""
+    """Return the gradients of nll_loss for input and weight."""
     found, _, of_weight = _of_classes(
         g, y, input, target, weight, ignore_index, reduction, 0.0, needs[1]
     )  # fmt: skip
@@ -89,7 +89,7 @@ def of_cross_entropy(
     g: Array, y: Array, input: Array, target: Array, weight: Any, ignore_index: int,
     reduction: str, label_smoothing: float, needs: Sequence[bool],
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Of cross entropy by input, target and weight."""
+    """Return the gradients for input, target and weight."""
     axis = min(input.ndim - 1, 1)
     logs = log_softmax(input, axis)
     of_logs, of_target, of_weight = _of_classes(
@@ -103,8 +103,10 @@ def _of_classes(
     g: Any, y: Any, logs: Any, target: Any, weight: Any, ignore_index: int, reduction: str,
     smoothing: float, needs_weight: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """By log-probabilities, by targets that are probabilities, and by the classes' weights, of
-    losses that are the log-probabilities times the targets times the weights."""
+    """Return the gradients for log-probabilities, target probabilities and class weights.
+
+    A loss is the sum of log-probabilities times targets times weights.
+    """
     axis = min(logs.ndim - 1, 1)
     classes = logs.shape[axis]
     by_class = (classes, *(1,) * (logs.ndim - axis - 1))
@@ -134,7 +136,7 @@ def _of_classes(
 
 
 def _whole(target: Any) -> Any:
-    """Classes as int32; those of 64 bits moved into its range, where they are as much outside."""
+    """Return classes as int32. 64-bit ones are clamped to its range, and stay out of range."""
     if target.dtype.itemsize == 8:
         target = elementwise.minimum(target, 2**31 - 1)
         if target.dtype.kind == "i":
@@ -143,8 +145,10 @@ def _whole(target: Any) -> Any:
 
 
 def _hot(target: Any, ignore_index: int, axis: int, classes: int, like: Any) -> tuple[Any, Any]:
-    """1 where a class is the target's, and 1 for each target that counts. NaN for all classes where
-    a target that counts is outside the classes."""
+    """Return one-hot targets, and 1 for each target that counts.
+
+    The targets are NaN for all classes if a target that counts is out of range.
+    """
     goals = manipulation.expand_dims(_whole(target), axis=axis)
     counts = elementwise.not_equal(goals, ignore_index)
     numbers = creation.arange(classes, dtype="int32", device=like.device)

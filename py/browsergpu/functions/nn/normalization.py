@@ -1,4 +1,4 @@
-"""Normalisation of layers, groups of channels and batches. Floats, computed in float32."""
+"""Normalization of layers, groups of channels and batches, in float32."""
 
 from __future__ import annotations
 
@@ -32,8 +32,33 @@ def layer_norm(
     bias: Array | None = None,
     eps: float = 1e-5,
 ) -> Array:
-    """(x - mean) / √(variance + eps) weight + bias over the last axes, whose extents are
-    ``normalized_shape``, biased variance. ``weight`` and ``bias`` have that shape."""
+    """Normalize over the last axes to mean 0 and variance 1, then scale and shift.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+    normalized_shape : int or tuple of int
+        The extents of the last axes, over which the mean and the biased variance are computed.
+    weight : Array, optional
+        Factors of shape ``normalized_shape``.
+    bias : Array, optional
+        Summands of shape ``normalized_shape``.
+    eps : float, optional
+        Added to the variance. At least 0.
+
+    Returns
+    -------
+    Array
+        The shape of ``input``, of the promoted dtype.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``normalized_shape``, ``weight`` or ``bias`` does not fit, or ``eps`` is negative.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     op = "layer_norm"
     x = inputs.floats(op, "input", input)
     shape = _last_axes(op, x, normalized_shape)
@@ -57,7 +82,7 @@ def _last_axes(op: str, x: Array, normalized_shape: Any) -> Shape:
 def _normalised(
     op: str, x: Array, length: int, weight: Array | None, bias: Array | None, eps: float
 ) -> Array:
-    """By the kernel of rows, each of ``length`` elements."""
+    """Normalize rows of ``length`` elements by a kernel."""
     kind = inputs.common(x, weight, bias)
     made = inputs.room(op, x, kind, x.shape)
     if not x.size:
@@ -75,9 +100,31 @@ def _normalised(
 def rms_norm(
     input: Array, normalized_shape: Any, weight: Array | None = None, eps: float | None = None
 ) -> Array:
-    """x / √(mean(x²) + eps) weight over the last axes, whose extents are ``normalized_shape``, the
-    shape of ``weight`` too. Without ``eps`` it is the distance from 1 to the next number of
-    the dtype."""
+    """Divide by the root mean square over the last axes, then scale.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+    normalized_shape : int or tuple of int
+        The extents of the last axes, over which the mean of squares is computed.
+    weight : Array, optional
+        Factors of shape ``normalized_shape``.
+    eps : float, optional
+        Added to the mean of squares. By default, the machine epsilon of the dtype of ``input``.
+
+    Returns
+    -------
+    Array
+        The shape of ``input``, of the promoted dtype.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``normalized_shape`` or ``weight`` does not fit, or ``eps`` is negative.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     op = "rms_norm"
     x = inputs.floats(op, "input", input)
     shape = _last_axes(op, x, normalized_shape)
@@ -102,8 +149,33 @@ def group_norm(
     bias: Array | None = None,
     eps: float = 1e-5,
 ) -> Array:
-    """(x - mean) / √(variance + eps) over each of ``num_groups`` groups of neighbouring channels of
-    [N, C, ...], biased variance; then times ``weight`` plus ``bias``, a number for each channel."""
+    """Normalize groups of channels to mean 0 and variance 1, then scale and shift.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, ...], float32 or float16.
+    num_groups : int
+        Number of groups of neighboring channels. A divisor of C.
+    weight : Array, optional
+        Factors of the channels, of shape [C].
+    bias : Array, optional
+        Summands of the channels, of shape [C].
+    eps : float, optional
+        Added to the biased variance. At least 0.
+
+    Returns
+    -------
+    Array
+        The shape of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes do not fit, ``num_groups`` is not a divisor of C, or ``eps`` is negative.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     op = "group_norm"
     x = inputs.floats(op, "input", input)
     _, channels, inner = inputs.channels_in(op, "input", x)
@@ -136,12 +208,40 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Array:
-    """(x - mean) / √(variance + eps) weight + bias for each channel of [N, C, ...]. All others are
-    vectors of C numbers.
+    """Normalize channels to mean 0 and variance 1, then scale and shift.
 
-    Without ``training`` by the running statistics. With it by the batch's own, biased variance; the
-    running ones that are given take new values, (1 - momentum) running + momentum batch, where the
-    variance of the batch is the unbiased one.
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, ...], float32 or float16.
+    running_mean, running_var : Array or None
+        Running statistics of shape [C]. Required unless ``training``. In training, they are updated
+        in place if they are given.
+    weight : Array, optional
+        Factors of the channels, of shape [C].
+    bias : Array, optional
+        Summands of the channels, of shape [C].
+    training : bool, optional
+        True normalizes by the mean and biased variance of the batch. False uses the running
+        statistics.
+    momentum : float, optional
+        From 0 to 1. The new running statistics are ``(1 - momentum) * running + momentum * batch``,
+        with the unbiased variance of the batch.
+    eps : float, optional
+        Added to the variance. At least 0.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes do not fit, the running statistics are missing, or ``momentum`` or ``eps`` is
+        invalid. In training, also if a channel has fewer than 2 elements.
+    InvalidType
+        If an operand does not consist of floats.
     """
     op = "batch_norm"
     x = inputs.floats(op, "input", input)
@@ -176,7 +276,7 @@ def _of_batch(
     running_var: Array | None,
     momentum: Any,
 ) -> tuple[Array, Array]:
-    """The statistics of each channel; the running ones are moved towards them."""
+    """Return the statistics of each channel, and update the running ones."""
     share = checks.real(op, "momentum", momentum)
     if not 0 <= share <= 1:
         raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")

@@ -1,4 +1,4 @@
-"""Gradients of normalisations, in closed form. Computed in float32."""
+"""Gradients of normalization, in closed form. They are computed in float32."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _wide(x: Any) -> Any:
 
 
 def _of_centred(g: Any, x: Any, axes: Shape, eps: float) -> tuple[Any, Any]:
-    """Of (x - mean) / √(variance + eps) over axes by x, and that itself."""
+    """Return the gradient of ``(x - mean) / sqrt(variance + eps)`` over axes, and its value."""
     centred = x - statistics.mean(x, axis=axes, keepdims=True)
     variance = statistics.mean(elementwise.square(centred), axis=axes, keepdims=True)
     scale = 1 / elementwise.sqrt(variance + eps)
@@ -35,7 +35,7 @@ def _last_axes(normalized_shape: Any) -> Shape:
 def of_layer_norm(
     g: Array, input: Array, normalized_shape: Any, weight: Any, eps: float
 ) -> tuple[Any, Any, Any]:
-    """By input, weight and bias."""
+    """Return the gradients for input, weight and bias."""
     own = g if weight is None else g * weight
     axes = _last_axes(normalized_shape)
     found, normalised = _of_centred(_wide(own), _wide(input), axes, float(eps))
@@ -45,7 +45,7 @@ def of_layer_norm(
 def of_rms_norm(
     g: Array, input: Array, normalized_shape: Any, weight: Any, eps: float | None
 ) -> tuple[Any, Any]:
-    """By input and weight."""
+    """Return the gradients for input and weight."""
     small = float(np.finfo(input.dtype).eps) if eps is None else float(eps)
     axes = _last_axes(normalized_shape)
     x, own = _wide(input), _wide(g if weight is None else g * weight)
@@ -59,7 +59,7 @@ def of_rms_norm(
 def of_group_norm(
     g: Array, input: Array, num_groups: int, weight: Any, eps: float, needs: Sequence[bool]
 ) -> tuple[Any, Any, Any]:
-    """By input, weight and bias."""
+    """Return the gradients for input, weight and bias."""
     images, channels, *inner = input.shape
     groups = int(num_groups)
     apart = (images, groups, channels // groups * product(inner))
@@ -81,8 +81,10 @@ def of_batch_norm(
     g: Array, input: Array, running_mean: Any, running_var: Any, weight: Any, training: bool,
     eps: float, needs: Sequence[bool],
 ) -> tuple[Any, ...]:  # fmt: skip
-    """By input, running_mean, running_var, weight and bias; the running ones have none in
-    training, where they are not read."""
+    """Return the gradients for input, running_mean, running_var, weight and bias.
+
+    The running statistics have no gradient in training, which does not read them.
+    """
     others = _all_but_channels(input.ndim)
     x, wide = _wide(input), _wide(g)
     own = wide if weight is None else wide * _of_channels(_wide(weight), input.ndim)

@@ -1,4 +1,4 @@
-"""Elements around arrays, and between their elements."""
+"""Padding around arrays and between their elements."""
 
 from __future__ import annotations
 
@@ -41,14 +41,37 @@ def _taken_away(x: Array, numbers: Sequence[int]) -> Any:
 
 @differentiable(input=_of_padded)
 def pad(input: Array, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Array:
-    """The array with more elements before and behind its own. ``pad`` has two whole numbers, before
-    and behind, for the last axis, then two for the one before it, and so on; fewer axes may be
-    named.
+    """Add elements before and after the elements along axes.
 
-    Mode "constant" puts ``value`` (0) there, and takes elements away where a number is below 0;
-    "reflect" mirrors the elements without the one at the edge, "replicate" repeats that one,
-    "circular" goes on at the other end. Raises InvalidArgument for more than they have elements
-    for.
+    Parameters
+    ----------
+    input : Array
+        Any dtype.
+    pad : sequence of int
+        Two numbers for each axis, before and after its elements. The last axis comes first, and the
+        first axes may be missing.
+    mode : {"constant", "reflect", "replicate", "circular"}, optional
+        The new elements:
+
+        - "constant": ``value``. Negative numbers remove elements.
+        - "reflect": the elements mirrored at the edge, without the edge itself.
+        - "replicate": the element at the edge.
+        - "circular": the elements from the opposite end.
+    value : number, optional
+        0 by default. Only for mode "constant".
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``pad`` has a wrong length, the array has too few elements for the numbers, or ``mode``
+        or ``value`` is invalid.
+    InvalidType
+        If ``input`` is not an array, or ``value`` is not a number.
     """
     op = "pad"
     x = array(op, "input", input)
@@ -77,16 +100,19 @@ def pad(input: Array, pad: Sequence[int], mode: str = "constant", value: Any = N
 
 
 def padded(x: Array, pairs: Sequence[tuple[int, int]], number: Any, steps: Any = None) -> Array:
-    """The array with copies of a number before and behind its elements along each axis, or without
-    some of these where there are fewer than 0; ``steps`` are the places from one element to the
-    next, which are 1 each, for a number between them too."""
+    """Pad an array with a number, or crop it where a pair has negative numbers.
+
+    ``steps`` are the distances of neighboring elements along each axis, 1 by default. Gaps between
+    elements also have the number.
+    """
     steps = steps or (1,) * x.ndim
     if not any(n for pair in pairs for n in pair) and all(step == 1 for step in steps):
         return apply.duplicate(x)
     shape, taken, places = [], [], []
     for extent, (before, behind), step in zip(x.shape, pairs, steps, strict=True):
         total = before + max((extent - 1) * step + 1, 0) + behind
-        first = -(before // step) if before < 0 else 0  # the first element at 0 or behind it
+        first = -(before // step) if before < 0 else 0  # the first element that is not cropped
+
         last = min(extent, -(-(total - before) // step))
         shape.append(total)
         taken.append(slice(first, max(last, first)))
@@ -115,7 +141,7 @@ def _continued(op: str, x: Array, pairs: Sequence[tuple[int, int]], mode: str, g
 
 
 def _places(mode: str, extent: int, before: int, behind: int) -> np.ndarray:
-    """Where the elements come from."""
+    """Return the index from which each element is copied."""
     places = np.arange(-before, extent + behind)
     if mode == "replicate":
         return np.clip(places, 0, extent - 1)

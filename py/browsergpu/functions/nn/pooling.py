@@ -1,7 +1,7 @@
-"""Pooling along one, two and three axes of [N, C, ...], or of one image of them, [C, ...]. Floats,
-computed in float32.
+"""Pooling along one, two and three axes, in float32.
 
-All come to the two-dimensional kernel: of three axes two are pooled first, and then the third one.
+All functions use the two-dimensional kernel. With three axes, it pools two first and then the
+third.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEUTRAL = (1, 1, 0, 1)
 
 
 def _maxima(x: Array, along: Sequence[Shape], upwards: bool) -> tuple[Array, Array]:
-    """Of pictures, and where they are; for gradients, and itself without one."""
+    """Return maxima of images and their indices for a gradient, without a gradient of its own."""
     kernel, stride, padding, dilation = along
     with no_grad():
         found, places = max_pool2d(x, kernel, stride, padding, dilation, upwards, True)
@@ -56,7 +56,38 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """:func:`max_pool2d` of [N, C, L] or [C, L]."""
+    """Return the largest element of each window along one axis.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, L] or [C, L], float32 or float16.
+    kernel_size : int or sequence of int
+        Extent of the window.
+    stride : int or sequence of int, optional
+        Distance of windows. ``kernel_size`` by default.
+    padding : int or sequence of int, optional
+        Elements added at both ends. They are never the maximum. At most half of ``kernel_size``.
+    dilation : int or sequence of int, optional
+        Distance of elements in a window.
+    ceil_mode : bool, optional
+        Whether to keep a last window that extends beyond the end.
+    return_indices : bool, optional
+        Whether to return the index of each maximum, too.
+
+    Returns
+    -------
+    Array or tuple of Array
+        Shape [N, C, P] or [C, P], of the dtype of ``input``. With ``return_indices``, also the
+        index in [L] of each maximum, as int32. The first one is taken among equals.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If ``input`` does not consist of floats.
+    """
     windows = kernel_size, stride, padding, dilation, ceil_mode
     return _with_indices("max_pool1d", 1, input, windows, return_indices)
 
@@ -71,12 +102,38 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest element of each window of [N, C, H, W] or [C, H, W]; padding never is.
+    """Return the largest element of each window along two axes.
 
-    ``kernel_size``, ``stride``, ``padding`` and ``dilation`` are one number, or one for each axis.
-    Without a stride windows lie side by side; ``ceil_mode`` keeps a last one that hangs over the
-    end. With ``return_indices`` a tuple: also where in its [H, W] each maximum is, int32, row × W +
-    column, the first one among equals.
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, H, W] or [C, H, W], float32 or float16.
+    kernel_size : int or sequence of int
+        Extent of the window. This and the next three options are one number, or one for each axis.
+    stride : int or sequence of int, optional
+        Distance of windows. ``kernel_size`` by default.
+    padding : int or sequence of int, optional
+        Elements added at both ends. They are never the maximum. At most half of ``kernel_size``.
+    dilation : int or sequence of int, optional
+        Distance of elements in a window.
+    ceil_mode : bool, optional
+        Whether to keep a last window that extends beyond the end.
+    return_indices : bool, optional
+        Whether to return the index of each maximum, too.
+
+    Returns
+    -------
+    Array or tuple of Array
+        Shape [N, C, P, Q] or [C, P, Q], of the dtype of ``input``. With ``return_indices``, also
+        the index in [H, W] of each maximum, row × W + column, as int32. The first one is taken
+        among equals.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If ``input`` does not consist of floats.
     """
     windows = kernel_size, stride, padding, dilation, ceil_mode
     return _with_indices("max_pool2d", 2, input, windows, return_indices)
@@ -91,7 +148,35 @@ def max_pool3d(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Array:
-    """:func:`max_pool2d` of [N, C, D, H, W] or [C, D, H, W], without indices."""
+    """Return the largest element of each window along three axes.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, D, H, W] or [C, D, H, W], float32 or float16.
+    kernel_size : int or sequence of int
+        Extent of the window. This and the next three options are one number, or one for each axis.
+    stride : int or sequence of int, optional
+        Distance of windows. ``kernel_size`` by default.
+    padding : int or sequence of int, optional
+        Elements added at both ends. They are never the maximum. At most half of ``kernel_size``.
+    dilation : int or sequence of int, optional
+        Distance of elements in a window.
+    ceil_mode : bool, optional
+        Whether to keep a last window that extends beyond the end.
+
+    Returns
+    -------
+    Array
+        Shape [N, C, O, P, Q] or [C, O, P, Q], of the dtype of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If ``input`` does not consist of floats.
+    """
     windows = kernel_size, stride, padding, dilation, ceil_mode
     return _pooled("max_pool3d", 3, "max", input, windows)
 
@@ -105,7 +190,35 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Array:
-    """:func:`avg_pool2d` of [N, C, L] or [C, L]."""
+    """Return the mean of each window along one axis.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, L] or [C, L], float32 or float16.
+    kernel_size : int or sequence of int
+        Extent of the window.
+    stride : int or sequence of int, optional
+        Distance of windows. ``kernel_size`` by default.
+    padding : int or sequence of int, optional
+        Zeros added at both ends. At most half of ``kernel_size``.
+    ceil_mode : bool, optional
+        Whether to keep a last window that extends beyond the end.
+    count_include_pad : bool, optional
+        Whether the zeros of the padding count as elements.
+
+    Returns
+    -------
+    Array
+        Shape [N, C, P] or [C, P], of the dtype of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If ``input`` does not consist of floats.
+    """
     op = "avg_pool1d"
     function = _mean(op, count_include_pad)
     return _pooled(op, 1, function, input, (kernel_size, stride, padding, 1, ceil_mode))
@@ -120,8 +233,35 @@ def avg_pool2d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Array:
-    """The mean of each window of [N, C, H, W] or [C, H, W], as in :func:`max_pool2d`; the padding's
-    zeros count as elements or not."""
+    """Return the mean of each window along two axes.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, H, W] or [C, H, W], float32 or float16.
+    kernel_size : int or sequence of int
+        Extent of the window. This and the next two options are one number, or one for each axis.
+    stride : int or sequence of int, optional
+        Distance of windows. ``kernel_size`` by default.
+    padding : int or sequence of int, optional
+        Zeros added at both ends. At most half of ``kernel_size``.
+    ceil_mode : bool, optional
+        Whether to keep a last window that extends beyond the end.
+    count_include_pad : bool, optional
+        Whether the zeros of the padding count as elements.
+
+    Returns
+    -------
+    Array
+        Shape [N, C, P, Q] or [C, P, Q], of the dtype of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If ``input`` does not consist of floats.
+    """
     op = "avg_pool2d"
     function = _mean(op, count_include_pad)
     return _pooled(op, 2, function, input, (kernel_size, stride, padding, 1, ceil_mode))
@@ -136,7 +276,35 @@ def avg_pool3d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Array:
-    """:func:`avg_pool2d` of [N, C, D, H, W] or [C, D, H, W]."""
+    """Return the mean of each window along three axes.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, D, H, W] or [C, D, H, W], float32 or float16.
+    kernel_size : int or sequence of int
+        Extent of the window. This and the next two options are one number, or one for each axis.
+    stride : int or sequence of int, optional
+        Distance of windows. ``kernel_size`` by default.
+    padding : int or sequence of int, optional
+        Zeros added at both ends. At most half of ``kernel_size``.
+    ceil_mode : bool, optional
+        Whether to keep a last window that extends beyond the end.
+    count_include_pad : bool, optional
+        Whether the zeros of the padding count as elements.
+
+    Returns
+    -------
+    Array
+        Shape [N, C, O, P, Q] or [C, O, P, Q], of the dtype of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes or options do not fit.
+    InvalidType
+        If ``input`` does not consist of floats.
+    """
     op = "avg_pool3d"
     function = _mean(op, count_include_pad)
     return _pooled(op, 3, function, input, (kernel_size, stride, padding, 1, ceil_mode))
@@ -144,9 +312,31 @@ def avg_pool3d(
 
 @differentiable(input=_of_adaptive)
 def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
-    """The means of as many windows of [N, C, H, W] or [C, H, W] as ``output_size`` says: one
-    number, or one for each axis, where None leaves the axis as it is. Along an axis of n indices
-    the i-th of m windows reaches from ⌊i n / m⌋ up to, but not, ⌈(i + 1) n / m⌉."""
+    """Return the means of a given number of windows along two axes.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, H, W] or [C, H, W], float32 or float16.
+    output_size : int or sequence
+        Number of windows [P, Q], or one number for both. None keeps the extent of an axis.
+
+    Returns
+    -------
+    Array
+        Shape [N, C, P, Q] or [C, P, Q], of the dtype of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``output_size`` is invalid, or ``input`` has a wrong shape or no elements.
+    InvalidType
+        If ``input`` does not consist of floats.
+
+    Notes
+    -----
+    Along an axis of extent n, window i of m has the indices from ⌊i n / m⌋ to ⌈(i + 1) n / m⌉ - 1.
+    """
     op = "adaptive_avg_pool2d"
     x, alone = inputs.images(op, "input", input, 2)
     given = output_size if checks.is_several(output_size) else (output_size,) * 2
@@ -167,7 +357,7 @@ def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
 
 
 def _shares(extent: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """For each window the indices in it, as many for all, and their shares of the mean."""
+    """Return the indices in each window and their shares of the mean, padded to equal length."""
     edges = np.arange(size + 1, dtype=np.int64) * extent  # wider than a page's intp
     first = (edges[:-1] // size).astype(np.intp)
     end = -(-edges[1:] // size).astype(np.intp)
@@ -196,8 +386,10 @@ def _with_indices(
 def _as_pictures(
     op: str, rank: int, input: Any, windows: tuple[Any, ...]
 ) -> tuple[Array, list[Shape], bool, bool]:
-    """The input, of one axis as pictures of one row; the settings, each for all axes; whether
-    extents are rounded upwards; whether it was one image."""
+    """Return the input, its options, whether extents are rounded up, and whether it is one image.
+
+    An input of one axis becomes images of one row. Options are for all axes.
+    """
     x, alone = inputs.images(op, "input", input, rank)
     *along, upwards = _windows(op, rank, *windows)
     if rank == 1:
@@ -209,7 +401,7 @@ def _as_pictures(
 def _windows(
     op: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
 ) -> tuple[Any, ...]:
-    """The checked settings: those of each axis, and whether extents are rounded upwards."""
+    """Return the checked options of each axis, and whether extents are rounded up."""
     kernel = inputs.each_axis(op, "kernel_size", kernel_size, rank, 1)
     steps = kernel if stride is None else inputs.each_axis(op, "stride", stride, rank, 1)
     around = inputs.each_axis(op, "padding", padding, rank, 0)
@@ -239,10 +431,10 @@ def _pooled(op: str, rank: int, function: str, input: Any, windows: tuple[Any, .
 def _of_pictures(
     op: str, function: str, x: Array, windows: tuple[Any, ...], *, indices: bool = False
 ) -> tuple[Array, Array]:
-    """[N, C, H, W] pooled, and where the maxima are if that is asked for."""
+    """Pool [N, C, H, W], and find the indices of the maxima if requested."""
     try:
         plan = plan_pool(op, x.shape, *windows)
-    except InvalidArgument as error:  # windows that do not fit: all else is checked
+    except InvalidArgument as error:  # the windows do not fit, as all else is checked
         raise InvalidArgument(op, "kernel_size", windows[0], error.expected) from None
     made = inputs.room(op, x, x.node.kind, plan.output_shape)
     places = inputs.room(op, x, INT32, plan.output_shape if indices else (0,))

@@ -16,13 +16,13 @@ from browsergpu.functions.nn import inputs
 from browsergpu.functions.parts import added_at
 from browsergpu.functions.weighting import added_back
 
-#: Of pictures what max_pool2d gives, with indices: of the settings of each axis, and whether
-#: extents are rounded upwards.
+#: max_pool2d with indices. Takes images, the options of each axis, and whether extents are rounded
+#: up.
 Maxima = Callable[[Array, Sequence[Shape], bool], tuple[Array, Array]]
 
 
 def of_max(rank: int, maxima: Maxima) -> Callable[..., Any]:
-    """The rule of maxima along so many axes."""
+    """Return the gradient rule of maxima along ``rank`` axes."""
 
     def rule(
         g: Any, input: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
@@ -42,7 +42,7 @@ def of_max(rank: int, maxima: Maxima) -> Callable[..., Any]:
 
 
 def of_mean(rank: int) -> Callable[..., Any]:
-    """The rule of means along so many axes."""
+    """Return the gradient rule of means along ``rank`` axes."""
 
     def rule(
         g: Array, input_like: Like, kernel_size: Any, stride: Any, padding: Any,
@@ -55,13 +55,13 @@ def of_mean(rank: int) -> Callable[..., Any]:
 
 
 def _windows(rank: int, kernel_size: Any, stride: Any, *others: Any) -> list[Shape]:
-    """Settings, checked already, each for all axes."""
+    """Expand checked options to one number for each axis."""
     given = (kernel_size, kernel_size if stride is None else stride, *others)
     return [inputs.each_axis("pooling", "setting", value, rank, 0) for value in given]
 
 
 def _beside(along: Sequence[Shape], place: int) -> list[Shape]:
-    """Settings of one axis, beside those at ``place`` of one that is not pooled."""
+    """Add an axis that is not pooled, at position ``place``, to the options of one axis."""
     return [
         (neutral, own[0]) if place == 0 else (own[0], neutral)
         for neutral, own in zip((1, 1, 0, 1), along, strict=True)
@@ -69,7 +69,7 @@ def _beside(along: Sequence[Shape], place: int) -> list[Shape]:
 
 
 def _of_means(g: Any, shape: Shape, along: Sequence[Shape], count_include_pad: bool) -> Any:
-    """By an input of this shape."""
+    """Return the gradient for an input of this shape."""
     axes = range(g.ndim - len(along[0]), g.ndim)
     for axis, kernel, step, before in zip(axes, *along, strict=True):
         extent = shape[axis]
@@ -83,7 +83,7 @@ def _of_means(g: Any, shape: Shape, along: Sequence[Shape], count_include_pad: b
 
 
 def _of_volumes(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwards: bool) -> Any:
-    """Of the pictures' maxima along the depth, and then of the pictures."""
+    """Return the gradient through the maxima along the depth and those of the images."""
     *_, depth, rows, columns = x.shape
     pictures = manipulation.reshape(x, (-1, depth, rows, columns))
     flat = [own[1:] for own in along]
@@ -97,7 +97,7 @@ def _of_volumes(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwa
 
 
 def _of_pictures(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwards: bool) -> Any:
-    """To each maximum what came to the windows whose it is."""
+    """Add the gradient of each window to its maximum."""
     _, places = maxima(x, along, upwards)
     count = product(x.shape[:-2])
     within, given = (manipulation.reshape(v, (count, product(g.shape[-2:]))) for v in (places, g))
@@ -107,7 +107,7 @@ def _of_pictures(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upw
     kernel, stride, _, dilation = along
     sizes = zip(kernel, stride, dilation, strict=True)
     if all(gap * (extent - 1) < step for extent, step, gap in sizes):
-        found[key] = given  # no element is in two windows
+        found[key] = given  # windows do not overlap
     else:
         found = added_at(found, key, given)
     return manipulation.reshape(found, x.shape)

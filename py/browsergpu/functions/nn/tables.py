@@ -1,4 +1,4 @@
-"""Rows of tables, and products with them."""
+"""Linear layers, embeddings and one-hot encodings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _of_weight(g: Array, input: Array) -> Any:
 
 
 def _of_table(g: Array, input: Array, weight_like: Like) -> Any:
-    """To each row what came to it; numbers outside name none."""
+    """Return the gradient for the table: the sum for each row. Indices out of range are skipped."""
     inside = elementwise.logical_and(input >= 0, input < weight_like.shape[0])
     rows = elementwise.where(inside, input, 0)
     own = elementwise.where(manipulation.expand_dims(inside, axis=-1), g, 0.0)
@@ -41,8 +41,29 @@ def _of_table(g: Array, input: Array, weight_like: Like) -> Any:
 @narrowed("input", "weight", "bias")
 @differentiable(input=lambda g, weight: matmul(g, weight), weight=_of_weight, bias=lambda g: g)
 def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
-    """input weightᵀ + bias of [.., I], [O, I] and [O], in one kernel: [.., O]. Floats, summed in
-    float32."""
+    """Return ``input @ weight.T + bias``, computed by one kernel.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [..., I], float32 or float16.
+    weight : Array
+        Shape [O, I], float32 or float16.
+    bias : Array, optional
+        Shape [O], float32 or float16.
+
+    Returns
+    -------
+    Array
+        Shape [..., O], of the promoted dtype. Sums are computed in float32.
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes do not fit.
+    InvalidType
+        If an operand does not consist of floats.
+    """
     op = "linear"
     x, w = inputs.floats(op, "input", input), inputs.floats(op, "weight", weight)
     if w.ndim != 2:
@@ -67,8 +88,28 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
 
 @differentiable(weight=_of_table)
 def embedding(input: Array, weight: Array) -> Array:
-    """The rows of ``weight``, [V, D] of float32, float16, int32 or uint32, that whole numbers name:
-    [.., D]. For numbers outside NaN, or 0 in whole numbers."""
+    """Return the rows of a table at indices.
+
+    Parameters
+    ----------
+    input : Array
+        Integers of shape [...].
+    weight : Array
+        Shape [V, D]. float32, float16, int32 or uint32.
+
+    Returns
+    -------
+    Array
+        Shape [..., D], of the dtype of ``weight``. Indices out of range give NaN, or 0 in a table
+        of integers.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``weight`` has another shape or dtype.
+    InvalidType
+        If ``input`` does not consist of integers.
+    """
     op = "embedding"
     indices = apply.packed(inputs.whole(op, "input", input))
     table = array(op, "weight", weight)
@@ -88,9 +129,28 @@ def embedding(input: Array, weight: Array) -> Array:
 
 @constant
 def one_hot(input: Array, num_classes: int = -1) -> Array:
-    """Integers of one axis more, of ``num_classes`` indices: 1 where the index is the whole number
-    in ``input``, else 0. With -1 there are as many as the greatest number needs, which is waited
-    for."""
+    """Return one-hot encodings of integers.
+
+    Parameters
+    ----------
+    input : Array
+        Integers of shape [...].
+    num_classes : int, optional
+        Number of classes C. -1 uses the largest integer plus 1, and waits for it.
+
+    Returns
+    -------
+    Array
+        int64 of shape [..., C], or int32 if that is the default (see ``set_default_int``). 1 at the
+        index of the class, and 0 elsewhere.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` does not consist of integers.
+    InvalidArgument
+        If ``num_classes`` is -1 and ``input`` is empty.
+    """
     op = "one_hot"
     x = inputs.whole(op, "input", input)
     count = checks.integer(op, "num_classes", num_classes, -1)
