@@ -1,4 +1,4 @@
-"""Work that is done again and again, recorded once."""
+"""Captured graphs: work that is recorded once and replayed."""
 
 from __future__ import annotations
 
@@ -14,21 +14,33 @@ from browsergpu.core.turns import TURN
 
 
 class capture(Shown):
-    """``with browsergpu.capture() as graph:`` does what is in the block, and keeps its commands:
-    ``graph.replay()`` does all of them again by one call, without Python's part in it.
+    """Record the work of a block, to replay it with little Python overhead.
 
-    What is assigned to arrays that were there before the block (``x[...] = batch``, ``x += 1``, an
-    optimiser's step) is assigned to the same memory by each replay, and what is assigned to them
-    between replays is what the next one reads: so inputs are written in place. Arrays that were
-    made in the block have new values after each replay; ``copy()`` keeps one of them. Random
-    numbers, an optimiser's steps and its schedule go on as if the block had run again. NumPy arrays
-    that are uploaded in the block are constants.
+    Parameters
+    ----------
+    device : Device, optional
+        The device whose work is captured. The current device by default.
 
-    In the block nothing can be read (Unsupported), so no shape can depend on values, and no other
-    block can begin. Work of other threads is not captured, nor that of other tasks, but for tasks
-    that are created in the block.
+    Raises
+    ------
+    InvalidArgument
+        If ``device`` is not a GPU, or the block is inside another block.
 
-    ``device`` is that whose work is captured, by default the one on which new arrays are made.
+    Notes
+    -----
+    ``with browsergpu.capture() as graph:`` executes the block and keeps its GPU commands.
+    ``graph.replay()`` runs all of them again with a single call.
+
+    Assignments to arrays that exist before the block, such as ``x[...] = batch``, ``x += 1`` or an
+    optimizer's step, write to the same memory in each replay. A replay reads the values that were
+    assigned between replays, so inputs are written in place. Arrays that the block makes get new
+    values in each replay. ``copy()`` keeps the values. Random numbers, optimizer steps and
+    schedules continue as if the block had run again. NumPy arrays that the block uploads are
+    constants.
+
+    Inside the block, nothing can be read (Unsupported). So shapes cannot depend on values, and no
+    other block can begin. The work of other threads and tasks is not captured, except for tasks
+    that the block creates.
     """
 
     def __init__(self, *, device: Any = None) -> None:

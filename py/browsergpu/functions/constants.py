@@ -1,6 +1,8 @@
-"""The names of dtypes and of numbers in the namespace of arrays. The dtypes are NumPy's classes, so
-``float32(3)`` is a number. Those of 64 bits are taken for their 32-bit kin wherever one is asked
-for."""
+"""Dtypes and mathematical constants of the array namespace.
+
+The dtypes are NumPy's classes, so ``float32(3)`` is a number. Arrays have no float64 and
+complex128: float32 and complex64 replace them, as ``set_x64`` describes.
+"""
 
 from math import e, inf, nan, pi
 

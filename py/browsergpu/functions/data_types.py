@@ -1,4 +1,4 @@
-"""Dtypes: NumPy's, and what comes of them."""
+"""Dtypes: conversion, promotion and inspection."""
 
 from __future__ import annotations
 
@@ -34,15 +34,47 @@ def _kind(op: str, x: Any) -> ElementType:
 
 @differentiable(x=lambda g: g)
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
-    """The elements as another dtype, on another device where one is given; see
-    ``Array.astype``."""
+    """Return the elements as another dtype.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    dtype : dtype
+        The new dtype.
+    copy : bool, optional
+        False returns ``x`` itself if its dtype and device stay the same.
+    device : Device, optional
+        The device of the result. The device of ``x`` by default.
+
+    Returns
+    -------
+    Array
+        The shape of ``x``.
+    """
     if device is not None and device_of("astype", device) is not x.device:
         return x.to_device(device).astype(dtype, copy=False)
     return x.astype(dtype, copy=copy)
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """The dtype of what arrays, dtypes and Python numbers come to together."""
+    """Return the promoted dtype of arrays, dtypes and Python numbers.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : Array, dtype or number
+        The operands. At least one is an array or a dtype.
+
+    Returns
+    -------
+    numpy.dtype
+        The dtype of a result of these operands.
+
+    Raises
+    ------
+    InvalidType
+        If there is neither an array nor a dtype.
+    """
     numbers = [x for x in arrays_and_dtypes if python_number(x) is not None]
     kinds = [
         typed[0] if (typed := typed_number(x)) is not None else _kind("result_type", x)
@@ -58,8 +90,27 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
-    """Whether a dtype, or an array's, can be cast to another one: by default whether all its values
-    fit. ``casting`` is NumPy's."""
+    """Return whether a dtype can be cast to another one.
+
+    Parameters
+    ----------
+    from_ : dtype or Array
+        The dtype, or an array of it.
+    to : dtype or Array
+        The other dtype.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}, optional
+        NumPy's rules. "safe" requires that all values fit.
+
+    Returns
+    -------
+    bool
+        Whether the rule allows the cast.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``casting`` has another value.
+    """
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
         expected = "'no', 'equiv', 'safe', 'same_kind' or 'unsafe'"
         raise InvalidArgument("can_cast", "casting", casting, expected)
@@ -68,8 +119,26 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is another one, or of a kind: "bool", "signed integer", "unsigned integer",
-    "integral", "real floating", "complex floating" or "numeric"; or of one of a tuple of these."""
+    """Return whether a dtype is of a kind.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The dtype.
+    kind : dtype, str or tuple
+        Another dtype, or "bool", "signed integer", "unsigned integer", "integral", "real floating",
+        "complex floating" or "numeric". A tuple stands for any of its elements.
+
+    Returns
+    -------
+    bool
+        Whether the dtype is of this kind.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``kind`` is another string.
+    """
     op = "isdtype"
     if isinstance(kind, tuple):
         return any(isdtype(dtype, one) for one in kind)
@@ -82,7 +151,23 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def finfo(type: Any, /) -> Any:
-    """What a float dtype, or an array's, can hold: bits, eps, max, min, smallest_normal, dtype."""
+    """Return the limits of a float dtype.
+
+    Parameters
+    ----------
+    type : dtype or Array
+        A float or complex dtype, or an array of it.
+
+    Returns
+    -------
+    object
+        Attributes bits, eps, max, min, smallest_normal and dtype.
+
+    Raises
+    ------
+    InvalidType
+        If the dtype is not a float or complex dtype.
+    """
     kind = _kind("finfo", type)
     if kind.kind not in "fc":
         raise InvalidType("finfo", "type", kind.numpy, "a dtype of floats")
@@ -94,7 +179,23 @@ def finfo(type: Any, /) -> Any:
 
 
 def iinfo(type: Any, /) -> Any:
-    """What a dtype of whole numbers, or an array's, can hold: bits, max, min, dtype."""
+    """Return the limits of an integer dtype.
+
+    Parameters
+    ----------
+    type : dtype or Array
+        An integer dtype, or an array of it.
+
+    Returns
+    -------
+    object
+        Attributes bits, max, min and dtype.
+
+    Raises
+    ------
+    InvalidType
+        If the dtype is not an integer dtype.
+    """
     kind = _kind("iinfo", type)
     if kind.kind not in "iu":
         raise InvalidType("iinfo", "type", kind.numpy, "a dtype of whole numbers")

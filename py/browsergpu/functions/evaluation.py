@@ -1,4 +1,4 @@
-"""When arrays are computed, and by what."""
+"""Evaluation of arrays, and descriptions of their kernels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,37 @@ from browsergpu.kernels.fused.source import name_of, result_of
 
 @exclusive
 def eval(*arrays: Array) -> None:
-    """Has arrays computed now, without waiting. Raises OutOfMemory where there is no room."""
+    """Compute arrays now, without waiting for the GPU.
+
+    Parameters
+    ----------
+    *arrays : Array
+        The arrays. Those in memory stay as they are.
+
+    Raises
+    ------
+    OutOfMemory
+        If there is no memory for the results.
+    """
     for x in arrays:
         node_of(x).in_memory()
 
 
 @exclusive
 def explain(x: Array, /) -> str:
-    """What computes an array, as text: for each kernel its operations, the bytes that it reads and
-    writes, and its WGSL. Computes nothing; of an array that is in memory, says so."""
+    """Describe the kernels that compute an array, without computing it.
+
+    Parameters
+    ----------
+    x : Array
+        Any array.
+
+    Returns
+    -------
+    str
+        For each kernel its operations, the bytes that it reads and writes, and its WGSL. For an
+        array in memory or on the host, a sentence that says so.
+    """
     node = node_of(x)
     trace = node.trace
     if trace is None:

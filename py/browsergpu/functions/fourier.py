@@ -1,7 +1,6 @@
-"""Discrete Fourier transforms: the extension ``fft`` of the standard.
+"""Discrete Fourier transforms, the ``fft`` extension of the Python Array API standard.
 
-Real numbers are computed in float32 and complex64. ``norm`` says which transform is divided: the
-inverse one by n ("backward"), the other one ("forward"), or both by the square root ("ortho").
+The functions compute in float32 and complex64.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def _length(op: str, n: Any, default: int) -> int:
 
 
 def _resized(x: Array, axis: int, n: int) -> Array:
-    """Cut off, or with zeros behind it, along an axis."""
+    """Cut off an array along an axis, or pad it with zeros."""
     extent = x.shape[axis]
     if extent > n:
         return x[(*(slice(None),) * axis, slice(n))]
@@ -54,7 +53,7 @@ def _complex(op: str, x: Array) -> Array:
     return apply.packed(apply.cast_to(op, x, COMPLEX64, copy=False))
 
 
-#: Of each norm that of the transposed transform: what multiplies one multiplies the other.
+#: Norm of the transposed transform. Both transforms have the same scale.
 _TRANSPOSED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
@@ -69,7 +68,7 @@ def _of_ifft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
 
 
 def _with_inner(x: Array, axis: int, n: int, factor: float) -> Array:
-    """The first half of a transform of n numbers, times a factor where each stands for two."""
+    """Scale the numbers of half a transform that stand for two of its ``n`` numbers."""
     at = axis % x.ndim
     factors = np.full(x.shape[at], factor, np.float32)
     factors[0] = 1
@@ -107,20 +106,91 @@ def _transform(op: str, x: Array, n: Any, axis: int, norm: Any, *, inverse: bool
 
 @differentiable(x=_of_fft)
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The transform along an axis, of ``n`` elements: x is cut off, or zeros are put behind it."""
+    """Return the discrete Fourier transform along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    n : int, optional
+        Length of the transform. Longer arrays are cut off, and shorter ones padded with zeros. By
+        default, the extent of the axis.
+    axis : int, optional
+        The axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled. "backward" divides the inverse one by ``n``, "forward" the other
+        one, and "ortho" both by the square root.
+
+    Returns
+    -------
+    Array
+        complex64, with ``n`` elements along the axis.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is less than 1, ``norm`` has another value, or the axis is out of range.
+    """
     return _transform("fft", x, n, axis, norm, inverse=False)
 
 
 @differentiable(x=_of_ifft)
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of :func:`fft`."""
+    """Return the inverse discrete Fourier transform along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    n : int, optional
+        Length of the transform, as in :func:`fft`.
+    axis : int, optional
+        The axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled. "backward" divides the inverse one by ``n``, "forward" the other
+        one, and "ortho" both by the square root.
+
+    Returns
+    -------
+    Array
+        complex64, with ``n`` elements along the axis.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is less than 1, ``norm`` has another value, or the axis is out of range.
+    """
     return _transform("ifft", x, n, axis, norm, inverse=True)
 
 
 @differentiable(x=_of_rfft)
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The first n // 2 + 1 numbers of the transform of real numbers; the others are their
-    conjugates."""
+    """Return the discrete Fourier transform of real numbers along an axis.
+
+    The result has only the first ``n // 2 + 1`` numbers. The others are their conjugates.
+
+    Parameters
+    ----------
+    x : Array
+        Real numbers.
+    n : int, optional
+        Length of the transform, as in :func:`fft`.
+    axis : int, optional
+        The axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled. "backward" divides the inverse one by ``n``, "forward" the other
+        one, and "ortho" both by the square root.
+
+    Returns
+    -------
+    Array
+        complex64, with ``n // 2 + 1`` elements along the axis.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is less than 1, ``norm`` has another value, or the axis is out of range.
+    """
     op = "rfft"
     at = shapes.axis(op, "axis", axis, x.ndim)
     length = _length(op, n, x.shape[at])
@@ -135,7 +205,30 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
 
 @differentiable(x=_of_irfft)
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of :func:`rfft`: ``n`` real numbers, by default 2 (m - 1) where x has m."""
+    """Return the inverse of :func:`rfft`.
+
+    Parameters
+    ----------
+    x : Array
+        The first ``n // 2 + 1`` numbers of a transform.
+    n : int, optional
+        Number of results. By default, ``2 * (m - 1)`` for m elements along the axis.
+    axis : int, optional
+        The axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled. "backward" divides the inverse one by ``n``, "forward" the other
+        one, and "ortho" both by the square root.
+
+    Returns
+    -------
+    Array
+        float32, with ``n`` elements along the axis.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is less than 1, ``norm`` has another value, or the axis is out of range.
+    """
     op = "irfft"
     at = shapes.axis(op, "axis", axis, x.ndim)
     length = _length(op, n, 2 * (x.shape[at] - 1))
@@ -147,19 +240,67 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
 
 
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The real transform of numbers of which x is the first half, the others their conjugates."""
+    """Return the real discrete Fourier transform of a Hermitian-symmetric signal.
+
+    The input is the first half of the signal. The other half has its conjugates.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    n : int, optional
+        Number of results. By default, ``2 * (m - 1)`` for m elements along the axis.
+    axis : int, optional
+        The axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled. "backward" divides the inverse one by ``n``, "forward" the other
+        one, and "ortho" both by the square root.
+
+    Returns
+    -------
+    Array
+        float32, with ``n`` elements along the axis.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is less than 1, ``norm`` has another value, or the axis is out of range.
+    """
     turned = _TRANSPOSED.get(norm, norm)
     return irfft(elementwise.conj(x), n=n, axis=axis, norm=turned)
 
 
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of :func:`hfft`."""
+    """Return the inverse of :func:`hfft`.
+
+    Parameters
+    ----------
+    x : Array
+        Real numbers.
+    n : int, optional
+        Length of the transform, as in :func:`fft`.
+    axis : int, optional
+        The axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled. "backward" divides the inverse one by ``n``, "forward" the other
+        one, and "ortho" both by the square root.
+
+    Returns
+    -------
+    Array
+        complex64, with ``n // 2 + 1`` elements along the axis.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is less than 1, ``norm`` has another value, or the axis is out of range.
+    """
     turned = _TRANSPOSED.get(norm, norm)
     return elementwise.conj(rfft(x, n=n, axis=axis, norm=turned))
 
 
 def _axes(op: str, x: Array, s: Any, axes: Any) -> list[tuple[int, int]]:
-    """The axes of a transform, each with its length."""
+    """Return the axes of a transform, each with its length."""
     if axes is None:
         count = x.ndim if s is None else len(s)
         axes = range(x.ndim - count, x.ndim)
@@ -175,7 +316,7 @@ def _axes(op: str, x: Array, s: Any, axes: Any) -> list[tuple[int, int]]:
 def _along(
     op: str, transform: Callable[..., Array], x: Array, s: Any, axes: Any, norm: str
 ) -> Array:
-    """A transform along one axis after the other; a copy where there is none."""
+    """Transform along one axis after the other. Without axes, return a copy."""
     chosen = _axes(op, x, s, axes)
     for axis, n in chosen:
         x = transform(x, n=n, axis=axis, norm=norm)
@@ -186,7 +327,30 @@ def fftn(
     x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:  # fmt: skip
-    """The transform along several axes, or all; ``s`` are the lengths."""
+    """Return the discrete Fourier transform along several axes.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    s : sequence of int, optional
+        Length of the transform along each axis. By default, the extent of the axis.
+    axes : sequence of int, optional
+        The axes. By default, the last ``len(s)`` axes, or all.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled, as in :func:`fft`.
+
+    Returns
+    -------
+    Array
+        complex64.
+
+    Raises
+    ------
+    InvalidArgument
+        If a length is less than 1, ``s`` and ``axes`` have different lengths, ``norm`` has another
+        value, or an axis is out of range.
+    """
     return _along("fftn", fft, x, s, axes, norm)
 
 
@@ -194,7 +358,30 @@ def ifftn(
     x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:  # fmt: skip
-    """The inverse of :func:`fftn`."""
+    """Return the inverse discrete Fourier transform along several axes.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    s : sequence of int, optional
+        Length of the transform along each axis. By default, the extent of the axis.
+    axes : sequence of int, optional
+        The axes. By default, the last ``len(s)`` axes, or all.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled, as in :func:`fft`.
+
+    Returns
+    -------
+    Array
+        complex64.
+
+    Raises
+    ------
+    InvalidArgument
+        If a length is less than 1, ``s`` and ``axes`` have different lengths, ``norm`` has another
+        value, or an axis is out of range.
+    """
     return _along("ifftn", ifft, x, s, axes, norm)
 
 
@@ -202,7 +389,32 @@ def rfftn(
     x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:  # fmt: skip
-    """The transform of real numbers along several axes, of which the last one is halved."""
+    """Return the discrete Fourier transform of real numbers along several axes.
+
+    The result has only half of the numbers along the last axis, as in :func:`rfft`.
+
+    Parameters
+    ----------
+    x : Array
+        Real numbers.
+    s : sequence of int, optional
+        Length of the transform along each axis. By default, the extent of the axis.
+    axes : sequence of int, optional
+        The axes. By default, the last ``len(s)`` axes, or all.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled, as in :func:`fft`.
+
+    Returns
+    -------
+    Array
+        complex64, with ``n // 2 + 1`` elements along the last of the axes.
+
+    Raises
+    ------
+    InvalidArgument
+        If a length is less than 1, ``s`` and ``axes`` have different lengths, ``norm`` has another
+        value, or an axis is out of range.
+    """
     *rest, (last, n) = _axes("rfftn", x, s, axes)
     found = rfft(x, n=n, axis=last, norm=norm)
     for axis, length in rest:
@@ -214,7 +426,31 @@ def irfftn(
     x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:  # fmt: skip
-    """The inverse of :func:`rfftn`."""
+    """Return the inverse of :func:`rfftn`.
+
+    Parameters
+    ----------
+    x : Array
+        The numbers that :func:`rfftn` returns.
+    s : sequence of int, optional
+        Length of the transform along each axis. By default, the extent m of the axis, and ``2 * (m
+        - 1)`` for the last axis.
+    axes : sequence of int, optional
+        The axes. By default, the last ``len(s)`` axes, or all.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which transform is scaled, as in :func:`fft`.
+
+    Returns
+    -------
+    Array
+        float32.
+
+    Raises
+    ------
+    InvalidArgument
+        If a length is less than 1, ``s`` and ``axes`` have different lengths, ``norm`` has another
+        value, or an axis is out of range.
+    """
     *rest, (last, n) = _axes("irfftn", x, s, axes)
     for axis, length in rest:
         x = ifft(x, n=length, axis=axis, norm=norm)
@@ -222,7 +458,29 @@ def irfftn(
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of a transform's numbers, for samples at distances of ``d``."""
+    """Return the frequencies of a discrete Fourier transform.
+
+    Parameters
+    ----------
+    n : int
+        Length of the transform.
+    d : float, optional
+        Distance of the samples.
+    dtype : dtype, optional
+        float32 by default.
+    device : Device, optional
+        The current device by default.
+
+    Returns
+    -------
+    Array
+        Shape [n].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is less than 1.
+    """
     count = checks.integer("fftfreq", "n", n, 1)
     half = (count + 1) // 2
     kind = FLOAT32.numpy if dtype is None else dtype
@@ -232,7 +490,29 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
-    """:func:`fftfreq` of what :func:`rfft` gives."""
+    """Return the frequencies of :func:`rfft`.
+
+    Parameters
+    ----------
+    n : int
+        Length of the transform.
+    d : float, optional
+        Distance of the samples.
+    dtype : dtype, optional
+        float32 by default.
+    device : Device, optional
+        The current device by default.
+
+    Returns
+    -------
+    Array
+        Shape [n // 2 + 1].
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is less than 1.
+    """
     count = checks.integer("rfftfreq", "n", n, 1)
     kind = FLOAT32.numpy if dtype is None else dtype
     found = creation.arange(0, count // 2 + 1, dtype=kind, device=device)
@@ -240,12 +520,48 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 
 def fftshift(x: Array, /, *, axes: Any = None) -> Array:
-    """The array with the frequency 0 in the middle of some axes, or of all."""
+    """Shift the zero frequency to the middle of axes.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axes : int or tuple of int, optional
+        The axes. All by default.
+
+    Returns
+    -------
+    Array
+        A copy of the shape and dtype of ``x``.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     chosen = shapes.axes("fftshift", "axes", axes, x.ndim)
     return manipulation.roll(x, [x.shape[n] // 2 for n in chosen], axis=chosen)
 
 
 def ifftshift(x: Array, /, *, axes: Any = None) -> Array:
-    """The inverse of :func:`fftshift`."""
+    """Undo :func:`fftshift`.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axes : int or tuple of int, optional
+        The axes. All by default.
+
+    Returns
+    -------
+    Array
+        A copy of the shape and dtype of ``x``.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    """
     chosen = shapes.axes("ifftshift", "axes", axes, x.ndim)
     return manipulation.roll(x, [-(x.shape[n] // 2) for n in chosen], axis=chosen)

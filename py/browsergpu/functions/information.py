@@ -1,4 +1,4 @@
-"""What the namespace of arrays has: the inspection functions of the standard."""
+"""Inspection of the array namespace, as in the Python Array API standard."""
 
 from __future__ import annotations
 
@@ -14,22 +14,43 @@ from browsergpu.functions.data_types import isdtype
 
 
 class NamespaceInfo(Shown):
-    """What ``__array_namespace_info__()`` gives."""
+    """Result of ``__array_namespace_info__()``."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Keys of bools, and shapes that depend on data (``nonzero``, ``unique_…``), which wait."""
+        """Return what the namespace supports.
+
+        Returns
+        -------
+        dict
+            Boolean indexing and data-dependent shapes are supported, and the number of axes has no
+            limit. Functions with data-dependent shapes, such as ``nonzero``, wait for the GPU.
+        """
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": None}
 
     def default_device(self) -> Device:
-        """The device that new arrays are made on."""
+        """Return the device of new arrays."""
         return current().device
 
     def devices(self) -> tuple[Device, ...]:
-        """The devices that are open, without waiting; :func:`browsergpu.devices` opens all."""
+        """Return the open devices, without waiting.
+
+        :func:`browsergpu.devices` opens all devices.
+        """
         return tuple(open_devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes of new arrays, where none is asked for."""
+        """Return the default dtypes of new arrays.
+
+        Parameters
+        ----------
+        device : Device, optional
+            Ignored, as all devices have the same dtypes.
+
+        Returns
+        -------
+        dict
+            The dtypes for "real floating", "complex floating", "integral" and "indexing".
+        """
         return {
             "real floating": np.dtype(np.float32),
             "complex floating": np.dtype(np.complex64),
@@ -38,8 +59,20 @@ class NamespaceInfo(Shown):
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes that the standard names (not float16), or those of a kind as ``isdtype`` knows
-        it."""
+        """Return the dtypes that the standard names. float16 is not among them.
+
+        Parameters
+        ----------
+        device : Device, optional
+            Ignored, as all devices have the same dtypes.
+        kind : str or tuple of str, optional
+            Only dtypes of this kind, as in ``isdtype``.
+
+        Returns
+        -------
+        dict
+            The dtypes by name.
+        """
         return {
             one.name: one.numpy
             for one in TYPES
@@ -48,5 +81,11 @@ class NamespaceInfo(Shown):
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """What the namespace has."""
+    """Return the inspection functions of the namespace.
+
+    Returns
+    -------
+    NamespaceInfo
+        Devices, dtypes and capabilities.
+    """
     return NamespaceInfo()

@@ -1,6 +1,7 @@
-"""Arrays without values: of a shape and a dtype, by which every operation says what it would give.
+"""Arrays without values, of which only shape and dtype are known.
 
-They need no GPU. ``browsergpu.dask`` describes chunks by them.
+They need no GPU. Every operation returns the shape and dtype of its result. ``browsergpu.dask``
+describes chunks by them.
 """
 
 from __future__ import annotations
@@ -25,26 +26,28 @@ from browsergpu.functions import creation
 
 @cache
 def nowhere() -> Tracer:
-    """The tracer of the device without a GPU."""
+    """Return the tracer of the device without a GPU."""
     return tracer_of(Device.of_nothing())
 
 
 @exclusive
 def stand_in(shape: Any, dtype: Any = np.float32) -> Array:
-    """An array without values."""
+    """Return an array without values."""
     op, tracer = "stand_in", nowhere()
     extents = checks.dimensions(op, "shape", shape)
     return Array(apply.full_node(tracer, extents, element_type(op, dtype), 0), tracer)
 
 
 def has_values(x: Array) -> bool:
-    """Whether an array has values, on a GPU or on the host."""
+    """Return whether an array has values, on a GPU or on the host."""
     return x.device.has_values or on_host(x.node) is not None
 
 
 def here() -> Tracer:
-    """The tracer that new arrays are made on, for what describes one or comes from another process:
-    where there is no GPU, that without values."""
+    """Return the tracer for arrays of descriptions and other processes.
+
+    It is the current one, or the one without values if there is no GPU.
+    """
     try:
         return context.current()
     except NoAdapter:
@@ -53,26 +56,28 @@ def here() -> Tracer:
 
 @exclusive
 def beside(device: Device, given: Any, dtype: Any = None) -> Array:
-    """``browsergpu.asarray`` on a device; where that has no GPU, the values stay on the host."""
+    """Return an array on a device. Without a GPU, the values stay on the host."""
     if device.has_values:
         return creation.asarray(given, dtype=dtype, device=device)
     data, own = host_data(given)
     if dtype is not None or own is None:
         own = element_type("asarray", data.dtype if dtype is None else dtype)
-    uploaded(nowhere(), data, own)  # says whether they fit
+    uploaded(nowhere(), data, own)  # checks that the values fit the dtype
     return Array(pending_upload(nowhere(), data.astype(own.numpy)), nowhere())
 
 
 def asarray(given: Any, dtype: Any = None) -> Array:
-    """``browsergpu.asarray``, which keeps the values on the host where there is no GPU."""
+    """Return an array as ``browsergpu.asarray``. Without a GPU, the values stay on the host."""
     if isinstance(given, Array):
         return given if dtype is None else given.astype(dtype, copy=False)
     return beside(here().device, given, dtype)
 
 
 def full(shape: Any, number: Any, dtype: Any) -> Array:
-    """``browsergpu.full``, which needs no GPU where there are no elements, and keeps the values on
-    the host where there is none."""
+    """Return an array as ``browsergpu.full``.
+
+    Empty arrays need no GPU. Without a GPU, the values stay on the host.
+    """
     extents = tuple(shape) if checks.is_several(shape) else (shape,)
     if 0 in extents:
         return stand_in(extents, dtype)
@@ -84,6 +89,6 @@ def full(shape: Any, number: Any, dtype: Any) -> Array:
 
 @exclusive
 def unpickled(data: np.ndarray) -> Array:
-    """An array that another process had; it is uploaded when it is needed."""
+    """Return an array from another process. It is uploaded when it is needed."""
     tracer = here()
     return Array(pending_upload(tracer, data), tracer)

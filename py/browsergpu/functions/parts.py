@@ -1,4 +1,4 @@
-"""Parts of arrays as functions, for the gradients of ``x[key]`` and ``x[key] = value``."""
+"""Differentiable functions for ``x[key]`` and ``x[key] = value``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OP = "added_at"
 
 
 def put_back(g: Array, key: Any, x_like: Like) -> Array:
-    """The gradient of an array whose part at a key has the gradient g: zeros beside that."""
+    """Return zeros with ``g`` at a key: the gradient of an array for that of ``x[key]``."""
     whole = creation.zeros(x_like.shape, dtype=g.dtype, device=g.device)
     if _may_repeat(key):
         return added_at(whole, key, g)
@@ -29,7 +29,7 @@ def put_back(g: Array, key: Any, x_like: Like) -> Array:
 
 
 def _may_repeat(key: Any) -> bool:
-    """Whether a key may name an element twice: where indices are in it, and not slices alone."""
+    """Return whether a key may select an element twice, as index arrays can."""
     items = key if isinstance(key, tuple) else (key,)
     return any(_are_indices(item) for item in items)
 
@@ -42,15 +42,18 @@ def _are_indices(item: Any) -> bool:
 
 @differentiable(x=put_back)
 def part(x: Array, key: Any, /) -> Array:
-    """``x[key]``."""
+    """Return ``x[key]``."""
     return keys.get(x, key)
 
 
 @differentiable(x=lambda g: g, value=lambda g, key: part(g, key))
 def added_at(x: Array, key: Any, value: Array, /) -> Array:
-    """A copy of x, of floats or complex numbers, to which a value is added at a key, of the shape
-    of ``x[key]``: to what index arrays name several times, each time. It is added in float32,
-    always in the same order."""
+    """Return a copy of ``x`` with ``value`` added to ``x[key]``.
+
+    Elements that an index array names several times get each addition. The additions are in float32
+    and always in the same order. ``x`` has floats or complex numbers, and ``value`` the shape of
+    ``x[key]``.
+    """
     if x.node.kind is COMPLEX64:
         real, imag = added_at(x.real, key, value.real), added_at(x.imag, key, value.imag)
         both: Array = real + imag * 1j
@@ -77,7 +80,7 @@ def _without(g: Array, key: Any) -> Array:
 
 
 def _of_assigned(g: Array, key: Any) -> Array:
-    """Of what came to the same element the last one counts, and it alone has a gradient."""
+    """Return the gradient for the value. Of several values for an element, only the last counts."""
     found = g[key]
     if not _may_repeat(key):
         return found
@@ -89,5 +92,5 @@ def _of_assigned(g: Array, key: Any) -> Array:
 
 @differentiable(x=_without, value=_of_assigned)
 def assigned(x: Array, key: Any, value: Any, /) -> Array:
-    """A copy of x in which the elements at a key are a value's."""
+    """Return a copy of ``x`` with ``x[key] = value``."""
     return keys.assigned(apply.duplicate(x), key, value)

@@ -1,4 +1,4 @@
-"""Regions of memory as functions of one axis of elements: for gradients of writes through views."""
+"""Regions of memory as differentiable functions, for gradients of writes through views."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ def _put_back(g: Array, place: MemoryPlace, memory_like: Like) -> Array:
 
 @differentiable(memory=_put_back)
 def region(memory: Array, place: MemoryPlace, /) -> Array:
-    """A copy of the elements at a place of memory, which is packed along one axis."""
+    """Return a copy of the elements at a place of memory, which has one axis."""
     shape, steps, offset = place
     return copied(strided.view(packed(memory), shape, steps, offset))
 
 
 @differentiable(x=lambda g, place: region(g, place))
 def put(x: Array, place: MemoryPlace, size: int, /) -> Array:
-    """Memory of zeros with the elements of an array at a place; those that are at one place in
-    memory are added."""
+    """Return zeros of ``size`` elements with ``x`` at a place of memory.
+
+    Elements at the same address are added.
+    """
     shape, steps, offset = place
     repeated = tuple(n for n, step in enumerate(steps) if step == 0 and shape[n] > 1)
     if repeated:
@@ -45,7 +47,7 @@ def _of_rest(g: Array, place: MemoryPlace) -> Array:
 
 @differentiable(memory=_of_rest)
 def without(memory: Array, place: MemoryPlace, /) -> Array:
-    """A copy of memory with zeros at a place."""
+    """Return a copy of memory with zeros at a place."""
     shape, steps, offset = place
     whole = copied(memory)
     return _written(whole, strided.view(whole, shape, steps, offset), 0)

@@ -1,4 +1,4 @@
-"""Special functions by SciPy's names, of float32's accuracy."""
+"""Special functions, named as in ``scipy.special``, with float32 accuracy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FILE = {name: file for file, names in _FILES.items() for name in names}
 
 
 def _floats(op: str, name: str, x: Any) -> Array:
-    """An operand as an array of floats."""
+    """Return an operand as an array of floats."""
     if not isinstance(x, Array):
         x = asarray(np.asarray(x) if isinstance(x, list | tuple) else x)
     if x.dtype.kind == "c":
@@ -40,7 +40,7 @@ def _floats(op: str, name: str, x: Any) -> Array:
 
 @exclusive
 def _computed(op: str, *operands: Array) -> Array:
-    """A function of shaders/lib/special/."""
+    """Compute a function of shaders/lib/special/."""
     several = on_one_device(op, *operands)
     kind = FLOAT32 if any(x.dtype != np.float16 for x in several) else FLOAT16
     cast = [x.astype(kind.numpy, copy=False) for x in several]
@@ -61,62 +61,256 @@ def _of_one(op: str, x: Any) -> Array:
 
 
 def erf(x: Any, /) -> Array:
-    """The error function, 2/√π ∫ exp(-t²) dt from 0 to x."""
+    """Return the error function, 2/√π ∫ exp(-t²) dt from 0 to x.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("erf", x)
 
 
 def erfc(x: Any, /) -> Array:
-    """1 - erf(x), of which all digits count for large x."""
+    """Return ``1 - erf(x)``, accurate also for large ``x``.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("erfc", x)
 
 
 def erfcx(x: Any, /) -> Array:
-    """exp(x²) erfc(x)."""
+    """Return ``exp(x**2) * erfc(x)``.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("erfcx", x)
 
 
 def erfinv(y: Any, /) -> Array:
-    """The inverse of erf."""
+    """Return the inverse of :func:`erf`.
+
+    Parameters
+    ----------
+    y : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``y`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``y`` is complex.
+    """
     return _of_one("erfinv", y)
 
 
 def erfcinv(y: Any, /) -> Array:
-    """The inverse of erfc."""
+    """Return the inverse of :func:`erfc`.
+
+    Parameters
+    ----------
+    y : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``y`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``y`` is complex.
+    """
     return _of_one("erfcinv", y)
 
 
 def ndtr(x: Any, /) -> Array:
-    """The distribution function of the standard normal distribution."""
+    """Return the standard normal distribution function.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("ndtr", x)
 
 
 def log_ndtr(x: Any, /) -> Array:
-    """The logarithm of :func:`ndtr`, also where that is below float32's range."""
+    """Return the logarithm of :func:`ndtr`, also where it is below float32's range.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("log_ndtr", x)
 
 
 def ndtri(y: Any, /) -> Array:
-    """The inverse of :func:`ndtr`."""
+    """Return the inverse of :func:`ndtr`.
+
+    Parameters
+    ----------
+    y : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``y`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``y`` is complex.
+    """
     return _of_one("ndtri", y)
 
 
 def gamma(z: Any, /) -> Array:
-    """The gamma function of real numbers."""
+    """Return the gamma function of real numbers.
+
+    Parameters
+    ----------
+    z : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``z`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``z`` is complex.
+    """
     return _of_one("gamma", z)
 
 
 def gammaln(x: Any, /) -> Array:
-    """The logarithm of the gamma function's size."""
+    """Return the logarithm of the absolute value of the gamma function.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("gammaln", x)
 
 
 def rgamma(z: Any, /) -> Array:
-    """1 / gamma(z)."""
+    """Return ``1 / gamma(z)``.
+
+    Parameters
+    ----------
+    z : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``z`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``z`` is complex.
+    """
     return _of_one("rgamma", z)
 
 
 def digamma(z: Any, /) -> Array:
-    """The derivative of :func:`gammaln`, also named ``psi``."""
+    """Return the digamma function, also named ``psi``.
+
+    It is the derivative of :func:`gammaln`.
+
+    Parameters
+    ----------
+    z : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``z`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``z`` is complex.
+    """
     return _of_one("digamma", z)
 
 
@@ -124,80 +318,324 @@ psi = digamma
 
 
 def beta(a: Any, b: Any, /) -> Array:
-    """gamma(a) gamma(b) / gamma(a + b)."""
+    """Return ``gamma(a) * gamma(b) / gamma(a + b)``.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     return _computed("beta", _floats("beta", "a", a), _floats("beta", "b", b))
 
 
 def betaln(a: Any, b: Any, /) -> Array:
-    """The logarithm of the beta function's size."""
+    """Return the logarithm of the absolute value of the beta function.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     return _computed("betaln", _floats("betaln", "a", a), _floats("betaln", "b", b))
 
 
 def i0(x: Any, /) -> Array:
-    """The modified Bessel function of order 0."""
+    """Return the modified Bessel function of the first kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("i0", x)
 
 
 def i0e(x: Any, /) -> Array:
-    """exp(-\\|x\\|) i0(x)."""
+    """Return ``exp(-abs(x)) * i0(x)``.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("i0e", x)
 
 
 def i1(x: Any, /) -> Array:
-    """The modified Bessel function of order 1."""
+    """Return the modified Bessel function of the first kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("i1", x)
 
 
 def i1e(x: Any, /) -> Array:
-    """exp(-\\|x\\|) i1(x)."""
+    """Return ``exp(-abs(x)) * i1(x)``.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("i1e", x)
 
 
 def j0(x: Any, /) -> Array:
-    """The Bessel function of the first kind of order 0."""
+    """Return the Bessel function of the first kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("j0", x)
 
 
 def j1(x: Any, /) -> Array:
-    """The Bessel function of the first kind of order 1."""
+    """Return the Bessel function of the first kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("j1", x)
 
 
 def y0(x: Any, /) -> Array:
-    """The Bessel function of the second kind of order 0."""
+    """Return the Bessel function of the second kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("y0", x)
 
 
 def y1(x: Any, /) -> Array:
-    """The Bessel function of the second kind of order 1."""
+    """Return the Bessel function of the second kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("y1", x)
 
 
 def sinc(x: Any, /) -> Array:
-    """sin(π x) / (π x), 1 at 0."""
+    """Return ``sin(π x) / (π x)``, 1 at 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return _of_one("sinc", x)
 
 
 def expit(x: Any, /) -> Array:
-    """1 / (1 + exp(-x))."""
+    """Return ``1 / (1 + exp(-x))``.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     found = _floats("expit", "x", x)
     return each.divide(1.0, each.add(each.exp(each.negative(found)), 1.0))
 
 
 def log_expit(x: Any, /) -> Array:
-    """The logarithm of :func:`expit`."""
+    """Return the logarithm of :func:`expit`.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     found = _floats("log_expit", "x", x)
     return each.negative(each.logaddexp(0.0, each.negative(found)))
 
 
 def logit(x: Any, /) -> Array:
-    """log(x / (1 - x)), the inverse of :func:`expit`."""
+    """Return ``log(x / (1 - x))``, the inverse of :func:`expit`.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     found = _floats("logit", "x", x)
     return each.subtract(each.log(found), each.log1p(each.negative(found)))
 
 
 def exprel(x: Any, /) -> Array:
-    """(exp(x) - 1) / x, 1 at 0."""
+    """Return ``(exp(x) - 1) / x``, 1 at 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     found = _floats("exprel", "x", x)
     is_zero = each.equal(found, 0.0)
     other = each.where(is_zero, 1.0, found)
@@ -206,13 +644,49 @@ def exprel(x: Any, /) -> Array:
 
 
 def xlogy(x: Any, y: Any, /) -> Array:
-    """x log(y), 0 where x is 0 and y is a number."""
+    """Return ``x * log(y)``, 0 where ``x`` is 0 and ``y`` is not NaN.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     op = "xlogy"
     return _times_log(_floats(op, "x", x), _floats(op, "y", y), each.log)
 
 
 def xlog1py(x: Any, y: Any, /) -> Array:
-    """x log(1 + y), 0 where x is 0 and y is a number."""
+    """Return ``x * log(1 + y)``, 0 where ``x`` is 0 and ``y`` is not NaN.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     op = "xlog1py"
     return _times_log(_floats(op, "x", x), _floats(op, "y", y), each.log1p)
 
@@ -224,19 +698,56 @@ def _times_log(x: Array, y: Array, log: Any) -> Array:
 
 
 def entr(x: Any, /) -> Array:
-    """-x log(x), 0 at 0 and -inf below."""
+    """Return ``-x * log(x)``, 0 at 0 and -inf below 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     found = _floats("entr", "x", x)
     return each.where(each.less(found, 0.0), -np.inf, each.negative(xlogy(found, found)))
 
 
 def rel_entr(x: Any, y: Any, /) -> Array:
-    """x log(x / y) where both are above 0, 0 where x is 0 and y at least 0, else inf."""
+    """Return the relative entropy.
+
+    It is ``x * log(x / y)`` where both are positive, 0 where ``x`` is 0 and ``y`` is at least 0,
+    and inf elsewhere.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     op = "rel_entr"
     a, b = on_one_device(op, _floats(op, "x", x), _floats(op, "y", y))
     is_inside = each.logical_and(each.greater(a, 0.0), each.greater(b, 0.0))
     is_zero = each.logical_and(each.equal(a, 0.0), each.greater_equal(b, 0.0))
     up, down = each.where(is_inside, a, 1.0), each.where(is_inside, b, 1.0)
-    # A quotient near 1 keeps the digits of the difference.
+    # Near 1, log1p of the relative difference is more accurate than a difference of logarithms.
     near = each.log1p(each.divide(each.subtract(up, down), down))
     far = each.subtract(each.log(up), each.log(down))
     ratio = each.divide(up, down)
@@ -247,7 +758,27 @@ def rel_entr(x: Any, y: Any, /) -> Array:
 
 
 def kl_div(x: Any, y: Any, /) -> Array:
-    """rel_entr(x, y) - x + y, inf outside."""
+    """Return ``rel_entr(x, y) - x + y``, a Kullback-Leibler divergence.
+
+    It is inf where :func:`rel_entr` is.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     op = "kl_div"
     a, b = on_one_device(op, _floats(op, "x", x), _floats(op, "y", y))
     return each.add(each.subtract(rel_entr(a, b), a), b)
@@ -258,7 +789,28 @@ def _either_nan(a: Array, b: Array) -> Array:
 
 
 def huber(delta: Any, r: Any, /) -> Array:
-    """r² / 2 up to a size of ``delta``, and delta (\\|r\\| - delta / 2) beyond; inf below 0."""
+    """Return the Huber loss.
+
+    It is ``r**2 / 2`` where ``abs(r) <= delta``, and ``delta * (abs(r) - delta / 2)`` elsewhere. It
+    is inf for a negative ``delta``.
+
+    Parameters
+    ----------
+    delta, r : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     op = "huber"
     width, rest = on_one_device(op, _floats(op, "delta", delta), _floats(op, "r", r))
     size = each.abs(rest)
@@ -269,14 +821,50 @@ def huber(delta: Any, r: Any, /) -> Array:
 
 
 def boxcox(x: Any, lmbda: Any, /) -> Array:
-    """(x^lmbda - 1) / lmbda, log(x) where lmbda is 0."""
+    """Return ``(x**lmbda - 1) / lmbda``, log(x) where ``lmbda`` is 0.
+
+    Parameters
+    ----------
+    x, lmbda : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     op = "boxcox"
     a, power = on_one_device(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
     return _box(each.log(a), power)
 
 
 def boxcox1p(x: Any, lmbda: Any, /) -> Array:
-    """:func:`boxcox` of 1 + x."""
+    """Return :func:`boxcox` of ``1 + x``.
+
+    Parameters
+    ----------
+    x, lmbda : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     op = "boxcox1p"
     a, power = on_one_device(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
     return _box(each.log1p(a), power)
@@ -289,7 +877,25 @@ def _box(log: Array, power: Array) -> Array:
 
 
 def inv_boxcox(y: Any, lmbda: Any, /) -> Array:
-    """The inverse of :func:`boxcox`."""
+    """Return the inverse of :func:`boxcox`.
+
+    Parameters
+    ----------
+    y, lmbda : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """
     op = "inv_boxcox"
     a, power = on_one_device(op, _floats(op, "y", y), _floats(op, "lmbda", lmbda))
     is_zero = each.equal(power, 0.0)
@@ -299,47 +905,118 @@ def inv_boxcox(y: Any, lmbda: Any, /) -> Array:
 
 
 def expm1(x: Any, /) -> Array:
-    """exp(x) - 1."""
+    """Return ``exp(x) - 1``, accurate near 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return each.expm1(_floats("expm1", "x", x))
 
 
 def log1p(x: Any, /) -> Array:
-    """log(1 + x)."""
+    """Return ``log(1 + x)``, accurate near 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return each.log1p(_floats("log1p", "x", x))
 
 
 def exp2(x: Any, /) -> Array:
-    """2 to the power of x."""
+    """Return 2 to the power of ``x``.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return each.pow(2.0, _floats("exp2", "x", x))
 
 
 def exp10(x: Any, /) -> Array:
-    """10 to the power of x."""
+    """Return 10 to the power of ``x``.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return each.pow(10.0, _floats("exp10", "x", x))
 
 
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
 ) -> Any:
-    """The logarithm of the sum of exponentials over some axes, without overflow.
+    """Return the logarithm of the sum of exponentials over axes, without overflow.
 
     Parameters
     ----------
     a : array_like
-        The exponents.
+        The exponents. Real numbers.
     axis : int or tuple of int, optional
-        The axes; all by default.
+        The axes. All by default.
     b : array_like, optional
-        Factors of the exponentials.
+        Factors of the exponentials, which broadcast to the shape of ``a``.
     keepdims : bool, optional
-        Whether the axes stay, with an extent of 1.
+        Whether the reduced axes stay, with extent 1.
     return_sign : bool, optional
-        True gives the logarithm of the sum's size, and the sum's sign.
+        Whether to return the logarithm of the absolute value of the sum, and the sign of the sum.
 
     Returns
     -------
-    Array, or a tuple of two
-        Floats. Without ``return_sign`` NaN where the sum is negative.
+    Array or tuple of Array
+        Floats. Without ``return_sign``, NaN where the sum is negative.
+
+    Raises
+    ------
+    InvalidArgument
+        If there are no elements to add, or an axis is out of range or repeated.
+    InvalidType
+        If an operand is complex.
     """
     op = "logsumexp"
     checks.flag(op, "return_sign", return_sign)
@@ -367,7 +1044,27 @@ def logsumexp(
 
 
 def softmax(x: Any, axis: Any = None) -> Array:
-    """exp(x) over its sum along some axes, all by default."""
+    """Return exponentials divided by their sum over axes.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    InvalidType
+        If ``x`` is complex.
+    """
     op = "softmax"
     found = _floats(op, "x", x)
     axes = shapes.axes(op, "axis", axis, found.ndim)
@@ -376,7 +1073,27 @@ def softmax(x: Any, axis: Any = None) -> Array:
 
 
 def log_softmax(x: Any, axis: Any = None) -> Array:
-    """The logarithm of :func:`softmax`."""
+    """Return the logarithm of :func:`softmax`.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    axis : int or tuple of int, optional
+        The axes. All by default.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidArgument
+        If an axis is out of range or repeated.
+    InvalidType
+        If ``x`` is complex.
+    """
     op = "log_softmax"
     found = _floats(op, "x", x)
     axes = shapes.axes(op, "axis", axis, found.ndim)

@@ -1,4 +1,4 @@
-"""Weighted sums of neighbouring elements along an axis."""
+"""Weighted sums of neighboring elements along an axis."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from browsergpu.functions import creation, elementwise, manipulation, statistics
 
 
 def added_back(g: Any, axis: int, places: np.ndarray, weights: np.ndarray, extent: int) -> Any:
-    """The gradient of :func:`weighted_sums` by an axis of ``extent`` elements: what each of them
-    gave to, times the weights. Complex numbers, too."""
+    """Return the gradient of :func:`weighted_sums` along an axis of ``extent`` elements.
+
+    Each element gets the gradients of its sums, times the weights. Complex numbers are supported.
+    """
     if g.dtype.kind == "c":
         imag = added_back(elementwise.imag(g), axis, places, weights, extent)
         return added_back(elementwise.real(g), axis, places, weights, extent) + imag * 1j
@@ -24,7 +26,7 @@ def added_back(g: Any, axis: int, places: np.ndarray, weights: np.ndarray, exten
 
 
 def _turned(places: np.ndarray, weights: np.ndarray, extent: int) -> tuple[np.ndarray, np.ndarray]:
-    """For each of the elements the sums that it is in and its weights there, as many for all."""
+    """Return the sums that contain each element, and its weights, padded to equal length."""
     count = len(places)
     counted = weights != 0
     pairs = (places.astype(np.int64) * count + np.arange(count)[:, None])[counted]
@@ -44,9 +46,25 @@ def _of_sums(g: Array, x_like: Like, axis: int, places: np.ndarray, weights: np.
 
 @differentiable(x=_of_sums)
 def weighted_sums(x: Array, axis: int, places: np.ndarray, weights: np.ndarray) -> Array:
-    """Along an axis of floats, the i-th result = the sum of the elements at ``places[i]`` times
-    ``weights[i]``, both of [results, terms]; what has the weight 0 does not count, even NaN.
-    Computed in float32, with memory for all terms."""
+    """Return weighted sums of elements along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Floats.
+    axis : int
+        The axis.
+    places : numpy.ndarray
+        Indices of the summed elements, of shape [results, terms].
+    weights : numpy.ndarray
+        Their weights, of shape [results, terms]. Elements of weight 0 do not count, even if they
+        are NaN.
+
+    Returns
+    -------
+    Array
+        The dtype of ``x``. The sums are computed in float32, with memory for all terms.
+    """
     count, terms = places.shape
     wide = apply.cast_to("weighted_sums", x, FLOAT32, copy=False)
     taken = manipulation.take(wide, places.reshape(-1), axis=axis)

@@ -1,1 +1,1 @@
-"""Custom kernels: operations that users write in WGSL."""
+"""Custom kernels that users write in WGSL or C."""

@@ -1,4 +1,4 @@
-"""What the parameters of a user's kernel are declared as, and what arguments come to them."""
+"""Declarations of custom kernels' parameters, and their arguments."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _LETTER = re.compile("[A-Z]")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: its name, its type or the letter that stands for one, and whether it is an array
-    that the text reads by places."""
+    """A parameter: its name, its type or a letter for one, and whether it is ``raw``.
+
+    The kernel reads a raw array by indices.
+    """
 
     name: str
     kind: ElementType | str
@@ -30,8 +32,10 @@ class Parameter:
 
 
 def parameters(op: str, argument: str, text: Any) -> tuple[Parameter, ...]:
-    """What ``"float32 x, T y"`` declares: dtypes by NumPy's names, or letters, each of which is the
-    one type of all that it stands at."""
+    """Parse declarations such as ``"float32 x, T y"``.
+
+    Types are NumPy's dtype names or letters. A letter is the same type for all of its parameters.
+    """
     expected = '"dtype name, …", such as "float32 x, raw T y"'
     if not isinstance(text, str):
         raise InvalidType(op, argument, text, expected)
@@ -49,19 +53,19 @@ def parameters(op: str, argument: str, text: Any) -> tuple[Parameter, ...]:
     return tuple(made)
 
 
-#: The types of Python's numbers in WGSL.
+#: Types of Python's numbers in WGSL.
 _OF_NUMBERS = DEFAULTS | {int: INT32}
 
 
 def _check_words(op: str, argument: str, kind: ElementType | str) -> None:
-    """Raises InvalidType for whole numbers of 64 bits, which WGSL does not have."""
+    """Raise InvalidType for 64-bit integers, which WGSL does not have."""
     if not isinstance(kind, str) and kind.computed in "IU":
         advice = "WGSL has no 64 bits. Cast the array with .astype('int32')."
         raise InvalidType(op, argument, kind.numpy, "a dtype of WGSL", advice)
 
 
 def check_names(op: str, declared: Sequence[Parameter]) -> None:
-    """Raises InvalidArgument where a name is declared twice, or means something already."""
+    """Raise InvalidArgument if a name is declared twice, or has another meaning."""
     names = [one.name for one in declared]
     letters = {one.kind for one in declared if isinstance(one.kind, str)}
     for name in names:
@@ -73,14 +77,14 @@ def check_names(op: str, declared: Sequence[Parameter]) -> None:
 def of_letters(
     declared: Sequence[Parameter], letters: Mapping[str, ElementType]
 ) -> tuple[ElementType, ...]:
-    """The types of parameters, where the letters stand for these."""
+    """Return the types of parameters, with the types that letters stand for."""
     return tuple([letters[one.kind] if isinstance(one.kind, str) else one.kind for one in declared])
 
 
 def bound_letters(
     declared: Sequence[Parameter], kinds: Sequence[ElementType]
 ) -> dict[str, ElementType]:
-    """What the letters stand for, where parameters have these types."""
+    """Return the type of each letter, for parameters of these types."""
     return {
         one.kind: kind
         for one, kind in zip(declared, kinds, strict=True)
@@ -91,8 +95,11 @@ def bound_letters(
 def arguments(
     op: str, declared: Sequence[Parameter], given: Sequence[Any], *, needs_array: bool = True
 ) -> tuple[list[Any], list[ElementType]]:
-    """Arrays and numbers for parameters, and their types: an array's is the declared one, a number
-    takes it. Raises InvalidType, a TypeError, for others."""
+    """Check the arguments of parameters, and return them and their types.
+
+    An array must have the declared type, and a number is converted to it. Raises InvalidType
+    otherwise.
+    """
     if len(given) != len(declared):
         names = ", ".join(one.name for one in declared)
         raise InvalidType(
@@ -129,7 +136,7 @@ def arguments(
 
 
 def _value(op: str, name: str, value: Any) -> Any:
-    """An array as it is, a number as Python's."""
+    """Return an array unchanged, and a number as Python's."""
     if isinstance(value, Value):
         return value
     number = python_number(value)

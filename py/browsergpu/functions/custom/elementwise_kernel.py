@@ -1,4 +1,4 @@
-"""Elementwise kernels of one's own on arrays, by CuPy's name: WGSL for one element."""
+"""Custom elementwise kernels in WGSL or C, with CuPy's interface."""
 
 from __future__ import annotations
 
@@ -36,43 +36,52 @@ from browsergpu.kernels.fused.operations import Operation
 
 
 class ElementwiseKernel:
-    """A function of each element, in WGSL.
-
-    ``in_params`` and ``out_params`` declare arrays and numbers, ``"float32 x, T y"``: dtypes by
-    NumPy's names, or capital letters, each of which stands for one type. ``operation`` are WGSL
-    statements that assign to the outputs; floats (float16, too) are f32 there, whole numbers i32
-    and u32, complex numbers vec2f, and ``i`` is the element's place in the result, a u32. Called on
-    arrays and numbers, it broadcasts, and is computed within one kernel with what is around it::
-
-        distance = ElementwiseKernel("T x, T y", "T z", "z = abs(x - y)", "distance")
-        z = distance(a, b)
-
-    Several outputs come as a tuple. Arrays of other dtypes than declared raise TypeError; WGSL that
-    does not compile raises ShaderCompilation when values are read, by ``name`` and its own line.
-
-    The operation may be C, as for CuPy, as far as it has a meaning in WGSL: declarations,
-    assignments, ``if``, ``for``, ``while``, ``?:``, casts and the functions of ``math.h``. C that
-    cannot be translated raises InvalidArgument with its line. ``double`` is float32, and ``i`` is
-    an int.
+    """A custom elementwise function, in WGSL or C.
 
     Parameters
     ----------
     in_params, out_params : str
-        Declarations. ``raw T x`` is an array that the operation indexes: ``x[i + 1]``.
+        Declarations, such as ``"float32 x, T y"``. Types are NumPy's dtype names, or capital
+        letters, each of which stands for one type. ``raw T x`` is an array that the operation
+        indexes: ``x[i + 1]``.
     operation : str
-        Statements, in WGSL or C.
+        Statements that assign to the outputs, in WGSL or C.
     name : str, optional
         The kernel's name in profiles and errors.
     reduce_dims : bool, optional
-        Taken as in CuPy. Axes are always merged where they can be.
+        Has no effect. Axes are always merged if possible.
     preamble : str, optional
         Functions and constants that the operation uses, in WGSL or C.
     no_return : bool, optional
-        True has calls give None.
+        Whether calls return None.
     return_tuple : bool, optional
-        True has calls give a tuple also of one output.
+        Whether calls return a tuple even for a single output.
     loop_prep, after_loop, options : optional
-        CUDA's, refused.
+        CuPy's options for CUDA. Refused unless empty.
+
+    Raises
+    ------
+    InvalidArgument
+        If a declaration is invalid, or C cannot be translated. The error names the line.
+
+    Notes
+    -----
+    In WGSL, floats are f32, also float16. Integers are i32 and u32, and complex numbers vec2f.
+    ``i`` is the index of the element in the result, a u32.
+
+    C may have declarations, assignments, ``if``, ``for``, ``while``, ``?:``, casts and the
+    functions of ``math.h``. ``double`` is float32, and ``i`` is an int.
+
+    Calls broadcast arrays and numbers, and are fused with neighboring operations. Several outputs
+    are a tuple. Arrays of other dtypes than declared raise TypeError. WGSL that does not compile
+    raises ShaderCompilation when values are read, with the kernel's name and the line.
+
+    Examples
+    --------
+    The distance of two arrays::
+
+        distance = ElementwiseKernel("T x, T y", "T z", "z = abs(x - y)", "distance")
+        z = distance(a, b)
     """
 
     def __init__(
@@ -99,16 +108,35 @@ class ElementwiseKernel:
         letters = letters_of(declared)
         check_text(op, "operation", operation, letters)
         check_preamble(op, preamble, letters)
-        #: What profiles, ``explain`` and errors call it.
+        #: The kernel's name in profiles, ``explain`` and errors.
         self.name = name
         self._text, self._preamble = operation, preamble
         self._gives_tuple, self._gives_nothing = return_tuple, no_return
 
     @exclusive
     def __call__(self, *args: Any, size: Any = None) -> Any:
-        """The results for arrays and numbers that broadcast to one shape. One at least is an array,
-        unless ``size`` says how many elements there are. Arrays for the outputs may follow: the
-        results are written into them."""
+        """Apply the kernel to arrays and numbers, which broadcast to one shape.
+
+        Parameters
+        ----------
+        *args : Array or number
+            The inputs, with at least one array unless ``size`` is given. Arrays for the outputs may
+            follow, and the results are written into them.
+        size : int, optional
+            Number of elements. Only if all arrays are raw.
+
+        Returns
+        -------
+        Array, tuple of Array or None
+            The outputs.
+
+        Raises
+        ------
+        InvalidType
+            If an input has another dtype than declared.
+        InvalidArgument
+            If the shapes do not broadcast, or ``size`` is missing or not allowed.
+        """
         op = self.name
         count = None if size is None else checks.integer(op, "size", size)
         has_outputs = len(args) == len(self._inputs) + len(self._outputs)
@@ -156,15 +184,36 @@ class ElementwiseKernel:
 
 
 def kernel(function: Callable[..., Any], /) -> ElementwiseKernel:
-    """Makes an :class:`ElementwiseKernel` of a function that returns WGSL: its parameters'
-    annotations are their types, and what it returns is an expression for the output, of the type
-    of its return annotation, or a tuple of expressions for a tuple of types::
+    """Make an :class:`ElementwiseKernel` of a function that returns WGSL.
+
+    The function is called once, with the names of its parameters.
+
+    Parameters
+    ----------
+    function : callable
+        Annotations of parameters are their types. The function returns an expression for the
+        output, of the type of the return annotation. Or it returns a tuple of expressions for a
+        tuple of types.
+
+    Returns
+    -------
+    ElementwiseKernel
+        The kernel.
+
+    Raises
+    ------
+    InvalidType
+        If ``function`` is not callable, or annotations are missing.
+    InvalidArgument
+        If the number of expressions does not match the return annotation.
+
+    Examples
+    --------
+    A scaled sum of two arrays::
 
         @browsergpu.kernel
         def axpy(a: "float32", x: "T", y: "T") -> "T":
             return "T(a) * x + y"
-
-    The function is called once, with the parameters' names.
     """
     op = "kernel"
     if not callable(function):
@@ -202,7 +251,7 @@ def kernel(function: Callable[..., Any], /) -> ElementwiseKernel:
 
 
 def _annotated(hint: Any) -> Any:
-    """An annotation, also of a module that keeps them as text: "np.float32", "('T', 'bool')"."""
+    """Return an annotation, also if a module keeps it as text: "np.float32", "('T', 'bool')"."""
     if not isinstance(hint, str):
         return hint
     names = re.findall(r"[\w.]+", hint)
@@ -210,7 +259,7 @@ def _annotated(hint: Any) -> Any:
 
 
 def _named(hint: Any) -> str:
-    """A dtype or a letter as it stands in a declaration; of ``np.float32`` as text the end."""
+    """Return a dtype or letter as in a declaration, of "np.float32" the last part."""
     if isinstance(hint, str):
         return hint.rpartition(".")[2]
     return str(getattr(hint, "name", None) or getattr(hint, "__name__", hint))

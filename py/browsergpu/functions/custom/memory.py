@@ -1,4 +1,4 @@
-"""The memory of arrays as the kernels of users bind it."""
+"""Memory of arrays for the buffers of custom kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from browsergpu.core.checks import product
 
 
 def readable(x: Array) -> Array:
-    """The array packed in memory that has nothing behind it, as ``arrayLength`` tells its end."""
+    """Return the array packed in a buffer of its own size, which ``arrayLength`` returns."""
     found = packed(x)
     return found if _is_whole(found.node.in_memory()) else copied(found)
 
@@ -22,7 +22,7 @@ def _is_whole(node: Node) -> bool:
 
 
 def writable(x: Array, arrays: Sequence[Array]) -> Array:
-    """The array packed in memory that nothing else sees."""
+    """Return the array packed in a buffer that nothing else uses."""
     is_once = sum(other.node is x.node for other in arrays) == 1
     if x.node.holders == 1 and is_once:
         node = x.node.in_memory()

@@ -1,4 +1,4 @@
-"""What kernels of one's own have in common: their operations from text, and their application."""
+"""Operations of custom kernels: their checks, and their application to arrays."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ def operations_of(
     name: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], body: str,
     includes: tuple[str, ...] = (), preamble: str = "",
 ) -> tuple[Operation, ...]:  # fmt: skip
-    """The same text gives the same operations, so that its kernels are compiled once. ``includes``
-    are the shader files whose functions it calls, ``preamble`` has functions of its own."""
+    """Return the operations of a body. Equal arguments give the same objects.
+
+    So their kernels are compiled once. ``includes`` are the shader files with functions that the
+    body calls, and ``preamble`` has functions of its own.
+    """
 
     def typed(types: Types) -> Typed:
         letters = bound_letters(inputs, types)
@@ -45,22 +48,25 @@ def operations_of(
 def applied(
     name: str, made: tuple[Operation, ...], values: list[Any], kinds: list[ElementType]
 ) -> tuple[Array, ...]:
-    """The values of operations on arrays and numbers of these types."""
+    """Apply operations to arrays and numbers of these types."""
     like = next(value for value in values if isinstance(value, Array))
     overloads = [overload_of(operation, tuple(kinds)) for operation in made]
     return tuple([recorded(name, like, one, values, kinds) for one in overloads if one])
 
 
 def check_text(op: str, argument: str, value: Any, letters: Container[str] = ()) -> None:
-    """Raises InvalidType for what is no text, or has none, and InvalidArgument for C that is not
-    understood. ``letters`` stand for types."""
+    """Check that a value is WGSL or C that can be translated.
+
+    Raises InvalidType if it is not text or empty, and InvalidArgument for other C. ``letters``
+    stand for types.
+    """
     if not isinstance(value, str) or not value.strip():
         raise InvalidType(op, argument, value, "WGSL or C as text")
     _check_c(op, argument, value, letters, translating.check)
 
 
 def check_preamble(op: str, value: Any, letters: Container[str]) -> None:
-    """:func:`check_text` of functions, which may be none."""
+    """Check functions as :func:`check_text`. The text may be empty."""
     if not isinstance(value, str):
         raise InvalidType(op, "preamble", value, "WGSL or C as text")
     _check_c(op, "preamble", value, letters, translating.check_preamble)
@@ -78,7 +84,7 @@ def _check_c(
 
 
 def not_understood(op: str, argument: str, error: CError) -> InvalidArgument:
-    """The error for C that is not translated."""
+    """Return the error for C that cannot be translated."""
     return InvalidArgument(
         op, argument, Description(str(error)), "WGSL, or C of one element that WGSL can say",
         "docs/coming-from-cupy.md lists what is translated.",
@@ -86,25 +92,25 @@ def not_understood(op: str, argument: str, error: CError) -> InvalidArgument:
 
 
 def refuse_options(op: str, **given: Any) -> None:
-    """Raises InvalidArgument for what CuPy gives to CUDA's compiler."""
+    """Raise InvalidArgument for options of CuPy that are for the CUDA compiler."""
     for name, value in given.items():
         if value not in (None, "", ()):
             raise InvalidArgument(op, name, value, "the default, as no CUDA is compiled")
 
 
 def check_name(op: str, name: Any) -> None:
-    """Raises InvalidType for what is not the name of a kernel."""
+    """Raise InvalidType if a value is not the name of a kernel."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InvalidType(op, "name", name, "a name of letters, digits and _")
 
 
 def letters_of(declared: Sequence[Parameter]) -> set[str]:
-    """The letters that stand for types."""
+    """Return the letters that stand for types."""
     return {one.kind for one in declared if isinstance(one.kind, str)}
 
 
 def check_letters(op: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...]) -> None:
-    """Raises InvalidArgument where an output's letter stands at no input."""
+    """Raise InvalidArgument if the letter of an output is at no input."""
     known = {one.kind for one in inputs}
     for one in outputs:
         if isinstance(one.kind, str) and one.kind not in known:

@@ -1,5 +1,4 @@
-"""Kernels of users that read and write arrays by places (``raw``): a shader of one thread an
-element."""
+"""Custom kernels with raw or given arrays: a shader with one thread per element."""
 
 from __future__ import annotations
 
@@ -30,20 +29,20 @@ from browsergpu.kernels.text import shaders
 from browsergpu.tensors import custom
 
 _THREADS = 256
-#: What an element lies as, of a type of 32 bits or more.
+#: WGSL types of elements in memory, for types of 32 bits or more.
 _WORDS = {"f": "f32", "i": "i32", "u": "u32", "b": "u32", "c": "vec2f"}
 _WIDE = {"f": FLOAT32, "i": INT32, "u": UINT32}
 
 
 class Operand(NamedTuple):
-    """A parameter as the shader has it."""
+    """A parameter in the shader."""
 
     name: str
     computed: str
-    #: "number", "each" (an element for a thread) or "raw".
+    #: "number", "each" (one element per thread) or "raw".
     way: str
     is_output: bool
-    #: Whether an output's elements are there before.
+    #: Whether an output's array has elements before the call.
     is_given: bool = False
 
 
@@ -52,7 +51,7 @@ def run(
     kinds: Sequence[ElementType], values: Sequence[Any], given: Sequence[Array] | None,
     letters: Mapping[str, ElementType], body: str, preamble: str, size: int | None,
 ) -> tuple[Array, ...]:  # fmt: skip
-    """The outputs, which are ``given`` or made, of one thread for each element."""
+    """Run a shader with one thread per element. Return the outputs, which are ``given`` or new."""
     shape = _shape(name, inputs, outputs, values, given, size)
     first = next((one for one in (*values, *(given or ())) if isinstance(one, Array)), None)
     device = current().device if first is None else first.device
@@ -113,7 +112,7 @@ def _shape(
     name: str, inputs: Sequence[Parameter], outputs: Sequence[Parameter], values: Sequence[Any],
     given: Sequence[Array] | None, size: int | None,
 ) -> Shape:  # fmt: skip
-    """How many threads there are, in which shape."""
+    """Return the shape of the grid of threads."""
     each = [x.shape for one, x in zip(inputs, values, strict=True)
             if isinstance(x, Array) and not one.is_raw]  # fmt: skip
     of_outputs = [x.shape for one, x in zip(outputs, given or (), strict=False) if not one.is_raw]

@@ -1,4 +1,4 @@
-"""Whole kernels of one's own on arrays, in WGSL."""
+"""Custom compute shaders in WGSL."""
 
 from __future__ import annotations
 
@@ -31,18 +31,41 @@ _IN_WGSL = """Write
 
 for __global__ void name(const float* x, float* y), and call kernel(-(-y.size // 64), x, y).
 ElementwiseKernel translates C of one element."""
-#: Numbers of NumPy's that are a word in WGSL.
+#: NumPy's 32-bit numbers, which have a type in WGSL.
 _WORDS = (np.float32, np.int32, np.uint32)
 
 
 class RawKernel:
-    """A compute shader in WGSL, called on arrays and numbers.
+    """A compute shader in WGSL, called with arrays and numbers.
 
-    ``code`` binds its storage buffers in group 0; ``name`` is its entry point, None for the only
-    one. Arrays come to the storage buffers in the order of their binding numbers, packed in the
-    order of their elements: float32, int32, uint32 as themselves, complex64 as vec2f, bool as u32,
-    smaller types as many to a word. Numbers come to its one ``var<uniform>``, in their order: a
-    Python int is an i32, a float an f32, a bool a u32, NumPy's numbers of 32 bits what they are::
+    Parameters
+    ----------
+    code : str or bytes
+        WGSL with its storage buffers in group 0.
+    name : str, optional
+        The entry point. Required if there are several.
+    options : tuple
+        CuPy's compiler options. Refused unless empty.
+
+    Raises
+    ------
+    InvalidArgument
+        If the code is CUDA C, or has no such entry point.
+
+    Notes
+    -----
+    Arrays are bound to the storage buffers in the order of the binding numbers, packed in row-major
+    order. float32, int32 and uint32 stay as they are, complex64 is vec2f, and bool is u32. Several
+    elements of smaller types share a word.
+
+    Numbers are the fields of the only ``var<uniform>``, in their order. A Python int is an i32, a
+    float an f32 and a bool a u32. NumPy's numbers of 32 bits keep their type.
+
+    The kernel writes to ``read_write`` arrays in place, and so to their views.
+
+    Examples
+    --------
+    A kernel that doubles an array in place::
 
         double = RawKernel('''
             @group(0) @binding(0) var<storage, read_write> y: array<f32>;
@@ -50,8 +73,6 @@ class RawKernel:
               if (id.x < arrayLength(&y)) { y[id.x] *= 2.0; }
             }''')
         double(-(-y.size // 64), y)
-
-    The kernel writes to arrays bound as ``read_write`` in place, and so to their views.
     """
 
     def __init__(self, code: str | bytes, name: str | None = None, options: Any = ()) -> None:
@@ -74,8 +95,23 @@ class RawKernel:
 
     @exclusive
     def __call__(self, grid: Any, *args: Any) -> None:
-        """Runs on a grid of workgroups (an integer, or up to three) with arrays and numbers. CuPy's
-        ``kernel(grid, block, args)`` is taken as well, where ``block`` is the workgroup's size."""
+        """Run the shader.
+
+        Parameters
+        ----------
+        grid : int or tuple of int
+            Up to three numbers of workgroups.
+        *args : Array or number
+            Arrays for the storage buffers, and numbers for the uniform. CuPy's ``kernel(grid,
+            block, args)`` is accepted if ``block`` is the workgroup size.
+
+        Raises
+        ------
+        InvalidArgument
+            If the number of arrays is wrong, or ``block`` is not the workgroup size.
+        InvalidType
+            If an argument is neither an array nor a real number, or the arrays are on two devices.
+        """
         op = self.name
         if len(args) == 2 and isinstance(args[1], tuple | list):
             self._check_block(args[0])

@@ -1,4 +1,4 @@
-"""Reductions of one's own on arrays, by CuPy's name, in WGSL."""
+"""Custom reductions in WGSL or C, with CuPy's interface."""
 
 from __future__ import annotations
 
@@ -38,24 +38,52 @@ from browsergpu.kernels.fused.operations import overload_of
 from browsergpu.kernels.fused.reduction import WIDE
 from browsergpu.kernels.fused.written import ONE
 
-_OUT = "own_out"  # what the text of a step assigns to
+_OUT = "own_out"  # the variable that each expression is assigned to
 
 
 class ReductionKernel:
-    """A reduction over some axes, in WGSL.
+    """A custom reduction over axes, in WGSL or C.
 
-    ``map_expr`` is an expression of the inputs, ``reduce_expr`` one of two such values ``a`` and
-    ``b``, and ``post_map_expr`` a statement that assigns what ``a`` has become to the output;
-    ``identity`` is the value of no elements (None: there is none). ``reduce_type`` is the dtype of
-    ``a`` and ``b``, that of the first output if it is None::
+    Parameters
+    ----------
+    in_params, out_params : str
+        Declarations, such as ``"float32 x, T y"``, without ``raw``.
+    map_expr : str
+        An expression of the inputs.
+    reduce_expr : str
+        An expression of two mapped values ``a`` and ``b``. It must be associative and commutative.
+    post_map_expr : str
+        A statement that assigns the reduced value ``a`` to the output.
+    identity : number, str or None
+        The value of no elements. It may be combined any number of times. None means that there is
+        none.
+    name : str, optional
+        The kernel's name in profiles and errors.
+    reduce_type : dtype, optional
+        The dtype of ``a`` and ``b``. That of the first output by default.
+    reduce_dims : bool, optional
+        Has no effect.
+    preamble : str, optional
+        Functions and constants for the expressions.
+    options : tuple
+        CuPy's compiler options. Refused unless empty.
+
+    Raises
+    ------
+    InvalidArgument
+        If a declaration is invalid, or C cannot be translated.
+
+    Notes
+    -----
+    Pairs are combined in any order. The kernel that maps the inputs also reduces them. Without an
+    identity, each kernel halves the number of elements.
+
+    Examples
+    --------
+    The norm of rows::
 
         norm = ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", 0, "norm")
         y = norm(x, axis=1)
-
-    Pairs are brought together in any order: ``reduce_expr`` is to be associative and commutative,
-    and the identity may come in any number of times. The inputs are mapped by the kernel that
-    reduces them. Texts may be C, as those of ElementwiseKernel; ``reduce_dims`` changes nothing and
-    ``options`` are refused. Without an identity pairs are taken by halves, a kernel for each.
     """
 
     def __init__(
@@ -97,7 +125,7 @@ class ReductionKernel:
         self._reduced = Parameter("a", kind)
         check_letters(op, self._inputs, (self._reduced,))
         check_names(op, (self._reduced, *self._outputs))
-        #: What profiles, ``explain`` and errors call it.
+        #: The kernel's name in profiles, ``explain`` and errors.
         self.name = name
         self._map, self._reduce, self._post = map_expr, reduce_expr, post_map_expr
         self._identity = None if identity is None else _number(op, identity)
@@ -106,9 +134,31 @@ class ReductionKernel:
     def __call__(
         self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False
     ) -> Any:
-        """The results for arrays and numbers that broadcast to one shape, over some of its axes or
-        all, as the value of ``out``, an array or several, where that is given. Raises
-        InvalidArgument, a ValueError, where there are no elements and no identity."""
+        """Reduce arrays and numbers, which broadcast to one shape.
+
+        Parameters
+        ----------
+        *args : Array or number
+            The inputs, with at least one array.
+        out : Array or tuple of Array, optional
+            Arrays that the results are assigned to.
+        axis : int or tuple of int, optional
+            The axes. All by default.
+        keepdims : bool, optional
+            Whether the reduced axes stay, with extent 1.
+
+        Returns
+        -------
+        Array or tuple of Array
+            The outputs.
+
+        Raises
+        ------
+        InvalidArgument
+            If there are no elements and no identity, or ``out`` does not fit.
+        InvalidType
+            If an input has another dtype than declared.
+        """
         try:
             found = self._reduced_over(args, axis, keepdims)
         except CError as error:
@@ -149,7 +199,7 @@ class ReductionKernel:
         return self._applied((self._reduced,), results, self._post, [total], [total.node.kind])
 
     def _reduction(self, mapped: Array, axes: tuple[int, ...], shape: shapes.Shape) -> Array:
-        """The mapped values brought together, in the type of 32 bits that they are computed in."""
+        """Reduce the mapped values in the 32-bit type that they are computed in."""
         wide = WIDE[mapped.node.kind.computed]
         pair = self._reduced, Parameter("b", self._reduced.kind)
         if isinstance(self._reduced.kind, ElementType):
@@ -182,13 +232,13 @@ class ReductionKernel:
 
 
 def _converted(expression: str, kind: ElementType) -> str:
-    """An expression as the type of what is reduced, on the lines that it has."""
-    # The line break ends a comment that it may end with.
+    """Convert an expression to the reduced type, on the same lines."""
+    # The line break ends a comment at the end of the expression.
     return expression if kind.computed == "c" else f"{ONE[kind.computed]}({expression}\n)"
 
 
 def _number(op: str, value: Any) -> Any:
-    """A number, or the text of one, as CuPy has it."""
+    """Return a number, also from CuPy's form as text."""
     if isinstance(value, str):
         for kind in (int, float, complex):
             try:

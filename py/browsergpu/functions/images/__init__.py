@@ -1,1 +1,1 @@
-"""Filters and resizing of images: arrays of [H, W] or [H, W, C]."""
+"""Filters and resizing of images, arrays of shape [H, W] or [H, W, C]."""

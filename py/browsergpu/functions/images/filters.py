@@ -1,6 +1,10 @@
-"""Filters of pictures: [H, W], or [H, W, C] of 1 to 4 channels, of which the last of 2 or 4 is
-alpha and stays as it is. Floats from 0 to 1, or uint8, which stands for 0..1 as 0 to 255; results
-have the same shape and dtype, and are within the range. Borders are repeated outside."""
+"""Filters of images.
+
+Images have shape [H, W], or [H, W, C] with 1 to 4 channels. The last of 2 or 4 channels is alpha,
+and stays unchanged. Elements are floats from 0 to 1, or uint8, where 0 to 255 stand for 0 to 1.
+Results have the same shape and dtype, and are clamped to this range. Pixels outside the image
+repeat its border.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +25,78 @@ from browsergpu.tensors.view import View
 
 @differentiable(image=gradients.of_grayscale)
 def grayscale(image: Array) -> Array:
-    """Each colour becomes 0.299 r + 0.587 g + 0.114 b (ITU-R BT.601)."""
+    """Convert colors to their luminance, 0.299 r + 0.587 g + 0.114 b (ITU-R BT.601).
+
+    Parameters
+    ----------
+    image : Array
+        Shape [H, W] or [H, W, C] with 1 to 4 channels. Floats from 0 to 1, or uint8.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``image``. Alpha is unchanged.
+
+    Raises
+    ------
+    InvalidArgument
+        If the image has another shape.
+    InvalidType
+        If the image has another dtype.
+    """
     return _filtered("grayscale", image, images.point, "grayscale", 0.0)
 
 
 @constant
 def threshold(image: Array, value: float) -> Array:
-    """1 where an element is at least ``value``, else 0."""
+    """Set elements to 1 if they are at least ``value``, and to 0 otherwise.
+
+    Parameters
+    ----------
+    image : Array
+        Shape [H, W] or [H, W, C] with 1 to 4 channels. Floats from 0 to 1, or uint8.
+    value : float
+        The threshold, from 0 to 1.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``image``. Alpha is unchanged.
+
+    Raises
+    ------
+    InvalidArgument
+        If the image has another shape.
+    InvalidType
+        If the image has another dtype.
+    """
     op = "threshold"
     return _filtered(op, image, images.point, op, checks.real(op, "value", value))
 
 
 @differentiable(image=lambda g, image, factor: gradients.of_affine(g, image, float(factor), 0.0))
 def brightness(image: Array, factor: float) -> Array:
-    """x factor."""
+    """Multiply the elements by ``factor``.
+
+    Parameters
+    ----------
+    image : Array
+        Shape [H, W] or [H, W, C] with 1 to 4 channels. Floats from 0 to 1, or uint8.
+    factor : float
+        The factor.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``image``. Alpha is unchanged.
+
+    Raises
+    ------
+    InvalidArgument
+        If the image has another shape.
+    InvalidType
+        If the image has another dtype.
+    """
     op = "brightness"
     return _filtered(op, image, images.point, op, checks.real(op, "factor", factor))
 
@@ -45,35 +107,133 @@ def brightness(image: Array, factor: float) -> Array:
     )
 )
 def contrast(image: Array, factor: float) -> Array:
-    """(x - 0.5) factor + 0.5."""
+    """Scale the elements around 0.5: ``(x - 0.5) * factor + 0.5``.
+
+    Parameters
+    ----------
+    image : Array
+        Shape [H, W] or [H, W, C] with 1 to 4 channels. Floats from 0 to 1, or uint8.
+    factor : float
+        The factor.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``image``. Alpha is unchanged.
+
+    Raises
+    ------
+    InvalidArgument
+        If the image has another shape.
+    InvalidType
+        If the image has another dtype.
+    """
     op = "contrast"
     return _filtered(op, image, images.point, op, checks.real(op, "factor", factor))
 
 
 @differentiable(image=lambda g, image: gradients.of_affine(g, image, -1.0, 1.0))
 def invert(image: Array) -> Array:
-    """1 - x."""
+    """Invert the elements: ``1 - x``.
+
+    Parameters
+    ----------
+    image : Array
+        Shape [H, W] or [H, W, C] with 1 to 4 channels. Floats from 0 to 1, or uint8.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``image``. Alpha is unchanged.
+
+    Raises
+    ------
+    InvalidArgument
+        If the image has another shape.
+    InvalidType
+        If the image has another dtype.
+    """
     return _filtered("invert", image, images.point, "invert", 0.0)
 
 
 @differentiable(image=gradients.of_sharpen)
 def sharpen(image: Array) -> Array:
-    """Five times each element less its four neighbours."""
+    """Sharpen an image: five times each element minus its four neighbors.
+
+    Parameters
+    ----------
+    image : Array
+        Shape [H, W] or [H, W, C] with 1 to 4 channels. Floats from 0 to 1, or uint8.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``image``. Alpha is unchanged.
+
+    Raises
+    ------
+    InvalidArgument
+        If the image has another shape.
+    InvalidType
+        If the image has another dtype.
+    """
     return _filtered("sharpen", image, images.stencil, "sharpen", 0.0)
 
 
 @constant
 def sobel(image: Array, threshold: float) -> Array:
-    """1 where the gradient of the luminance, by Sobel's 3 × 3 masks, is larger than ``threshold``,
-    else 0."""
+    """Find edges with Sobel's 3 × 3 masks.
+
+    Elements are 1 where the gradient of the luminance is greater than ``threshold``, and 0
+    elsewhere.
+
+    Parameters
+    ----------
+    image : Array
+        Shape [H, W] or [H, W, C] with 1 to 4 channels. Floats from 0 to 1, or uint8.
+    threshold : float
+        The threshold.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``image``. Alpha is unchanged.
+
+    Raises
+    ------
+    InvalidArgument
+        If the image has another shape.
+    InvalidType
+        If the image has another dtype.
+    """
     op = "sobel"
     return _filtered(op, image, images.stencil, op, checks.real(op, "threshold", threshold))
 
 
 @differentiable(image=gradients.of_gaussian_blur)
 def gaussian_blur(image: Array, sigma: float) -> Array:
-    """The mean with the weights of a Gaussian of a standard deviation of ``sigma`` pixels, above 0
-    and at most 1000, cut off at a distance of ⌈3 sigma⌉. All channels, alpha too."""
+    """Blur an image with a Gaussian filter. Alpha is blurred, too.
+
+    Parameters
+    ----------
+    image : Array
+        Shape [H, W] or [H, W, C] with 1 to 4 channels. Floats from 0 to 1, or uint8.
+    sigma : float
+        Standard deviation in pixels, greater than 0 and at most 1000. The filter is cut off at a
+        distance of ⌈3 sigma⌉.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``image``.
+
+    Raises
+    ------
+    InvalidArgument
+        If the image has another shape, or ``sigma`` is out of range.
+    InvalidType
+        If the image has another dtype.
+    """
     op = "gaussian_blur"
     width = checks.real(op, "sigma", sigma)
     if not 0 < width <= 1000:
@@ -96,7 +256,7 @@ def _filtered(
 
 
 def _picture(op: str, image: Any) -> Array:
-    """A picture, packed in memory."""
+    """Return an image packed in memory. Raises for other dtypes and shapes."""
     x = array(op, "image", image)
     if x.node.kind not in (FLOAT16, FLOAT32, UINT8):
         raise InvalidType(op, "image", x, "float32, float16 or uint8")

@@ -1,5 +1,8 @@
-"""Gradients of filters of pictures. Where a result was cut off at 0 or 1 there is none; where it is
-0 or 1 by itself there is."""
+"""Gradients of image filters.
+
+Elements that were clamped to 0 or 1 have no gradient. Elements that are 0 or 1 without clamping
+have one.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ _LUMINANCE = (0.299, 0.587, 0.114)
 
 
 def _colours(shape: Shape) -> int:
-    """Channels but for alpha."""
+    """Return the number of channels without alpha."""
     channels = shape[2] if len(shape) == 3 else 1
     return channels - (channels % 2 == 0)
 
 
 def _by_channel(x: Array, of_colour: float, of_alpha: float) -> Any:
-    """A number for each channel."""
+    """Return a factor for each channel."""
     if x.ndim == 2 or x.shape[2] % 2:
         return of_colour
     numbers = [of_colour] * _colours(x.shape) + [of_alpha]
@@ -37,13 +40,13 @@ def _inside(g: Array, uncut: Any) -> Any:
 
 
 def of_affine(g: Array, image: Array, slope: float, offset: float) -> Any:
-    """Of slope x + offset of colours."""
+    """Return the gradient of ``slope * x + offset`` of colors."""
     slopes = _by_channel(image, slope, 1.0)
     return _inside(g, image * slopes + _by_channel(image, offset, 0.0)) * slopes
 
 
 def of_grayscale(g: Array, image: Array) -> Any:
-    """To each colour its share of what came to all of them."""
+    """Return the gradient for the image: each color's share of the luminance."""
     if _colours(image.shape) == 1:
         return _inside(g, image)
     weights = np.eye(image.shape[2], dtype=np.float32)
@@ -54,7 +57,7 @@ def of_grayscale(g: Array, image: Array) -> Any:
 
 
 def of_sharpen(g: Array, image: Array) -> Any:
-    """The filter turned round, with what the repeated borders gave."""
+    """Return the gradient for the image: the transposed filter, with repeated borders."""
     sharp = _by_channel(image, 1.0, 0.0)
     uncut: Any = image + image * 4 * sharp
     for axis in (0, 1):
@@ -70,13 +73,16 @@ def of_sharpen(g: Array, image: Array) -> Any:
 
 
 def _neighbours(extent: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of each element along an axis the one before and the one behind, and the weight 1."""
+    """Return the indices before and after each element, with weights of 1."""
     places = np.clip(np.arange(extent)[:, None] + (-1, 1), 0, extent - 1)
     return places, np.ones(places.shape, np.float32)
 
 
 def of_gaussian_blur(g: Array, sigma: float) -> Any:
-    """The products with the weights' matrices. Means of what is within 0 and 1 are not cut off."""
+    """Return the gradient for the image, by products with the matrices of weights.
+
+    Means of elements from 0 to 1 are not clamped.
+    """
     found: Any = g
     for axis in (0, 1):
         moved = manipulation.moveaxis(found, axis, -1)
@@ -88,7 +94,7 @@ def of_gaussian_blur(g: Array, sigma: float) -> Any:
 
 
 def _gaussian(extent: int, sigma: float) -> np.ndarray:
-    """The weights of elements along an axis, [results, elements]; borders are repeated."""
+    """Return the weights along an axis, of shape [results, elements], with repeated borders."""
     reach = ceil(3 * sigma)
     steps = np.arange(-reach, reach + 1)
     weights = np.exp(-0.5 * (steps / sigma) ** 2)

@@ -1,25 +1,39 @@
-"""Which elements along an axis a resized array is made of, and their weights. Element i of n is
-from i to i + 1, its centre at i + 1/2; new element j of m has its centre at (j + 1/2) n / m."""
+"""Indices and weights for resizing along an axis.
+
+Element i of n is from i to i + 1, and its center is at i + 1/2. The center of the new element j of
+m is at (j + 1/2) n / m.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-#: How far an interpolation reaches to each side, in elements.
+#: Elements that an interpolation uses on each side.
 _REACH = {"bilinear": 1, "bicubic": 2}
 METHODS = ("nearest", *_REACH)
 
 
 def nearest(extent: int, size: int) -> np.ndarray:
-    """The element in which each of ``size`` new centres is."""
+    """Return the element that contains the center of each of ``size`` new elements."""
     places: np.ndarray = (2 * np.arange(size, dtype=np.int64) + 1) * extent // (2 * size)
     return places.astype(np.intp)
 
 
 def taps(extent: int, size: int, method: str, antialias: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Places and weights, both [size, terms]: of "bilinear" or "bicubic" interpolation. With
-    ``antialias`` the filter is as wide as the distance of new centres where that is more than 1,
-    and cut off at the borders, where else elements are repeated."""
+    """Return the indices and weights of an interpolation, both of shape [size, terms].
+
+    Parameters
+    ----------
+    extent : int
+        Number of elements.
+    size : int
+        Number of new elements.
+    method : {"bilinear", "bicubic"}
+        The interpolation.
+    antialias : bool
+        True widens the filter to the distance of the new centers if that is more than 1, and cuts
+        it off at the borders. False repeats elements at the borders.
+    """
     scale = extent / size
     wide = max(scale, 1.0) if antialias else 1.0
     centres = (np.arange(size) + 0.5) * scale
@@ -41,7 +55,7 @@ def taps(extent: int, size: int, method: str, antialias: bool) -> tuple[np.ndarr
 
 
 def _filter(method: str, away: np.ndarray, a: float) -> np.ndarray:
-    """The weight at a distance: a triangle, or Keys's cubic (IEEE Trans. ASSP 29, 1981)."""
+    """Return weights by distance: a triangle, or Keys's cubic (IEEE Trans. ASSP 29, 1981)."""
     if method == "bilinear":
         triangle: np.ndarray = np.maximum(1 - away, 0)
         return triangle

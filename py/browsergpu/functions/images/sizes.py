@@ -1,4 +1,4 @@
-"""Pictures in other sizes."""
+"""Resizing of images."""
 
 from __future__ import annotations
 
@@ -35,14 +35,39 @@ def _of_resized(g: Any, image_like: Like, method: str, antialias: bool) -> Any:
 
 @differentiable(image=_of_resized)
 def resize(image: Array, size: Any, method: str = "bilinear", *, antialias: bool = False) -> Array:
-    """The picture, [H, W] or [H, W, C], with ``size``, (height, width), in place of H and W.
-    Centres of pixels are at halves, as in Pillow and in PyTorch without ``align_corners``.
+    """Resize an image.
 
-    Methods: "nearest" takes the pixel that a new one's centre is in, of any dtype; "bilinear" and
-    "bicubic" interpolate floats or uint8, which are rounded and kept from 0 to 255. Without
-    ``antialias`` these read 2 or 4 pixels along an axis, as PyTorch does (cubic: a = -0.75,
-    repeated borders); with it as many as a smaller picture needs, as Pillow does (a = -0.5). On the
-    host only the places and weights along each axis are computed.
+    Parameters
+    ----------
+    image : Array
+        Shape [H, W] or [H, W, C]. float32, float16 or uint8, and any dtype for "nearest".
+    size : tuple of int
+        The new height and width.
+    method : {"bilinear", "bicubic", "nearest"}, optional
+        "nearest" takes the pixel that contains a new pixel's center. The others interpolate. uint8
+        results are rounded and clamped to 0 to 255.
+    antialias : bool, optional
+        False reads 2 or 4 pixels along an axis, as PyTorch (cubic with a = -0.75, repeated
+        borders). True reads as many as a smaller image needs, as Pillow (a = -0.5). Not for
+        "nearest".
+
+    Returns
+    -------
+    Array
+        Shape [height, width] or [height, width, C], of the dtype of ``image``.
+
+    Raises
+    ------
+    InvalidArgument
+        If the image has another shape or no elements, or ``size``, ``method`` or ``antialias`` is
+        invalid.
+    InvalidType
+        If the dtype is not supported.
+
+    Notes
+    -----
+    Pixel centers are at half-integers, as in Pillow, and in PyTorch without ``align_corners``. The
+    host computes only the indices and weights along each axis.
     """
     op = "resize"
     x = array(op, "image", image)

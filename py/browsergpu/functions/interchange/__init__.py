@@ -1,1 +1,1 @@
-"""Arrays to and from files, other libraries and the page."""
+"""Conversion of arrays to and from files, other libraries and the page."""

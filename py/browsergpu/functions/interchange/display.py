@@ -1,4 +1,4 @@
-"""Arrays as pictures on the page."""
+"""Arrays as images on the page."""
 
 from __future__ import annotations
 
@@ -12,17 +12,31 @@ from browsergpu.device import canvas
 
 @constant
 def draw(x: Array, /, *, canvas_id: str = "gpu-canvas") -> None:
-    """Shows an array [height, width], in grey, or [height, width, channels], of 1 (grey), 3 (RGB)
-    or 4 channels (RGBA), on a canvas. The picture stays on the GPU. In the notebook it is an output
-    of its cell, one for each ``canvas_id`` that the cell draws on.
+    """Show an array as an image on a canvas.
 
-    Floats are from 0 to 1, values outside are clamped; uint8 from 0 to 255; bool is black and
-    white. The canvas takes the picture's size. In a worker of another page the picture appears when
-    Python next waits or returns: an animation awaits something (``asyncio.sleep``) after each one.
+    Parameters
+    ----------
+    x : Array
+        Shape [height, width] (grey) or [height, width, channels] with 1 (grey), 3 (RGB) or 4 (RGBA)
+        channels. Floats are clamped to 0 to 1, uint8 is from 0 to 255, and bool is black and white.
+    canvas_id : str, optional
+        The id of the canvas.
 
-    Raises InvalidType, a TypeError, for other dtypes, InvalidArgument, a ValueError, for other
-    shapes and where there is no canvas of that id, and Unsupported where the canvas is taken by
-    another kind of context.
+    Raises
+    ------
+    InvalidType
+        If ``x`` is not an array of these dtypes. The class is a TypeError.
+    InvalidArgument
+        If ``x`` has another shape, or there is no canvas with this id. The class is a ValueError.
+    Unsupported
+        If another kind of context uses the canvas.
+
+    Notes
+    -----
+    The image stays on the GPU, and the canvas takes its size. In the notebook, the image is an
+    output of its cell, one for each ``canvas_id``. In a worker of another page, the image appears
+    when Python next waits or returns. So an animation awaits something, such as ``asyncio.sleep``,
+    after each image.
     """
     op = "draw"
     if not isinstance(x, Array):

@@ -13,10 +13,28 @@ from browsergpu.functions.creation import asarray
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """An array of what has ``__dlpack__``: one of ours as it is, others copied from the host.
+    """Return an array from an object with ``__dlpack__``.
 
-    ``device`` is where it is to be, None where new arrays are, or where ours is. Raises BufferError
-    where a copy is needed that ``copy=False`` forbids, and where x is not in the host's memory.
+    Parameters
+    ----------
+    x : object
+        An array of this package, or one in the host's memory, which is copied.
+    device : Device, optional
+        The device of the result. By default, that of ``x``, or the current device.
+    copy : bool, optional
+        True always copies, and False never does.
+
+    Returns
+    -------
+    Array
+        ``x`` itself, if it is an array on the device and ``copy`` is not True.
+
+    Raises
+    ------
+    BufferError
+        If ``copy=False`` and a copy is needed, or ``x`` is not in the host's memory.
+    InvalidType
+        If ``x`` has no ``__dlpack__``.
     """
     if isinstance(x, Array):
         if device is None or device_of("from_dlpack", device) is x.device:

@@ -1,4 +1,4 @@
-"""Arrays in NumPy's files: ``.npy`` for one, ``.npz`` for several by name."""
+"""Arrays in NumPy's files: ``.npy`` for one array, ``.npz`` for several."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ from browsergpu.gpu import platform
 
 
 class SavedArrays(Mapping[str, Array]):
-    """The arrays of an ``.npz`` file by their names. Each access reads one and puts it on the GPU.
+    """The arrays of an ``.npz`` file by name. Each access reads one array and uploads it.
 
-    The file stays open: ``with browsergpu.load("weights.npz") as saved: ...`` closes it.
+    The file stays open until it is closed: ``with browsergpu.load("weights.npz") as saved: ...``.
+
+    Attributes
+    ----------
+    device : Device
+        The device of the arrays.
     """
 
     def __init__(self, archive: Any, device: Device) -> None:
         self._archive = archive
-        #: The GPU that arrays are put on.
+        #: The device of the arrays.
         self.device = device
 
     def __getitem__(self, name: str) -> Array:
@@ -50,7 +55,7 @@ class SavedArrays(Mapping[str, Array]):
         return name in self._archive.files
 
     def close(self) -> None:
-        """Closes the file. Arrays that were read stay."""
+        """Close the file. Arrays that were read stay valid."""
         self._archive.close()
 
     def __enter__(self) -> Self:
@@ -64,18 +69,29 @@ class SavedArrays(Mapping[str, Array]):
 
 
 def save(file: Any, arr: Array, allow_pickle: bool = True) -> None:
-    """Writes an array to a ``.npy`` file. Waits. ``allow_pickle`` matters to arrays of objects,
-    which there are none of.
+    """Write an array to a ``.npy`` file. Waits.
 
-    ``file`` is a path, to which ``.npy`` is added where it is missing, or a binary file that is
-    open for writing. A file of that path is replaced at the end, and stays as it is after an
-    error."""
+    Parameters
+    ----------
+    file : path or file object
+        A path, to which ``.npy`` is added if it is missing, or a binary file that is open for
+        writing. An existing file is replaced only after all is written, so it survives an error.
+    arr : Array
+        Any dtype.
+    allow_pickle : bool, optional
+        Has no effect, as there are no arrays of objects.
+
+    Raises
+    ------
+    InvalidType
+        If ``arr`` is not an array, or ``file`` neither a path nor a file.
+    """
     del allow_pickle
     platform.block_on(save_async(file, arr), "save")
 
 
 async def save_async(file: Any, arr: Array, /) -> None:
-    """:func:`save` for callers that cannot block."""
+    """Write an array as :func:`save`, for callers that cannot block."""
     _check_file("save", file, "write")
     data = await _on_host("save", "arr", arr)
     with opened("save", file, ".npy") as target:
@@ -83,28 +99,64 @@ async def save_async(file: Any, arr: Array, /) -> None:
 
 
 def savez(file: Any, *args: Array, allow_pickle: bool = True, **kwds: Array) -> None:
-    """Writes arrays to an ``.npz`` file, uncompressed. Waits. ``allow_pickle`` as in :func:`save`.
+    """Write arrays to an uncompressed ``.npz`` file. Waits.
 
-    Each array has its keyword as its name; others are ``arr_0``, ``arr_1`` and so on. ``file`` is a
-    path, to which ``.npz`` is added where it is missing, or a binary file. A file of that path is
-    replaced at the end, and stays as it is after an error."""
+    Parameters
+    ----------
+    file : path or file object
+        A path, to which ``.npz`` is added if it is missing, or a binary file that is open for
+        writing. An existing file is replaced only after all is written, so it survives an error.
+    *args : Array
+        Arrays with the names ``arr_0``, ``arr_1`` and so on.
+    allow_pickle : bool, optional
+        Has no effect, as there are no arrays of objects.
+    **kwds : Array
+        Arrays with the names of their keywords.
+
+    Raises
+    ------
+    InvalidArgument
+        If a keyword is the name of a positional array.
+    InvalidType
+        If an argument is not an array, or ``file`` neither a path nor a file.
+    """
     del allow_pickle
     platform.block_on(savez_async(file, *args, **kwds), "savez")
 
 
 async def savez_async(file: Any, /, *args: Array, **kwds: Array) -> None:
-    """:func:`savez` for callers that cannot block."""
+    """Write arrays as :func:`savez`, for callers that cannot block."""
     await _save_all("savez", np.savez, file, args, kwds)
 
 
 def savez_compressed(file: Any, *args: Array, allow_pickle: bool = True, **kwds: Array) -> None:
-    """:func:`savez`, compressed."""
+    """Write arrays to a compressed ``.npz`` file, otherwise as :func:`savez`. Waits.
+
+    Parameters
+    ----------
+    file : path or file object
+        A path, to which ``.npz`` is added if it is missing, or a binary file that is open for
+        writing.
+    *args : Array
+        Arrays with the names ``arr_0``, ``arr_1`` and so on.
+    allow_pickle : bool, optional
+        Has no effect, as there are no arrays of objects.
+    **kwds : Array
+        Arrays with the names of their keywords.
+
+    Raises
+    ------
+    InvalidArgument
+        If a keyword is the name of a positional array.
+    InvalidType
+        If an argument is not an array, or ``file`` neither a path nor a file.
+    """
     del allow_pickle
     platform.block_on(savez_compressed_async(file, *args, **kwds), "savez_compressed")
 
 
 async def savez_compressed_async(file: Any, /, *args: Array, **kwds: Array) -> None:
-    """:func:`savez_compressed` for callers that cannot block."""
+    """Write arrays as :func:`savez_compressed`, for callers that cannot block."""
     await _save_all("savez_compressed", np.savez_compressed, file, args, kwds)
 
 
@@ -112,16 +164,37 @@ def load(
     file: Any, mmap_mode: Any = None, allow_pickle: bool = False, fix_imports: bool = True,
     encoding: str = "ASCII", *, max_header_size: int = 10000, device: Device | None = None,
 ) -> Any:  # fmt: skip
-    """What :func:`save` or NumPy wrote, a path or a binary file open for reading: the array of a
-    ``.npy`` file, or of an ``.npz`` file a mapping, :class:`SavedArrays`.
+    """Read a file of :func:`save`, :func:`savez` or NumPy.
 
-    Pickled objects are never loaded: ``fix_imports`` and ``encoding`` are about those.
-    ``max_header_size`` is NumPy's. Raises InvalidArgument, a ValueError, for ``mmap_mode``, another
-    file, or one whose elements the GPU cannot have.
+    Parameters
+    ----------
+    file : path or file object
+        A path, or a binary file that is open for reading.
+    mmap_mode : None, optional
+        Must be None, as there are no memory maps on the GPU.
+    allow_pickle : bool, optional
+        Must be False, as pickled objects are never loaded.
+    fix_imports, encoding : optional
+        Have no effect, as they are for pickled objects.
+    max_header_size : int, optional
+        The limit of ``numpy.load``.
+    device : Device, optional
+        The device of the arrays. The current device by default.
+
+    Returns
+    -------
+    Array or SavedArrays
+        The array of a ``.npy`` file, or the mapping of an ``.npz`` file.
+
+    Raises
+    ------
+    InvalidArgument
+        If the file has another format, an option is not allowed, or the dtype is not supported. The
+        class is a ValueError.
     """
     del fix_imports, encoding
     if mmap_mode is not None:
-        expected = "None, as arrays on the GPU are no memory maps"
+        expected = "None, as there are no memory maps on the GPU"
         raise InvalidArgument("load", "mmap_mode", mmap_mode, expected)
     if allow_pickle:
         raise InvalidArgument("load", "allow_pickle", allow_pickle, "False. Use numpy.load.")
@@ -138,8 +211,10 @@ def load(
 
 
 class _Written:
-    """A file that can only be written to. NumPy writes others past Python, and then it does not
-    tell that a disk is full."""
+    """A file that can only be written to.
+
+    NumPy writes to other files without Python's file object, and misses the error of a full disk.
+    """
 
     def __init__(self, file: Any) -> None:
         self.write = file.write
@@ -153,7 +228,7 @@ async def _save_all(
     if twice := given.keys() & kwds.keys():
         raise InvalidArgument(op, "kwds", sorted(twice), "names that arrays without one do not get")
     given |= kwds
-    for name, array in given.items():  # before any is read
+    for name, array in given.items():  # checks all before the first read
         _check(op, name, array)
     read = {name: await _on_host(op, name, array) for name, array in given.items()}
     with opened(op, file, ".npz") as target:

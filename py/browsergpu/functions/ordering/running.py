@@ -1,4 +1,4 @@
-"""The gradients of running sums and products."""
+"""Gradients of cumulative sums, cumulative products and differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Running = Callable[..., Array]
 
 
 def of_sum(running: Running, g: Array, axis: int | None, include_initial: bool) -> Array:
-    """Each element is in all sums from its own on."""
+    """Return the gradient of cumulative sums. An element is in all sums from its own on."""
     at = 0 if axis is None else axis % g.ndim
     own = g[(*(slice(None),) * at, slice(1, None))] if include_initial else g
     return manipulation.flip(running(manipulation.flip(own, axis=at), axis=at), axis=at)
@@ -22,11 +22,15 @@ def of_sum(running: Running, g: Array, axis: int | None, include_initial: bool) 
 def of_product(
     running: Running, g: Array, x: Array, axis: int | None, include_initial: bool
 ) -> Array:
-    """The product of what is before an element, times s[i] = g[i] + x[i + 1] s[i + 1]. That is
-    found in steps of 1, 2, 4 ... elements, without dividing by x, which may be 0.
+    """Return the gradient of cumulative products.
 
-    Source of such recurrences by doubling: Kogge and Stone, A Parallel Algorithm for the Efficient
-    Solution of a General Class of Recurrence Equations, 1973."""
+    It is the product of the elements before, times ``s[i] = g[i] + x[i + 1] * s[i + 1]``. The
+    recurrence is solved in steps of 1, 2, 4 and so on elements, without a division by ``x``, which
+    may be 0.
+
+    Source: Kogge and Stone, A Parallel Algorithm for the Efficient Solution of a General Class of
+    Recurrence Equations, 1973.
+    """
     at = 0 if axis is None else axis
     rows = manipulation.moveaxis(x.astype(g.dtype, copy=False), at, -1)
     found = manipulation.moveaxis(g, at, -1)
@@ -42,7 +46,7 @@ def of_product(
 
 
 def products(x: Array) -> Array:
-    """Running products along the last axis, of numbers of every kind: in steps of 1, 2, 4 ..."""
+    """Return cumulative products along the last axis, in steps of 1, 2, 4 and so on. Any dtype."""
     step = 1
     while step < x.shape[-1]:
         x = manipulation.concat([x[..., :step], x[..., step:] * x[..., :-step]], axis=-1)
@@ -53,8 +57,11 @@ def products(x: Array) -> Array:
 def of_differences(
     differences: Running, g: Array, likes: tuple[Like | None, ...], axis: int, n: int
 ) -> tuple[Any, ...]:
-    """The differences of what has n zeros before and behind it, and the other sign each time; cut
-    into what was put together."""
+    """Return the gradients of ``diff`` for the arrays that it concatenates.
+
+    They are the differences of the gradient padded with ``n`` zeros at both ends, negated for odd
+    ``n``.
+    """
     at = axis % g.ndim
     extents = [0 if like is None else like.shape[at] for like in likes]
     shape = (*g.shape[:at], n, *g.shape[at + 1 :])

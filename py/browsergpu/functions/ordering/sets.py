@@ -1,4 +1,4 @@
-"""Sets: the different elements of arrays, and which of them are in another."""
+"""Sets: unique elements of arrays, and membership."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from browsergpu.functions.ordering import sorting
 
 
 class UniqueAll(NamedTuple):
-    """What :func:`unique_all` gives."""
+    """Result of :func:`unique_all`."""
 
     values: Array
     indices: Array
@@ -26,21 +26,21 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What :func:`unique_counts` gives."""
+    """Result of :func:`unique_counts`."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverse(NamedTuple):
-    """What :func:`unique_inverse` gives."""
+    """Result of :func:`unique_inverse`."""
 
     values: Array
     inverse_indices: Array
 
 
 def _shared(g: tuple[Array, ...], y: tuple[Array, ...]) -> Array:
-    """Among the elements that are equal."""
+    """Divide the gradient of a unique element among all equal elements."""
     _, _, inverse, counts = y
     found: Array = (g[0] / counts)[inverse]
     return found
@@ -48,14 +48,34 @@ def _shared(g: tuple[Array, ...], y: tuple[Array, ...]) -> Array:
 
 @differentiable(x=_shared)
 def unique_all(x: Array, /) -> UniqueAll:
-    """The different elements in rising order, each NaN by itself; where the first of each is in x's
-    order, which of them each element of x is, and how many of each there are. Waits for how many
-    there are."""
+    """Return unique elements in ascending order, with their indices and counts. Waits.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+
+    Returns
+    -------
+    values : Array
+        Unique elements, of shape [N]. Each NaN is unique.
+    indices : Array
+        Index of the first occurrence in the flattened array, of shape [N].
+    inverse_indices : Array
+        Index in ``values`` of each element, of the shape of ``x``.
+    counts : Array
+        Number of occurrences, of shape [N].
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return unique_parts(x, equal_nan=False)
 
 
 def unique_parts(x: Array, *, equal_nan: bool) -> UniqueAll:
-    """:func:`unique_all`, where all NaN may count as one element, without gradients."""
+    """Return :func:`unique_all` without gradients. ``equal_nan`` counts all NaN as one element."""
     op = "unique"
     flat = strided.reshaped(op, x, (-1,))
     n = product(x.shape)
@@ -84,26 +104,97 @@ def _numbers(x: Array, number: int) -> Array:
 
 
 def unique_counts(x: Array, /) -> UniqueCounts:
-    """The different elements in rising order, and how many of each there are."""
+    """Return unique elements in ascending order, and their counts. Waits.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+
+    Returns
+    -------
+    values : Array
+        Unique elements, of shape [N]. Each NaN is unique.
+    counts : Array
+        Number of occurrences, of shape [N].
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     found = unique_all(x)
     return UniqueCounts(found.values, found.counts)
 
 
 def unique_inverse(x: Array, /) -> UniqueInverse:
-    """The different elements in rising order, and which of them each element of x is."""
+    """Return unique elements in ascending order, and the index of each element in them. Waits.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+
+    Returns
+    -------
+    values : Array
+        Unique elements, of shape [N]. Each NaN is unique.
+    inverse_indices : Array
+        Index in ``values`` of each element, of the shape of ``x``.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     found = unique_all(x)
     return UniqueInverse(found.values, found.inverse_indices)
 
 
 def unique_values(x: Array, /) -> Array:
-    """The different elements in rising order."""
+    """Return unique elements in ascending order. Waits.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+
+    Returns
+    -------
+    Array
+        Unique elements, of shape [N]. Each NaN is unique.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    """
     return unique_all(x).values
 
 
 @constant
 def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
-    """Which elements of x1 are among those of x2, or, with ``invert``, which are not: bool, of x1's
-    shape. NaN is among none. One of the two may be a number."""
+    """Return whether elements of one array are in another.
+
+    Parameters
+    ----------
+    x1 : Array or int
+        The elements to look for. At least one of ``x1`` and ``x2`` is an array.
+    x2 : Array or int
+        The elements to search.
+    invert : bool, optional
+        True returns whether elements are not in ``x2``.
+
+    Returns
+    -------
+    Array
+        bool, of the shape of ``x1``. NaN is in no array.
+
+    Raises
+    ------
+    InvalidType
+        If neither operand is an array, or one is complex.
+    """
     op = "isin"
     beside = x1 if isinstance(x1, Array) else x2
     if not isinstance(beside, Array):

@@ -1,4 +1,4 @@
-"""Sorting, searching, and running sums and products."""
+"""Sorting, searching, and cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from browsergpu.tensors import ordering, scans
 
 
 def _known(op: str, x: Array) -> Array:
-    """Real numbers of a type that the kernels know, which orders them alike; in memory."""
+    """Return real numbers in memory, in a kernel type with the same order."""
     kind = x.node.kind
     if kind is COMPLEX64:
         raise InvalidType(op, "x", x.dtype, "real numbers")
@@ -56,8 +56,31 @@ def _sorted_back(g: Array, x: Array, axis: int, descending: bool) -> Array:
 
 @differentiable(x=_sorted_back)
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The array in order along an axis; equal elements keep theirs, ``stable`` or not. NaN come
-    last, or first where ``descending``. Real numbers and bool."""
+    """Sort an array along an axis. The sort is always stable.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+    axis : int, optional
+        The axis.
+    descending : bool, optional
+        The order. NaN come last, or first in descending order.
+    stable : bool, optional
+        Ignored.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``x``.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    InvalidArgument
+        If the axis is out of range.
+    """
     op = "sort"
     if wide.is_wide(x):
         order = order_of(x, axis=axis, descending=descending)
@@ -71,18 +94,42 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 
 @constant
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Where along an axis each element of :func:`sort` is: of the default integers."""
+    """Return the indices that sort an array along an axis, as :func:`sort`.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+    axis : int, optional
+        The axis.
+    descending : bool, optional
+        The order. NaN come last, or first in descending order.
+    stable : bool, optional
+        Ignored, as the sort is always stable.
+
+    Returns
+    -------
+    Array
+        The shape of ``x``. int64, or int32 if that is the default (see ``set_default_int``).
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    InvalidArgument
+        If the axis is out of range.
+    """
     return as_indices(order_of(x, axis=axis, descending=descending))
 
 
 def as_indices(x: Array) -> Array:
-    """Indices and counts in the dtype of Python's integers; the GPU computes them as int32."""
+    """Return int32 indices or counts in the dtype of Python's integers."""
     return apply.cast_to("indices", x, DEFAULTS[int], copy=False)
 
 
 @exclusive
 def order_of(x: Array, *, axis: int = -1, descending: bool = False) -> Array:
-    """:func:`argsort` as int32."""
+    """Return :func:`argsort` as int32."""
     op = "argsort"
     at = shapes.axis(op, "axis", axis, x.ndim)
     if wide.is_wide(x):
@@ -116,14 +163,59 @@ def _extreme(op: str, function: str, x: Array, axis: int | None, keepdims: bool)
 
 @constant
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Where along an axis, or of all elements in their order, the greatest one is, the first of
-    equals; NaN counts as the greatest. Raises InvalidArgument where there is none."""
+    """Return the index of the largest element. NaN counts as the largest.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+    axis : int, optional
+        The axis. By default, the index is for the flattened array.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        The first index among equals. int64, or int32 if that is the default (see
+        ``set_default_int``).
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    InvalidArgument
+        If there are no elements, or the axis is out of range.
+    """
     return as_indices(_extreme("argmax", "max", x, axis, keepdims))
 
 
 @constant
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """:func:`argmax` of the least element; NaN counts as the least."""
+    """Return the index of the smallest element. NaN counts as the smallest.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+    axis : int, optional
+        The axis. By default, the index is for the flattened array.
+    keepdims : bool, optional
+        Whether the reduced axes stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        The first index among equals. int64, or int32 if that is the default (see
+        ``set_default_int``).
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    InvalidArgument
+        If there are no elements, or the axis is out of range.
+    """
     return as_indices(_extreme("argmin", "min", x, axis, keepdims))
 
 
@@ -131,9 +223,32 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 def searchsorted(
     x1: Array, x2: Array | float, /, *, side: str = "left", sorter: Array | None = None
 ) -> Array:
-    """Before which element of a sorted vector x1 each element of x2, or a number, belongs: before
-    equal ones, or behind them where ``side`` is "right". ``sorter`` says in which order x1 is
-    sorted."""
+    """Return the indices at which elements keep a vector sorted.
+
+    Parameters
+    ----------
+    x1 : Array
+        A sorted vector of shape [N].
+    x2 : Array or number
+        The elements to insert.
+    side : {"left", "right"}, optional
+        "left" inserts before equal elements, and "right" after them.
+    sorter : Array, optional
+        Indices that sort ``x1``.
+
+    Returns
+    -------
+    Array
+        Indices from 0 to N, of the shape of ``x2``. int64, or int32 if that is the default (see
+        ``set_default_int``).
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x1`` is not a vector, or ``side`` has another value.
+    InvalidType
+        If an operand is complex.
+    """
     return as_indices(place_of(x1, x2, side=side, sorter=sorter))
 
 
@@ -141,7 +256,7 @@ def searchsorted(
 def place_of(
     x1: Array, x2: Array | float, /, *, side: str = "left", sorter: Array | None = None
 ) -> Array:
-    """:func:`searchsorted` as int32."""
+    """Return :func:`searchsorted` as int32."""
     op = "searchsorted"
     if side not in ("left", "right"):
         raise InvalidArgument(op, "side", side, "'left' or 'right'")
@@ -163,8 +278,24 @@ def place_of(
 
 @constant
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """The indices, along each axis, of the elements that are not 0, in their order. Waits for how
-    many there are."""
+    """Return the indices of nonzero elements along each axis. Waits for their number.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype, with at least one axis.
+
+    Returns
+    -------
+    tuple of Array
+        Indices along each axis, in row-major order, of shape [N]. int64, or int32 if that is the
+        default (see ``set_default_int``).
+
+    Raises
+    ------
+    InvalidArgument
+        If ``x`` has no axes.
+    """
     if x.ndim == 0:
         raise InvalidArgument("nonzero", "x", x, "have an axis")
     return tuple(map(as_indices, indices_of_true("nonzero", apply.cast_to("nonzero", x, BOOL))))
@@ -209,8 +340,29 @@ def _of_running_sum(g: Array, axis: int | None, include_initial: bool) -> Array:
 def cumulative_sum(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
-    """The sums of the elements along an axis up to each one, in the dtypes of ``sum``;
-    ``include_initial`` begins with 0."""
+    """Return cumulative sums along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    axis : int, optional
+        The axis. Required unless ``x`` is a vector.
+    dtype : dtype, optional
+        The dtype of the result. ``x`` is converted to it first. The default is that of ``sum``.
+    include_initial : bool, optional
+        Whether to begin with 0, so that there is one more element along the axis.
+
+    Returns
+    -------
+    Array
+        The shape of ``x``, or one more element along the axis.
+
+    Raises
+    ------
+    InvalidArgument
+        If the axis is missing or out of range.
+    """
     return _running("cumulative_sum", "sum", x, axis, dtype, include_initial)
 
 
@@ -222,8 +374,31 @@ def _of_running_product(g: Array, x: Array, axis: int | None, include_initial: b
 def cumulative_prod(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
-    """The products of the elements along an axis up to each one; see :func:`cumulative_sum`, but
-    for complex numbers."""
+    """Return cumulative products along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype but complex64.
+    axis : int, optional
+        The axis. Required unless ``x`` is a vector.
+    dtype : dtype, optional
+        The dtype of the result. ``x`` is converted to it first. The default is that of ``sum``.
+    include_initial : bool, optional
+        Whether to begin with 1, so that there is one more element along the axis.
+
+    Returns
+    -------
+    Array
+        The shape of ``x``, or one more element along the axis.
+
+    Raises
+    ------
+    InvalidType
+        If ``x`` is complex.
+    InvalidArgument
+        If the axis is missing or out of range.
+    """
     return _running("cumulative_prod", "prod", x, axis, dtype, include_initial)
 
 
@@ -238,8 +413,29 @@ def diff(
     x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None,
     append: Array | None = None,
 ) -> Array:  # fmt: skip
-    """The differences of neighbours along an axis, ``n`` times; ``prepend`` and ``append`` are put
-    before and behind x first."""
+    """Return the differences of neighboring elements along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype. For bools, the result says whether neighbors differ.
+    axis : int, optional
+        The axis.
+    n : int, optional
+        How many times differences are taken.
+    prepend, append : Array, optional
+        Arrays that are concatenated before and after ``x`` first.
+
+    Returns
+    -------
+    Array
+        ``n`` fewer elements along the axis.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is negative, the axis is out of range, or the shapes do not fit.
+    """
     times = integer("diff", "n", n)
     at = shapes.axis("diff", "axis", axis, x.ndim)
     parts = [part for part in (prepend, x, append) if part is not None]
@@ -265,7 +461,27 @@ def _put_along_axis(g: Array, x_like: Like, indices: Array, axis: int) -> Array:
 
 @differentiable(x=_put_along_axis)
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """Along an axis the elements at the indices, which broadcast with x beside the axis."""
+    """Return the elements at indices along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+    indices : Array
+        Integers with as many axes as ``x``. The axes other than ``axis`` broadcast.
+    axis : int, optional
+        The axis.
+
+    Returns
+    -------
+    Array
+        The broadcast shape, with the extent of ``indices`` along ``axis``.
+
+    Raises
+    ------
+    InvalidArgument
+        If the numbers of axes differ, the shapes do not broadcast, or the axis is out of range.
+    """
     op = "take_along_axis"
     at = shapes.axis(op, "axis", axis, x.ndim)
     if indices.ndim != x.ndim:

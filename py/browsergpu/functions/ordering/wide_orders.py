@@ -1,4 +1,4 @@
-"""Orders of whole numbers of 64 bits, composed of operations on their words."""
+"""Sorting and searching of 64-bit integers by their 32-bit words."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from browsergpu.functions import elementwise
 
 
 def is_wide(x: Array) -> bool:
-    """Whether an array has whole numbers of 64 bits."""
+    """Return whether an array has 64-bit integers."""
     return x.node.kind.computed in "IU"
 
 
 def words(op: str, x: Array) -> tuple[Array, Array]:
-    """The low words, uint32, and the high ones, int32 or uint32: the numbers are ordered by the
-    high ones, and those alike by the low ones."""
+    """Return the low words as uint32, and the high words as int32 or uint32.
+
+    The numbers are ordered by their high words, and equal ones by their low words.
+    """
     high = apply.binary("bitwise_right_shift", x, 32)
     kind = INT32 if x.node.kind is INT64 else UINT32
     return apply.cast_to(op, x, UINT32), apply.cast_to(op, high, kind)
 
 
 def searched(op: str, ordered: Array, values: Array, *, right: bool) -> Array:
-    """Before which element of a sorted vector each value belongs, by bisection: int32."""
+    """Return the int32 indices at which values keep a vector sorted, by bisection."""
     count = product(ordered.shape)
     low = values.like(apply.full_node(values.tracer, values.shape, INT32, 0))
     high = values.like(apply.full_node(values.tracer, values.shape, INT32, count))
@@ -43,7 +45,7 @@ def searched(op: str, ordered: Array, values: Array, *, right: bool) -> Array:
 
 
 def searched_float(op: str, ordered: Array, number: float, *, right: bool) -> Array:
-    """:func:`searched` of a float, which counts as the next integer."""
+    """Return :func:`searched` for a float, which counts as the next integer."""
     bounds = np.iinfo(ordered.dtype)
     place = bounds.max + 1 if isnan(number) else bounds_of_float(number)[right]
     if place > bounds.max:
