@@ -1,4 +1,4 @@
-"""Uniform, normal and exponential numbers, and whole ones."""
+"""Uniform, normal and exponential distributions, and random integers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,27 @@ class Basic(Stream):
     """The distributions that all others are made of."""
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Array:
-        """float32 from ``low`` up to, but not, ``high``."""
+        """Draw from a uniform distribution on a half-open interval.
+
+        Parameters
+        ----------
+        low : array_like, optional
+            The lower bound, included.
+        high : array_like, optional
+            The upper bound, excluded.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         op = "uniform"
         if _is_number(low) and _is_number(high):
             return self._draw(random.uniform, op, self._new(op, size, FLOAT32), low, high)
@@ -45,7 +65,27 @@ class Basic(Stream):
         return elementwise.minimum(found, elementwise.nextafter(most, least))
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Array:
-        """float32 of a normal distribution of that mean and standard deviation."""
+        """Draw from a normal distribution.
+
+        Parameters
+        ----------
+        loc : array_like, optional
+            The mean.
+        scale : array_like, optional
+            The standard deviation, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         op = "normal"
         if _is_number(loc) and _is_number(scale):
             return self._draw(random.normal, op, self._new(op, size, FLOAT32), loc, scale)
@@ -54,7 +94,25 @@ class Basic(Stream):
         return elementwise.add(elementwise.multiply(z, _beside(z, width)), _beside(z, mean))
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Array:
-        """float32 of the exponential distribution of that mean."""
+        """Draw from an exponential distribution.
+
+        Parameters
+        ----------
+        scale : array_like, optional
+            The mean, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         op = "exponential"
         if _is_number(scale):
             return self._draw(random.exponential, op, self._new(op, size, FLOAT32), scale)
@@ -69,7 +127,7 @@ class Basic(Stream):
     def _filled(
         self, function: Any, op: str, size: Any, dtype: Any, out: Array | None, *parameters: Any
     ) -> Array:
-        """Floats of a dtype, as the value of ``out`` where that is given."""
+        """Draw floats of a dtype, into ``out`` if it is given."""
         if out is not None:
             size, dtype = like_out(op, size, dtype, out)
         kind = FLOAT32 if dtype is None else self._float(op, dtype)
@@ -77,8 +135,10 @@ class Basic(Stream):
         return given(out, found)
 
     def _integers(self, op: str, low: Any, high: Any, size: Any, kind: ElementType) -> Array:
-        """Whole numbers from ``low`` to ``high``, both included. Raises InvalidArgument where the
-        type does not hold them."""
+        """Draw integers from ``low`` to ``high``, both included.
+
+        Raises InvalidArgument if the type does not hold them.
+        """
         bounds = np.iinfo(kind.numpy)
         wide = UINT32 if kind.kind == "u" else INT32
         if not (_is_several(low) or _is_several(high)):
@@ -107,7 +167,7 @@ class Basic(Stream):
 
 
 def like_out(op: str, size: Any, dtype: Any, out: Array) -> tuple[Any, Any]:
-    """The size and the dtype of what ``out`` is given. Raises InvalidArgument for others."""
+    """Return the size and dtype of ``out``. Raises InvalidArgument if others are given."""
     if not isinstance(out, Array):
         raise InvalidType(op, "out", out, "an array on the GPU")
     if size is not None and shape_of(op, size) != out.shape:
@@ -118,7 +178,7 @@ def like_out(op: str, size: Any, dtype: Any, out: Array) -> tuple[Any, Any]:
 
 
 def given(out: Array | None, found: Array) -> Array:
-    """What was drawn, as the value of ``out`` if there is one."""
+    """Return drawn numbers, in ``out`` if it is given."""
     if out is None:
         return found
     become(out, found)
@@ -126,8 +186,10 @@ def given(out: Array | None, found: Array) -> Array:
 
 
 def bounds_of(op: str, low: Any, high: Any, endpoint: bool) -> tuple[Any, Any]:
-    """The least and the largest whole number between bounds, of which the upper one may be left
-    out: then they begin with 0."""
+    """Return the least and greatest integer between bounds.
+
+    With one bound, the least integer is 0.
+    """
     if high is None:
         low, high = 0, low
     least, most = _bound(op, "low", low), _bound(op, "high", high)
@@ -139,7 +201,7 @@ def bounds_of(op: str, low: Any, high: Any, endpoint: bool) -> tuple[Any, Any]:
 
 
 def whole_type(op: str, dtype: Any) -> ElementType:
-    """A dtype of whole numbers."""
+    """Return the type of an integer dtype. Raises InvalidType for others."""
     kind = element_type(op, dtype)
     if kind.kind not in "iu":
         raise InvalidType(op, "dtype", kind.numpy, "a dtype of whole numbers")
@@ -169,7 +231,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _beside(drawn: Array, value: Any) -> Any:
-    """A parameter as an operand beside what was drawn."""
+    """Return a parameter as an operand on the device of drawn numbers."""
     if isinstance(value, Array):
         return value
     return asarray(np.asarray(value, np.float32), device=drawn.device)

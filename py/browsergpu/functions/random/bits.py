@@ -1,4 +1,4 @@
-"""Streams of random bits: where they begin, and where they are."""
+"""Bit generators: streams of random bits, their seeds and their positions."""
 
 from __future__ import annotations
 
@@ -15,32 +15,45 @@ from browsergpu.functions.random.redraw import Place
 from browsergpu.tensors import philox
 
 KEYS = 2**64
-#: Blocks from one jump to the next.
+#: Blocks of a jump.
 _JUMP = 2**96
 
 
 class BitGenerator(Shown):
-    """The base of :class:`Philox`, as NumPy has one: for ``isinstance``."""
+    """Base class of :class:`Philox`, for ``isinstance``, as in NumPy.
+
+    Attributes
+    ----------
+    seed_seq : numpy.random.SeedSequence
+        The source of seeds for ``spawn``.
+    """
 
     def __init__(self, seed: Any = None) -> None:
         if type(self) is BitGenerator:
             expected = "a class of random bits"
             raise InvalidType("BitGenerator", "cls", type(self), expected, "Use random.Philox.")
-        #: What seeds are made of: NumPy's SeedSequence.
+        #: The source of seeds for ``spawn``.
         self.seed_seq: np.random.SeedSequence = np.random.SeedSequence(seed)
 
 
 class Philox(BitGenerator):
-    """The random bits of Philox 4x32-10, which GPUs compute from a key and a counter.
+    """Philox 4x32-10 random bits, which GPUs compute from a key and a counter.
 
     Parameters
     ----------
-    seed : int, sequence of int, numpy.random.SeedSequence, optional
-        Where the stream comes from. A whole number below 2**64 is the key. None: a random one.
+    seed : int, sequence of int or numpy.random.SeedSequence, optional
+        The seed of the stream, random by default. An integer less than 2**64 is the key.
     counter : int, optional
-        The block of four words to begin with, below 2**128. 0 by default.
+        The first block of four words, less than 2**128. 0 by default.
     key : int, optional
-        The key, below 2**64, instead of a seed.
+        The key, less than 2**64, in place of a seed.
+
+    Raises
+    ------
+    InvalidArgument
+        If both ``seed`` and ``key`` are given, or an integer is out of range.
+    InvalidType
+        If ``seed`` has another type.
     """
 
     def __init__(
@@ -68,7 +81,7 @@ class Philox(BitGenerator):
 
     @property
     def state(self) -> dict[str, Any]:
-        """Where the stream is: a dict with the key and the counter, which can be set."""
+        """The position of the stream: a dict with the key and the counter. It can be set."""
         key, counter = self.place
         return {"bit_generator": "Philox", "state": {"key": key, "counter": counter}}
 
@@ -77,26 +90,59 @@ class Philox(BitGenerator):
         self.place = place_of("Philox.state", value)
 
     def advance(self, delta: int) -> Self:
-        """Go on by ``delta`` blocks of four words, back where it is negative."""
+        """Advance the stream by ``delta`` blocks of four words, or back for a negative number.
+
+        Parameters
+        ----------
+        delta : int
+            Number of blocks.
+
+        Returns
+        -------
+        Philox
+            This generator.
+        """
         key, counter = self.place
         self.place = key, (counter + index(delta)) % philox.COUNTERS
         return self
 
     def jumped(self, jumps: int = 1) -> Philox:
-        """A stream that is 2**96 blocks ahead for each jump."""
+        """Return a stream that is ``jumps * 2**96`` blocks ahead.
+
+        Parameters
+        ----------
+        jumps : int, optional
+            Number of jumps.
+
+        Returns
+        -------
+        Philox
+            A new generator with the same key.
+        """
         key, counter = self.place
         made = Philox(key=key, counter=(counter + index(jumps) * _JUMP) % philox.COUNTERS)
         made.seed_seq = self.seed_seq
         return made
 
     def spawn(self, n_children: int) -> list[Philox]:
-        """Streams of their own, by seeds that come from this stream's seed."""
+        """Return independent streams, with seeds that derive from the seed of this stream.
+
+        Parameters
+        ----------
+        n_children : int
+            Number of streams.
+
+        Returns
+        -------
+        list of Philox
+            New generators.
+        """
         count = checks.integer("spawn", "n_children", n_children)
         return [Philox(seed) for seed in self.seed_seq.spawn(count)]
 
 
 def place_of(op: str, state: Any) -> Place:
-    """The key and the counter that a state says. Raises InvalidArgument for another one."""
+    """Return the key and the counter of a state. Raises InvalidArgument for other states."""
     if not isinstance(state, Mapping) or state.get("bit_generator") != "Philox":
         expected = "a state of Philox: NumPy's streams are not drawn on the GPU"
         raise InvalidArgument(op, "state", state, expected)
@@ -108,7 +154,7 @@ def place_of(op: str, state: Any) -> Place:
 
 
 def stream_of(op: str, seed: Any) -> BitGenerator:
-    """The stream of a seed, or one that is given."""
+    """Return the stream of a seed, or the given stream."""
     if isinstance(seed, BitGenerator):
         return seed
     if isinstance(seed, int) and not isinstance(seed, bool) and seed < KEYS:
@@ -126,7 +172,7 @@ def _counter(op: str, name: str, value: Any) -> int:
 
 
 def _entropy(op: str, seed: Any) -> int | list[int]:
-    """A seed as whole numbers of at least 0."""
+    """Return a seed as nonnegative integers."""
     if checks.is_several(seed):
         return [checks.integer(op, "seed", one, maximum=2**128) for one in np.ravel(seed).tolist()]
     expected = "a whole number, a sequence of them, a SeedSequence or None"

@@ -1,4 +1,4 @@
-"""Continuous distributions beside the basic ones. All give float32; parameters may be arrays."""
+"""Continuous distributions other than the basic ones. All return float32, and accept arrays."""
 
 from __future__ import annotations
 
@@ -13,50 +13,220 @@ from browsergpu.functions.random.parameters import ABOVE_0, AT_LEAST_0, FINITE, 
 
 
 class Continuous(Basic):
-    """Distributions by NumPy's names."""
+    """Continuous distributions, with NumPy's names."""
 
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Array:
-        """float32 of the Gumbel distribution of that mode and scale."""
+        """Draw from a Gumbel distribution.
+
+        Parameters
+        ----------
+        loc : array_like, optional
+            The mode.
+        scale : array_like, optional
+            The scale, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample(
             "gumbel", size, "gumbel", [("loc", loc, FINITE), ("scale", scale, AT_LEAST_0)]
         )
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Array:
-        """float32 of the Laplace distribution of that mean and scale."""
+        """Draw from a Laplace distribution.
+
+        Parameters
+        ----------
+        loc : array_like, optional
+            The mean.
+        scale : array_like, optional
+            The scale, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample(
             "laplace", size, "laplace", [("loc", loc, FINITE), ("scale", scale, AT_LEAST_0)]
         )
 
     def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Array:
-        """float32 of the logistic distribution of that mean and scale."""
+        """Draw from a logistic distribution.
+
+        Parameters
+        ----------
+        loc : array_like, optional
+            The mean.
+        scale : array_like, optional
+            The scale, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample(
             "logistic", size, "logistic", [("loc", loc, FINITE), ("scale", scale, AT_LEAST_0)]
         )
 
     def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Array:
-        """float32 whose logarithms are normal, of that mean and standard deviation."""
+        """Draw from a log-normal distribution.
+
+        Parameters
+        ----------
+        mean : array_like, optional
+            The mean of the logarithms.
+        sigma : array_like, optional
+            The standard deviation of the logarithms, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample(
             "lognormal", size, "lognormal", [("mean", mean, FINITE), ("sigma", sigma, AT_LEAST_0)]
         )
 
     def pareto(self, a: Any, size: Any = None) -> Array:
-        """float32 of the Pareto II distribution, which begins at 0, of shape ``a``."""
+        """Draw from a Pareto II distribution, which begins at 0.
+
+        Parameters
+        ----------
+        a : array_like
+            The shape, greater than 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("pareto", size, "pareto", [("a", a, ABOVE_0)])
 
     def power(self, a: Any, size: Any = None) -> Array:
-        """float32 of the power distribution on 0 to 1, of exponent ``a`` - 1."""
+        """Draw from a power distribution on the interval from 0 to 1.
+
+        Parameters
+        ----------
+        a : array_like
+            The exponent plus 1, greater than 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("power", size, "power", [("a", a, ABOVE_0)])
 
     def rayleigh(self, scale: Any = 1.0, size: Any = None) -> Array:
-        """float32 of the Rayleigh distribution of that mode."""
+        """Draw from a Rayleigh distribution.
+
+        Parameters
+        ----------
+        scale : array_like, optional
+            The mode, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("rayleigh", size, "rayleigh", [("scale", scale, AT_LEAST_0)])
 
     def weibull(self, a: Any, size: Any = None) -> Array:
-        """float32 of the Weibull distribution of shape ``a`` and scale 1."""
+        """Draw from a Weibull distribution of scale 1.
+
+        Parameters
+        ----------
+        a : array_like
+            The shape, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("weibull", size, "weibull", [("a", a, AT_LEAST_0)])
 
     def triangular(self, left: Any, mode: Any, right: Any, size: Any = None) -> Array:
-        """float32 of the triangular distribution from ``left`` to ``right``, most at ``mode``."""
+        """Draw from a triangular distribution.
+
+        Parameters
+        ----------
+        left, mode, right : array_like
+            The least number, the most probable one and the greatest one.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         op = "triangular"
         given = [
             parameter(op, name, value, FINITE)
@@ -74,35 +244,167 @@ class Continuous(Basic):
         )
 
     def wald(self, mean: Any, scale: Any, size: Any = None) -> Array:
-        """float32 of the inverse Gaussian distribution of that mean and scale."""
+        """Draw from an inverse Gaussian distribution.
+
+        Parameters
+        ----------
+        mean : array_like
+            The mean, greater than 0.
+        scale : array_like
+            The scale, greater than 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample(
             "wald", size, "wald", [("mean", mean, ABOVE_0), ("scale", scale, ABOVE_0)]
         )
 
     def vonmises(self, mu: Any, kappa: Any, size: Any = None) -> Array:
-        """Angles from -π to π, float32, of the von Mises distribution of mode ``mu``."""
+        """Draw angles from a von Mises distribution.
+
+        Parameters
+        ----------
+        mu : array_like
+            The mode.
+        kappa : array_like
+            The concentration, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 from -π to π, of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample(
             "vonmises", size, "vonmises", [("mu", mu, FINITE), ("kappa", kappa, AT_LEAST_0)]
         )
 
     def beta(self, a: Any, b: Any, size: Any = None) -> Array:
-        """float32 of the beta distribution of shapes ``a`` and ``b``."""
+        """Draw from a beta distribution.
+
+        Parameters
+        ----------
+        a, b : array_like
+            The shapes, greater than 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("beta", size, "beta", [("a", a, ABOVE_0), ("b", b, ABOVE_0)])
 
     def chisquare(self, df: Any, size: Any = None) -> Array:
-        """float32 of the chi-squared distribution of ``df`` degrees of freedom."""
+        """Draw from a chi-squared distribution.
+
+        Parameters
+        ----------
+        df : array_like
+            Degrees of freedom, greater than 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("chisquare", size, "chisquare", [("df", df, ABOVE_0)])
 
     def f(self, dfnum: Any, dfden: Any, size: Any = None) -> Array:
-        """float32 of the F distribution of ``dfnum`` and ``dfden`` degrees of freedom."""
+        """Draw from an F distribution.
+
+        Parameters
+        ----------
+        dfnum, dfden : array_like
+            Degrees of freedom, greater than 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("f", size, "f", [("dfnum", dfnum, ABOVE_0), ("dfden", dfden, ABOVE_0)])
 
     def standard_t(self, df: Any, size: Any = None) -> Array:
-        """float32 of Student's t distribution of ``df`` degrees of freedom."""
+        """Draw from Student's t distribution.
+
+        Parameters
+        ----------
+        df : array_like
+            Degrees of freedom, greater than 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("standard_t", size, "standard_t", [("df", df, ABOVE_0)])
 
     def noncentral_chisquare(self, df: Any, nonc: Any, size: Any = None) -> Array:
-        """float32 of the noncentral chi-squared distribution of ``df`` degrees of freedom."""
+        """Draw from a noncentral chi-squared distribution.
+
+        Parameters
+        ----------
+        df : array_like
+            Degrees of freedom, greater than 0.
+        nonc : array_like
+            Noncentrality, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample(
             "noncentral_chisquare",
             size,
@@ -111,7 +413,27 @@ class Continuous(Basic):
         )
 
     def noncentral_f(self, dfnum: Any, dfden: Any, nonc: Any, size: Any = None) -> Array:
-        """float32 of the noncentral F distribution of so many degrees of freedom."""
+        """Draw from a noncentral F distribution.
+
+        Parameters
+        ----------
+        dfnum, dfden : array_like
+            Degrees of freedom, greater than 0.
+        nonc : array_like
+            Noncentrality, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample(
             "noncentral_f",
             size,
@@ -120,11 +442,42 @@ class Continuous(Basic):
         )
 
     def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Array:
-        """float32 of the gamma distribution of that shape and scale."""
+        """Draw from a gamma distribution.
+
+        Parameters
+        ----------
+        shape : array_like
+            The shape, at least 0.
+        scale : array_like, optional
+            The scale, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         op = "gamma"
         parameters = [("shape", shape, AT_LEAST_0), ("scale", scale, AT_LEAST_0)]
         return self._sample(op, size, "scaled_gamma", parameters)
 
     def standard_cauchy(self, size: Any = None) -> Array:
-        """float32 of the Cauchy distribution of mode 0."""
+        """Draw from a Cauchy distribution of mode 0.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape of the result. A single number by default.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+        """
         return self._sample("standard_cauchy", size, "cauchy", [])

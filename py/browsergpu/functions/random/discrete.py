@@ -1,4 +1,4 @@
-"""Discrete distributions, in the default integer type. Parameters may be arrays."""
+"""Discrete distributions. They return the default integer type, and accept arrays."""
 
 from __future__ import annotations
 
@@ -24,20 +24,78 @@ from browsergpu.functions.random.stream import whole_kind
 
 
 class Discrete(Continuous):
-    """Distributions by NumPy's names."""
+    """Discrete distributions, with NumPy's names."""
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Array:
-        """Successes of ``n`` trials, each with the probability ``p``."""
+        """Draw the number of successes in ``n`` trials.
+
+        Parameters
+        ----------
+        n : array_like
+            Number of trials, from 0 to 2**31 - 1.
+        p : array_like
+            The probability of a success, from 0 to 1.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample(
             "binomial", size, "binomial", [("n", n, COUNT), ("p", p, SHARE)], whole_kind()
         )
 
     def geometric(self, p: Any, size: Any = None) -> Array:
-        """Trials up to the first success, each with the probability ``p``."""
+        """Draw the number of trials up to the first success.
+
+        Parameters
+        ----------
+        p : array_like
+            The probability of a success, greater than 0 and at most 1.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("geometric", size, "geometric", [("p", p, SHARE_ABOVE_0)], whole_kind())
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Array:
-        """Good things among ``nsample`` that are taken of ``ngood`` and ``nbad``."""
+        """Draw the number of good items in a sample without replacement.
+
+        Parameters
+        ----------
+        ngood, nbad : array_like
+            Number of good and bad items, from 0 to 10**9.
+        nsample : array_like
+            Size of the sample, at most ``ngood + nbad``.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         given = [parameter("hypergeometric", "n", n, THINGS) for n in (ngood, nbad, nsample)]
         if not any(isinstance(one, Array) for one in given):
             good, bad, sample = (np.asarray(one, np.int64) for one in given)
@@ -52,11 +110,49 @@ class Discrete(Continuous):
         )
 
     def logseries(self, p: Any, size: Any = None) -> Array:
-        """Whole numbers of the logarithmic series distribution of shape ``p``."""
+        """Draw from a logarithmic series distribution.
+
+        Parameters
+        ----------
+        p : array_like
+            The shape, from 0 to less than 1.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("logseries", size, "logseries", [("p", p, SHARE_BELOW_1)], whole_kind())
 
     def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Array:
-        """Failures up to the ``n``-th success, each success with the probability ``p``."""
+        """Draw the number of failures up to the ``n``-th success.
+
+        Parameters
+        ----------
+        n : array_like
+            Number of successes, greater than 0.
+        p : array_like
+            The probability of a success, greater than 0 and at most 1.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         count, share = parameter("negative_binomial", "n", n, ABOVE_0), p
         if not isinstance(n, Array) and not isinstance(p, Array):
             share = np.asarray(parameter("negative_binomial", "p", p, SHARE_ABOVE_0), np.float64)
@@ -73,9 +169,45 @@ class Discrete(Continuous):
         )
 
     def poisson(self, lam: Any = 1.0, size: Any = None) -> Array:
-        """Whole numbers of the Poisson distribution of that mean."""
+        """Draw from a Poisson distribution.
+
+        Parameters
+        ----------
+        lam : array_like, optional
+            The mean, from 0 to 2.147e9.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("poisson", size, "poisson", [("lam", lam, MEAN)], whole_kind())
 
     def zipf(self, a: Any, size: Any = None) -> Array:
-        """Whole numbers of the Zipf distribution of exponent ``a``, below 2**31."""
+        """Draw from a Zipf distribution. Results are less than 2**31.
+
+        Parameters
+        ----------
+        a : array_like
+            The exponent, greater than 1.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("zipf", size, "zipf", [("a", a, ABOVE_1)], whole_kind())

@@ -1,5 +1,4 @@
-"""NumPy's older interface of random numbers: RandomState, and the one that the functions of
-``browsergpu.random`` share."""
+"""NumPy's legacy interface of random numbers, and the state that ``browsergpu.random`` shares."""
 
 from __future__ import annotations
 
@@ -23,14 +22,16 @@ from browsergpu.tensors import random
 
 
 class RandomState(Orders):
-    """Draws random numbers by NumPy's older names.
+    """A stream of random numbers with NumPy's legacy methods.
 
     Parameters
     ----------
     seed : int, sequence of int, SeedSequence or BitGenerator, optional
-        Where the stream comes from. None: a random one. The numbers are not those of NumPy's seed.
+        The seed of the stream, random by default. The numbers differ from NumPy's for the same
+        seed.
     device : Device, optional
-        The GPU that draws. By default the one in use when the first array is drawn.
+        The GPU that draws. By default, the current device, or if none is open yet, the one at the
+        first draw.
     """
 
     def __init__(self, seed: Any = None, *, device: Any = None) -> None:
@@ -38,7 +39,7 @@ class RandomState(Orders):
 
     @exclusive
     def seed(self, seed: Any = None) -> None:
-        """Begin the stream of a seed."""
+        """Restart the stream with a seed, random by default."""
         bits = Philox() if seed is None else stream_of("seed", seed)
         self._begin(bits)
 
@@ -48,8 +49,18 @@ class RandomState(Orders):
         self.seeds += 1
 
     def get_state(self, legacy: bool = True) -> dict[str, Any]:
-        """Where the stream is: a dict for :meth:`set_state`. NumPy's tuple, which ``legacy`` asks
-        for, is one of MT19937 alone."""
+        """Return the state of the stream, for :meth:`set_state`.
+
+        Parameters
+        ----------
+        legacy : bool, optional
+            Has no effect. NumPy's tuple exists only for MT19937.
+
+        Returns
+        -------
+        dict
+            The key and the counter.
+        """
         if not isinstance(legacy, bool):
             raise InvalidType("get_state", "legacy", legacy, "True or False")
         found: dict[str, Any] = self._bits.state
@@ -57,81 +68,195 @@ class RandomState(Orders):
 
     @exclusive
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from where :meth:`get_state` was called."""
+        """Continue from a state of :meth:`get_state`."""
         self.place = place_of("set_state", state)
         self.seeds += 1
 
     def rand(self, *args: int) -> Array:
-        """float32 in [0, 1), of the shape that the arguments say."""
+        """Draw float32 from [0, 1). The arguments are the shape."""
         return self._draw(random.uniform, "rand", self._new("rand", args, FLOAT32))
 
     def randn(self, *args: int) -> Array:
-        """float32 of the standard normal distribution, of the shape that the arguments say."""
+        """Draw float32 from the standard normal distribution. The arguments are the shape."""
         return self._draw(random.normal, "randn", self._new("randn", args, FLOAT32))
 
     def random_sample(self, size: Any = None) -> Array:
-        """float32 in [0, 1), multiples of 2^-24."""
+        """Draw multiples of 2^-24 from [0, 1), all with the same probability.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape of the result. A single number by default.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+        """
         op = "random_sample"
         return self._draw(random.uniform, op, self._new(op, size, FLOAT32))
 
     def random(self, size: Any = None) -> Array:
-        """float32 in [0, 1), multiples of 2^-24."""
+        """Draw multiples of 2^-24 from [0, 1), all with the same probability.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape of the result. A single number by default.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+        """
         return self._draw(random.uniform, "random", self._new("random", size, FLOAT32))
 
     def standard_normal(self, size: Any = None) -> Array:
-        """float32 of the normal distribution of mean 0 and standard deviation 1."""
+        """Draw from the normal distribution of mean 0 and standard deviation 1.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape of the result. A single number by default.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+        """
         op = "standard_normal"
         return self._draw(random.normal, op, self._new(op, size, FLOAT32))
 
     def standard_exponential(self, size: Any = None) -> Array:
-        """float32 of the exponential distribution of mean 1."""
+        """Draw from the exponential distribution of mean 1.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape of the result. A single number by default.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+        """
         op = "standard_exponential"
         return self._draw(random.exponential, op, self._new(op, size, FLOAT32), 1.0)
 
     def standard_gamma(self, shape: Any, size: Any = None) -> Array:
-        """float32 of the gamma distribution of that shape and scale 1."""
+        """Draw from a gamma distribution of scale 1.
+
+        Parameters
+        ----------
+        shape : array_like
+            The shape parameter, at least 0.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            float32 of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         return self._sample("standard_gamma", size, "gamma", [("shape", shape, AT_LEAST_0)])
 
     def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Array:
-        """Whole numbers from ``low`` up to, but not, ``high``, or from 0 up to ``low``."""
+        """Draw integers from a half-open interval.
+
+        Parameters
+        ----------
+        low : int or array_like
+            The lower bound. With one bound, the interval is from 0 to ``low``.
+        high : int or array_like, optional
+            The upper bound, excluded.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+        dtype : dtype, optional
+            An integer dtype. The default integer type by default.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         op = "randint"
         least, most = bounds_of(op, low, high, False)
         return self._integers(op, least, most, size, whole_type(op, dtype))
 
     def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Array:
-        """Whole numbers from ``low`` to ``high``, or from 1 to ``low``, both of them included."""
+        """Draw integers from a closed interval.
+
+        Parameters
+        ----------
+        low : int or array_like
+            The lower bound. With one bound, the interval is from 1 to ``low``.
+        high : int or array_like, optional
+            The upper bound, included.
+        size : int or tuple of int, optional
+            The shape of the result. By default, the common shape of the parameters.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         op = "random_integers"
         least, most = (1, low) if high is None else (low, high)
         return self._integers(op, *bounds_of(op, least, most, True), size, whole_kind())
 
     def tomaxint(self, size: Any = None) -> Array:
-        """Whole numbers from 0 to 2**31 - 1."""
+        """Draw integers from 0 to 2**31 - 1.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape of the result. A single number by default.
+
+        Returns
+        -------
+        Array
+            Integers of shape ``size``.
+        """
         return self._integers("tomaxint", 0, 2**31 - 1, size, whole_kind())
 
     def multivariate_normal(
         self, mean: Any, cov: Any, size: Any = None, check_valid: str = "warn", tol: float = 1e-8
     ) -> Array:
-        """``Generator.multivariate_normal`` by the singular value decomposition."""
+        """Draw vectors as ``Generator.multivariate_normal``, with the method "svd"."""
         return self._multivariate_normal(mean, cov, size, check_valid, tol, "svd")
 
     def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Array:
-        """Draw from the numbers below a whole number, or from a vector, as ``Generator.choice``
-        does."""
+        """Draw from integers or a vector, as ``Generator.choice``."""
         if isinstance(a, Array) and a.ndim != 1:
             raise InvalidType("choice", "a", a, "a whole number or a vector")
         return self._choice(a, size, replace, p, 0)
 
     def permutation(self, x: Any) -> Array:
-        """The numbers below a whole number, or an array along its first axis, in a random order."""
+        """Return a random permutation of integers, or of an array along its first axis."""
         return self._permutation(x, 0)
 
     def shuffle(self, x: Array) -> None:
-        """Gives an array along its first axis a random order."""
+        """Shuffle an array along its first axis, in place."""
         self._shuffle(x, 0)
 
 
 class _Shared(RandomState):
-    """The one of the functions of ``browsergpu.random``: it draws on the device in use."""
+    """The state of ``browsergpu.random``. It draws on the current device."""
 
     def _where(self, shape: Shape) -> Tracer:
         tracer = open_tracer()
@@ -147,19 +272,30 @@ def _shared() -> _Shared:
     return SHARED
 
 
-#: What the functions of ``browsergpu.random`` draw from: a random stream until ``seed()``.
+#: The state of the functions of ``browsergpu.random``. Its stream is random until ``seed()``.
 SHARED = _Shared()
 
 
 def get_bit_generator() -> BitGenerator:
-    """The stream that the functions of ``browsergpu.random`` draw from."""
+    """Return the stream of the functions of ``browsergpu.random``."""
     found: BitGenerator = SHARED._bits
     return found
 
 
 @exclusive
 def set_bit_generator(bitgen: BitGenerator) -> None:
-    """Have the functions of ``browsergpu.random`` draw from a stream."""
+    """Set the stream of the functions of ``browsergpu.random``.
+
+    Parameters
+    ----------
+    bitgen : BitGenerator
+        A ``browsergpu.random.Philox``.
+
+    Raises
+    ------
+    InvalidType
+        If ``bitgen`` is not a BitGenerator.
+    """
     if not isinstance(bitgen, BitGenerator):
         expected = "one of browsergpu.random.Philox"
         raise InvalidType("set_bit_generator", "bitgen", bitgen, expected)

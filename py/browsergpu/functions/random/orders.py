@@ -1,4 +1,4 @@
-"""Random orders, and choices."""
+"""Random permutations and choices."""
 
 from __future__ import annotations
 
@@ -21,10 +21,21 @@ from browsergpu.tensors import random
 
 
 class Orders(Vectors):
-    """What is drawn of given elements."""
+    """Functions that draw from given elements."""
 
     def bytes(self, length: int) -> bytes:
-        """Random bytes, which are read from the GPU."""
+        """Return random bytes. Waits.
+
+        Parameters
+        ----------
+        length : int
+            Number of bytes.
+
+        Returns
+        -------
+        bytes
+            The bytes.
+        """
         op = "bytes"
         count = checks.integer(op, "length", length)
         if count == 0:
@@ -78,16 +89,18 @@ class Orders(Vectors):
         return manipulation.take(a, drawn, axis=at) if isinstance(a, Array) else drawn
 
     def _by(self, shares: np.ndarray, shape: tuple[int, ...]) -> Array:
-        """Indices by their probabilities, drawn independently."""
+        """Draw indices independently, by their probabilities."""
         ends = np.cumsum(shares).astype(np.float32)
-        ends[np.flatnonzero(shares)[-1] :] = 2  # rounding must lead to no index behind it
+        ends[np.flatnonzero(shares)[-1] :] = 2  # rounding must not select a later index
         drawn = self.uniform(size=shape)
         limits = creation.asarray(ends, device=drawn.device)
         return sorting.searchsorted(limits, drawn, side="right")
 
     def _order_by(self, shares: np.ndarray) -> Array:
-        """All indices, each next one by the probabilities of those that are left: in the order of
-        exponential times with the probabilities as rates."""
+        """Draw a permutation in which each next index has its share of the remaining probabilities.
+
+        It is the order of exponential times with the probabilities as rates.
+        """
         with np.errstate(divide="ignore"):
             means = (1 / shares).astype(np.float32)
         times = self.exponential(size=len(shares))

@@ -1,4 +1,4 @@
-"""Parameters of distributions: numbers, NumPy's arrays and lists, and arrays on the GPU."""
+"""Parameters of distributions: numbers, lists, NumPy arrays and GPU arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from browsergpu.functions.data_types import astype
 
 
 class Rule(NamedTuple):
-    """What a parameter must be: the words for it, and what says of host values whether they are."""
+    """A condition on a parameter: its words for errors, and its test of host values."""
 
     expected: str
     holds: Callable[[np.ndarray], Any]
@@ -33,16 +33,16 @@ SHARE_ABOVE_0 = Rule("numbers above 0, up to 1", lambda x: (x > 0) & (x <= 1))
 SHARE_BELOW_1 = Rule("numbers from 0 to below 1", lambda x: (x >= 0) & (x < 1))
 COUNT = Rule("whole numbers from 0 to 2**31 - 1", lambda x: (x >= 0) & (x < 2**31), True)
 THINGS = Rule("whole numbers from 0 to 10**9", lambda x: (x >= 0) & (x <= 10**9), True)
-#: Means of whole numbers that int32 holds.
+#: Means for which results fit int32.
 MEAN = Rule("numbers from 0 to 2.147e9", lambda x: (x >= 0) & (x <= 2.147e9))
 WHOLE = Rule("whole numbers of int32", lambda x: (x >= -(2**31)) & (x < 2**31), True)
 
 
 def parameter(op: str, name: str, value: Any, rule: Rule) -> Any:
-    """A parameter as a Python number, an array on the host, or one on the GPU.
+    """Return a parameter as a Python number, a host array or a GPU array.
 
-    Values on the host are checked. Those on the GPU are not, as that would wait for it: where they
-    break the rule, floats are drawn as NaN and whole numbers as the least int32.
+    Host values are checked. GPU values are not, as a check would wait. If they break the rule,
+    floats are drawn as NaN, and integers as the least int32.
     """
     kind: Any = np.int32 if rule.is_whole else np.float32
     if isinstance(value, Array):
@@ -63,7 +63,7 @@ def parameter(op: str, name: str, value: Any, rule: Rule) -> Any:
 
 
 def _within_int32(value: Array) -> Array:
-    """Integers of 64 bits with the least int32 in place of those that int32 does not hold."""
+    """Replace 64-bit integers that int32 does not hold by the least int32."""
     small = elementwise.less(value, 2**31)
     if value.dtype.kind == "i":
         small = elementwise.logical_and(small, elementwise.greater_equal(value, -(2**31)))
@@ -95,14 +95,16 @@ def _holds_arrays(value: Any) -> bool:
 
 
 def shape_of(op: str, size: Any) -> Shape:
-    """A ``size``: None, an integer or several."""
+    """Return the shape of a ``size``: None, an integer or several."""
     given = () if size is None else size if checks.is_several(size) else (size,)
     return checks.dimensions(op, "size", given)
 
 
 def drawn_shape(op: str, size: Any, shapes: Sequence[Shape]) -> Shape:
-    """The shape of what is drawn for parameters of these shapes. Raises InvalidArgument where they
-    do not broadcast to each other or to ``size``."""
+    """Return the shape of a result for parameters of these shapes.
+
+    Raises InvalidArgument if they do not broadcast to each other or to ``size``.
+    """
     try:
         common = np.broadcast_shapes(*shapes)
     except ValueError:
@@ -120,5 +122,5 @@ def drawn_shape(op: str, size: Any, shapes: Sequence[Shape]) -> Shape:
 
 
 def shape_of_parameter(value: Any) -> Shape:
-    """The shape of a checked parameter."""
+    """Return the shape of a checked parameter."""
     return value.shape if isinstance(value, Array | np.ndarray) else ()

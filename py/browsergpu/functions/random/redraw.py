@@ -1,4 +1,4 @@
-"""Random numbers that are drawn again, where a function is computed twice."""
+"""Repeated random draws, for functions that are computed twice."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description, Shown
 from browsergpu.tensors import philox
 
-#: Where a stream of random numbers is: its key and its counter.
+#: The position of a stream: its key and its counter.
 Place = tuple[int, int]
 
 
 class Stream(Protocol):
-    """A generator, as its draws need it."""
+    """The interface of a generator that draws need."""
 
     place: Place
-    #: How often it was seeded.
+    #: How often the stream was seeded.
     seeds: int
 
 
 class _Drawn(Shown):
-    """A draw: where in its stream it began (in a graph, in the last replay), and its blocks."""
+    """The start of a draw in its stream, in a graph that of the last replay, and its blocks."""
 
     __slots__ = ("place", "taken")
 
@@ -34,8 +34,10 @@ class _Drawn(Shown):
 
 
 class Draws(Shown):
-    """The draws of a function from one stream. Between two of them other tasks may draw from it, so
-    each has its place."""
+    """The draws of a function from one stream.
+
+    Each has its own start, since other tasks may draw from the stream in between.
+    """
 
     __slots__ = ("drawn", "stream")
 
@@ -45,22 +47,22 @@ class Draws(Shown):
 
 
 class _Again(Shown):
-    """A function that is computed again, and draws from one stream as it has before."""
+    """A function that is computed again, and repeats its draws from one stream."""
 
     __slots__ = ("_ahead", "_drawn", "_next", "_seeds")
 
     def __init__(self, draws: Draws) -> None:
         self._drawn = draws.drawn
         self._next = 0
-        self._ahead = 0  # blocks behind the last draw of before
+        self._ahead = 0  # blocks after the last earlier draw
         self._seeds = draws.stream.seeds
 
     def is_seeded(self, stream: Stream) -> bool:
-        """Whether the stream was seeded since."""
+        """Return whether the stream was seeded in the meantime."""
         return stream.seeds != self._seeds
 
     def next(self, taken: int) -> Callable[[], Place]:
-        """What says where the next draw, of so many blocks, begins: now, and in each replay."""
+        """Return a function for the start of the next draw, now and in each replay."""
         if self._next < len(self._drawn):
             before = self._drawn[self._next]
             self._next += 1
@@ -70,21 +72,22 @@ class _Again(Shown):
         return lambda: ahead_of(last.place, last.taken + ahead)
 
 
-#: The draws of each function that is watched, by the ids of their streams.
+#: Draws of each watched function, by the id of the stream.
 _WATCHING: ContextVar[tuple[dict[int, Draws], ...]] = ContextVar("watching", default=())
-#: The streams that are drawn from again, by their ids.
+#: Streams whose draws are repeated, by id.
+
 _AGAIN: ContextVar[dict[int, _Again]] = ContextVar("again")
 
 
 def ahead_of(place: Place, blocks: int) -> Place:
-    """The place that is so many blocks behind another in its stream."""
+    """Return the place that is this many blocks ahead."""
     key, counter = place
     return key, (counter + blocks) % philox.COUNTERS
 
 
 @contextmanager
 def watched() -> Iterator[dict[int, Draws]]:
-    """Give the draws of this task in the block, which is complete at its end."""
+    """Collect the draws of this task in the block. The result is complete at its end."""
     found: dict[int, Draws] = {}
     token = _WATCHING.set((*_WATCHING.get(), found))
     try:
@@ -95,8 +98,10 @@ def watched() -> Iterator[dict[int, Draws]]:
 
 @contextmanager
 def again(draws: Iterable[Draws]) -> Iterator[None]:
-    """Draw in the block, in this task, the numbers that were drawn before. To all other tasks, and
-    afterwards, it is as if nothing had been drawn."""
+    """Repeat earlier draws in the block, in this task.
+
+    Other tasks and later draws are not affected.
+    """
     own = {id(one.stream): _Again(one) for one in draws}
     token = _AGAIN.set(_AGAIN.get({}) | own)
     try:
@@ -106,24 +111,35 @@ def again(draws: Iterable[Draws]) -> Iterator[None]:
 
 
 def is_again(stream: Stream) -> bool:
-    """Whether the numbers of a stream are drawn again, in this task."""
+    """Return whether this task repeats the draws of a stream."""
     return id(stream) in _AGAIN.get({})
 
 
 def draw(
     stream: Stream, taken: int, *, is_captured: bool, work: Callable[[Place], object]
 ) -> Callable[[], Place]:
-    """Do the work that draws so many blocks, for the place where they begin.
+    """Draw blocks, by work that gets their start.
+
+    Parameters
+    ----------
+    stream : Stream
+        The generator.
+    taken : int
+        Number of blocks.
+    is_captured : bool
+        Whether a graph records the work.
+    work : callable
+        Records the work for a start.
 
     Returns
     -------
     callable
-        Says where the draw begins in a replay, and goes on in the stream. For captured draws alone.
+        Returns the start of the draw in a replay, and advances the stream. For captured draws only.
 
     Raises
     ------
     InvalidArgument
-        Where a captured function that is computed again has seeded the stream.
+        If a captured function that is computed again has seeded the stream.
     """
     repeated = _AGAIN.get({}).get(id(stream))
     if repeated is None:

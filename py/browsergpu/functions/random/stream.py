@@ -1,4 +1,4 @@
-"""A stream of random numbers on a GPU: where it is, and how arrays are drawn from it."""
+"""A stream of random numbers on a GPU, and the arrays that are drawn from it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from browsergpu.tensors import philox, random
 
 
 class Stream(Shown):
-    """What :class:`Generator` and :class:`RandomState` have in common."""
+    """Base class of :class:`Generator` and :class:`RandomState`."""
 
     def __init__(self, bits: BitGenerator, device: Any = None) -> None:
         self._bits: Any = bits
@@ -51,7 +51,7 @@ class Stream(Shown):
         return f"at {counter} of stream {key}"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Where it is in its stream. The device is that of the process that has it next."""
+        """Return the state without the device, which depends on the process."""
         return {"bits": self._bits, "seeds": self.seeds}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -66,19 +66,19 @@ class Stream(Shown):
 
     @property
     def place(self) -> redraw.Place:
-        """Where it is in its stream: its key and its counter."""
+        """The key and the counter of the stream."""
         found: redraw.Place = self._bits.place
         return found
 
     @place.setter
     def place(self, value: redraw.Place) -> None:
-        if not redraw.is_again(self):  # that draws as before, also after a seed
+        if not redraw.is_again(self):  # a repeated function draws as before, even after a seed
             self._bits.place = value
 
     def _where(self, shape: Shape) -> Tracer:
-        """The tracer of the device that draws arrays of that shape."""
+        """Return the tracer of the device that draws arrays of this shape."""
         if self._tracer is None and 0 in shape:
-            return nowhere()  # no number is drawn: Dask asks for the dtype alone
+            return nowhere()  # nothing is drawn, as Dask needs only the dtype
         if self._tracer is None:
             self._tracer = current()
         return self._tracer
@@ -107,8 +107,11 @@ class Stream(Shown):
         self, op: str, size: Any, sampler: str, parameters: Sequence[tuple[str, Any, Rule]],
         kind: ElementType = FLOAT32,
     ) -> Array:  # fmt: skip
-        """Draw by a function of shaders/lib/chance/. Each element has a stream of its own: two
-        words of this one are the key, and the element's number is part of the counter."""
+        """Draw by a function of shaders/lib/chance/.
+
+        Each element has its own stream. Two words of this stream are its key, and the index of the
+        element is part of its counter.
+        """
         given = [parameter(op, name, value, rule) for name, value, rule in parameters]
         shape = drawn_shape(op, size, [shape_of_parameter(value) for value in given])
         found = self._sampled(op, sampler, shape, given, [rule for _, _, rule in parameters], kind)
@@ -145,7 +148,7 @@ class Stream(Shown):
 def _sampler(
     op: str, sampler: str, whole: tuple[bool, ...], gives_whole: bool
 ) -> tuple[Operation, ...]:
-    """The elementwise operation that draws by a function of shaders/lib/chance/."""
+    """Return the elementwise operation that draws by a function of shaders/lib/chance/."""
     names = [f"a{n}" for n in range(len(whole))]
     inputs = (
         Parameter("key0", UINT32),
@@ -167,5 +170,5 @@ def _sampler(
 
 
 def whole_kind() -> ElementType:
-    """The type of whole numbers where none is asked for."""
+    """Return the default integer type."""
     return DEFAULTS[int]

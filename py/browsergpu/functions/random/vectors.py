@@ -1,4 +1,4 @@
-"""Distributions of vectors, along the last axis."""
+"""Distributions of vectors, which are along the last axis."""
 
 from __future__ import annotations
 
@@ -34,26 +34,64 @@ _CHECKS = ("warn", "raise", "ignore")
 
 
 class Vectors(Discrete):
-    """Distributions by NumPy's names."""
+    """Distributions of vectors, with NumPy's names."""
 
     def dirichlet(self, alpha: Any, size: Any = None) -> Array:
-        """float32 that add up to 1 along a last axis, of the Dirichlet distribution of ``alpha``
-        [k]."""
+        """Draw from a Dirichlet distribution.
+
+        Parameters
+        ----------
+        alpha : array_like
+            Shape [k]. Numbers greater than 0.
+        size : int or tuple of int, optional
+            The shape of the result without its last axis.
+
+        Returns
+        -------
+        Array
+            float32 of shape [*size, k]. The last axis sums to 1.
+
+        Raises
+        ------
+        InvalidArgument
+            If ``alpha`` has another shape, or is out of range on the host.
+        """
         op = "dirichlet"
         shares = parameter(op, "alpha", alpha, ABOVE_0)
         if len(shape := shape_of_parameter(shares)) != 1 or shape[0] == 0:
             raise InvalidArgument(op, "alpha", alpha, "have one axis, and elements")
         parameters = [("alpha", shares, ABOVE_0)]
         logs = self._sample(op, (*shape_of(op, size), *shape), "log_gamma", parameters)
-        # Numbers of small shapes are below float32's range, and their quotients are not.
+        # With small shapes, the numbers underflow in float32, but their quotients do not.
         most = statistics.max(logs, axis=-1, keepdims=True)
         parts = elementwise.exp(elementwise.subtract(logs, most))
         return elementwise.divide(parts, statistics.sum(parts, axis=-1, keepdims=True))
 
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Array:
-        """How many of ``n`` trials have each of the outcomes of the probabilities ``pvals``
-        [..., k], along a last axis. The last probability is what is left of 1. An outcome after the
-        other is drawn, by a binomial distribution of the trials that are left."""
+        """Draw the number of trials with each outcome.
+
+        Outcomes are drawn one after the other, each from a binomial distribution of the remaining
+        trials.
+
+        Parameters
+        ----------
+        n : int or array_like
+            Number of trials.
+        pvals : array_like
+            Probabilities of the outcomes, of shape [..., k]. The last one is the remainder to 1.
+        size : int or tuple of int, optional
+            The shape of the result without its last axis.
+
+        Returns
+        -------
+        Array
+            Integers of shape [*size, k].
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter on the host is out of range, or the shapes do not broadcast to ``size``.
+        """
         op = "multinomial"
         trials: Any = parameter(op, "n", n, COUNT)
         shares = parameter(op, "pvals", pvals, SHARE)
@@ -85,9 +123,31 @@ class Vectors(Discrete):
     def multivariate_hypergeometric(
         self, colors: Any, nsample: Any, size: Any = None, method: str = "marginals"
     ) -> Array:
-        """How many of ``nsample`` things that are taken have each colour, along a last axis, where
-        there are ``colors`` [k] of each. A colour after the other is drawn; ``method`` "count"
-        names another algorithm of NumPy's for the same distribution and is refused."""
+        """Draw the number of items of each color in a sample without replacement.
+
+        Colors are drawn one after the other.
+
+        Parameters
+        ----------
+        colors : sequence of int
+            Number of items of each color, of shape [k], on the host. At most 10**9 in all.
+        nsample : int
+            Size of the sample.
+        size : int or tuple of int, optional
+            The shape of the result without its last axis.
+        method : {"marginals"}, optional
+            NumPy's "count", another algorithm for the same distribution, is refused.
+
+        Returns
+        -------
+        Array
+            Integers of shape [*size, k].
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter is out of range, or ``method`` has another value.
+        """
         op = "multivariate_hypergeometric"
         if method != "marginals":
             raise InvalidArgument(op, "method", method, "'marginals'")
@@ -133,7 +193,7 @@ class Vectors(Discrete):
 
 
 def _factor(spread: Array, method: str) -> Array:
-    """A, of which A^T A is the covariance."""
+    """Return A with ``A.T @ A`` equal to the covariance."""
     if method == "cholesky":
         return manipulation.matrix_transpose(cholesky(spread))
     if method == "eigh":
@@ -167,6 +227,6 @@ def _beside(drawn: Array, value: Any) -> Array:
 
 
 def _whole(value: Any, like: Array, shape: Shape) -> Array:
-    """Numbers of trials as an array of the type of what was drawn."""
+    """Return numbers of trials as an array of the type of drawn numbers."""
     made = value if isinstance(value, Array) else _beside(like, np.asarray(value, like.dtype))
     return manipulation.broadcast_to(made.astype(like.dtype, copy=False), shape)
