@@ -45,8 +45,9 @@ def binary(device: Device, op: str, function: str, a: View, b: View, y: View) ->
 
 
 def _is_part(y: View) -> bool:
-    """Return whether elements lie in memory behind a packed view."""
-    return y.buffer.nbytes > -(-y.dtype.device_bytes(y.size) // 4) * 4
+    """Return whether a kernel that writes fours would write behind y into memory in use."""
+    size = y.size
+    return size % 4 != 0 and y.buffer.nbytes > -(-y.dtype.device_bytes(size) // 4) * 4
 
 
 def assign(device: Device, op: str, x: View, y: View) -> None:
