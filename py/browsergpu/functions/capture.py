@@ -31,12 +31,13 @@ class capture(Shown):
     ``with browsergpu.capture() as graph:`` executes the block and keeps its GPU commands.
     ``graph.replay()`` runs all of them again with a single call.
 
-    Assignments to arrays that exist before the block, such as ``x[...] = batch``, ``x += 1`` or an
-    optimizer's step, write to the same memory in each replay. A replay reads the values that were
-    assigned between replays, so inputs are written in place. Arrays that the block makes get new
-    values in each replay. ``copy()`` keeps the values. Random numbers, optimizer steps and
-    schedules continue as if the block had run again. NumPy arrays that the block uploads are
-    constants.
+    Assignments to arrays that exist before the block write to the same memory in each replay.
+    Examples are ``x[...] = batch``, ``x += 1`` and an optimizer's step. A replay reads the values
+    that were assigned between replays, so inputs are written in place.
+
+    Arrays that the block makes get new values in each replay. ``copy()`` keeps the values. Random
+    numbers, optimizer steps and schedules continue as if the block had run again. NumPy arrays that
+    the block uploads are constants.
 
     Inside the block, nothing can be read (Unsupported). So shapes cannot depend on values, and no
     other block can begin. The work of other threads and tasks is not captured, except for tasks

@@ -320,7 +320,7 @@ def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     return zeros_like(x, dtype=dtype, device=device)
 
 
-def _of_numbers(*numbers: Any) -> ElementType:
+def _integer_type(*numbers: Any) -> ElementType:
     """Return the type of integers: the default, promoted with NumPy's numbers among them."""
     kinds = [kind for kind, _ in filter(None, map(typed_number, numbers))]
     found = reduce(promoted, kinds, DEFAULTS[int])
@@ -363,7 +363,7 @@ def arange(
     if step == 0:
         raise InvalidArgument("arange", "step", step, "another number than 0")
     is_whole = all(isinstance(number, int | np.integer) for number in (start, stop, step))
-    kind = _kind("arange", dtype, _of_numbers(start, stop, step) if is_whole else FLOAT32)
+    kind = _kind("arange", dtype, _integer_type(start, stop, step) if is_whole else FLOAT32)
     count = max(-((start - stop) // step) if is_whole else ceil((stop - start) / step), 0)
     tracer = current(device)
     at = Array(coordinates(tracer, (count,), 0), tracer)
@@ -473,15 +473,15 @@ def _triangle(op: str, x: Array, k: int, *, lower: bool) -> Array:
     return apply.apply("where", x, kept, x, False if x.node.kind is BOOL else 0)
 
 
-def _of_tril(g: Array, k: int) -> Array:
+def _tril_gradient(g: Array, k: int) -> Array:
     return tril(g, k=k)
 
 
-def _of_triu(g: Array, k: int) -> Array:
+def _triu_gradient(g: Array, k: int) -> Array:
     return triu(g, k=k)
 
 
-@differentiable(x=_of_tril)
+@differentiable(x=_tril_gradient)
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """Return the lower triangles of matrices, with zeros above a diagonal.
 
@@ -505,7 +505,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     return _triangle("tril", x, k, lower=True)
 
 
-@differentiable(x=_of_triu)
+@differentiable(x=_triu_gradient)
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """Return the upper triangles of matrices, with zeros below a diagonal.
 
@@ -529,7 +529,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     return _triangle("triu", x, k, lower=False)
 
 
-def _of_grid(g: tuple[Array, ...], indexing: str) -> list[Array]:
+def _meshgrid_gradient(g: tuple[Array, ...], indexing: str) -> list[Array]:
     order = [*range(len(g))]
     if indexing == "xy":
         order[:2] = order[1::-1]
@@ -538,7 +538,7 @@ def _of_grid(g: tuple[Array, ...], indexing: str) -> list[Array]:
     ]
 
 
-@differentiable(arrays=_of_grid)
+@differentiable(arrays=_meshgrid_gradient)
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """Return the coordinates of a grid.
 

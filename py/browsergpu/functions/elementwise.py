@@ -128,41 +128,41 @@ def _describe(function: Any, name: str, doc: str, summary: str, dtypes: _Dtypes)
     function.__doc__ = doc.format(summary=summary, operands=dtypes.operands, result=dtypes.result)
 
 
-def _c(x: Any) -> Any:
+def _conj_factor(x: Any) -> Any:
     """Return the conjugate of a gradient's factor, if it is complex."""
     if isinstance(x, Array):
         return conj(x) if x.dtype.kind == "c" else x
     return x.conjugate()
 
 
-def _share(own: Any, other: Any, is_ahead: Callable[[Any, Any], Array]) -> Array:
+def _tie_share(own: Any, other: Any, is_ahead: Callable[[Any, Any], Array]) -> Array:
     """Return the share of a gradient for ``own``: 1 if it is ahead, and 0.5 if both are equal."""
     return where(is_ahead(own, other), 1.0, where(equal(own, other), 0.5, 0.0))
 
 
-def _of_base(g: Array, x1: Any, x2: Any) -> Any:
+def _pow_base_gradient(g: Array, x1: Any, x2: Any) -> Any:
     slope = x2 * pow(x1, x2 - 1)
     if isinstance(x2, Array):  # 0 to the power of 0 is 1, a constant
         slope = where(equal(x2, 0), 0, slope)
     elif x2 == 0:
         slope = 0
-    return g * _c(slope)
+    return g * _conj_factor(slope)
 
 
-def _of_exponent(g: Array, y: Array, x1: Any) -> Any:
+def _pow_exponent_gradient(g: Array, y: Array, x1: Any) -> Any:
     is_complex = y.dtype.kind == "c"
     if not isinstance(x1, Array):
         if x1 == 0 or (not is_complex and x1 < 0):
             return g * 0
-        return g * _c(y * (cmath.log(x1) if is_complex else math.log(x1)))
+        return g * _conj_factor(y * (cmath.log(x1) if is_complex else math.log(x1)))
     if is_complex:
         known = where(equal(x1, 0), 1, x1).astype(y.dtype)
     else:
         known = where(greater(x1, 0), x1, 1)
-    return g * _c(y * log(known))
+    return g * _conj_factor(y * log(known))
 
 
-def _of_sign(g: Array, y: Array, x: Array) -> Any:
+def _sign_gradient(g: Array, y: Array, x: Array) -> Any:
     """Return the gradient of a complex sign. The sign of a real number is constant."""
     if x.dtype.kind != "c":
         return None
@@ -171,13 +171,13 @@ def _of_sign(g: Array, y: Array, x: Array) -> Any:
     return where(equal(size, 0), 0, turned / where(equal(size, 0), 1, size))
 
 
-def _chosen(condition: Array, x1: Any, x2: Any) -> Array:
+def _where(condition: Array, x1: Any, x2: Any) -> Array:
     return where(condition, x1, x2)
 
 
 @differentiable(
-    x1=lambda g, condition: _chosen(condition, g, 0),
-    x2=lambda g, condition: _chosen(condition, 0, g),
+    x1=lambda g, condition: _where(condition, g, 0),
+    x2=lambda g, condition: _where(condition, 0, g),
 )
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """Return elements of ``x1`` where ``condition`` is true, and of ``x2`` elsewhere.
@@ -205,25 +205,25 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     return apply.apply("where", condition, condition, x1, x2)
 
 
-def _inside(g: Array, x: Array, min: Any, max: Any) -> Array:
+def _clip_gradient(g: Array, x: Array, min: Any, max: Any) -> Array:
     for is_out, bound in ((less, min), (greater, max)):
         if bound is not None:
             g = where(is_out(x, bound), 0, g)
     return g
 
 
-def _of_lower(g: Array, x: Array, min: Any, max: Any) -> Array:
+def _clip_min_gradient(g: Array, x: Array, min: Any, max: Any) -> Array:
     """Return the gradient of the lower bound. If ``min > max``, the result is ``max``."""
     own = where(less(x, min), g, 0)
     return own if max is None else where(greater(min, max), 0, own)
 
 
-def _of_upper(g: Array, x: Array, min: Any, max: Any) -> Array:
+def _clip_max_gradient(g: Array, x: Array, min: Any, max: Any) -> Array:
     own = where(greater(x, max), g, 0)
     return own if min is None else where(greater(min, max), g, own)
 
 
-@differentiable(x=_inside, min=_of_lower, max=_of_upper)
+@differentiable(x=_clip_gradient, min=_clip_min_gradient, max=_clip_max_gradient)
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Limit elements to a range.
 
@@ -250,7 +250,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     operands.array("clip", "x", x)
     found = x
     for name, bound in (("maximum", min), ("minimum", max)):
-        if bound is None or _limits_nothing(x, name, bound):
+        if bound is None or _is_beyond_range(x, name, bound):
             continue
         found = apply.binary(name, found, bound)
         if found is NotImplemented:
@@ -260,7 +260,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     return apply.cast_to("clip", found, found.node.kind, copy=found is x)
 
 
-def _limits_nothing(x: Array, name: str, bound: Any) -> bool:
+def _is_beyond_range(x: Array, name: str, bound: Any) -> bool:
     """Return whether a Python integer bound is beyond the range of the dtype of ``x``."""
     kind = x.node.kind
     if type(bound) is not int or kind.kind not in "iu":
@@ -274,13 +274,13 @@ acos: Unary = _unary(
     "acos",
     "Return the arc cosine, in radians from 0 to π.",
     _FLOATING,
-    lambda g, x: -g / _c(sqrt(1 - x * x)),
+    lambda g, x: -g / _conj_factor(sqrt(1 - x * x)),
 )
 acosh: Unary = _unary(
     "acosh",
     "Return the inverse hyperbolic cosine.",
     _FLOATING,
-    lambda g, x: g / _c(sqrt(x - 1) * sqrt(x + 1)),
+    lambda g, x: g / _conj_factor(sqrt(x - 1) * sqrt(x + 1)),
 )
 add: Binary = _binary(
     "add", "Return ``x1 + x2``. For bools, this is the logical or.", _ANY, lambda g: g, lambda g: g
@@ -289,16 +289,19 @@ asin: Unary = _unary(
     "asin",
     "Return the arc sine, in radians from -π/2 to π/2.",
     _FLOATING,
-    lambda g, x: g / _c(sqrt(1 - x * x)),
+    lambda g, x: g / _conj_factor(sqrt(1 - x * x)),
 )
 asinh: Unary = _unary(
-    "asinh", "Return the inverse hyperbolic sine.", _FLOATING, lambda g, x: g / _c(sqrt(x * x + 1))
+    "asinh",
+    "Return the inverse hyperbolic sine.",
+    _FLOATING,
+    lambda g, x: g / _conj_factor(sqrt(x * x + 1)),
 )
 atan: Unary = _unary(
     "atan",
     "Return the arc tangent, in radians from -π/2 to π/2.",
     _FLOATING,
-    lambda g, x: g / _c(1 + x * x),
+    lambda g, x: g / _conj_factor(1 + x * x),
 )
 atan2: Binary = _binary(
     "atan2",
@@ -308,7 +311,10 @@ atan2: Binary = _binary(
     lambda g, x1, x2: -g * x1 / (x1 * x1 + x2 * x2),
 )
 atanh: Unary = _unary(
-    "atanh", "Return the inverse hyperbolic tangent.", _FLOATING, lambda g, x: g / _c(1 - x * x)
+    "atanh",
+    "Return the inverse hyperbolic tangent.",
+    _FLOATING,
+    lambda g, x: g / _conj_factor(1 - x * x),
 )
 bitwise_and: Binary = _binary(
     "bitwise_and", "Return the bitwise and; for bools, the logical and.", _INTEGERS_OR_BOOLS
@@ -340,22 +346,30 @@ copysign: Binary = _binary(
     lambda g: g * 0,
 )
 cos: Unary = _unary(
-    "cos", "Return the cosine of an angle in radians.", _FLOATING, lambda g, x: -g * _c(sin(x))
+    "cos",
+    "Return the cosine of an angle in radians.",
+    _FLOATING,
+    lambda g, x: -g * _conj_factor(sin(x)),
 )
 cosh: Unary = _unary(
-    "cosh", "Return the hyperbolic cosine.", _FLOATING, lambda g, x: g * _c(sinh(x))
+    "cosh", "Return the hyperbolic cosine.", _FLOATING, lambda g, x: g * _conj_factor(sinh(x))
 )
 divide: Binary = _binary(
     "divide",
     "Return ``x1 / x2``.",
     _FLOATING,
-    lambda g, x2: g / _c(x2),
-    lambda g, y, x2: -g * _c(y / x2),
+    lambda g, x2: g / _conj_factor(x2),
+    lambda g, y, x2: -g * _conj_factor(y / x2),
 )
 equal: Binary = _binary("equal", "Return ``x1 == x2``.", _TO_BOOL)
-exp: Unary = _unary("exp", "Return e to the power of ``x``.", _FLOATING, lambda g, y: g * _c(y))
+exp: Unary = _unary(
+    "exp", "Return e to the power of ``x``.", _FLOATING, lambda g, y: g * _conj_factor(y)
+)
 expm1: Unary = _unary(
-    "expm1", "Return ``exp(x) - 1``, accurate near 0.", _FLOATING, lambda g, y: g * _c(y + 1)
+    "expm1",
+    "Return ``exp(x) - 1``, accurate near 0.",
+    _FLOATING,
+    lambda g, y: g * _conj_factor(y + 1),
 )
 floor: Unary = _unary("floor", "Round down to an integer.", _REAL)
 floor_divide: Binary = _binary(
@@ -390,15 +404,20 @@ logaddexp: Binary = _binary(
 )
 less: Binary = _binary("less", "Return ``x1 < x2``.", _ORDER)
 less_equal: Binary = _binary("less_equal", "Return ``x1 <= x2``.", _ORDER)
-log: Unary = _unary("log", "Return the natural logarithm.", _FLOATING, lambda g, x: g / _c(x))
+log: Unary = _unary(
+    "log", "Return the natural logarithm.", _FLOATING, lambda g, x: g / _conj_factor(x)
+)
 log10: Unary = _unary(
-    "log10", "Return the logarithm to base 10.", _FLOATING, lambda g, x: g / _c(x * _LN10)
+    "log10", "Return the logarithm to base 10.", _FLOATING, lambda g, x: g / _conj_factor(x * _LN10)
 )
 log1p: Unary = _unary(
-    "log1p", "Return ``log(1 + x)``, accurate near 0.", _FLOATING, lambda g, x: g / _c(1 + x)
+    "log1p",
+    "Return ``log(1 + x)``, accurate near 0.",
+    _FLOATING,
+    lambda g, x: g / _conj_factor(1 + x),
 )
 log2: Unary = _unary(
-    "log2", "Return the logarithm to base 2.", _FLOATING, lambda g, x: g / _c(x * _LN2)
+    "log2", "Return the logarithm to base 2.", _FLOATING, lambda g, x: g / _conj_factor(x * _LN2)
 )
 logical_and: Binary = _binary(
     "logical_and", "Return whether both elements are true. Nonzero elements are true.", _TO_BOOL
@@ -420,22 +439,22 @@ maximum: Binary = _binary(
     "maximum",
     "Return the larger element, or NaN if one is NaN.",
     _REAL,
-    lambda g, x1, x2: g * _share(x1, x2, greater),
-    lambda g, x1, x2: g * _share(x2, x1, greater),
+    lambda g, x1, x2: g * _tie_share(x1, x2, greater),
+    lambda g, x1, x2: g * _tie_share(x2, x1, greater),
 )
 minimum: Binary = _binary(
     "minimum",
     "Return the smaller element, or NaN if one is NaN.",
     _REAL,
-    lambda g, x1, x2: g * _share(x1, x2, less),
-    lambda g, x1, x2: g * _share(x2, x1, less),
+    lambda g, x1, x2: g * _tie_share(x1, x2, less),
+    lambda g, x1, x2: g * _tie_share(x2, x1, less),
 )
 multiply: Binary = _binary(
     "multiply",
     "Return ``x1 * x2``. For bools, this is the logical and.",
     _ANY,
-    lambda g, x2: g * _c(x2),
-    lambda g, x1: g * _c(x1),
+    lambda g, x2: g * _conj_factor(x2),
+    lambda g, x1: g * _conj_factor(x1),
 )
 negative: Unary = _unary(
     "negative", "Return ``-x``. Unsigned integers wrap around.", _NUMBERS, lambda g: -g
@@ -446,11 +465,15 @@ nextafter: Binary = _binary(
 not_equal: Binary = _binary("not_equal", "Return ``x1 != x2``.", _TO_BOOL)
 positive: Unary = _unary("positive", "Return ``+x``, the same number.", _NUMBERS, lambda g: g)
 pow: Binary = _binary(
-    "pow", "Return ``x1`` to the power of ``x2``.", _POWER, _of_base, _of_exponent
+    "pow",
+    "Return ``x1`` to the power of ``x2``.",
+    _POWER,
+    _pow_base_gradient,
+    _pow_exponent_gradient,
 )
 real: Unary = _unary("real", "Return the real part.", _TO_FLOAT32, lambda g: g)
 reciprocal: Unary = _unary(
-    "reciprocal", "Return ``1 / x``.", _FLOATING, lambda g, y: -g * _c(y * y)
+    "reciprocal", "Return ``1 / x``.", _FLOATING, lambda g, y: -g * _conj_factor(y * y)
 )
 remainder: Binary = _binary(
     "remainder",
@@ -463,27 +486,35 @@ round: Unary = _unary(
     "round", "Round to the nearest integer, and halfway cases to the even one.", _NUMBERS
 )
 sign: Unary = _unary(
-    "sign", "Return -1, 0 or 1; for complex numbers, ``x / abs(x)``.", _NUMBERS, _of_sign
+    "sign", "Return -1, 0 or 1; for complex numbers, ``x / abs(x)``.", _NUMBERS, _sign_gradient
 )
 signbit: Unary = _unary(
     "signbit", "Return whether the sign bit is set, also for -0.0 and NaN.", _SIGN_BIT
 )
 sin: Unary = _unary(
-    "sin", "Return the sine of an angle in radians.", _FLOATING, lambda g, x: g * _c(cos(x))
+    "sin",
+    "Return the sine of an angle in radians.",
+    _FLOATING,
+    lambda g, x: g * _conj_factor(cos(x)),
 )
-sinh: Unary = _unary("sinh", "Return the hyperbolic sine.", _FLOATING, lambda g, x: g * _c(cosh(x)))
+sinh: Unary = _unary(
+    "sinh", "Return the hyperbolic sine.", _FLOATING, lambda g, x: g * _conj_factor(cosh(x))
+)
 sqrt: Unary = _unary(
     "sqrt",
     "Return the square root. Negative floats give NaN.",
     _FLOATING,
-    lambda g, y: g / _c(2 * y),
+    lambda g, y: g / _conj_factor(2 * y),
 )
-square: Unary = _unary("square", "Return ``x * x``.", _POWER, lambda g, x: g * _c(2 * x))
+square: Unary = _unary("square", "Return ``x * x``.", _POWER, lambda g, x: g * _conj_factor(2 * x))
 subtract: Binary = _binary("subtract", "Return ``x1 - x2``.", _NUMBERS, lambda g: g, lambda g: -g)
 tan: Unary = _unary(
-    "tan", "Return the tangent of an angle in radians.", _FLOATING, lambda g, y: g * _c(1 + y * y)
+    "tan",
+    "Return the tangent of an angle in radians.",
+    _FLOATING,
+    lambda g, y: g * _conj_factor(1 + y * y),
 )
 tanh: Unary = _unary(
-    "tanh", "Return the hyperbolic tangent.", _FLOATING, lambda g, y: g * _c(1 - y * y)
+    "tanh", "Return the hyperbolic tangent.", _FLOATING, lambda g, y: g * _conj_factor(1 - y * y)
 )
 trunc: Unary = _unary("trunc", "Round towards 0 to an integer.", _REAL)

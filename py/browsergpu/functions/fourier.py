@@ -57,17 +57,17 @@ def _complex(op: str, x: Array) -> Array:
 _TRANSPOSED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
-def _of_fft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
+def _fft_gradient(g: Array, x_like: Like, axis: int, norm: str) -> Array:
     back = ifft(g, axis=axis, norm=_TRANSPOSED[norm])
     return _resized(back, axis % g.ndim, x_like.shape[axis])
 
 
-def _of_ifft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
+def _ifft_gradient(g: Array, x_like: Like, axis: int, norm: str) -> Array:
     back = fft(g, axis=axis, norm=_TRANSPOSED[norm])
     return _resized(back, axis % g.ndim, x_like.shape[axis])
 
 
-def _with_inner(x: Array, axis: int, n: int, factor: float) -> Array:
+def _scale_half(x: Array, axis: int, n: int, factor: float) -> Array:
     """Scale the numbers of half a transform that stand for two of its ``n`` numbers."""
     at = axis % x.ndim
     factors = np.full(x.shape[at], factor, np.float32)
@@ -79,16 +79,16 @@ def _with_inner(x: Array, axis: int, n: int, factor: float) -> Array:
     return found
 
 
-def _of_rfft(g: Array, x_like: Like, n: int | None, axis: int, norm: str) -> Array:
+def _rfft_gradient(g: Array, x_like: Like, n: int | None, axis: int, norm: str) -> Array:
     length = x_like.shape[axis] if n is None else n
-    halves = _with_inner(g, axis, length, 0.5)
+    halves = _scale_half(g, axis, length, 0.5)
     back = irfft(halves, n=length, axis=axis, norm=_TRANSPOSED[norm])
     return _resized(back, axis % g.ndim, x_like.shape[axis])
 
 
-def _of_irfft(g: Array, x_like: Like, axis: int, norm: str) -> Array:
+def _irfft_gradient(g: Array, x_like: Like, axis: int, norm: str) -> Array:
     length = g.shape[axis]
-    twice = _with_inner(rfft(g, axis=axis, norm=_TRANSPOSED[norm]), axis, length, 2.0)
+    twice = _scale_half(rfft(g, axis=axis, norm=_TRANSPOSED[norm]), axis, length, 2.0)
     return _resized(twice, axis % g.ndim, x_like.shape[axis])
 
 
@@ -104,7 +104,7 @@ def _transform(op: str, x: Array, n: Any, axis: int, norm: Any, *, inverse: bool
     return found
 
 
-@differentiable(x=_of_fft)
+@differentiable(x=_fft_gradient)
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Return the discrete Fourier transform along an axis.
 
@@ -134,7 +134,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backw
     return _transform("fft", x, n, axis, norm, inverse=False)
 
 
-@differentiable(x=_of_ifft)
+@differentiable(x=_ifft_gradient)
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Return the inverse discrete Fourier transform along an axis.
 
@@ -163,7 +163,7 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     return _transform("ifft", x, n, axis, norm, inverse=True)
 
 
-@differentiable(x=_of_rfft)
+@differentiable(x=_rfft_gradient)
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Return the discrete Fourier transform of real numbers along an axis.
 
@@ -203,7 +203,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     return manipulation.moveaxis(found, -1, at)
 
 
-@differentiable(x=_of_irfft)
+@differentiable(x=_irfft_gradient)
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Return the inverse of :func:`rfft`.
 

@@ -31,28 +31,28 @@ _FUSED = 2
 _MOST_INDICES = 2**31 - 1
 
 
-def _reshaped(g: Array, x_like: Like) -> Array:
+def _reshape_gradient(g: Array, x_like: Like) -> Array:
     return reshape(g, x_like.shape)
 
 
-def _matrices_turned(g: Array) -> Array:
+def _matrix_transpose_gradient(g: Array) -> Array:
     return matrix_transpose(g)
 
 
-def _moved_back(g: Array, source: Any, destination: Any) -> Array:
+def _moveaxis_gradient(g: Array, source: Any, destination: Any) -> Array:
     return moveaxis(g, destination, source)
 
 
-def _flipped(g: Array, axis: Any) -> Array:
+def _flip_gradient(g: Array, axis: Any) -> Array:
     return flip(g, axis=axis)
 
 
-def _rolled_back(g: Array, shift: Any, axis: Any) -> Array:
+def _roll_gradient(g: Array, shift: Any, axis: Any) -> Array:
     by = tuple(-int(n) for n in shift) if checks.is_several(shift) else -int(shift)
     return roll(g, by, axis=axis)
 
 
-def _unstacked(g: Array, axis: int) -> list[Array]:
+def _stack_gradient(g: Array, axis: int) -> list[Array]:
     return [*unstack(g, axis=axis)]
 
 
@@ -103,7 +103,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     InvalidArgument
         If the arrays do not broadcast.
     """
-    shape = _common("broadcast_arrays", [x.shape for x in arrays])
+    shape = _common_shape("broadcast_arrays", [x.shape for x in arrays])
     return tuple(alias(x, strided.spread(x, shape), read_only=True) for x in arrays)
 
 
@@ -126,14 +126,14 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
         If the shapes do not broadcast.
     """
     op = "broadcast_shapes"
-    return _common(op, [checks.dimensions(op, "shapes", shape) for shape in shapes])
+    return _common_shape(op, [checks.dimensions(op, "shapes", shape) for shape in shapes])
 
 
-def _common(op: str, given: Sequence[Shape]) -> Shape:
+def _common_shape(op: str, given: Sequence[Shape]) -> Shape:
     return reduce(lambda a, b: shapes.broadcast(op, a, b), given, ())
 
 
-@differentiable(x=_reshaped)
+@differentiable(x=_reshape_gradient)
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
     """Return the elements in another shape.
 
@@ -163,7 +163,7 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
     return alias(x, strided.reshaped("reshape", x, shape, copy=copy))
 
 
-@differentiable(x=lambda g, axes: _put_back(g, axes))
+@differentiable(x=lambda g, axes: _permute_dims_gradient(g, axes))
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """Return a view with the axes in another order.
 
@@ -192,7 +192,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     return alias(x, strided.permuted(x, order))
 
 
-@differentiable(x=lambda g, axes: _put_back(g, axes))
+@differentiable(x=lambda g, axes: _permute_dims_gradient(g, axes))
 def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     """Return a view with the axes reversed, or in another order.
 
@@ -220,7 +220,7 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     return x.T if axes is None else permute_dims(x, axes)
 
 
-@differentiable(x=_matrices_turned)
+@differentiable(x=_matrix_transpose_gradient)
 def matrix_transpose(x: Array, /) -> Array:
     """Return a view with the last two axes exchanged.
 
@@ -242,7 +242,7 @@ def matrix_transpose(x: Array, /) -> Array:
     return x.mT
 
 
-@differentiable(x=_moved_back)
+@differentiable(x=_moveaxis_gradient)
 def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     """Return a view with some axes moved to other positions.
 
@@ -278,7 +278,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     return alias(x, strided.permuted(x, tuple(order)))
 
 
-@differentiable(x=_reshaped)
+@differentiable(x=_reshape_gradient)
 def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
     """Return a view with new axes of extent 1.
 
@@ -307,7 +307,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
     return alias(x, strided.reshaped("expand_dims", x, shape))
 
 
-@differentiable(x=_reshaped)
+@differentiable(x=_reshape_gradient)
 def squeeze(x: Array, /, axis: Any) -> Array:
     """Return a view without some axes of extent 1.
 
@@ -335,7 +335,7 @@ def squeeze(x: Array, /, axis: Any) -> Array:
     return alias(x, strided.reshaped("squeeze", x, shape))
 
 
-@differentiable(x=_flipped)
+@differentiable(x=_flip_gradient)
 def flip(x: Array, /, *, axis: Any = None) -> Array:
     """Return a view with the elements reversed along axes.
 
@@ -360,7 +360,7 @@ def flip(x: Array, /, *, axis: Any = None) -> Array:
     return x[tuple(slice(None, None, -1 if n in chosen else None) for n in range(x.ndim))]
 
 
-@differentiable(x=_rolled_back)
+@differentiable(x=_roll_gradient)
 def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     """Shift elements along axes. Elements at the end move to the beginning.
 
@@ -404,7 +404,7 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     return apply.duplicate(x) if x is given_array else x
 
 
-@differentiable(arrays=lambda g, arrays_like, axis: _cut(g, arrays_like, axis))
+@differentiable(arrays=lambda g, arrays_like, axis: _concat_gradient(g, arrays_like, axis))
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """Join arrays along an existing axis.
 
@@ -475,7 +475,7 @@ def _common_type(op: str, arrays: Sequence[Array]) -> ElementType:
     return reduce(promoted, kinds)
 
 
-@differentiable(arrays=_unstacked)
+@differentiable(arrays=_stack_gradient)
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     """Join arrays of one shape along a new axis.
 
@@ -539,7 +539,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     return tuple(x[(*(slice(None),) * at, n)] for n in range(x.shape[at]))
 
 
-def _unrepeated(g: Array, x_like: Like, repeats: Any, axis: int | None) -> Array:
+def _repeat_gradient(g: Array, x_like: Like, repeats: Any, axis: int | None) -> Array:
     whole = x_like if axis is not None else x_like._replace(shape=(checks.product(x_like.shape),))
     at = 0 if axis is None else axis % x_like.ndim
     counts = _repetitions(repeats, whole.shape[at])
@@ -575,7 +575,7 @@ def _repetitions(repeats: Any, n: int) -> np.ndarray:
     return counts.astype(np.intp)
 
 
-@differentiable(x=_unrepeated)
+@differentiable(x=_repeat_gradient)
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Repeat each element along an axis.
 
@@ -607,7 +607,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     return gather.by_arrays(x, [at], [np.repeat(np.arange(x.shape[at]), counts)], False)
 
 
-@differentiable(x=lambda g, x_like, repetitions: _untiled(g, x_like, repetitions))
+@differentiable(x=lambda g, x_like, repetitions: _tile_gradient(g, x_like, repetitions))
 def tile(x: Array, repetitions: Sequence[int], /) -> Array:
     """Repeat an array along each axis.
 
@@ -640,12 +640,12 @@ def tile(x: Array, repetitions: Sequence[int], /) -> Array:
     return strided.reshaped("tile", spread, [count * extent for count, extent in both])
 
 
-def _of_taken(g: Array, x_like: Like, indices: Any, axis: int | None) -> Array:
+def _take_gradient(g: Array, x_like: Like, indices: Any, axis: int | None) -> Array:
     at = 0 if axis is None else axis % x_like.ndim
     return parts.put_back(g, (*(slice(None),) * at, indices), x_like)
 
 
-@differentiable(x=_of_taken)
+@differentiable(x=_take_gradient)
 def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
     """Return the elements at indices along an axis.
 
@@ -682,14 +682,14 @@ def _no_axis(op: str, axis: Any, rank: int) -> InvalidArgument:
     return InvalidArgument(op, "axis", axis, f"an axis from {-rank} to {rank - 1}")
 
 
-def _put_back(g: Array, axes: Any) -> Array:
+def _permute_dims_gradient(g: Array, axes: Any) -> Array:
     if axes is None:
         return transpose(g)
     places = [axis % g.ndim for axis in axes]
     return permute_dims(g, tuple(places.index(n) for n in range(g.ndim)))
 
 
-def _cut(g: Array, arrays_like: Sequence[Like], axis: int | None) -> list[Array]:
+def _concat_gradient(g: Array, arrays_like: Sequence[Like], axis: int | None) -> list[Array]:
     found, begin = [], 0
     for like in arrays_like:
         extent = like.shape[axis] if axis is not None else checks.product(like.shape)
@@ -700,7 +700,7 @@ def _cut(g: Array, arrays_like: Sequence[Like], axis: int | None) -> list[Array]
     return found
 
 
-def _untiled(g: Array, x_like: Like, repetitions: Sequence[int]) -> Array:
+def _tile_gradient(g: Array, x_like: Like, repetitions: Sequence[int]) -> Array:
     counts = checks.dimensions("tile", "repetitions", repetitions)
     rank = max(len(counts), x_like.ndim)
     shape = (1,) * (rank - x_like.ndim) + x_like.shape

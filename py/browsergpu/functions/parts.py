@@ -20,7 +20,7 @@ _OP = "added_at"
 
 
 def put_back(g: Array, key: Any, x_like: Like) -> Array:
-    """Return zeros with ``g`` at a key: the gradient of an array for that of ``x[key]``."""
+    """Return the gradient of ``x`` from the gradient of ``x[key]``: zeros with ``g`` at the key."""
     whole = creation.zeros(x_like.shape, dtype=g.dtype, device=g.device)
     if _may_repeat(key):
         return added_at(whole, key, g)
@@ -73,13 +73,13 @@ def added_at(x: Array, key: Any, value: Array, /) -> Array:
     return apply.cast_to(_OP, strided.reshaped(_OP, made, x.shape), x.node.kind, copy=False)
 
 
-def _without(g: Array, key: Any) -> Array:
+def _assigned_gradient(g: Array, key: Any) -> Array:
     rest = g.__copy__()
     rest[key] = 0
     return rest
 
 
-def _of_assigned(g: Array, key: Any) -> Array:
+def _assigned_value_gradient(g: Array, key: Any) -> Array:
     """Return the gradient for the value. Of several values for an element, only the last counts."""
     found = g[key]
     if not _may_repeat(key):
@@ -90,7 +90,7 @@ def _of_assigned(g: Array, key: Any) -> Array:
     return elementwise.where(elementwise.equal(last[key], numbers), found, 0)
 
 
-@differentiable(x=_without, value=_of_assigned)
+@differentiable(x=_assigned_gradient, value=_assigned_value_gradient)
 def assigned(x: Array, key: Any, value: Any, /) -> Array:
     """Return a copy of ``x`` with ``x[key] = value``."""
     return keys.assigned(apply.duplicate(x), key, value)

@@ -14,11 +14,11 @@ from browsergpu.arrays.views.aliases import MemoryPlace
 from browsergpu.functions import creation, statistics
 
 
-def _put_back(g: Array, place: MemoryPlace, memory_like: Like) -> Array:
+def _region_gradient(g: Array, place: MemoryPlace, memory_like: Like) -> Array:
     return put(g, place, memory_like.shape[0])
 
 
-@differentiable(memory=_put_back)
+@differentiable(memory=_region_gradient)
 def region(memory: Array, place: MemoryPlace, /) -> Array:
     """Return a copy of the elements at a place of memory, which has one axis."""
     shape, steps, offset = place
@@ -41,11 +41,11 @@ def put(x: Array, place: MemoryPlace, size: int, /) -> Array:
     return _written(whole, part, x)
 
 
-def _of_rest(g: Array, place: MemoryPlace) -> Array:
+def _without_gradient(g: Array, place: MemoryPlace) -> Array:
     return without(g, place)
 
 
-@differentiable(memory=_of_rest)
+@differentiable(memory=_without_gradient)
 def without(memory: Array, place: MemoryPlace, /) -> Array:
     """Return a copy of memory with zeros at a place."""
     shape, steps, offset = place

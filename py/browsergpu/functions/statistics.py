@@ -16,7 +16,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32
 from browsergpu.core.errors import InvalidType, Unsupported
 from browsergpu.functions import creation, elementwise, manipulation
-from browsergpu.functions.ordering import running, sorting
+from browsergpu.functions.ordering import cumulative, sorting
 
 
 def _reduced(op: str, function: str, x: Array, axis: Any, keepdims: bool) -> Array:
@@ -37,14 +37,14 @@ def count(x_like: Like, axis: Any) -> int:
     return product([x_like.shape[n] for n in shapes.axes("sum", "axis", axis, x_like.ndim)])
 
 
-def _of_extreme(g: Array, y: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> Any:
+def _extreme_gradient(g: Array, y: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> Any:
     """Divide the gradient among equal extremes."""
     ones = elementwise.equal(x, spread(y, x_like, axis, keepdims)).astype(g.dtype)
     number = sum(ones, axis=axis, keepdims=True)
     return spread(g, x_like, axis, keepdims) * ones / number
 
 
-def _of_product(g: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> Any:
+def _prod_gradient(g: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> Any:
     """Return the gradient times the product of all other elements.
 
     It multiplies the elements before and after each one, as a division would fail for 0.
@@ -62,7 +62,7 @@ def _of_product(g: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> 
     def before(of: Array) -> Array:
         factors = manipulation.concat([one, of[..., :-1]], axis=-1)
         if x.dtype.kind == "c":
-            return running.products(factors)
+            return cumulative.products(factors)
         return sorting.cumulative_prod(factors, axis=-1)
 
     behind = manipulation.flip(before(manipulation.flip(rows, axis=-1)), axis=-1)
@@ -72,18 +72,18 @@ def _of_product(g: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) -> 
     return spread(g, x_like, axis, keepdims) * manipulation.permute_dims(rest, back)
 
 
-def _of_variance(
+def _var_gradient(
     g: Array, x: Array, x_like: Like, axis: Any, correction: float, keepdims: bool
 ) -> Any:
     centred = x - mean(x, axis=axis, keepdims=True)
     return spread(g, x_like, axis, keepdims) * centred * 2 / (count(x_like, axis) - correction)
 
 
-def _of_deviation(
+def _std_gradient(
     g: Array, y: Array, x: Array, x_like: Like, axis: Any, correction: float, keepdims: bool
 ) -> Any:
     slope = elementwise.where(elementwise.equal(y, 0), 0, g / (2 * y))
-    return _of_variance(slope, x, x_like, axis, correction, keepdims)
+    return _var_gradient(slope, x, x_like, axis, correction, keepdims)
 
 
 @widened("x")
@@ -122,7 +122,7 @@ def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fa
 
 
 @widened("x")
-@differentiable(x=_of_product)
+@differentiable(x=_prod_gradient)
 def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Return the product of elements over axes.
 
@@ -158,7 +158,7 @@ def _extreme(op: str, function: str, x: Array, axis: Any, keepdims: bool) -> Arr
     return _reduced(op, function, x, axis, keepdims)
 
 
-@differentiable(x=_of_extreme)
+@differentiable(x=_extreme_gradient)
 def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Return the largest element over axes, or NaN if one is NaN.
 
@@ -186,7 +186,7 @@ def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     return _extreme("max", "maximum", x, axis, keepdims)
 
 
-@differentiable(x=_of_extreme)
+@differentiable(x=_extreme_gradient)
 def min(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Return the smallest element over axes, or NaN if one is NaN.
 
@@ -302,7 +302,7 @@ def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
 
 
 @widened("x")
-@differentiable(x=_of_variance)
+@differentiable(x=_var_gradient)
 def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Return the variance over axes.
 
@@ -340,7 +340,7 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
 
 
 @widened("x")
-@differentiable(x=_of_deviation)
+@differentiable(x=_std_gradient)
 def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Return the standard deviation over axes, the square root of :func:`var`.
 

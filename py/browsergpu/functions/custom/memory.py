@@ -12,7 +12,7 @@ from browsergpu.core.checks import product
 
 
 def readable(x: Array) -> Array:
-    """Return the array packed in a buffer of its own size, which ``arrayLength`` returns."""
+    """Return the array packed in a buffer of exactly its size, as ``arrayLength`` requires."""
     found = packed(x)
     return found if _is_whole(found.node.in_memory()) else copied(found)
 

@@ -32,7 +32,7 @@ def operations_of(
     """Return the operations of a body. Equal arguments give the same objects.
 
     So their kernels are compiled once. ``includes`` are the shader files with functions that the
-    body calls, and ``preamble`` has functions of its own.
+    body calls, and ``preamble`` has the user's functions.
     """
 
     def typed(types: Types) -> Typed:

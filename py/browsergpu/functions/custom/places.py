@@ -60,7 +60,7 @@ def run(
     results = given
     if results is None:
         if any(one.is_raw for one in outputs):
-            advice = "Give it as an argument behind the inputs."
+            advice = "Give it as an argument after the inputs."
             raise InvalidArgument(
                 name, "args", Description("no output"), "have raw outputs", advice
             )

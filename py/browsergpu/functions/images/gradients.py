@@ -15,12 +15,12 @@ from browsergpu.arrays.array import Array
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
-from browsergpu.functions.weighting import added_back, weighted_sums
+from browsergpu.functions.weighted_sums import weighted_sums, weighted_sums_gradient
 
 _LUMINANCE = (0.299, 0.587, 0.114)
 
 
-def _colours(shape: Shape) -> int:
+def _color_count(shape: Shape) -> int:
     """Return the number of channels without alpha."""
     channels = shape[2] if len(shape) == 3 else 1
     return channels - (channels % 2 == 0)
@@ -30,11 +30,11 @@ def _by_channel(x: Array, of_colour: float, of_alpha: float) -> Any:
     """Return a factor for each channel."""
     if x.ndim == 2 or x.shape[2] % 2:
         return of_colour
-    numbers = [of_colour] * _colours(x.shape) + [of_alpha]
+    numbers = [of_colour] * _color_count(x.shape) + [of_alpha]
     return creation.asarray(np.array(numbers, np.float32), device=x.device)
 
 
-def _inside(g: Array, uncut: Any) -> Any:
+def _unclamped(g: Array, uncut: Any) -> Any:
     inside = elementwise.logical_and(uncut >= 0, uncut <= 1)
     return elementwise.where(inside, g, 0.0)
 
@@ -42,18 +42,18 @@ def _inside(g: Array, uncut: Any) -> Any:
 def of_affine(g: Array, image: Array, slope: float, offset: float) -> Any:
     """Return the gradient of ``slope * x + offset`` of colors."""
     slopes = _by_channel(image, slope, 1.0)
-    return _inside(g, image * slopes + _by_channel(image, offset, 0.0)) * slopes
+    return _unclamped(g, image * slopes + _by_channel(image, offset, 0.0)) * slopes
 
 
 def of_grayscale(g: Array, image: Array) -> Any:
     """Return the gradient for the image: each color's share of the luminance."""
-    if _colours(image.shape) == 1:
-        return _inside(g, image)
+    if _color_count(image.shape) == 1:
+        return _unclamped(g, image)
     weights = np.eye(image.shape[2], dtype=np.float32)
     weights[:3, :3] = _LUMINANCE
     own = creation.asarray(weights, device=image.device)
     uncut = matmul(image, manipulation.matrix_transpose(own))
-    return matmul(_inside(g, uncut), own)
+    return matmul(_unclamped(g, uncut), own)
 
 
 def of_sharpen(g: Array, image: Array) -> Any:
@@ -61,18 +61,18 @@ def of_sharpen(g: Array, image: Array) -> Any:
     sharp = _by_channel(image, 1.0, 0.0)
     uncut: Any = image + image * 4 * sharp
     for axis in (0, 1):
-        near = weighted_sums(image, axis, *_neighbours(image.shape[axis]))
+        near = weighted_sums(image, axis, *_neighbors(image.shape[axis]))
         uncut = uncut - near * sharp
-    inside = _inside(g, uncut)
+    inside = _unclamped(g, uncut)
     own = inside * sharp
     found = inside + own * 4
     for axis in (0, 1):
         extent = image.shape[axis]
-        found = found - added_back(own, axis, *_neighbours(extent), extent)
+        found = found - weighted_sums_gradient(own, axis, *_neighbors(extent), extent)
     return found
 
 
-def _neighbours(extent: int) -> tuple[np.ndarray, np.ndarray]:
+def _neighbors(extent: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices before and after each element, with weights of 1."""
     places = np.clip(np.arange(extent)[:, None] + (-1, 1), 0, extent - 1)
     return places, np.ones(places.shape, np.float32)

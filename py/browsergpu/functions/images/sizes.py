@@ -14,12 +14,12 @@ from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT32, UINT8
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import elementwise, manipulation
-from browsergpu.functions.images.sampling import METHODS, nearest, taps
+from browsergpu.functions.images.interpolation import METHODS, nearest, taps
 from browsergpu.functions.operands import array
-from browsergpu.functions.weighting import added_back, weighted_sums
+from browsergpu.functions.weighted_sums import weighted_sums, weighted_sums_gradient
 
 
-def _of_resized(g: Any, image_like: Like, method: str, antialias: bool) -> Any:
+def _resize_gradient(g: Any, image_like: Like, method: str, antialias: bool) -> Any:
     for axis in (0, 1):
         extent, size = image_like.shape[axis], g.shape[axis]
         if size == extent:
@@ -29,11 +29,11 @@ def _of_resized(g: Any, image_like: Like, method: str, antialias: bool) -> Any:
             weights = np.ones(places.shape)
         else:
             places, weights = taps(extent, size, method, antialias)
-        g = added_back(g, axis, places, weights, extent)
+        g = weighted_sums_gradient(g, axis, places, weights, extent)
     return g
 
 
-@differentiable(image=_of_resized)
+@differentiable(image=_resize_gradient)
 def resize(image: Array, size: Any, method: str = "bilinear", *, antialias: bool = False) -> Array:
     """Resize an image.
 

@@ -40,7 +40,7 @@ class SavedArrays(Mapping[str, Array]):
             raise InvalidType(
                 "load",
                 "file",
-                Description(f"a file with {name!r}, which is no array"),
+                Description(f"a file with {name!r}, which is not an array"),
                 "a file of arrays alone",
             )
         return asarray(data, device=self.device)

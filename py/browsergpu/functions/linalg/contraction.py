@@ -75,10 +75,10 @@ class _Gradients:
         own_extents = dict(zip(kept, part.shape, strict=True))
         part = manipulation.reshape(part, tuple([own_extents.get(label, 1) for label in extents]))
         part = manipulation.broadcast_to(part, tuple(extents.values()))
-        return part if len(extents) == len(labels) else _on_diagonals(part, [*extents], labels)
+        return part if len(extents) == len(labels) else _embed_diagonals(part, [*extents], labels)
 
 
-def _on_diagonals(x: Array, own: Sequence[str], labels: Labels) -> Array:
+def _embed_diagonals(x: Array, own: Sequence[str], labels: Labels) -> Array:
     """Return zeros, with the elements of ``x`` where axes of one label have equal indices."""
     places = [
         np.arange(extent, dtype=np.int32).reshape([-1 if n == at else 1 for n in range(x.ndim)])
@@ -101,9 +101,9 @@ def einsum(subscripts: Any, /, *arrays: Any, optimize: Any = True, dtype: Any = 
     *arrays : Array
         The operands, on one device.
     optimize : bool, str or list, optional
-        The order in which operands are multiplied. True or "greedy" takes the pair whose product is
-        smallest in memory. False goes from left to right. A list has the steps, as from
-        ``numpy.einsum_path(...)[0]`` or opt_einsum.
+        The order in which operands are multiplied. True or "greedy" multiplies the pair first
+        that leaves the fewest elements. False goes from left to right. A list has the steps, as
+        from ``numpy.einsum_path(...)[0]`` or opt_einsum.
     dtype : dtype, optional
         The dtype of the result. The promoted dtype of the operands by default.
 
@@ -129,7 +129,7 @@ def einsum(subscripts: Any, /, *arrays: Any, optimize: Any = True, dtype: Any = 
 
     Operands are multiplied in pairs. Pairs with an index to sum over are matrix products.
     """
-    text, given = _parts(subscripts, arrays)
+    text, given = _parse(subscripts, arrays)
     for n, x in enumerate(given):
         operands.array(_OP, f"operands[{n}]", x)
     return contraction(text, given, optimize, dtype)
@@ -147,18 +147,18 @@ def contraction(text: str, arrays: Sequence[Array], optimize: Any, dtype: Any, /
         check_x64_pair(_OP, kinds)
     computed = _COMPUTED.get(kind, kind)
     terms = [
-        _distinct(apply.cast_to(_OP, x, computed, copy=False), labels, found.extents)
+        _unique_labels(apply.cast_to(_OP, x, computed, copy=False), labels, found.extents)
         for x, labels in zip(arrays, found.inputs, strict=True)
     ]
     for step in found.steps:
         chosen = [terms[n] for n in step]
         terms = [term for n, term in enumerate(terms) if n not in step]
-        terms.append(_together(chosen, _labels_of(terms).union(found.output)))
-    last = _summed(terms[0], frozenset(found.output))
-    return apply.cast_to(_OP, _turned(last, found.output), kind)
+        terms.append(_multiply_all(chosen, _labels_of(terms).union(found.output)))
+    last = _sum_labels(terms[0], frozenset(found.output))
+    return apply.cast_to(_OP, _permute(last, found.output), kind)
 
 
-def _parts(subscripts: Any, arrays: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+def _parse(subscripts: Any, arrays: Sequence[Any]) -> tuple[str, Sequence[Any]]:
     """Return the subscripts as text, and the operands."""
     if isinstance(subscripts, str):
         if not arrays:
@@ -177,7 +177,7 @@ def _hashable(optimize: Any) -> Any:
     return tuple(tuple(step) if isinstance(step, list) else step for step in optimize)
 
 
-def _distinct(x: Array, labels: Labels, extents: Any) -> _Term:
+def _unique_labels(x: Array, labels: Labels, extents: Any) -> _Term:
     """Replace repeated labels by a diagonal, and drop axes of extent 1 that are broadcast."""
     whole = all(extent == extents[label] for label, extent in zip(labels, x.shape, strict=True))
     if whole and len(set(labels)) == len(labels):
@@ -195,38 +195,38 @@ def _labels_of(terms: Sequence[_Term]) -> frozenset[str]:
     return frozenset(label for term in terms for label in term.labels)
 
 
-def _together(chosen: Sequence[_Term], kept: frozenset[str]) -> _Term:
+def _multiply_all(chosen: Sequence[_Term], kept: frozenset[str]) -> _Term:
     """Return the product of terms, summed over the labels that are not kept."""
     found, *rest = chosen
     for n, term in enumerate(rest):
-        found = _product(found, term, kept | _labels_of(rest[n + 1 :]))
-    return _summed(found, kept)
+        found = _multiply(found, term, kept | _labels_of(rest[n + 1 :]))
+    return _sum_labels(found, kept)
 
 
-def _product(a: _Term, b: _Term, kept: frozenset[str]) -> _Term:
-    a, b = _summed(a, kept.union(b.labels)), _summed(b, kept.union(a.labels))
+def _multiply(a: _Term, b: _Term, kept: frozenset[str]) -> _Term:
+    a, b = _sum_labels(a, kept.union(b.labels)), _sum_labels(b, kept.union(a.labels))
     both = [label for label in a.labels if label in b.labels]
     inner = [label for label in both if label not in kept]
     batch = [label for label in both if label in kept]
     rows = [label for label in a.labels if label not in both]
     columns = [label for label in b.labels if label not in both]
     if not inner or not (rows or columns):
-        return _of_elements(a, b, (*batch, *inner, *rows, *columns), kept)
-    left = _grouped(a, [batch, rows, inner])
-    right = _grouped(b, [batch, inner, columns])
+        return _multiply_elements(a, b, (*batch, *inner, *rows, *columns), kept)
+    left = _group(a, [batch, rows, inner])
+    right = _group(b, [batch, inner, columns])
     extents = {**_extents(a), **_extents(b)}
     labels = (*batch, *rows, *columns)
     made = linear.matmul(left, right).reshape(tuple(extents[label] for label in labels))
     return _Term(labels, made)
 
 
-def _of_elements(a: _Term, b: _Term, labels: Labels, kept: frozenset[str]) -> _Term:
+def _multiply_elements(a: _Term, b: _Term, labels: Labels, kept: frozenset[str]) -> _Term:
     """Multiply elements, and sum over labels that are not kept. float16 is summed in float32."""
-    x, y = _aligned(a, labels), _aligned(b, labels)
+    x, y = _align(a, labels), _align(b, labels)
     kind = x.node.kind
     if kind is FLOAT16 and not kept.issuperset(labels):
         x, y = (apply.cast_to(_OP, part, FLOAT32, copy=False) for part in (x, y))
-    found = _summed(_Term(labels, x * y), kept)
+    found = _sum_labels(_Term(labels, x * y), kept)
     return _Term(found.labels, apply.cast_to(_OP, found.array, kind, copy=False))
 
 
@@ -234,7 +234,7 @@ def _extents(term: _Term) -> dict[str, int]:
     return dict(zip(term.labels, term.array.shape, strict=True))
 
 
-def _summed(term: _Term, kept: frozenset[str]) -> _Term:
+def _sum_labels(term: _Term, kept: frozenset[str]) -> _Term:
     """Return the sum over the labels that are not kept."""
     axes = tuple(n for n, label in enumerate(term.labels) if label not in kept)
     if not axes:
@@ -244,27 +244,27 @@ def _summed(term: _Term, kept: frozenset[str]) -> _Term:
     return _Term(labels, statistics.sum(x, axis=axes, dtype=x.dtype))
 
 
-def _turned(term: _Term, labels: Sequence[str]) -> Array:
+def _permute(term: _Term, labels: Sequence[str]) -> Array:
     """Return the array with its axes in the order of ``labels``."""
     if tuple(labels) == term.labels:
         return term.array
     return strided.permuted(term.array, tuple(term.labels.index(label) for label in labels))
 
 
-def _aligned(term: _Term, labels: Sequence[str]) -> Array:
+def _align(term: _Term, labels: Sequence[str]) -> Array:
     """Return the array with an axis for each label. Missing labels have extent 1."""
-    turned = _turned(term, [label for label in labels if label in term.labels])
+    turned = _permute(term, [label for label in labels if label in term.labels])
     own = _extents(term)
     shape = tuple(own.get(label, 1) for label in labels)
     return turned if turned.shape == shape else turned.reshape(shape)
 
 
-def _grouped(term: _Term, groups: Sequence[Sequence[str]]) -> Array:
+def _group(term: _Term, groups: Sequence[Sequence[str]]) -> Array:
     """Return the array as matrices, with one axis for each group of labels.
 
     An empty first group has no axis.
     """
-    turned = _turned(term, [label for group in groups for label in group])
+    turned = _permute(term, [label for group in groups for label in group])
     own = _extents(term)
     shape = tuple(product([own[label] for label in group]) for group in groups)
     return turned.reshape(shape if groups[0] else shape[1:])

@@ -11,7 +11,7 @@ from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core.element_types import COMPLEX64, FLOAT32
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation
-from browsergpu.functions.linalg import decomposition_rules as rules
+from browsergpu.functions.linalg import decomposition_gradients as gradients
 from browsergpu.functions.linalg.matrices import identities, like, operand, room, stack, view
 from browsergpu.tensors import factorisations
 
@@ -45,7 +45,7 @@ class EigResult(NamedTuple):
     eigenvectors: Array
 
 
-@differentiable(x=rules.of_cholesky)
+@differentiable(x=gradients.of_cholesky)
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Return the Cholesky factors of positive definite Hermitian matrices.
 
@@ -80,7 +80,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     return like(x, found)
 
 
-@differentiable(x=rules.of_qr)
+@differentiable(x=gradients.of_qr)
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     """Return the QR decompositions of matrices, by Householder reflections.
 
@@ -119,7 +119,7 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     return QRResult(like(x, q), like(x, r))
 
 
-@differentiable(x=rules.of_svd)
+@differentiable(x=gradients.of_svd)
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Return the singular value decompositions of matrices.
 
@@ -165,12 +165,12 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(like(x, u), like(x, s), like(x, vh))
 
 
-def _of_singular_values(g: Array, x: Array) -> Array:
+def _svdvals_gradient(g: Array, x: Array) -> Array:
     u, _, vh = svd(x, full_matrices=False)
-    return rules.of_singular_values(g, u, vh)
+    return gradients.of_singular_values(g, u, vh)
 
 
-@differentiable(x=_of_singular_values)
+@differentiable(x=_svdvals_gradient)
 def svdvals(x: Array, /) -> Array:
     """Return the singular values of matrices, in descending order.
 
@@ -199,7 +199,7 @@ def svdvals(x: Array, /) -> Array:
     return like(x, s)
 
 
-@differentiable(x=rules.of_eigh)
+@differentiable(x=gradients.of_eigh)
 def eigh(x: Array, /) -> EighResult:
     """Return eigenvalues and eigenvectors of Hermitian matrices, by Jacobi rotations.
 
@@ -230,11 +230,11 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(like(x, values), like(x, vectors))
 
 
-def _of_eigenvalues(g: Array, x: Array) -> Array:
-    return rules.of_eigenvalues(g, eigh(x).eigenvectors)
+def _eigvalsh_gradient(g: Array, x: Array) -> Array:
+    return gradients.of_eigenvalues(g, eigh(x).eigenvectors)
 
 
-@differentiable(x=_of_eigenvalues)
+@differentiable(x=_eigvalsh_gradient)
 def eigvalsh(x: Array, /) -> Array:
     """Return the eigenvalues of Hermitian matrices, in ascending order.
 
@@ -263,7 +263,7 @@ def eigvalsh(x: Array, /) -> Array:
     return like(x, values)
 
 
-@differentiable(x=rules.of_eig)
+@differentiable(x=gradients.of_eig)
 def eig(x: Array, /) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices.
 
@@ -295,11 +295,11 @@ def eig(x: Array, /) -> EigResult:
     return EigResult(_narrow(a, values), _narrow(a, vectors))
 
 
-def _of_general_eigenvalues(g: Array, x: Array) -> Array:
-    return rules.of_general_eigenvalues(g, eig(x).eigenvectors)
+def _eigvals_gradient(g: Array, x: Array) -> Array:
+    return gradients.of_general_eigenvalues(g, eig(x).eigenvectors)
 
 
-@differentiable(x=_of_general_eigenvalues)
+@differentiable(x=_eigvals_gradient)
 def eigvals(x: Array, /) -> Array:
     """Return the eigenvalues of square matrices, in no order.
 

@@ -41,7 +41,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
-def _of_equations(
+def _solve_gradients(
     g: Array, y: Array, x1: Array, x2_like: Like, needs: Sequence[bool]
 ) -> tuple[Any, Any]:
     """Return the gradients for ``x1`` and ``x2``: ``-(x1^-H g) y^H`` and ``x1^-H g``."""
@@ -52,7 +52,7 @@ def _of_equations(
     return left, right[..., 0] if of_vectors else right
 
 
-@differentiable(joint=(("x1", "x2"), _of_equations))
+@differentiable(joint=(("x1", "x2"), _solve_gradients))
 def solve(x1: Array, x2: Array, /) -> Array:
     """Solve the linear equations ``x1 @ x = x2``.
 
@@ -102,12 +102,12 @@ def solve(x1: Array, x2: Array, /) -> Array:
     return strided.reshaped(op, found, found.shape[:-1]) if x2.ndim == 1 else found
 
 
-def _of_inverse(g: Array, y: Array) -> Any:
+def _inv_gradient(g: Array, y: Array) -> Any:
     turned = adjoint(y)
     return -matmul(matmul(turned, g), turned)
 
 
-@differentiable(x=_of_inverse)
+@differentiable(x=_inv_gradient)
 def inv(x: Array, /) -> Array:
     """Return the inverses of square matrices.
 
@@ -134,7 +134,7 @@ def inv(x: Array, /) -> Array:
     return _inverse(x, "x")
 
 
-@differentiable(x=_of_inverse)
+@differentiable(x=_inv_gradient)
 def inverse(x: Array, /) -> Array:
     """Return the inverses of matrices as :func:`inv`, without an error for singular ones."""
     return _inverse(x, "")
@@ -152,12 +152,12 @@ def _inverse(x: Array, argument: str) -> Array:
     return like(x, found)
 
 
-def _of_determinant(g: Array, y: Array, x: Array) -> Any:
+def _det_gradient(g: Array, y: Array, x: Array) -> Any:
     factor = g * (elementwise.conj(y) if y.dtype.kind == "c" else y)
     return factor[..., None, None] * adjoint(inverse(x))
 
 
-@differentiable(x=_of_determinant)
+@differentiable(x=_det_gradient)
 def det(x: Array, /) -> Array:
     """Return the determinants of square matrices.
 
@@ -188,7 +188,7 @@ def det(x: Array, /) -> Array:
     return like(x, found)
 
 
-def _of_logarithm(g: tuple[Array, Array], y: tuple[Array, Array], x: Array) -> Any:
+def _slogdet_gradient(g: tuple[Array, Array], y: tuple[Array, Array], x: Array) -> Any:
     """Return the gradient for ``x``. Only the sign of a complex determinant has a gradient."""
     factor: Any = g[1]
     if x.dtype.kind == "c":
@@ -196,7 +196,7 @@ def _of_logarithm(g: tuple[Array, Array], y: tuple[Array, Array], x: Array) -> A
     return factor[..., None, None] * adjoint(inverse(x))
 
 
-@differentiable(x=_of_logarithm)
+@differentiable(x=_slogdet_gradient)
 def slogdet(x: Array, /) -> SlogdetResult:
     """Return the signs and logarithms of the determinants of square matrices.
 

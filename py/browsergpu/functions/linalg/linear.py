@@ -32,7 +32,7 @@ def adjoint(x: Array) -> Array:
     return elementwise.conj(found) if x.dtype.kind == "c" else found
 
 
-def _of_left(g: Array, x2: Array, x1_like: Like, precision: Any) -> Any:
+def _matmul_left_gradient(g: Array, x2: Array, x1_like: Like, precision: Any) -> Any:
     own = adjoint(x2) if x2.ndim > 1 else elementwise.conj(x2)
     if x2.ndim == 1:
         return g[..., None] * own
@@ -41,7 +41,7 @@ def _of_left(g: Array, x2: Array, x1_like: Like, precision: Any) -> Any:
     return matmul(g, own, precision=precision)
 
 
-def _of_right(g: Array, x1: Array, x2_like: Like, precision: Any) -> Any:
+def _matmul_right_gradient(g: Array, x1: Array, x2_like: Like, precision: Any) -> Any:
     own = adjoint(x1) if x1.ndim > 1 else elementwise.conj(x1)
     if x1.ndim == 1:
         return own[:, None] * g[..., None, :] if x2_like.ndim > 1 else own * g
@@ -55,7 +55,7 @@ def _of_right(g: Array, x1: Array, x2_like: Like, precision: Any) -> Any:
 
 
 @narrowed("x1", "x2")
-@differentiable(x1=_of_left, x2=_of_right)
+@differentiable(x1=_matmul_left_gradient, x2=_matmul_right_gradient)
 def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
     """Multiply matrices. Leading axes broadcast.
 
@@ -78,8 +78,8 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
     Raises
     ------
     InvalidArgument
-        If the columns of ``x1`` do not match the rows of ``x2``, an operand has no axes, the
-        leading axes do not broadcast, or ``precision`` has another value.
+        If the columns of ``x1`` do not match the rows of ``x2``, or the leading axes do not
+        broadcast. Also if an operand has no axes, or ``precision`` has another value.
     InvalidType
         If an operand is not an array, or the arrays are on two devices.
 
@@ -108,17 +108,17 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
     kind = promoted(x1.node.kind, x2.node.kind)
     if kind in (FLOAT16, FLOAT32):
         a, b = (apply.cast_to(op, x, kind, copy=False) for x in (x1, x2))
-        return _of_floats(op, a, b, chosen)
+        return _matmul_floats(op, a, b, chosen)
     if kind is COMPLEX64:
         a, b = (apply.cast_to(op, x, kind, copy=False) for x in (x1, x2))
-        re = _of_floats(op, a.real, b.real, chosen) - _of_floats(op, a.imag, b.imag, chosen)
-        im = _of_floats(op, a.real, b.imag, chosen) + _of_floats(op, a.imag, b.real, chosen)
+        re = _matmul_floats(op, a.real, b.real, chosen) - _matmul_floats(op, a.imag, b.imag, chosen)
+        im = _matmul_floats(op, a.real, b.imag, chosen) + _matmul_floats(op, a.imag, b.real, chosen)
         found: Array = re + im * 1j
         return found
-    return _of_whole_numbers(op, x1, x2)
+    return _matmul_integers(op, x1, x2)
 
 
-def _of_floats(op: str, x1: Array, x2: Array, precision: Precision) -> Array:
+def _matmul_floats(op: str, x1: Array, x2: Array, precision: Precision) -> Array:
     a, b = (reduce.memory_view(x.node.in_memory()) for x in (x1, x2))
     plan, left, right = products.planned(op, a, b)
     if product(plan.shape) == 0 or x1.shape[-1] == 0:
@@ -130,7 +130,7 @@ def _of_floats(op: str, x1: Array, x2: Array, precision: Precision) -> Array:
     return x1.like(result)
 
 
-def _of_whole_numbers(op: str, x1: Array, x2: Array) -> Array:
+def _matmul_integers(op: str, x1: Array, x2: Array) -> Array:
     """Multiply matrices of integers. The products of elements are not stored."""
     left = x1[None, :] if x1.ndim == 1 else x1
     right = x2[:, None] if x2.ndim == 1 else x2
@@ -144,7 +144,7 @@ def _of_whole_numbers(op: str, x1: Array, x2: Array) -> Array:
     return found[..., 0] if x2.ndim == 1 else found
 
 
-def _product_across(x1: Array, x2: Array, axis: int) -> Array:
+def _cross(x1: Array, x2: Array, axis: int) -> Array:
     return cross(x1, x2, axis=axis)
 
 
@@ -176,8 +176,8 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
 
 @differentiable(
-    x1=lambda g, x2, axis: _product_across(elementwise.conj(x2), g, axis),
-    x2=lambda g, x1, axis: _product_across(g, elementwise.conj(x1), axis),
+    x1=lambda g, x2, axis: _cross(elementwise.conj(x2), g, axis),
+    x2=lambda g, x1, axis: _cross(g, elementwise.conj(x1), axis),
 )
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Return the cross products of vectors of 3 elements along an axis.
@@ -219,14 +219,14 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return found
 
 
-def _put_on_diagonals(g: Array, x_like: Like, offset: int) -> Array:
+def _diagonal_gradient(g: Array, x_like: Like, offset: int) -> Array:
     places = np.arange(g.shape[-1], dtype=np.int32)
     whole = creation.zeros(x_like.shape, dtype=g.dtype, device=g.device)
     whole[..., places + max(-offset, 0), places + max(offset, 0)] = g
     return whole
 
 
-@differentiable(x=_put_on_diagonals)
+@differentiable(x=_diagonal_gradient)
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """Return a read-only view of the diagonals of matrices.
 
@@ -283,13 +283,13 @@ def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
     return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
-def _along(g: Array, x: Array, axis: int) -> Any:
+def _vecdot_gradient(g: Array, x: Array, axis: int) -> Any:
     return manipulation.expand_dims(g, axis=axis) * x
 
 
 @differentiable(
-    x1=lambda g, x2, axis: _along(elementwise.conj(g), x2, axis),
-    x2=lambda g, x1, axis: _along(g, x1, axis),
+    x1=lambda g, x2, axis: _vecdot_gradient(elementwise.conj(g), x2, axis),
+    x2=lambda g, x1, axis: _vecdot_gradient(g, x1, axis),
 )
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Return the sums of ``conj(x1) * x2`` along an axis.
@@ -357,12 +357,12 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     )
     length = product([x1.shape[n] for n in own])
     a = manipulation.permute_dims(x1, (*rest, *own)).reshape(
-        (-1, length) if length else (_n(x1, rest), 0)
+        (-1, length) if length else (_element_count(x1, rest), 0)
     )
-    b = manipulation.permute_dims(x2, (*other, *left)).reshape((length, _n(x2, left)))
+    b = manipulation.permute_dims(x2, (*other, *left)).reshape((length, _element_count(x2, left)))
     shape = (*(x1.shape[n] for n in rest), *(x2.shape[n] for n in left))
     return matmul(a, b).reshape(shape)
 
 
-def _n(x: Array, axes: Sequence[int]) -> int:
+def _element_count(x: Array, axes: Sequence[int]) -> int:
     return product([x.shape[n] for n in axes])

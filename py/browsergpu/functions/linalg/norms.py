@@ -24,7 +24,7 @@ _ULP = 2.0**-23  # of float32, at 1
 _MATRIX_ORDERS = ("fro", "nuc", 1, -1, 2, -2, inf, -inf)
 
 
-def _of_norm(
+def _vector_norm_gradient(
     g: Array, y: Array, x: Array, x_like: Like, axis: Any, keepdims: bool, ord: float
 ) -> Any:
     """Return the gradient for ``x``. Where it is not unique, return a subgradient."""
@@ -45,7 +45,7 @@ def _of_norm(
 
 
 @widened("x")
-@differentiable(x=_of_norm)
+@differentiable(x=_vector_norm_gradient)
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Array:
     """Return the norms of vectors.
 
@@ -147,7 +147,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
     return like(x, manipulation.reshape(found, (*a.shape[:-2], 1, 1)) if keepdims else found)
 
 
-def _smallest(values: Array, a: Array, rtol: Any) -> Array:
+def _threshold(values: Array, a: Array, rtol: Any) -> Array:
     """Return the threshold for singular values: their largest times a tolerance.
 
     The tolerance is a number, or has the leading axes of the matrices.
@@ -189,10 +189,10 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     if a.shape[-1] == 0 or a.shape[-2] == 0:
         return creation.zeros(a.shape[:-2], dtype="int32", device=a.device)
     values = svdvals(a)
-    return over.count_nonzero(values > _smallest(values, a, rtol), axis=-1)
+    return over.count_nonzero(values > _threshold(values, a, rtol), axis=-1)
 
 
-def _of_pseudoinverse(g: Array, y: Array, x: Array) -> Any:
+def _pinv_gradient(g: Array, y: Array, x: Array) -> Any:
     """Return the gradient for matrices whose rank does not change.
 
     Source: Golub and Pereyra, The Differentiation of Pseudo-Inverses and Nonlinear Least Squares
@@ -205,7 +205,7 @@ def _of_pseudoinverse(g: Array, y: Array, x: Array) -> Any:
     return found - matmul(matmul(back, g), back)
 
 
-@differentiable(x=_of_pseudoinverse)
+@differentiable(x=_pinv_gradient)
 @autocast(enabled=False)
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     """Return the Moore-Penrose pseudoinverses of matrices.
@@ -236,5 +236,5 @@ def pinv(x: Array, /, *, rtol: Any = None) -> Array:
         shape = (*a.shape[:-2], a.shape[-1], a.shape[-2])
         return like(x, creation.zeros(shape, dtype=a.dtype, device=a.device))
     u, s, vh = svd(a, full_matrices=False)
-    inverses = elementwise.where(s > _smallest(s, a, rtol), 1.0 / s, 0.0)
+    inverses = elementwise.where(s > _threshold(s, a, rtol), 1.0 / s, 0.0)
     return like(x, matmul(adjoint(vh) * inverses[..., None, :], adjoint(u)))

@@ -63,8 +63,8 @@ def plan(op: str, subscripts: str, shapes: tuple[Shape, ...], optimize: Any) -> 
     shapes : tuple of tuple of int
         The shape of each operand.
     optimize : bool, str or tuple
-        True or "greedy" chooses the pair with the smallest product next. False goes from left to
-        right. A tuple has the steps, as from ``numpy.einsum_path`` or opt_einsum.
+        True or "greedy" multiplies the pair first that leaves the fewest elements. False goes from
+        left to right. A tuple has the steps, as from ``numpy.einsum_path`` or opt_einsum.
 
     Raises
     ------

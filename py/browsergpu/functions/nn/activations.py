@@ -20,37 +20,37 @@ from browsergpu.functions.random.generator import Generator
 from browsergpu.tensors import nn
 
 
-def _of_curve(g: Array, input: Array, negative: Any) -> Array:
+def _rectifier_gradient(g: Array, input: Array, negative: Any) -> Array:
     """Return the gradient of a function that is ``x`` above 0. ``negative`` is its slope below."""
     below = elementwise.where(input > 0, 0.0, input)  # avoids overflow of unused slopes
     return elementwise.where(input > 0, g, g * negative(below))
 
 
-def _of_sigmoid(g: Array, y: Array) -> Any:
+def _sigmoid_gradient(g: Array, y: Array) -> Any:
     return g * y * (1 - y)
 
 
-def _of_silu(g: Array, input: Array) -> Any:
+def _silu_gradient(g: Array, input: Array) -> Any:
     share = sigmoid(input)
     return g * share * (1 + input * (1 - share))
 
 
-def _of_softplus(g: Array, input: Array, beta: float, threshold: float) -> Array:
+def _softplus_gradient(g: Array, input: Array, beta: float, threshold: float) -> Array:
     scaled = input * float(beta)
     return elementwise.where(scaled > float(threshold), g, g * sigmoid(scaled))
 
 
-def _of_ndtr(g: Array, x: Array) -> Any:
+def _ndtr_gradient(g: Array, x: Array) -> Any:
     return g * elementwise.exp(x * x * -0.5) * (1 / sqrt(2 * pi))
 
 
-@differentiable(x=_of_ndtr)
+@differentiable(x=_ndtr_gradient)
 def _ndtr(x: Array, /) -> Array:
     """Return the standard normal distribution function."""
     return apply.unary("ndtr", x)
 
 
-def _of_gelu(g: Array, input: Array, approximate: str) -> Any:
+def _gelu_gradient(g: Array, input: Array, approximate: str) -> Any:
     square = input * input
     if approximate == "none":
         share = _ndtr(input)
@@ -64,16 +64,16 @@ def _of_gelu(g: Array, input: Array, approximate: str) -> Any:
     return g * (share + slope)
 
 
-def _of_hardswish(g: Array, input: Array) -> Array:
+def _hardswish_gradient(g: Array, input: Array) -> Array:
     curved = elementwise.where(input < -3, 0.0, g * (input * 2 + 3) / 6)
     return elementwise.where(input > 3, g, curved)
 
 
-def _of_softmax(g: Array, y: Array, dim: int) -> Any:
+def _softmax_gradient(g: Array, y: Array, dim: int) -> Any:
     return y * (g - statistics.sum(g * y, axis=dim, keepdims=True))
 
 
-def _of_log_softmax(g: Array, y: Array, dim: int) -> Any:
+def _log_softmax_gradient(g: Array, y: Array, dim: int) -> Any:
     return g - elementwise.exp(y) * statistics.sum(g, axis=dim, keepdims=True)
 
 
@@ -131,7 +131,9 @@ def leaky_relu(input: Array, negative_slope: float = 0.01) -> Array:
 
 
 @differentiable(
-    input=lambda g, input, alpha: _of_curve(g, input, lambda x: elementwise.exp(x) * float(alpha))
+    input=lambda g, input, alpha: _rectifier_gradient(
+        g, input, lambda x: elementwise.exp(x) * float(alpha)
+    )
 )
 def elu(input: Array, alpha: float = 1.0) -> Array:
     """Return ``input`` where it is positive, and ``alpha * (exp(input) - 1)`` elsewhere.
@@ -157,7 +159,7 @@ def elu(input: Array, alpha: float = 1.0) -> Array:
     return elementwise.where(x > 0, x, elementwise.expm1(x) * checks.real("elu", "alpha", alpha))
 
 
-@differentiable(input=_of_sigmoid)
+@differentiable(input=_sigmoid_gradient)
 def sigmoid(input: Array) -> Array:
     """Return ``1 / (1 + exp(-input))``.
 
@@ -180,7 +182,7 @@ def sigmoid(input: Array) -> Array:
     return elementwise.reciprocal(elementwise.exp(-x) + 1)
 
 
-@differentiable(input=_of_silu)
+@differentiable(input=_silu_gradient)
 def silu(input: Array) -> Array:
     """Return ``input * sigmoid(input)``, also called swish.
 
@@ -226,7 +228,7 @@ def tanh(input: Array) -> Array:
     return elementwise.tanh(inputs.floats("tanh", "input", input))
 
 
-@differentiable(input=_of_softplus)
+@differentiable(input=_softplus_gradient)
 def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
     """Return ``log(1 + exp(beta * input)) / beta``.
 
@@ -261,7 +263,7 @@ def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
     return elementwise.where(scaled > checks.real(op, "threshold", threshold), x, curved)
 
 
-@differentiable(input=_of_gelu)
+@differentiable(input=_gelu_gradient)
 def gelu(input: Array, approximate: str = "none") -> Array:
     """Return ``input * Φ(input)``, where Φ is the standard normal distribution function.
 
@@ -291,7 +293,7 @@ def gelu(input: Array, approximate: str = "none") -> Array:
     return apply.unary("gelu" if approximate == "none" else "gelu_tanh", x)
 
 
-@differentiable(input=_of_hardswish)
+@differentiable(input=_hardswish_gradient)
 def hardswish(input: Array) -> Array:
     """Return ``input * min(max(input + 3, 0), 6) / 6``.
 
@@ -316,7 +318,7 @@ def hardswish(input: Array) -> Array:
 
 
 @widened("input")
-@differentiable(input=_of_softmax)
+@differentiable(input=_softmax_gradient)
 def softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
     """Return exponentials divided by their sum along an axis. Large values do not overflow.
 
@@ -351,7 +353,7 @@ def softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
 
 
 @widened("input")
-@differentiable(input=_of_log_softmax)
+@differentiable(input=_log_softmax_gradient)
 def log_softmax(input: Array, dim: int = -1, *, dtype: Any = None) -> Array:
     """Return the logarithm of softmax, accurate also where softmax is nearly 0.
 

@@ -74,7 +74,7 @@ def scaled_dot_product_attention(
     given = (("query", query), ("key", key), ("value", value))
     q, k, v = (_sequence(op, name, x) for name, x in given)
     if checks.flag(op, "enable_gqa", enable_gqa):
-        k, v = (_heads(op, name, x, q) for name, x in (("key", k), ("value", v)))
+        k, v = (_repeat_heads(op, name, x, q) for name, x in (("key", k), ("value", v)))
     if k.shape[-1] != q.shape[-1]:
         raise _wrong(op, "key", k, f"{q.shape[-1]} elements on its last axis, as query has")
     if v.shape[-2] != k.shape[-2]:
@@ -84,7 +84,7 @@ def scaled_dot_product_attention(
     if factor <= 0:
         raise InvalidArgument(op, "scale", scale, "a number above 0")
     width = max(q.shape[-1], v.shape[-1])
-    q, k, own = (_spread(x, lead, width) for x in (q, k, v))
+    q, k, own = (_broadcast_padded(x, lead, width) for x in (q, k, v))
     mask = _mask(op, attn_mask, (*lead, q.shape[-2], k.shape[-2]))
     causal = checks.flag(op, "is_causal", is_causal)
     made = inputs.room(op, q, inputs.common(q, k, own), q.shape)
@@ -107,7 +107,7 @@ def _sequence(op: str, name: str, x: Array) -> Array:
     return found
 
 
-def _heads(op: str, name: str, x: Array, query: Array) -> Array:
+def _repeat_heads(op: str, name: str, x: Array, query: Array) -> Array:
     """Repeat each head for the query heads that share it."""
     if x.ndim < 3 or query.ndim < 3 or not x.shape[-3] or query.shape[-3] % x.shape[-3]:
         raise _wrong(op, name, x, f"a divisor of query's heads, {query.shape}, on the axis -3")
@@ -118,7 +118,7 @@ def _heads(op: str, name: str, x: Array, query: Array) -> Array:
     return many.reshape((*lead, heads * each, rows, columns))
 
 
-def _spread(x: Array, lead: Shape, width: int) -> Array:
+def _broadcast_padded(x: Array, lead: Shape, width: int) -> Array:
     """Broadcast the leading axes, pad rows with zeros to ``width``, and copy into one block."""
     if x.shape[-1] < width:
         x = padded(x, [(0, 0)] * (x.ndim - 1) + [(0, width - x.shape[-1])], 0.0)

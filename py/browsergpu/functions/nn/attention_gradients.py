@@ -33,8 +33,8 @@ def of_attention(
         data_types.astype(x, "float32", copy=False) for x in (query, key, value, g, y)
     )
     if enable_gqa:
-        k, v = _for_heads(k, query.shape[-3]), _for_heads(v, query.shape[-3])
-    mask = _whole(attn_mask, g.ndim)
+        k, v = _repeat_heads(k, query.shape[-3]), _repeat_heads(v, query.shape[-3])
+    mask = _with_all_axes(attn_mask, g.ndim)
     factor = 1 / sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
     along: Any = statistics.sum(own * made, axis=-1, keepdims=True)
     lead, rows, keys = g.shape[:-2], q.shape[-2], k.shape[-2]
@@ -57,14 +57,14 @@ def of_attention(
         if of_query is not None:
             of_query[..., these, :] = matmul(slopes, part) * factor
         if of_key is not None:
-            _add(of_key, seen, matmul(manipulation.matrix_transpose(slopes), some) * factor)
+            _add_rows(of_key, seen, matmul(manipulation.matrix_transpose(slopes), some) * factor)
         if of_value is not None:
-            _add(of_value, seen, matmul(manipulation.matrix_transpose(shares), given))
+            _add_rows(of_value, seen, matmul(manipulation.matrix_transpose(shares), given))
         if of_mask is not None:
-            of_mask[limits] = of_mask[limits] + _added_up(slopes, of_mask.shape)
+            of_mask[limits] = of_mask[limits] + _sum_broadcast(slopes, of_mask.shape)
     return (
-        of_query, _of_heads(of_key, key.shape, enable_gqa),
-        _of_heads(of_value, value.shape, enable_gqa), of_mask,
+        of_query, _sum_heads(of_key, key.shape, enable_gqa),
+        _sum_heads(of_value, value.shape, enable_gqa), of_mask,
     )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def _rows(rows: int, keys: int, heads: int) -> int:
     return max(1, min(rows, most // max(keys, 1)))
 
 
-def _whole(mask: Any, rank: int) -> Any:
+def _with_all_axes(mask: Any, rank: int) -> Any:
     """Return a mask with all axes."""
     if mask is None:
         return None
@@ -113,17 +113,17 @@ def _scores(q: Any, k: Any, limit: Any, first: int, is_causal: bool) -> Any:
     return found
 
 
-def _add(whole: Array, rows: slice, part: Any) -> None:
+def _add_rows(whole: Array, rows: slice, part: Any) -> None:
     whole[..., rows, :] = whole[..., rows, :] + part
 
 
-def _added_up(slopes: Any, shape: Shape) -> Any:
+def _sum_broadcast(slopes: Any, shape: Shape) -> Any:
     """Sum over the axes along which a mask of this shape is broadcast."""
     axes = tuple(n for n, extent in enumerate(shape) if extent == 1)
     return statistics.sum(slopes, axis=axes, keepdims=True) if axes else slopes
 
 
-def _for_heads(x: Array, heads: int) -> Any:
+def _repeat_heads(x: Array, heads: int) -> Any:
     """Repeat each head for the query heads that share it."""
     *lead, own, rows, columns = x.shape
     apart = manipulation.reshape(x, (*lead, own, 1, rows, columns))
@@ -131,7 +131,7 @@ def _for_heads(x: Array, heads: int) -> Any:
     return manipulation.reshape(many, (*lead, heads, rows, columns))
 
 
-def _of_heads(x: Any, shape: Shape, is_grouped: bool) -> Any:
+def _sum_heads(x: Any, shape: Shape, is_grouped: bool) -> Any:
     """Sum the gradients of the heads that share a key or value head."""
     if x is None or not is_grouped:
         return x

@@ -1,7 +1,7 @@
 """Convolutions and transposed convolutions along one, two and three axes, in float32.
 
 All functions use the two-dimensional kernel. A single axis becomes an image of one row. With three
-axes, the depth of the window is joined with the channels, which takes memory for as many copies of
+axes, the depth of the window is joined with the channels. This takes memory for as many copies of
 the input as the kernel is deep. A transposed convolution is a convolution of the padded input, with
 zeros between its elements, by the flipped kernel.
 """
@@ -28,16 +28,16 @@ from browsergpu.kernels.convolution.conv2d_products import is_by_product
 from browsergpu.tensors import nn
 
 
-def _ahead(rank: int) -> Any:
+def _convolution_of_rank(rank: int) -> Any:
     return (conv1d, conv2d, conv3d)[rank - 1]
 
 
-def _back(rank: int) -> Any:
+def _transposed_of_rank(rank: int) -> Any:
     return (conv_transpose1d, conv_transpose2d, conv_transpose3d)[rank - 1]
 
 
-_convolution = gradients.of_convolution(_back)
-_transposed_convolution = gradients.of_transposed(_ahead)
+_convolution = gradients.of_convolution(_transposed_of_rank)
+_transposed_convolution = gradients.of_transposed(_convolution_of_rank)
 
 
 @narrowed("input", "weight", "bias")
@@ -357,18 +357,18 @@ def _convolved(
     steps = inputs.each_axis(op, "stride", stride, rank, 1)
     apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
     if isinstance(padding, str):
-        x, around = _named(op, x, w, steps, padding, apart), (0,) * rank
+        x, around = _pad_by_name(op, x, w, steps, padding, apart), (0,) * rank
     else:
         around = inputs.each_axis(op, "padding", padding, rank, 0)
     extents = zip(x.shape[2:], w.shape[2:], steps, around, apart, strict=True)
     if min(output_extent(*extent) for extent in extents) < 1:
         expected = f"a kernel that fits the padded input of shape {x.shape}"
         raise InvalidArgument(op, "weight", w, expected)
-    found = _of_rank(op, x, w, added, steps, around, apart, count)
+    found = _convolve(op, x, w, added, steps, around, apart, count)
     return found.reshape(found.shape[1:]) if alone else found
 
 
-def _named(op: str, x: Array, w: Array, steps: Shape, padding: str, apart: Shape) -> Array:
+def _pad_by_name(op: str, x: Array, w: Array, steps: Shape, padding: str, apart: Shape) -> Array:
     """Pad the input for "valid" or "same". An odd number puts the extra zero after the elements."""
     if padding == "valid":
         return x
@@ -380,22 +380,22 @@ def _named(op: str, x: Array, w: Array, steps: Shape, padding: str, apart: Shape
     return padded(x, [(0, 0), (0, 0), *((n // 2, n - n // 2) for n in sums)], 0)
 
 
-def _of_rank(
+def _convolve(
     op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
     groups: int,
 ) -> Array:  # fmt: skip
     """Compute the convolution along as many axes as there are strides."""
     if len(stride) == 2:
-        return _of_pictures(op, x, w, bias, stride, padding, dilation, groups)
+        return _convolve_2d(op, x, w, bias, stride, padding, dilation, groups)
     if len(stride) == 1:
         x, w = (v.reshape((*v.shape[:2], 1, v.shape[2])) for v in (x, w))
         settings = (1, *stride), (0, *padding), (1, *dilation), groups
-        found = _of_pictures(op, x, w, bias, *settings)
+        found = _convolve_2d(op, x, w, bias, *settings)
         return found.reshape((*found.shape[:2], found.shape[3]))
-    return _of_volumes(op, x, w, bias, stride, padding, dilation, groups)
+    return _convolve_3d(op, x, w, bias, stride, padding, dilation, groups)
 
 
-def _of_pictures(
+def _convolve_2d(
     op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
     groups: int,
 ) -> Array:  # fmt: skip
@@ -416,7 +416,7 @@ def _of_pictures(
     return made
 
 
-def _of_volumes(
+def _convolve_3d(
     op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
     groups: int,
 ) -> Array:  # fmt: skip
@@ -437,7 +437,7 @@ def _of_volumes(
     )
     pictures = windows.reshape((images * layers, channels * deep, *picture))
     flat = w.reshape((filters, depth * deep, *kernel))
-    found = _of_pictures(op, pictures, flat, bias, stride[1:], padding[1:], dilation[1:], groups)
+    found = _convolve_2d(op, pictures, flat, bias, stride[1:], padding[1:], dilation[1:], groups)
     apart = found.reshape((images, layers, *found.shape[1:]))
     return manipulation.permute_dims(apart, (0, 2, 1, 3, 4))
 
@@ -465,7 +465,9 @@ def _transposed(
              for far, cut, more in zip(reach, around, behind, strict=True)]  # fmt: skip
     _check_outputs(op, x.shape[2:], steps, pairs, reach, padding)
     spaced = padded(x, [(0, 0), (0, 0), *pairs], 0, (1, 1, *steps))
-    found = _of_rank(op, spaced, _turned(w, count), added, (1,) * rank, (0,) * rank, apart, count)
+    found = _convolve(
+        op, spaced, _flip_filters(w, count), added, (1,) * rank, (0,) * rank, apart, count
+    )
     return found.reshape(found.shape[1:]) if alone else found
 
 
@@ -478,7 +480,7 @@ def _check_outputs(
             raise InvalidArgument(op, "padding", padding, "small enough that outputs are left")
 
 
-def _turned(w: Array, groups: int) -> Array:
+def _flip_filters(w: Array, groups: int) -> Array:
     """Return filters [C, F / groups, ...] as [F, C / groups, ...], flipped along all axes."""
     channels, each, *kernel = w.shape
     apart = w.reshape((groups, channels // groups, each, *kernel))

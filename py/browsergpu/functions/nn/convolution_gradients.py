@@ -43,15 +43,15 @@ def of_convolution(back: OfRank) -> Callable[[F], F]:
     ) -> Any:  # fmt: skip
         rank = weight.ndim - 2
         extents = input_like.shape[-rank:]
-        return _of_input(back(rank), g, weight, extents, stride, padding, dilation, groups)
+        return _input_gradient(back(rank), g, weight, extents, stride, padding, dilation, groups)
 
     def of_weight(
         g: Array, input: Array, weight_like: Like, stride: Any, padding: Any, dilation: Any,
         groups: int,
     ) -> Any:  # fmt: skip
-        return _of_filters(input, g, weight_like.shape, stride, padding, dilation, groups)
+        return _weight_gradient(input, g, weight_like.shape, stride, padding, dilation, groups)
 
-    return differentiable(input=of_input, weight=of_weight, bias=_of_bias)
+    return differentiable(input=of_input, weight=of_weight, bias=_bias_gradient)
 
 
 def of_transposed(ahead: OfRank) -> Callable[[F], F]:
@@ -63,15 +63,15 @@ def of_transposed(ahead: OfRank) -> Callable[[F], F]:
     ) -> Any:  # fmt: skip
         rank = weight.ndim - 2
         found = ahead(rank)(g, weight, None, stride, padding, dilation, groups)
-        return _cut(found, input_like.shape[-rank:])
+        return _crop(found, input_like.shape[-rank:])
 
     def of_weight(
         g: Array, input: Array, weight_like: Like, stride: Any, padding: Any, dilation: Any,
         groups: int,
     ) -> Any:  # fmt: skip
-        return _of_filters(g, input, weight_like.shape, stride, padding, dilation, groups)
+        return _weight_gradient(g, input, weight_like.shape, stride, padding, dilation, groups)
 
-    return differentiable(input=of_input, weight=of_weight, bias=_of_bias)
+    return differentiable(input=of_input, weight=of_weight, bias=_bias_gradient)
 
 
 def _each(value: Any, rank: int) -> Shape:
@@ -79,7 +79,7 @@ def _each(value: Any, rank: int) -> Shape:
     return inputs.each_axis("convolution", "setting", value, rank, 0)
 
 
-def _around(padding: Any, kernel: Shape, dilation: Shape) -> list[tuple[int, int]]:
+def _pad_widths(padding: Any, kernel: Shape, dilation: Shape) -> list[tuple[int, int]]:
     """Return the zeros before and after each axis."""
     if padding == "valid":
         return [(0, 0)] * len(kernel)
@@ -89,14 +89,14 @@ def _around(padding: Any, kernel: Shape, dilation: Shape) -> list[tuple[int, int
     return [(n, n) for n in _each(padding, len(kernel))]
 
 
-def _cut(x: Array, extents: Sequence[int]) -> Array:
+def _crop(x: Array, extents: Sequence[int]) -> Array:
     """Return the first elements along the last axes."""
     if x.shape[-len(extents) :] == tuple(extents):
         return x
     return x[(..., *[slice(0, extent) for extent in extents])]
 
 
-def _of_input(
+def _input_gradient(
     back: Callable[..., Array], g: Array, weight: Array, extents: Shape, stride: Any, padding: Any,
     dilation: Any, groups: int,
 ) -> Any:  # fmt: skip
@@ -104,7 +104,7 @@ def _of_input(
     kernel = weight.shape[2:]
     rank = len(kernel)
     steps, apart = _each(stride, rank), _each(dilation, rank)
-    before = [first for first, _ in _around(padding, kernel, apart)]
+    before = [first for first, _ in _pad_widths(padding, kernel, apart)]
     spare = [
         extent - ((own - 1) * step - 2 * n + gap * (size - 1) + 1)
         for extent, own, step, n, gap, size in zip(
@@ -112,27 +112,27 @@ def _of_input(
         )
     ]
     more = [max(n, 0) for n in spare]  # "same" may add one zero more after than before
-    return _cut(back(g, weight, None, steps, before, more, groups, apart), extents)
+    return _crop(back(g, weight, None, steps, before, more, groups, apart), extents)
 
 
-def _of_bias(g: Array, weight_like: Like) -> Any:
+def _bias_gradient(g: Array, weight_like: Like) -> Any:
     """Return the sum of each channel."""
     channels = g.ndim - weight_like.ndim + 1
     return statistics.sum(g, axis=tuple(n for n in range(g.ndim) if n != channels))
 
 
-def _of_filters(
+def _weight_gradient(
     x: Array, g: Array, shape: Shape, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
     """Return a convolution's gradient for filters of shape [F, C / groups, ...]."""
     filters, depth, *kernel = shape
     rank = len(kernel)
     steps, apart = _each(stride, rank), _each(dilation, rank)
-    pairs = _around(padding, tuple(kernel), apart)
+    pairs = _pad_widths(padding, tuple(kernel), apart)
     if any(n for pair in pairs for n in pair):
         x = pad(x, [n for pair in reversed(pairs) for n in pair])
     count = product(g.shape[:-rank]) // max(filters, 1) * product(g.shape[-rank:])
-    left = _of_channels(g, groups, rank)
+    left = _by_channel(g, groups, rank)
     fitting = _MOST // max(count * depth * groups, 1)
     together = max(1, min(fitting, _COLUMNS // max(depth, 1), _PLACES))
     places = [*places_of(*map(range, kernel))]
@@ -144,7 +144,7 @@ def _of_filters(
                 slice(n * gap, n * gap + (extent - 1) * step + 1, step)
                 for n, gap, extent, step in zip(place, apart, g.shape[-rank:], steps, strict=True)
             ]
-            met.append(_of_channels(x[(..., *key)], groups, rank))
+            met.append(_by_channel(x[(..., *key)], groups, rank))
         right = manipulation.concat(met, axis=1) if len(met) > 1 else met[0]
         parts.append(matmul(left, manipulation.matrix_transpose(right)))
     found = manipulation.concat(parts, axis=-1) if len(parts) > 1 else parts[0]
@@ -152,7 +152,7 @@ def _of_filters(
     return manipulation.reshape(manipulation.matrix_transpose(by_place), shape)
 
 
-def _of_channels(x: Any, groups: int, rank: int) -> Any:
+def _by_channel(x: Any, groups: int, rank: int) -> Any:
     """Return [N, C, ...] or [C, ...] as [groups, C / groups, N * ...]."""
     if x.ndim == rank + 2:
         x = manipulation.moveaxis(x, 1, 0)

@@ -13,12 +13,12 @@ from browsergpu.functions.nn.activations import log_softmax, sigmoid
 
 def of_mse_loss(g: Array, input: Array, target: Array, reduction: str) -> tuple[Any, Any]:
     """Return the gradients for input and target."""
-    return _of_both(g, (input - target) * 2, reduction)
+    return _difference_gradients(g, (input - target) * 2, reduction)
 
 
 def of_l1_loss(g: Array, input: Array, target: Array, reduction: str) -> tuple[Any, Any]:
     """Return the gradients for input and target."""
-    return _of_both(g, elementwise.sign(input - target), reduction)
+    return _difference_gradients(g, elementwise.sign(input - target), reduction)
 
 
 def of_huber_loss(
@@ -26,7 +26,7 @@ def of_huber_loss(
 ) -> tuple[Any, Any]:
     """Return the gradients for input and target."""
     edge = float(delta)
-    return _of_both(g, elementwise.clip(input - target, -edge, edge), reduction)
+    return _difference_gradients(g, elementwise.clip(input - target, -edge, edge), reduction)
 
 
 def of_smooth_l1_loss(
@@ -35,16 +35,18 @@ def of_smooth_l1_loss(
     """Return the gradients for input and target."""
     if not beta:
         return of_l1_loss(g, input, target, reduction)
-    return _of_both(g, elementwise.clip((input - target) / float(beta), -1, 1), reduction)
+    return _difference_gradients(
+        g, elementwise.clip((input - target) / float(beta), -1, 1), reduction
+    )
 
 
-def _of_both(g: Array, slope: Array, reduction: str) -> tuple[Any, Any]:
+def _difference_gradients(g: Array, slope: Array, reduction: str) -> tuple[Any, Any]:
     """Return the gradients for input and target of a loss with this slope in their difference."""
-    found: Any = slope * _of_each(g, slope, reduction)
+    found: Any = slope * _loss_gradient(g, slope, reduction)
     return found, -found
 
 
-def _of_each(g: Array, like: Array, reduction: str) -> Any:
+def _loss_gradient(g: Array, like: Array, reduction: str) -> Any:
     """Return the gradient of each loss. It broadcasts to the shape of the losses."""
     if reduction != "mean":
         return g
@@ -56,7 +58,7 @@ def of_logits(
 ) -> tuple[Any, ...]:
     """Return the gradients for input, target, weight and pos_weight."""
     x, t = input, target
-    own: Any = _of_each(g, x, reduction)
+    own: Any = _loss_gradient(g, x, reduction)
     logs: Any = elementwise.logaddexp(-x, 0.0)
     share: Any = sigmoid(x)
     losses = x * (1 - t)
@@ -79,7 +81,7 @@ def of_logarithms(
     needs: Sequence[bool],
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the gradients of nll_loss for input and weight."""
-    found, _, of_weight = _of_classes(
+    found, _, of_weight = _class_gradients(
         g, y, input, target, weight, ignore_index, reduction, 0.0, needs[1]
     )  # fmt: skip
     return found, of_weight
@@ -92,14 +94,14 @@ def of_cross_entropy(
     """Return the gradients for input, target and weight."""
     axis = min(input.ndim - 1, 1)
     logs = log_softmax(input, axis)
-    of_logs, of_target, of_weight = _of_classes(
+    of_logs, of_target, of_weight = _class_gradients(
         g, y, logs, target, weight, ignore_index, reduction, float(label_smoothing), needs[2]
     )
     total = statistics.sum(of_logs, axis=axis, keepdims=True)
     return of_logs - elementwise.exp(logs) * total, of_target, of_weight
 
 
-def _of_classes(
+def _class_gradients(
     g: Any, y: Any, logs: Any, target: Any, weight: Any, ignore_index: int, reduction: str,
     smoothing: float, needs_weight: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
@@ -121,7 +123,7 @@ def _of_classes(
             own = own / max(product(logs.shape) // classes, 1)
         of_target = logs * factors * own * (smoothing - 1)
     else:
-        hot, counted = _hot(target, ignore_index, axis, classes, logs)
+        hot, counted = _one_hot(target, ignore_index, axis, classes, logs)
         goals = hot * (1 - smoothing) + counted * (smoothing / classes) if smoothing else hot
         if reduction == "mean":
             own = own / statistics.sum(counted if weight is None else hot * factors)
@@ -135,7 +137,7 @@ def _of_classes(
     return -(goals * factors) * own, of_target, of_weight
 
 
-def _whole(target: Any) -> Any:
+def _as_int32(target: Any) -> Any:
     """Return classes as int32. 64-bit ones are clamped to its range, and stay out of range."""
     if target.dtype.itemsize == 8:
         target = elementwise.minimum(target, 2**31 - 1)
@@ -144,12 +146,12 @@ def _whole(target: Any) -> Any:
     return data_types.astype(target, "int32")
 
 
-def _hot(target: Any, ignore_index: int, axis: int, classes: int, like: Any) -> tuple[Any, Any]:
+def _one_hot(target: Any, ignore_index: int, axis: int, classes: int, like: Any) -> tuple[Any, Any]:
     """Return one-hot targets, and 1 for each target that counts.
 
     The targets are NaN for all classes if a target that counts is out of range.
     """
-    goals = manipulation.expand_dims(_whole(target), axis=axis)
+    goals = manipulation.expand_dims(_as_int32(target), axis=axis)
     counts = elementwise.not_equal(goals, ignore_index)
     numbers = creation.arange(classes, dtype="int32", device=like.device)
     places = manipulation.reshape(numbers, (classes, *(1,) * (like.ndim - axis - 1)))

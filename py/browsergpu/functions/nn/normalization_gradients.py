@@ -17,7 +17,7 @@ def _wide(x: Any) -> Any:
     return data_types.astype(x, "float32", copy=False)
 
 
-def _of_centred(g: Any, x: Any, axes: Shape, eps: float) -> tuple[Any, Any]:
+def _centered_gradient(g: Any, x: Any, axes: Shape, eps: float) -> tuple[Any, Any]:
     """Return the gradient of ``(x - mean) / sqrt(variance + eps)`` over axes, and its value."""
     centred = x - statistics.mean(x, axis=axes, keepdims=True)
     variance = statistics.mean(elementwise.square(centred), axis=axes, keepdims=True)
@@ -38,7 +38,7 @@ def of_layer_norm(
     """Return the gradients for input, weight and bias."""
     own = g if weight is None else g * weight
     axes = _last_axes(normalized_shape)
-    found, normalised = _of_centred(_wide(own), _wide(input), axes, float(eps))
+    found, normalised = _centered_gradient(_wide(own), _wide(input), axes, float(eps))
     return found, g * normalised, g
 
 
@@ -64,7 +64,7 @@ def of_group_norm(
     groups = int(num_groups)
     apart = (images, groups, channels // groups * product(inner))
     own = g if weight is None else g * _of_channels(weight, input.ndim)
-    found, normalised = _of_centred(
+    found, normalised = _centered_gradient(
         manipulation.reshape(_wide(own), apart), manipulation.reshape(_wide(input), apart), (2,),
         float(eps),
     )  # fmt: skip
@@ -90,7 +90,7 @@ def of_batch_norm(
     own = wide if weight is None else wide * _of_channels(_wide(weight), input.ndim)
     of_mean = of_variance = None
     if training:
-        found, normalised = _of_centred(own, x, others, float(eps))
+        found, normalised = _centered_gradient(own, x, others, float(eps))
     else:
         mean, variance = (_of_channels(_wide(v), input.ndim) for v in (running_mean, running_var))
         scale = 1 / elementwise.sqrt(variance + float(eps))

@@ -17,29 +17,29 @@ from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import manipulation
 from browsergpu.functions.operands import array
-from browsergpu.functions.weighting import added_back
+from browsergpu.functions.weighted_sums import weighted_sums_gradient
 
 _MODES = ("constant", "reflect", "replicate", "circular")
 
 
-def _of_padded(g: Array, input_like: Like, pad: Sequence[int], mode: str) -> Any:
+def _pad_gradient(g: Array, input_like: Like, pad: Sequence[int], mode: str) -> Any:
     if mode == "constant":
-        return _taken_away(g, pad)
+        return _crop(g, pad)
     found: Any = g
     for n in range(0, len(pad), 2):
         axis = g.ndim - 1 - n // 2
         if pad[n] or pad[n + 1]:
             extent = input_like.shape[axis]
             places = _places(mode, extent, int(pad[n]), int(pad[n + 1]))[:, None]
-            found = added_back(found, axis, places, np.ones(places.shape), extent)
+            found = weighted_sums_gradient(found, axis, places, np.ones(places.shape), extent)
     return found
 
 
-def _taken_away(x: Array, numbers: Sequence[int]) -> Any:
+def _crop(x: Array, numbers: Sequence[int]) -> Any:
     return pad(x, [-int(n) for n in numbers])
 
 
-@differentiable(input=_of_padded)
+@differentiable(input=_pad_gradient)
 def pad(input: Array, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Array:
     """Add elements before and after the elements along axes.
 
@@ -86,7 +86,7 @@ def pad(input: Array, pad: Sequence[int], mode: str = "constant", value: Any = N
     if mode != "constant":
         if value is not None:
             raise InvalidArgument(op, "value", value, f"None in mode {mode!r}")
-        return _continued(op, x, pairs, mode, pad)
+        return _extend(op, x, pairs, mode, pad)
     for (before, behind), extent in zip(pairs, x.shape, strict=True):
         if before + extent + behind < 0:
             raise InvalidArgument(op, "pad", pad, f"numbers that leave elements of {x.shape}")
@@ -124,7 +124,7 @@ def padded(x: Array, pairs: Sequence[tuple[int, int]], number: Any, steps: Any =
     return gather.replaced(around, gather.region(tuple(shape), places), part)
 
 
-def _continued(op: str, x: Array, pairs: Sequence[tuple[int, int]], mode: str, given: Any) -> Array:
+def _extend(op: str, x: Array, pairs: Sequence[tuple[int, int]], mode: str, given: Any) -> Array:
     given_array = x
     for axis, (before, behind) in enumerate(pairs):
         if not before and not behind:

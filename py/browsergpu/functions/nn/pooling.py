@@ -23,7 +23,7 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn import pooling_gradients as gradients
-from browsergpu.functions.weighting import added_back, weighted_sums
+from browsergpu.functions.weighted_sums import weighted_sums, weighted_sums_gradient
 from browsergpu.kernels.convolution.pool import plan_pool
 from browsergpu.tensors import nn
 
@@ -32,17 +32,17 @@ _NEUTRAL = (1, 1, 0, 1)
 
 
 def _maxima(x: Array, along: Sequence[Shape], upwards: bool) -> tuple[Array, Array]:
-    """Return maxima of images and their indices for a gradient, without a gradient of its own."""
+    """Return maxima of images and their indices, without recording for gradients."""
     kernel, stride, padding, dilation = along
     with no_grad():
         found, places = max_pool2d(x, kernel, stride, padding, dilation, upwards, True)
     return found, places
 
 
-def _of_adaptive(g: Any, input_like: Like) -> Any:
+def _adaptive_gradient(g: Any, input_like: Like) -> Any:
     for axis in (g.ndim - 2, g.ndim - 1):
         extent = input_like.shape[axis]
-        g = added_back(g, axis, *_shares(extent, g.shape[axis]), extent)
+        g = weighted_sums_gradient(g, axis, *_adaptive_windows(extent, g.shape[axis]), extent)
     return g
 
 
@@ -89,7 +89,7 @@ def max_pool1d(
         If ``input`` does not consist of floats.
     """
     windows = kernel_size, stride, padding, dilation, ceil_mode
-    return _with_indices("max_pool1d", 1, input, windows, return_indices)
+    return _max_pool("max_pool1d", 1, input, windows, return_indices)
 
 
 @differentiable(input=gradients.of_max(2, _maxima))
@@ -136,7 +136,7 @@ def max_pool2d(
         If ``input`` does not consist of floats.
     """
     windows = kernel_size, stride, padding, dilation, ceil_mode
-    return _with_indices("max_pool2d", 2, input, windows, return_indices)
+    return _max_pool("max_pool2d", 2, input, windows, return_indices)
 
 
 @differentiable(input=gradients.of_max(3, _maxima))
@@ -178,7 +178,7 @@ def max_pool3d(
         If ``input`` does not consist of floats.
     """
     windows = kernel_size, stride, padding, dilation, ceil_mode
-    return _pooled("max_pool3d", 3, "max", input, windows)
+    return _pool("max_pool3d", 3, "max", input, windows)
 
 
 @differentiable(input=gradients.of_mean(1))
@@ -221,7 +221,7 @@ def avg_pool1d(
     """
     op = "avg_pool1d"
     function = _mean(op, count_include_pad)
-    return _pooled(op, 1, function, input, (kernel_size, stride, padding, 1, ceil_mode))
+    return _pool(op, 1, function, input, (kernel_size, stride, padding, 1, ceil_mode))
 
 
 @differentiable(input=gradients.of_mean(2))
@@ -264,7 +264,7 @@ def avg_pool2d(
     """
     op = "avg_pool2d"
     function = _mean(op, count_include_pad)
-    return _pooled(op, 2, function, input, (kernel_size, stride, padding, 1, ceil_mode))
+    return _pool(op, 2, function, input, (kernel_size, stride, padding, 1, ceil_mode))
 
 
 @differentiable(input=gradients.of_mean(3))
@@ -307,10 +307,10 @@ def avg_pool3d(
     """
     op = "avg_pool3d"
     function = _mean(op, count_include_pad)
-    return _pooled(op, 3, function, input, (kernel_size, stride, padding, 1, ceil_mode))
+    return _pool(op, 3, function, input, (kernel_size, stride, padding, 1, ceil_mode))
 
 
-@differentiable(input=_of_adaptive)
+@differentiable(input=_adaptive_gradient)
 def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
     """Return the means of a given number of windows along two axes.
 
@@ -352,11 +352,11 @@ def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
         kernel = [extent // size for extent, size in zip(x.shape[2:], sizes, strict=True)]
         return avg_pool2d(input, kernel)
     for axis, size in zip((2, 3), sizes, strict=True):
-        x = weighted_sums(x, axis, *_shares(x.shape[axis], size))
+        x = weighted_sums(x, axis, *_adaptive_windows(x.shape[axis], size))
     return x.reshape(x.shape[1:]) if alone else x
 
 
-def _shares(extent: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+def _adaptive_windows(extent: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices in each window and their shares of the mean, padded to equal length."""
     edges = np.arange(size + 1, dtype=np.int64) * extent  # wider than a page's intp
     first = (edges[:-1] // size).astype(np.intp)
@@ -372,18 +372,16 @@ def _mean(op: str, count_include_pad: Any) -> str:
     return "mean_padded" if padding else "mean"
 
 
-def _with_indices(
-    op: str, rank: int, input: Any, windows: tuple[Any, ...], return_indices: Any
-) -> Any:
+def _max_pool(op: str, rank: int, input: Any, windows: tuple[Any, ...], return_indices: Any) -> Any:
     if not checks.flag(op, "return_indices", return_indices):
-        return _pooled(op, rank, "max", input, windows)
-    x, along, upwards, alone = _as_pictures(op, rank, input, windows)
-    found, places = _of_pictures(op, "max", x, (*along, upwards), indices=True)
+        return _pool(op, rank, "max", input, windows)
+    x, along, upwards, alone = _as_images(op, rank, input, windows)
+    found, places = _pool_2d(op, "max", x, (*along, upwards), indices=True)
     shape = (*found.shape[alone:2], *found.shape[4 - rank :])
     return found.reshape(shape), places.reshape(shape)
 
 
-def _as_pictures(
+def _as_images(
     op: str, rank: int, input: Any, windows: tuple[Any, ...]
 ) -> tuple[Array, list[Shape], bool, bool]:
     """Return the input, its options, whether extents are rounded up, and whether it is one image.
@@ -413,22 +411,22 @@ def _windows(
     return kernel, steps, around, apart, checks.flag(op, "ceil_mode", ceil_mode)
 
 
-def _pooled(op: str, rank: int, function: str, input: Any, windows: tuple[Any, ...]) -> Array:
-    x, along, upwards, alone = _as_pictures(op, rank, input, windows)
+def _pool(op: str, rank: int, function: str, input: Any, windows: tuple[Any, ...]) -> Array:
+    x, along, upwards, alone = _as_images(op, rank, input, windows)
     lead = x.shape[:2]
     pictures = x.reshape((lead[0], product(x.shape[1:-2]), *x.shape[-2:]))
     last = [setting[-2:] for setting in along]
-    found, _ = _of_pictures(op, function, pictures, (*last, upwards))
+    found, _ = _pool_2d(op, function, pictures, (*last, upwards))
     shape = found.shape[2 if rank > 1 else 3 :]
     if rank == 3:
         columns = found.reshape((*lead, x.shape[2], product(shape)))
         deep = [(own[0], neutral) for neutral, own in zip(_NEUTRAL, along, strict=True)]
-        found, _ = _of_pictures(op, function, columns, (*deep, upwards))
+        found, _ = _pool_2d(op, function, columns, (*deep, upwards))
         shape = (found.shape[2], *shape)
     return found.reshape((*lead[alone:], *shape))
 
 
-def _of_pictures(
+def _pool_2d(
     op: str, function: str, x: Array, windows: tuple[Any, ...], *, indices: bool = False
 ) -> tuple[Array, Array]:
     """Pool [N, C, H, W], and find the indices of the maxima if requested."""

@@ -14,7 +14,7 @@ from browsergpu.core.shapes import Shape
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.parts import added_at
-from browsergpu.functions.weighting import added_back
+from browsergpu.functions.weighted_sums import weighted_sums_gradient
 
 #: max_pool2d with indices. Takes images, the options of each axis, and whether extents are rounded
 #: up.
@@ -31,11 +31,11 @@ def of_max(rank: int, maxima: Maxima) -> Callable[..., Any]:
         own = g[0] if isinstance(g, tuple) else g
         along = _windows(rank, kernel_size, stride, padding, dilation)
         if rank == 3:
-            return _of_volumes(maxima, own, input, along, ceil_mode)
+            return _max_gradient_3d(maxima, own, input, along, ceil_mode)
         if rank == 2:
-            return _of_pictures(maxima, own, input, along, ceil_mode)
+            return _max_gradient_2d(maxima, own, input, along, ceil_mode)
         row, of_row = (manipulation.expand_dims(x, axis=-2) for x in (input, own))
-        found = _of_pictures(maxima, of_row, row, _beside(along, 0), ceil_mode)
+        found = _max_gradient_2d(maxima, of_row, row, _with_unpooled_axis(along, 0), ceil_mode)
         return manipulation.squeeze(found, -2)
 
     return rule
@@ -49,7 +49,7 @@ def of_mean(rank: int) -> Callable[..., Any]:
         count_include_pad: bool,
     ) -> Any:  # fmt: skip
         along = _windows(rank, kernel_size, stride, padding)
-        return _of_means(g, input_like.shape, along, count_include_pad)
+        return _mean_gradient(g, input_like.shape, along, count_include_pad)
 
     return rule
 
@@ -60,7 +60,7 @@ def _windows(rank: int, kernel_size: Any, stride: Any, *others: Any) -> list[Sha
     return [inputs.each_axis("pooling", "setting", value, rank, 0) for value in given]
 
 
-def _beside(along: Sequence[Shape], place: int) -> list[Shape]:
+def _with_unpooled_axis(along: Sequence[Shape], place: int) -> list[Shape]:
     """Add an axis that is not pooled, at position ``place``, to the options of one axis."""
     return [
         (neutral, own[0]) if place == 0 else (own[0], neutral)
@@ -68,7 +68,7 @@ def _beside(along: Sequence[Shape], place: int) -> list[Shape]:
     ]
 
 
-def _of_means(g: Any, shape: Shape, along: Sequence[Shape], count_include_pad: bool) -> Any:
+def _mean_gradient(g: Any, shape: Shape, along: Sequence[Shape], count_include_pad: bool) -> Any:
     """Return the gradient for an input of this shape."""
     axes = range(g.ndim - len(along[0]), g.ndim)
     for axis, kernel, step, before in zip(axes, *along, strict=True):
@@ -78,11 +78,13 @@ def _of_means(g: Any, shape: Shape, along: Sequence[Shape], count_include_pad: b
         inside = (places >= 0) & (places < extent)
         counted = places < extent + before if count_include_pad else inside
         shares = inside / counted.sum(1, keepdims=True)
-        g = added_back(g, axis, np.clip(places, 0, extent - 1), shares, extent)
+        g = weighted_sums_gradient(g, axis, np.clip(places, 0, extent - 1), shares, extent)
     return g
 
 
-def _of_volumes(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwards: bool) -> Any:
+def _max_gradient_3d(
+    maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwards: bool
+) -> Any:
     """Return the gradient through the maxima along the depth and those of the images."""
     *_, depth, rows, columns = x.shape
     pictures = manipulation.reshape(x, (-1, depth, rows, columns))
@@ -91,12 +93,14 @@ def _of_volumes(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwa
     count, pixels = len(planes), product(planes.shape[2:])
     lines = manipulation.reshape(planes, (count, 1, depth, pixels))
     of_lines = manipulation.reshape(g, (count, 1, g.shape[-3], pixels))
-    of_planes = _of_pictures(maxima, of_lines, lines, _beside(along, 1), upwards)
+    of_planes = _max_gradient_2d(maxima, of_lines, lines, _with_unpooled_axis(along, 1), upwards)
     found = manipulation.reshape(of_planes, planes.shape)
-    return manipulation.reshape(_of_pictures(maxima, found, pictures, flat, upwards), x.shape)
+    return manipulation.reshape(_max_gradient_2d(maxima, found, pictures, flat, upwards), x.shape)
 
 
-def _of_pictures(maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwards: bool) -> Any:
+def _max_gradient_2d(
+    maxima: Maxima, g: Array, x: Array, along: Sequence[Shape], upwards: bool
+) -> Any:
     """Add the gradient of each window to its maximum."""
     _, places = maxima(x, along, upwards)
     count = product(x.shape[:-2])

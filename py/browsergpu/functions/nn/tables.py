@@ -22,14 +22,14 @@ from browsergpu.tensors import matmul as products
 from browsergpu.tensors import nn
 
 
-def _of_weight(g: Array, input: Array) -> Any:
+def _linear_weight_gradient(g: Array, input: Array) -> Any:
     rows, columns = input.shape[-1], g.shape[-1]
     number = product(input.shape[:-1])
     own = manipulation.reshape(g, (number, columns))
     return matmul(manipulation.matrix_transpose(own), manipulation.reshape(input, (number, rows)))
 
 
-def _of_table(g: Array, input: Array, weight_like: Like) -> Any:
+def _embedding_gradient(g: Array, input: Array, weight_like: Like) -> Any:
     """Return the gradient for the table: the sum for each row. Indices out of range are skipped."""
     inside = elementwise.logical_and(input >= 0, input < weight_like.shape[0])
     rows = elementwise.where(inside, input, 0)
@@ -39,7 +39,9 @@ def _of_table(g: Array, input: Array, weight_like: Like) -> Any:
 
 
 @narrowed("input", "weight", "bias")
-@differentiable(input=lambda g, weight: matmul(g, weight), weight=_of_weight, bias=lambda g: g)
+@differentiable(
+    input=lambda g, weight: matmul(g, weight), weight=_linear_weight_gradient, bias=lambda g: g
+)
 def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``input @ weight.T + bias``, computed by one kernel.
 
@@ -86,7 +88,7 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     return made
 
 
-@differentiable(weight=_of_table)
+@differentiable(weight=_embedding_gradient)
 def embedding(input: Array, weight: Array) -> Array:
     """Return the rows of a table at indices.
 

@@ -39,14 +39,14 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
-def _shared(g: tuple[Array, ...], y: tuple[Array, ...]) -> Array:
+def _unique_gradient(g: tuple[Array, ...], y: tuple[Array, ...]) -> Array:
     """Divide the gradient of a unique element among all equal elements."""
     _, _, inverse, counts = y
     found: Array = (g[0] / counts)[inverse]
     return found
 
 
-@differentiable(x=_shared)
+@differentiable(x=_unique_gradient)
 def unique_all(x: Array, /) -> UniqueAll:
     """Return unique elements in ascending order, with their indices and counts. Waits.
 
@@ -87,7 +87,7 @@ def unique_parts(x: Array, *, equal_nan: bool) -> UniqueAll:
         differs = apply.binary("logical_and", differs, apply.binary("equal", before, before))
     new = manipulation.concat([_ones(x, min(n, 1)), differs])
     begins = places_of_true(op, new)
-    ends = manipulation.concat([begins[1:], _numbers(x, n)[: begins.size and 1]])
+    ends = manipulation.concat([begins[1:], _count_array(x, n)[: begins.size and 1]])
     which = sorting.cumulative_sum(new, dtype=INT32.numpy) - 1
     back = sorting.order_of(order)
     inverse = strided.reshaped(op, which[back], x.shape)
@@ -99,7 +99,7 @@ def _ones(x: Array, count: int) -> Array:
     return x.like(apply.full_node(x.tracer, (count,), BOOL, True))
 
 
-def _numbers(x: Array, number: int) -> Array:
+def _count_array(x: Array, number: int) -> Array:
     return x.like(apply.full_node(x.tracer, (1,), INT32, number))
 
 

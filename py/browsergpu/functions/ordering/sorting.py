@@ -28,7 +28,7 @@ from browsergpu.core.element_types import (
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, manipulation, parts
-from browsergpu.functions.ordering import running
+from browsergpu.functions.ordering import cumulative
 from browsergpu.functions.ordering import wide_orders as wide
 from browsergpu.tensors import ordering, scans
 
@@ -48,13 +48,13 @@ def _result(x: Array, op: str, kind: ElementType, shape: tuple[int, ...]) -> Arr
     return x.like(reduce.room(x.device, op, kind, shape))
 
 
-def _sorted_back(g: Array, x: Array, axis: int, descending: bool) -> Array:
+def _sort_gradient(g: Array, x: Array, axis: int, descending: bool) -> Array:
     order = argsort(x, axis=axis, descending=descending)
     back = order_of(order.astype(INT32.numpy, copy=False), axis=axis)
     return take_along_axis(g, back, axis=axis)
 
 
-@differentiable(x=_sorted_back)
+@differentiable(x=_sort_gradient)
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Sort an array along an axis. The sort is always stable.
 
@@ -301,7 +301,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     return tuple(map(as_indices, indices_of_true("nonzero", apply.cast_to("nonzero", x, BOOL))))
 
 
-def _running(
+def _cumulative(
     op: str, function: str, x: Array, axis: int | None, dtype: Any, include_initial: bool
 ) -> Array:
     if axis is None:
@@ -315,7 +315,8 @@ def _running(
         if function == "prod":
             raise InvalidType(op, "x", x.dtype, "real numbers")
         parts = [
-            _running(op, function, part, at, None, include_initial) for part in (own.real, own.imag)
+            _cumulative(op, function, part, at, None, include_initial)
+            for part in (own.real, own.imag)
         ]
         both: Array = parts[0] + parts[1] * 1j
         return both
@@ -332,11 +333,11 @@ def _running(
     return apply.cast_to(op, found, kind, copy=False)
 
 
-def _of_running_sum(g: Array, axis: int | None, include_initial: bool) -> Array:
-    return running.of_sum(cumulative_sum, g, axis, include_initial)
+def _cumulative_sum_gradient(g: Array, axis: int | None, include_initial: bool) -> Array:
+    return cumulative.of_sum(cumulative_sum, g, axis, include_initial)
 
 
-@differentiable(x=_of_running_sum)
+@differentiable(x=_cumulative_sum_gradient)
 def cumulative_sum(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
@@ -363,14 +364,14 @@ def cumulative_sum(
     InvalidArgument
         If the axis is missing or out of range.
     """
-    return _running("cumulative_sum", "sum", x, axis, dtype, include_initial)
+    return _cumulative("cumulative_sum", "sum", x, axis, dtype, include_initial)
 
 
-def _of_running_product(g: Array, x: Array, axis: int | None, include_initial: bool) -> Array:
-    return running.of_product(cumulative_prod, g, x, axis, include_initial)
+def _cumulative_prod_gradient(g: Array, x: Array, axis: int | None, include_initial: bool) -> Array:
+    return cumulative.of_product(cumulative_prod, g, x, axis, include_initial)
 
 
-@differentiable(x=_of_running_product)
+@differentiable(x=_cumulative_prod_gradient)
 def cumulative_prod(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
@@ -399,16 +400,16 @@ def cumulative_prod(
     InvalidArgument
         If the axis is missing or out of range.
     """
-    return _running("cumulative_prod", "prod", x, axis, dtype, include_initial)
+    return _cumulative("cumulative_prod", "prod", x, axis, dtype, include_initial)
 
 
-def _of_differences(
+def _diff_gradients(
     g: Array, prepend_like: Like | None, x_like: Like, append_like: Like | None, axis: int, n: int
 ) -> tuple[Any, ...]:
-    return running.of_differences(diff, g, (prepend_like, x_like, append_like), axis, n)
+    return cumulative.of_differences(diff, g, (prepend_like, x_like, append_like), axis, n)
 
 
-@differentiable(joint=(("prepend", "x", "append"), _of_differences))
+@differentiable(joint=(("prepend", "x", "append"), _diff_gradients))
 def diff(
     x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None,
     append: Array | None = None,
@@ -448,7 +449,7 @@ def diff(
     return found
 
 
-def _put_along_axis(g: Array, x_like: Like, indices: Array, axis: int) -> Array:
+def _take_along_axis_gradient(g: Array, x_like: Like, indices: Array, axis: int) -> Array:
     at = axis % g.ndim
     key: list[Any] = []
     for n, extent in enumerate(g.shape):
@@ -459,7 +460,7 @@ def _put_along_axis(g: Array, x_like: Like, indices: Array, axis: int) -> Array:
     return parts.put_back(g, tuple(key), whole)
 
 
-@differentiable(x=_put_along_axis)
+@differentiable(x=_take_along_axis_gradient)
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """Return the elements at indices along an axis.
 

@@ -14,13 +14,13 @@ from browsergpu.functions import creation
 from browsergpu.functions.ordering import sorting
 from browsergpu.functions.random.basic import bounds_of, given, like_out, whole_type
 from browsergpu.functions.random.bits import BitGenerator, Philox, stream_of
-from browsergpu.functions.random.orders import Orders
 from browsergpu.functions.random.parameters import AT_LEAST_0
+from browsergpu.functions.random.permutations import Permutations
 from browsergpu.functions.random.stream import Stream
 from browsergpu.tensors import random
 
 
-class Generator(Orders):
+class Generator(Permutations):
     """A generator of random arrays from a stream. :func:`default_rng` makes it.
 
     Parameters

@@ -15,13 +15,13 @@ from browsergpu.core.turns import exclusive
 from browsergpu.functions.meta import nowhere
 from browsergpu.functions.random.basic import bounds_of, whole_type
 from browsergpu.functions.random.bits import BitGenerator, Philox, place_of, stream_of
-from browsergpu.functions.random.orders import Orders
 from browsergpu.functions.random.parameters import AT_LEAST_0
+from browsergpu.functions.random.permutations import Permutations
 from browsergpu.functions.random.stream import whole_kind
 from browsergpu.tensors import random
 
 
-class RandomState(Orders):
+class RandomState(Permutations):
     """A stream of random numbers with NumPy's legacy methods.
 
     Parameters

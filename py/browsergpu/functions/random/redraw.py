@@ -24,7 +24,7 @@ class Stream(Protocol):
 
 
 class _Drawn(Shown):
-    """The start of a draw in its stream, in a graph that of the last replay, and its blocks."""
+    """The start of a draw and its blocks. In a graph, the start of the last replay."""
 
     __slots__ = ("place", "taken")
 

@@ -32,7 +32,7 @@ HIDDEN = {
     "parts.part": "the views of operands", "parts.assigned": "test_parts: assignments are no calls",
     "parts.added_at": "the gradients of take and embedding, forward",
     "contraction.contraction": "einsum", "transforms.same": "what jvp begins with",
-    "weighting.weighted_sums": "image.resize", "activations._ndtr": "nn.gelu",
+    "weighted_sums.weighted_sums": "image.resize", "activations._ndtr": "nn.gelu",
     "equations.inverse": "the gradients of det and slogdet",
     **dict.fromkeys(("regions.region", "regions.put", "regions.without"), "writes through views"),
 }  # fmt: skip

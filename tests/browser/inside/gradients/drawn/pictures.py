@@ -72,7 +72,7 @@ def _(draw: Draw, name: str) -> Call:
 def _resized(x: np.ndarray, size: tuple[int, int], method: str, antialias: bool) -> np.ndarray:
     """By the places and weights of each axis, which are what resizing is: whether they are right is
     tested beside Pillow and PyTorch, and here what is made of them."""
-    from browsergpu.functions.images.sampling import nearest, taps
+    from browsergpu.functions.images.interpolation import nearest, taps
 
     for axis, count in enumerate(size):
         extent = x.shape[axis]

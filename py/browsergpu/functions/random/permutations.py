@@ -20,7 +20,7 @@ from browsergpu.functions.random.vectors import Vectors
 from browsergpu.tensors import random
 
 
-class Orders(Vectors):
+class Permutations(Vectors):
     """Functions that draw from given elements."""
 
     def bytes(self, length: int) -> bytes:
@@ -49,12 +49,12 @@ class Orders(Vectors):
             x = creation.asarray(x, device=self._where((1,)).device)
         if not isinstance(x, Array):
             shapes.axis(op, "axis", axis, 1)
-            return self._order(op, checks.integer(op, "x", x))
+            return self._random_order(op, checks.integer(op, "x", x))
         at = shapes.axis(op, "axis", axis, x.ndim)
-        return manipulation.take(x, self._order(op, x.shape[at]), axis=at)
+        return manipulation.take(x, self._random_order(op, x.shape[at]), axis=at)
 
     @exclusive
-    def _order(self, op: str, n: int) -> Array:
+    def _random_order(self, op: str, n: int) -> Array:
         words = self._draw(random.words, op, self._new(op, n, UINT32))
         return sorting.argsort(words)
 
@@ -84,7 +84,7 @@ class Orders(Vectors):
                 else self._by(shares, shape)
             )
         else:
-            order = self._order(op, n) if shares is None else self._order_by(shares)
+            order = self._random_order(op, n) if shares is None else self._order_by(shares)
             drawn = order[:count].reshape(shape)
         return manipulation.take(a, drawn, axis=at) if isinstance(a, Array) else drawn
 

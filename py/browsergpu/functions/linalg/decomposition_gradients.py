@@ -42,7 +42,7 @@ def _over(x: Array, by: Array) -> Array:
     return elementwise.where(is_zero, 0, x / elementwise.where(is_zero, 1, by))
 
 
-def _on_diagonal(x: Array) -> Any:
+def _diagonal_matrices(x: Array) -> Any:
     """Return diagonal matrices of vectors."""
     n = x.shape[-1]
     return x[..., None] * creation.eye(n, n, dtype=x.dtype, device=x.device)
@@ -92,7 +92,7 @@ def of_eigh(g: tuple[Array, Array], y: tuple[Array, Array]) -> Any:
     """Return the gradient for the matrix. Giles 2008, section 3.1; complex: Wan and Zhang 2019."""
     values, vectors = y
     turned = adjoint(vectors)
-    inner = _over(matmul(turned, g[1]), _gaps(values)) + _on_diagonal(g[0])
+    inner = _over(matmul(turned, g[1]), _gaps(values)) + _diagonal_matrices(g[0])
     return _hermitian(matmul(vectors, matmul(inner, turned)))
 
 
@@ -112,7 +112,7 @@ def of_eig(g: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
     slopes = matmul(turned, g[1])
     slopes = slopes - matmul(turned, vectors) * diagonal(slopes).real[..., None, :]
     inner = _over(slopes, elementwise.conj(_gaps(values)))
-    return solve(turned, matmul(inner + _on_diagonal(g[0]), turned))
+    return solve(turned, matmul(inner + _diagonal_matrices(g[0]), turned))
 
 
 def of_singular_values(g: Array, u: Array, vh: Array) -> Array:
@@ -133,9 +133,9 @@ def of_svd(g: tuple[Array, Array, Array], y: tuple[Array, Array, Array], x_like:
     apart = _gaps(s * s)
     inner = _over(along - adjoint(along), apart) * s[..., None, :]
     inner = inner + s[..., :, None] * _over(across - adjoint(across), apart)
-    of_s = _on_diagonal(g[1])
+    of_s = _diagonal_matrices(g[1])
     if u.dtype.kind == "c":  # u has a phase, v has none
-        of_s = of_s + _on_diagonal(_over(diagonal(along).imag, s)) * 1j
+        of_s = of_s + _diagonal_matrices(_over(diagonal(along).imag, s)) * 1j
     found = matmul(matmul(u, inner + of_s), vh)
     inverses = _over(creation.ones_like(s), s)
     if x_like.shape[-2] > count:

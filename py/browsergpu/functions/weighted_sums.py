@@ -14,18 +14,24 @@ from browsergpu.core.element_types import FLOAT32
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 
 
-def added_back(g: Any, axis: int, places: np.ndarray, weights: np.ndarray, extent: int) -> Any:
+def weighted_sums_gradient(
+    g: Any, axis: int, places: np.ndarray, weights: np.ndarray, extent: int
+) -> Any:
     """Return the gradient of :func:`weighted_sums` along an axis of ``extent`` elements.
 
     Each element gets the gradients of its sums, times the weights. Complex numbers are supported.
     """
     if g.dtype.kind == "c":
-        imag = added_back(elementwise.imag(g), axis, places, weights, extent)
-        return added_back(elementwise.real(g), axis, places, weights, extent) + imag * 1j
-    return weighted_sums(g, axis, *_turned(places, weights, extent))
+        imag = weighted_sums_gradient(elementwise.imag(g), axis, places, weights, extent)
+        return (
+            weighted_sums_gradient(elementwise.real(g), axis, places, weights, extent) + imag * 1j
+        )
+    return weighted_sums(g, axis, *_transpose(places, weights, extent))
 
 
-def _turned(places: np.ndarray, weights: np.ndarray, extent: int) -> tuple[np.ndarray, np.ndarray]:
+def _transpose(
+    places: np.ndarray, weights: np.ndarray, extent: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the sums that contain each element, and its weights, padded to equal length."""
     count = len(places)
     counted = weights != 0
@@ -40,11 +46,11 @@ def _turned(places: np.ndarray, weights: np.ndarray, extent: int) -> tuple[np.nd
     return back, factors
 
 
-def _of_sums(g: Array, x_like: Like, axis: int, places: np.ndarray, weights: np.ndarray) -> Any:
-    return added_back(g, axis, places, weights, x_like.shape[axis])
+def _gradient(g: Array, x_like: Like, axis: int, places: np.ndarray, weights: np.ndarray) -> Any:
+    return weighted_sums_gradient(g, axis, places, weights, x_like.shape[axis])
 
 
-@differentiable(x=_of_sums)
+@differentiable(x=_gradient)
 def weighted_sums(x: Array, axis: int, places: np.ndarray, weights: np.ndarray) -> Array:
     """Return weighted sums of elements along an axis.
 

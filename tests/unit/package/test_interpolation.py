@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.functions.images.sampling import nearest, taps
+from browsergpu.functions.images.interpolation import nearest, taps
 
 pytestmark = pytest.mark.fast
 
